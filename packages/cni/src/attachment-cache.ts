@@ -7,8 +7,8 @@ import type { Attachment } from './attachment.ts';
 import type { NetworkList } from './network-list.ts';
 
 /**
- * What is known of an attachment: the configuration and the parameters of the time of ADD, and the result, which is
- * null from just before ADD starts until it has succeeded.
+ * The record of an attachment: the configuration and the parameters used for ADD, and its result, which is null from before ADD starts
+ * until it has succeeded.
  */
 export type AttachmentRecord = {
   network: NetworkList;
@@ -46,7 +46,7 @@ const recordSchema = z.object({
   result: json.nullable(),
 });
 
-/** Records of attachments on disk, one file each: DEL and CHECK need them, also after a restart or a reboot. */
+/** Records of attachments on disk, one file each. DEL and CHECK need them, also after a restart or a reboot. */
 export class AttachmentCache {
   readonly #directory: string;
 
@@ -70,7 +70,7 @@ export class AttachmentCache {
     return existsSync(this.#path(key));
   }
 
-  /** Undefined if there is none. Throws `data_loss` for one that cannot be read, as a power cut can leave it. */
+  /** Undefined without a record. Throws `data_loss` for an unreadable one, for example after a power failure. */
   read(key: AttachmentKey): AttachmentRecord | undefined {
     let text: string;
     try {
@@ -91,7 +91,7 @@ export class AttachmentCache {
     rmSync(this.#path(key), { force: true });
   }
 
-  /** The keys of all records, damaged ones too. */
+  /** The keys of all records, including damaged ones. */
   async list(): Promise<AttachmentKey[]> {
     try {
       const names = await readdir(this.#directory);
@@ -102,7 +102,7 @@ export class AttachmentCache {
     }
   }
 
-  /** Container ids have no `@`, so that the first one divides the name. */
+  /** Container ids contain no `@`, so the first one separates the two parts. */
   #path({ containerId, ifName }: AttachmentKey): string {
     return join(this.#directory, `${containerId}@${ifName}.json`);
   }

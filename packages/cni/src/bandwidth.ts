@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Limits of a pod's traffic, in bits a second. */
+/** Limits of a pod's traffic, in bits per second. */
 export type Bandwidth = { ingressRate?: number; egressRate?: number };
 
-/** The pod's bandwidth annotations, undefined without any. Throws `invalid_argument` for what is no quantity. */
+/** Reads the pod's bandwidth annotations; undefined without any. Throws `invalid_argument` for an invalid quantity. */
 export function podBandwidth(annotations: Record<string, string>): Bandwidth | undefined {
   const ingressRate = rate(annotations, 'kubernetes.io/ingress-bandwidth');
   const egressRate = rate(annotations, 'kubernetes.io/egress-bandwidth');
@@ -23,11 +23,11 @@ const SUFFIXES: Record<string, number> = {
   Ti: 2 ** 40,
   Pi: 2 ** 50,
 };
-/** The kubelet's bounds for a bandwidth: 1k to 1P. */
+/** The kubelet's bounds of a bandwidth: 1k to 1P. */
 const MIN_RATE = 1e3;
 const MAX_RATE = 1e15;
 
-/** A quantity such as `10M`. */
+/** Parses a quantity such as `10M`. */
 function rate(annotations: Record<string, string>, name: string): number | undefined {
   const text = annotations[name];
   if (text === undefined) return undefined;

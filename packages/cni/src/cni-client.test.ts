@@ -27,7 +27,7 @@ function clientOf(fakes: FakePlugins, deadlines?: Partial<CniDeadlines>): CniCli
   return new CniClient({ directories: [fakes.directory], cacheDirectory: fakes.cacheDirectory, deadlines });
 }
 
-test('ADD chains results forwards, DEL runs backwards with the result and configuration of ADD', async () => {
+test('ADD passes each result to the next plugin, and DEL runs in reverse order with the result and configuration of ADD', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   await fakes.install('second', answers('10.0.0.2/24'));
@@ -36,7 +36,7 @@ test('ADD chains results forwards, DEL runs backwards with the result and config
   const prevResult = { cniVersion: '1.0.0', ips: [{ address: '10.0.0.1/24' }] };
   assert.deepEqual((await fakes.request('ADD', 'second')).prevResult, prevResult);
 
-  // Another process, another configuration, and no parameters but the key.
+  // Another process with another configuration, and no parameters except the key.
   const bare = { ...attachment, args: [], capabilityArgs: {}, netnsPath: '' };
   await clientOf(fakes).del(bare, listOf(['other']), bounded());
   assert.deepEqual(await fakes.journal(), ['ADD first', 'ADD second', 'DEL second', 'DEL first']);
@@ -51,20 +51,20 @@ test('ADD chains results forwards, DEL runs backwards with the result and config
   assert.deepEqual(await readdir(fakes.cacheDirectory), []);
 });
 
-test('each run of a plugin is told of by its command and name', async () => {
+test('each run of a plugin is traced with its command and name', async () => {
   await using fakes = await FakePlugins.create();
   for (const name of ['first', 'second']) await fakes.install(name, answers('10.0.0.1/24'));
-  const told: string[] = [];
+  const traced: string[] = [];
   const trace: TraceWork = (name, work) => {
-    told.push(name);
+    traced.push(name);
     return work();
   };
   const client = new CniClient({ directories: [fakes.directory], cacheDirectory: fakes.cacheDirectory, trace });
   await client.add(listOf(['first', 'second']), attachment, bounded());
-  assert.deepEqual(told, ['CNI ADD first', 'CNI ADD second']);
+  assert.deepEqual(traced, ['CNI ADD first', 'CNI ADD second']);
 });
 
-test('a second DEL runs no plugin without a configuration, and the given one with it', async () => {
+test('a second DEL runs no plugin without a configuration, and the plugins of the given one with it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -74,7 +74,7 @@ test('a second DEL runs no plugin without a configuration, and the given one wit
   assert.ok((await fakes.environment('DEL', 'first')).includes('CNI_NETNS='));
 });
 
-test('a later plugin that fails has the whole list deleted, and its message is kept', async () => {
+test('if a later plugin fails, DEL runs for the whole list, and the error has the plugin’s message', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   await fakes.install('second', failsOn('ADD', ''));
@@ -93,7 +93,7 @@ test('a later plugin that fails has the whole list deleted, and its message is k
   assert.deepEqual(await client.attachments(), []);
 });
 
-test('a DEL that fails keeps the record, and a later one finishes with it', async () => {
+test('a failed DEL retains the record, and a later DEL uses it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('DEL', '10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -105,7 +105,7 @@ test('a DEL that fails keeps the record, and a later one finishes with it', asyn
   assert.deepEqual(await client.attachments(), []);
 });
 
-test('an ADD after one that was interrupted deletes what that left first', async () => {
+test('an ADD after an interrupted one runs DEL first', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('DEL', 'nonsense'));
   const client = clientOf(fakes);
@@ -115,7 +115,7 @@ test('an ADD after one that was interrupted deletes what that left first', async
   assert.deepEqual(await fakes.journal(), ['ADD first', 'DEL first', 'DEL first', 'DEL first', 'ADD first']);
 });
 
-test('a DEL that fails only on the half-made state of a failed ADD is tried again at once', async () => {
+test('a DEL that fails on the partial state of a failed ADD is retried immediately', async () => {
   await using fakes = await FakePlugins.create();
   const mark = join(fakes.directory, 'tried');
   const failsOnce = `[ "$CNI_COMMAND" = DEL ] && ! [ -e ${mark} ] && { touch ${mark}; exit 1; }`;
@@ -125,7 +125,7 @@ test('a DEL that fails only on the half-made state of a failed ADD is tried agai
   assert.deepEqual(await client.attachments(), []);
 });
 
-test('a plugin that outlives its runtime is waited for before DEL, and killed if it does not end', async () => {
+test('DEL waits for a plugin that outlives its runtime, and kills it after a time', async () => {
   for (const [seconds, ends] of [
     ['0.2', true],
     ['60', false],
@@ -145,7 +145,7 @@ test('a plugin that outlives its runtime is waited for before DEL, and killed if
   }
 });
 
-test('a plugin that hangs is killed with its children at the deadline, then everything is deleted', async () => {
+test('a plugin that hangs is killed with its children at the deadline, then DEL runs', async () => {
   await using fakes = await FakePlugins.create();
   const pidFile = join(fakes.directory, 'child.pid');
   await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { sleep 60 & echo $! > ${pidFile}; wait; }; exit 0`);
@@ -154,10 +154,10 @@ test('a plugin that hangs is killed with its children at the deadline, then ever
   assert.equal(errorCode(error), 'deadline_exceeded');
   assert.match(errorMessage(error), /plugin slow on ADD: no answer within 200 ms/);
   assert.deepEqual(await fakes.journal(), ['ADD slow', 'DEL slow']);
-  await checkGone(pidFile);
+  await checkExited(pidFile);
 });
 
-test('an abort kills the plugin and deletes with a deadline of its own', async () => {
+test('an abort kills the plugin and runs DEL with a separate deadline', async () => {
   await using fakes = await FakePlugins.create();
   const pidFile = join(fakes.directory, 'child.pid');
   await fakes.install('slow', `[ "$CNI_COMMAND" = ADD ] && { sleep 60 & echo $! > ${pidFile}; wait; }; exit 0`);
@@ -168,10 +168,10 @@ test('an abort kills the plugin and deletes with a deadline of its own', async (
   caller.abort();
   assert.equal(errorCode(await adding.catch((e) => e)), 'cancelled');
   assert.deepEqual(await fakes.journal(), ['ADD slow', 'DEL slow']);
-  await checkGone(pidFile);
+  await checkExited(pidFile);
 });
 
-test('a plugin that writes garbage, nothing or too much is an error that shows what it wrote', async () => {
+test('garbage, empty or excessive output of a plugin is an error that quotes it', async () => {
   const table: [string, RegExp][] = [
     ['echo hello', /the result is not JSON/],
     ['true', /the result is not JSON/],
@@ -187,7 +187,7 @@ test('a plugin that writes garbage, nothing or too much is an error that shows w
   }
 });
 
-test('nothing is run when a plugin is missing, and the error says where it was sought and how to get it', async () => {
+test('no plugin runs if one is missing, and the error names the searched directories and how to install it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const error = await clientOf(fakes)
@@ -201,7 +201,7 @@ test('nothing is run when a plugin is missing, and the error says where it was s
   assert.deepEqual(await fakes.journal(), []);
 });
 
-test('the newest version that all plugins speak is used where the configuration leaves a choice', async () => {
+test('the newest version that all plugins support is used if the configuration permits several', async () => {
   await using fakes = await FakePlugins.create();
   const speaks = (versions: string) =>
     `[ "$CNI_COMMAND" = VERSION ] && echo '{"supportedVersions":${versions}}'\n${answers('10.0.0.1/24')}`;
@@ -213,7 +213,7 @@ test('the newest version that all plugins speak is used where the configuration 
   assert.equal((await fakes.request('ADD', 'new')).cniVersion, '1.0.0');
 });
 
-test('CHECK needs a finished ADD and is left out where the configuration says so', async () => {
+test('CHECK requires a finished ADD, and is skipped if the configuration disables it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('CHECK', '10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -225,7 +225,7 @@ test('CHECK needs a finished ADD and is left out where the configuration says so
   await client.check(attachment, bounded());
 });
 
-test('GC deletes attachments that are not wanted any more, tells the plugins the others, and goes on after errors', async () => {
+test('GC deletes stale attachments, passes the valid ones to the plugins, and continues after errors', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('GC', '10.0.0.1/24'));
   await fakes.install('second', answers('10.0.0.1/24'));
@@ -242,14 +242,14 @@ test('GC deletes attachments that are not wanted any more, tells the plugins the
   assert.equal((await client.attachments()).length, 1);
 });
 
-test('STATUS is asked of plugins that know it', async () => {
+test('STATUS runs for plugins that support it', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', failsOn('STATUS', '10.0.0.1/24'));
   await clientOf(fakes).status(listOf(['first']), bounded());
   await assert.rejects(clientOf(fakes).status(listOf(['first'], { cniVersion: '1.1.0' }), bounded()), /try later/);
 });
 
-test('a damaged record is listed, and deleted with the given configuration', async () => {
+test('a damaged record is listed, and DEL uses the given configuration', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('first', answers('10.0.0.1/24'));
   const client = clientOf(fakes);
@@ -261,7 +261,7 @@ test('a damaged record is listed, and deleted with the given configuration', asy
   assert.equal((await client.attachments()).length, 0);
 });
 
-test('ids that could leave the cache directory are refused', async () => {
+test('ids that could escape from the cache directory are rejected', async () => {
   await using fakes = await FakePlugins.create();
   for (const bad of [
     { containerId: '../box' },
@@ -277,8 +277,8 @@ async function readPid(path: string): Promise<number> {
   return Number(await readFile(path, 'utf8').catch(() => ''));
 }
 
-/** Waits until the process has gone; a zombie that init has not reaped yet counts as gone. */
-async function checkGone(pidFile: string): Promise<void> {
+/** Waits until the process has exited; a zombie that init has not reaped counts as exited. */
+async function checkExited(pidFile: string): Promise<void> {
   const pid = await readPid(pidFile);
   assert.ok(pid > 1);
   const probe = async () => {
@@ -288,7 +288,7 @@ async function checkGone(pidFile: string): Promise<void> {
   await waitFor(probe, { intervalMs: 5, signal: bounded() });
 }
 
-test('a caller that is aborted while another call for its container runs leaves at once, and nothing is begun', async () => {
+test('a caller that is aborted while another call for its container runs returns immediately, and starts nothing', async () => {
   await using fakes = await FakePlugins.create();
   await fakes.install('slow', `while [ ! -e ${fakes.directory}/go ]; do sleep 0.02; done; ${answers('10.0.0.1/24')}`);
   const client = clientOf(fakes);

@@ -24,20 +24,20 @@ import { type CniResult, decodeResult } from './result.ts';
 import { SharedLock } from './shared-lock.ts';
 import { selectVersion, supportsCheck, supportsGcAndStatus, supportsPrevResultOnDel } from './versions.ts';
 
-/** Deadlines of one plugin's run, in milliseconds; `strayMs` is for one that a process before this one has left running. */
+/** Deadlines of one plugin's run, in milliseconds. `strayMs` is for a plugin that an earlier process left running. */
 export type CniDeadlines = { addMs: number; delMs: number; queryMs: number; strayMs: number };
 
 export type CniClientOptions = {
-  /** Where plugins are sought, in this order; also their `CNI_PATH`. */
+  /** Directories that are searched for plugins, in this order; also the plugins' `CNI_PATH`. */
   directories: string[];
-  /** Lasting directory for the records of attachments, of this client alone. */
+  /** Persistent directory for the records of attachments, for this client only. */
   cacheDirectory: string;
   deadlines?: Partial<CniDeadlines>;
-  /** Told of every plugin run when it has ended. */
+  /** Called after every run of a plugin. */
   onCall?: CallObserver;
-  /** How plugins are started. */
+  /** Starts the plugins' processes. */
   start?: ProgramStarter;
-  /** Told of each run of a plugin, as a part of what it is run for. */
+  /** Traces each run of a plugin, as part of the operation that needs it. */
   trace?: TraceWork;
 };
 
@@ -49,8 +49,8 @@ const defaultDeadlines: CniDeadlines = {
 };
 
 /**
- * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container run one after the other,
- * those on different containers at once, and GC alone. Records are kept until DEL has succeeded.
+ * Runs the plugins of network configurations (CNI 0.1.0 to 1.1.0). Operations on one container are serialized, those on different
+ * containers run concurrently, and GC runs alone. Records are retained until DEL has succeeded.
  */
 export class CniClient {
   readonly #directories: string[];
@@ -72,14 +72,14 @@ export class CniClient {
   }
 
   /**
-   * Adds a container to a network: either all plugins succeed, or DEL is run for the whole list before this rejects,
-   * also when the signal aborted. If DEL fails too, the error says so and the record stays for a later `del`.
+   * Adds a container to a network. Either all plugins succeed, or DEL runs for the whole list before this rejects, also if the signal
+   * aborted. If DEL fails too, the error includes that, and the record is retained for a later `del`.
    */
   async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {
     validateAttachment(attachment);
     return await this.#exclusively(attachment, signal, async () => {
       this.#requirePlugins(list);
-      // ADD must not be run twice without DEL: what an interrupted ADD left is removed first.
+      // ADD must not run twice without DEL: first remove the state of an interrupted ADD.
       if (this.#cache.has(attachment)) await this.#del(attachment, list, signal);
       const cniVersion = await this.#negotiate(list, signal);
       return await this.#addOrUndo({ network: { ...list, cniVersion }, attachment, result: null }, signal);
@@ -87,15 +87,15 @@ export class CniClient {
   }
 
   /**
-   * Removes an attachment, with the configuration, parameters and result of its ADD as far as there is a record, else with
-   * what is given. May be called again and again, and after the namespace is gone. Without a record and a list, nothing is done.
+   * Removes an attachment, with the configuration, parameters and result of its ADD if they are on record, else with the given ones. May be
+   * called repeatedly, and after the namespace has been removed. Without a record and a list it does nothing.
    */
   async del(attachment: Attachment, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     validateAttachment(attachment);
     await this.#exclusively(attachment, signal, () => this.#del(attachment, list, signal));
   }
 
-  /** Asks the plugins whether an attachment is as ADD left it. Throws `not_found` without a finished ADD. */
+  /** Runs CHECK: whether an attachment is still as ADD created it. Throws `not_found` without a finished ADD. */
   async check(key: AttachmentKey, signal: AbortSignal): Promise<void> {
     await this.#exclusively(key, signal, async () => {
       const record = this.#cache.read(key);
@@ -103,12 +103,15 @@ export class CniClient {
         throw new PodwrightError('not_found', `CNI CHECK: ${key.containerId} was not added to a network`);
       if (record.network.disableCheck) return;
       if (!supportsCheck(record.network.cniVersion))
-        throw new PodwrightError('unimplemented', `CNI CHECK: version ${record.network.cniVersion} does not have it`);
+        throw new PodwrightError(
+          'unimplemented',
+          `CNI CHECK: version ${record.network.cniVersion} does not support it`,
+        );
       await this.#inOrder('CHECK', record, signal);
     });
   }
 
-  /** Whether the network's plugins can serve ADD now; throws the first plugin's reason. Before 1.1.0 plugins cannot say. */
+  /** Runs STATUS: whether the network's plugins can serve ADD now. Throws the first plugin's error. Before CNI 1.1.0 it does nothing. */
   async status(list: NetworkList, signal: AbortSignal): Promise<void> {
     this.#requirePlugins(list);
     const cniVersion = await this.#negotiate(list, signal);
@@ -120,8 +123,8 @@ export class CniClient {
   }
 
   /**
-   * Gives back what attachments to this network hold that are not in `valid`: DEL for those with a record, then GC. Goes
-   * on after an error and throws all of them at the end as one.
+   * Releases the resources of attachments to this network that are not in `valid`: DEL for those with a record, then GC. Continues after an
+   * error and throws all errors as one at the end.
    */
   async collectGarbage(list: NetworkList, valid: AttachmentKey[], signal: AbortSignal): Promise<void> {
     if (list.disableGC) return;
@@ -138,19 +141,19 @@ export class CniClient {
     return this.#cache.has(key);
   }
 
-  /** What ADD answered, as its record has it; nothing without a finished ADD. Throws `data_loss` for a damaged record. */
+  /** The recorded result of ADD; undefined without a finished ADD. Throws `data_loss` for a damaged record. */
   result(key: AttachmentKey): CniResult | undefined {
     const record = this.#cache.read(key);
     if (record === undefined || record.result === null) return undefined;
     return decodeResult(JSON.stringify(record.result), record.network.cniVersion);
   }
 
-  /** Attachments with a record: added, half added, or not yet fully removed. */
+  /** Attachments with a record: added, partially added, or not yet fully removed. */
   async attachments(): Promise<AttachmentKey[]> {
     return await this.#cache.list();
   }
 
-  /** A caller whose signal aborts before its turn leaves at once, and nothing is begun for it. */
+  /** A caller whose signal aborts before its turn rejects immediately, and its work does not start. */
   #exclusively<T>({ containerId }: AttachmentKey, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#operations.shared(() => this.#containers.run(containerId, work, signal), signal);
   }
@@ -160,7 +163,7 @@ export class CniClient {
     if (missing.length > 0) throw missingPluginsError(missing, this.#directories);
   }
 
-  /** Plugins are asked for their versions only where the configuration leaves a choice. */
+  /** Queries the plugins' versions only if the configuration permits several. */
   async #negotiate(list: NetworkList, signal: AbortSignal): Promise<string> {
     if (list.cniVersions.length < 2) return list.cniVersion;
     const timeoutMs = this.#deadlines.queryMs;
@@ -184,12 +187,12 @@ export class CniClient {
     }
   }
 
-  /** Some plugins fail on their own half-made state the first time (`bridge` with `ipMasq` does), and find it gone the second. */
+  /** A retry, because some plugins fail on their own partial state the first time and succeed the second (`bridge` with `ipMasq` does). */
   async #delTwice(record: AttachmentRecord): Promise<void> {
     const most = 2 * this.#deadlines.delMs * record.network.plugins.length;
     using signal = withTimeout(undefined, most, `remove ${record.attachment.containerId} again`);
     await this.#runDel(record, signal).catch((error) => {
-      if (isDeadlineExceeded(error)) throw error; // what hangs would only hang again
+      if (isDeadlineExceeded(error)) throw error; // a plugin that hangs would hang again
       return this.#runDel(record, signal);
     });
   }
@@ -223,7 +226,7 @@ export class CniClient {
     }
   }
 
-  /** A damaged record counts as none, but one that no list can replace is an error: something may still be held. */
+  /** A damaged record is ignored if a list is given. Without a list it is an error, because resources may still be allocated. */
   #readOrAssume(given: Attachment, list: NetworkList | undefined): AttachmentRecord | undefined {
     const assumed = list === undefined ? undefined : { network: list, attachment: given, result: null };
     try {
@@ -245,7 +248,7 @@ export class CniClient {
     this.#cache.delete(attachment);
   }
 
-  /** Stops at the first error, as the specification says: an address must not be free while a rule still leads to it. */
+  /** Stops at the first error, as the specification requires: an address must not be released while a rule still refers to it. */
   async #inOrder(command: 'DEL' | 'CHECK', record: AttachmentRecord, signal: AbortSignal): Promise<void> {
     const { network, attachment, result } = record;
     const prevResult = supportsPrevResultOnDel(network.cniVersion) ? (result ?? undefined) : undefined;

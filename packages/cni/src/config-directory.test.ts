@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { loadNetworks } from './config-directory.ts';
 
-/** Loads a directory of these files and tells the networks' names in order, and the reasons by file. */
+/** Loads a directory with these files. Returns the networks' names in order, and the reasons of rejected files. */
 async function load(files: Record<string, string>) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-cni-conf-'));
   try {
@@ -24,7 +24,7 @@ async function load(files: Record<string, string>) {
 
 const single = (name: string) => JSON.stringify({ name, type: 'bridge' });
 
-test('files are read in lexical order by their three extensions', async () => {
+test('files with the three extensions are read in lexical order', async () => {
   const { names } = await load({
     'b.conf': single('b'),
     '10-z.json': single('z'),
@@ -35,7 +35,7 @@ test('files are read in lexical order by their three extensions', async () => {
   assert.deepEqual(names, ['z', 'upper', 'a', 'b']);
 });
 
-test('a bad file is named with its reason and the next one is read', async () => {
+test('an invalid file is rejected with its reason, and the next one is read', async () => {
   const { names, reasons } = await load({
     '00-broken.conf': '{',
     '01-empty.conflist': '{"name":"x","plugins":[]}',
@@ -54,7 +54,7 @@ test('a directory that does not exist has no networks', async () => {
   assert.deepEqual(await loadNetworks('/nonexistent/net.d'), { networks: [], rejected: [] });
 });
 
-test('plugins are appended from the directory with the name of the network, unless only inlined ones are wanted', async () => {
+test('plugins are appended from the directory with the network’s name, unless the list sets loadOnlyInlinedPlugins', async () => {
   const list = { name: 'net', plugins: [{ type: 'bridge' }] };
   const { types } = await load({
     '1.conflist': JSON.stringify(list),

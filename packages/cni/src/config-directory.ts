@@ -10,16 +10,16 @@ import {
   parseSinglePlugin,
 } from './network-list.ts';
 
-/** The networks of a directory in the order of their files' names; the first one is the one to use. */
+/** The networks of a directory in the order of their file names; the first one is used. */
 export type LoadedNetworks = {
   networks: { path: string; list: NetworkList }[];
-  /** Files that cannot be used, and why. */
+  /** Files that cannot be used, with the reasons. */
   rejected: { path: string; reason: string }[];
 };
 
 /**
- * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. A bad file is in `rejected` and the
- * next one is tried; a directory that does not exist has no files. Throws only if the directory cannot be read.
+ * Reads the `.conf`, `.conflist` and `.json` files of a directory in lexical order. An invalid file is added to `rejected`, and the next
+ * one is read. A missing directory counts as empty. Throws only if the directory cannot be read.
  */
 export async function loadNetworks(directory: string): Promise<LoadedNetworks> {
   const loaded: LoadedNetworks = { networks: [], rejected: [] };
@@ -43,7 +43,7 @@ async function readNetwork(directory: string, path: string): Promise<NetworkList
   return list;
 }
 
-/** Plugins that are appended to a list from the directory with the network's name beside it (spec 1.1, section 1). */
+/** Plugins of the subdirectory with the network's name, which are appended to the list (spec 1.1, section 1). */
 async function readPluginDirectory(directory: string): Promise<PluginConfig[]> {
   const plugins: PluginConfig[] = [];
   for (const path of await listFiles(directory, ['.conf'])) {
@@ -62,7 +62,7 @@ async function listFiles(directory: string, extensions: string[]): Promise<strin
     const names = entries.filter((entry) => !entry.isDirectory() && extensions.includes(extname(entry.name)));
     if (names.length > MAX_FILES)
       throw new PodwrightError('resource_exhausted', `${directory} has more than ${MAX_FILES} network configurations`);
-    // By bytes, as every other CNI runtime sorts: not by the locale.
+    // In byte order, like other CNI runtimes, independent of the locale.
     return names.map((entry) => join(directory, entry.name)).sort();
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return [];

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A scratch directory of shell scripts that stand for broken plugins. Each run is a line `COMMAND plugin` in the
- * journal; what a plugin got on stdin is kept as `COMMAND.plugin.json`.
+ * A scratch directory of shell scripts that simulate plugins. Each run appends a line `COMMAND plugin` to the journal; its stdin is saved
+ * as `COMMAND.plugin.json`.
  */
 export class FakePlugins implements AsyncDisposable {
   readonly directory: string;
@@ -21,7 +21,7 @@ export class FakePlugins implements AsyncDisposable {
     return join(this.directory, 'cache');
   }
 
-  /** Installs a plugin; `body` runs after the journal is written, with `$CNI_COMMAND` set and stdin in `$config`. */
+  /** Installs a plugin. `body` runs after the journal has been written, with `$CNI_COMMAND` set and stdin in `$config`. */
   async install(name: string, body: string): Promise<void> {
     const script = `#!/bin/sh
 echo "$CNI_COMMAND ${name}" >> "${this.directory}/journal"
@@ -40,7 +40,7 @@ ${body}
     return text.split('\n').filter((line) => line !== '');
   }
 
-  /** The configuration that the last run of a command of a plugin got. */
+  /** The configuration that a plugin received in the last run of a command. */
   async request(command: string, plugin: string): Promise<Record<string, unknown>> {
     return JSON.parse(await readFile(join(this.directory, `${command}.${plugin}.json`), 'utf8'));
   }
@@ -55,11 +55,11 @@ ${body}
   }
 }
 
-/** A body that answers ADD with one address and everything else with nothing. */
+/** A script body that returns one address for ADD and nothing for other commands. */
 export const answers = (address: string): string =>
   `[ "$CNI_COMMAND" = ADD ] && echo '{"cniVersion":"1.0.0","ips":[{"address":"${address}"}]}'; exit 0`;
 
-/** A body that fails a command with a CNI error and does everything else as `answers` does. */
+/** A script body that fails one command with a CNI error and handles the others like `answers`. */
 export const failsOn = (command: string, address: string): string =>
   `[ "$CNI_COMMAND" = ${command} ] && { echo '{"code":11,"msg":"try later","details":"the pool is busy"}'; exit 1; }
 ${answers(address)}`;

@@ -5,17 +5,16 @@ import { KILLED_MS } from './limits.ts';
 const INTERVAL_MS = 20;
 
 /**
- * Waits until the process group of a plugin that was killed is empty; what is left after `graceMs` is killed. Zombies
- * count as gone, since not every init reaps them at once.
+ * Waits until the process group of a killed plugin is empty; kills the remaining processes after `graceMs`. Zombies count as exited,
+ * because not every init reaps them immediately.
  */
 export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
   await endProcesses((pid) => isInGroup(pid, group), graceMs);
 }
 
 /**
- * Ends plugins that work for a container although the process that started them has gone: an ADD that survived the death of
- * its runtime would otherwise finish after the DEL, and what it makes would be left over. They are found by their environment
- * and get `graceMs` to finish what they do.
+ * Ends plugins that still work for a container although the process that started them has died. Otherwise an ADD that survived its runtime
+ * would finish after the DEL and leak its resources. The plugins are found by their environment, and have `graceMs` to finish.
  */
 export async function endStrayPlugins(containerId: string, graceMs: number): Promise<void> {
   await endProcesses((pid) => worksFor(pid, containerId), graceMs);
@@ -31,14 +30,14 @@ async function endProcesses(belongs: (pid: number) => Promise<boolean>, graceMs:
   }
 }
 
-/** proc(5): state, parent and group follow the program's name, which is in parentheses and may hold some itself. */
+/** proc(5): state, parent and group follow the program's name, which is in parentheses and may itself contain parentheses. */
 async function isInGroup(pid: number, group: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1');
   const [state, , processGroup] = status.slice(status.lastIndexOf(')') + 2).split(' ');
   return state !== 'Z' && Number(processGroup) === group;
 }
 
-/** A zombie has no environment any more. */
+/** A zombie has no environment. */
 async function worksFor(pid: number, containerId: string): Promise<boolean> {
   const environment = await readProcessStart(pid, 'environ');
   const variable = `CNI_CONTAINERID=${containerId}`;
@@ -51,6 +50,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // ESRCH: it has ended meanwhile
+    // ESRCH: it has exited meanwhile
   }
 }

@@ -1,10 +1,10 @@
-/** What may stand in a network name or a container id (spec section 2, "Parameters"). */
+/** Characters of a network name or a container id (spec section 2, "Parameters"). */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,252}$/;
 
 export const isNetworkName = (name: string): boolean => namePattern.test(name);
 export const isContainerId = (id: string): boolean => namePattern.test(id);
 
-/** A plugin's `type` is a file name in one of the plugin directories, never a path. */
+/** A plugin's `type` must be a file name in a plugin directory, not a path. */
 export function isPluginType(type: string): boolean {
   return type.length > 0 && type.length <= 255 && type !== '.' && type !== '..' && !/[/\\\0]/.test(type);
 }

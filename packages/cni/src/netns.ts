@@ -1,11 +1,11 @@
 import { statfs } from 'node:fs/promises';
 
-/** `f_type` of nsfs and of proc, where namespaces were before Linux 3.19 (linux/magic.h). */
+/** `f_type` of nsfs, and of proc, which contained namespaces before Linux 3.19 (linux/magic.h). */
 const NAMESPACE_FILE_SYSTEMS = [0x6e736673, 0x9fa0];
 
 /**
- * True if the path leads to a namespace that still exists. After a reboot, or when only the mount is gone, an ordinary
- * file can be left there, at which plugins fail instead of releasing what they hold.
+ * Whether the path is that of an existing namespace. After a reboot, or after an unmount, it may be an ordinary file, with which plugins
+ * would fail instead of releasing their resources.
  */
 export async function isNamespace(path: string): Promise<boolean> {
   if (path === '') return false;

@@ -5,7 +5,7 @@ import { parseNetworkList, parseSinglePlugin } from './network-list.ts';
 
 const plugins = [{ type: 'bridge', ipam: { type: 'host-local' }, capabilities: { portMappings: true, mac: false } }];
 
-test('a network list is read with its versions, flags and plugins', () => {
+test('a network list is parsed with its versions, flags and plugins', () => {
   const list = parseNetworkList(
     JSON.stringify({
       name: 'net',
@@ -23,7 +23,7 @@ test('a network list is read with its versions, flags and plugins', () => {
   assert.equal(list.plugins[0]?.ipamType, 'host-local');
 });
 
-test('a configuration without a version is one of 0.1.0', () => {
+test('a configuration without a version has version 0.1.0', () => {
   assert.equal(parseSinglePlugin('{"name":"net","type":"bridge"}').cniVersion, '0.1.0');
 });
 
@@ -36,7 +36,7 @@ function checkRejected(parse: (text: string) => unknown, value: unknown, reason:
   );
 }
 
-test('a bad network list is refused with its reason', () => {
+test('an invalid network list is rejected with its reason', () => {
   const table: [unknown, RegExp][] = [
     ['', /not JSON/],
     ['[]', /not a JSON object/],
@@ -50,7 +50,7 @@ test('a bad network list is refused with its reason', () => {
     [{ name: 'net', plugins: [{ type: 'a', ipam: { type: 'b/c' } }] }, /'ipam.type'/],
     [{ name: 'net', plugins: Array(65).fill({ type: 'a' }) }, /more than 64/],
     [{ name: 'net', plugins, cniVersion: '2.0.0' }, /newer than 1.1.0/],
-    [{ name: 'net', plugins, cniVersion: 1 }, /no version/],
+    [{ name: 'net', plugins, cniVersion: 1 }, /not a version/],
     [{ name: 'net', plugins, cniVersions: '1.0.0' }, /not a list/],
     [{ name: 'net', plugins, disableGC: 'yes' }, /'disableGC' is neither/],
     [{ name: 'net', loadOnlyInlinedPlugins: true }, /no 'plugins'/],
@@ -59,7 +59,7 @@ test('a bad network list is refused with its reason', () => {
   for (const [value, reason] of table) checkRejected(parseNetworkList, value, reason);
 });
 
-test('a bad single plugin is refused with its reason', () => {
+test('an invalid single plugin is rejected with its reason', () => {
   checkRejected(parseSinglePlugin, { name: 'net' }, /'type' is missing/);
   checkRejected(parseSinglePlugin, { name: 'net', plugins }, /belongs in a .conflist/);
 });

@@ -4,20 +4,20 @@ import { MAX_PLUGINS } from './limits.ts';
 import { isNetworkName, isPluginType } from './names.ts';
 import { CURRENT_VERSION, isVersion, OLDEST_VERSION, selectVersion } from './versions.ts';
 
-/** One plugin of a network: its configuration as written, and what the protocol needs to know of it. */
+/** One plugin of a network: its configuration as written, and the fields that the protocol uses. */
 export type PluginConfig = {
   type: string;
-  /** Names of the capabilities that it takes from the runtime. */
+  /** Names of the capabilities that it declares. */
   capabilities: string[];
-  /** `ipam.type`, if it delegates addresses. */
+  /** `ipam.type`, if it delegates address management. */
   ipamType?: string;
   config: JsonObject;
 };
 
-/** A network configuration (spec section 1); plain data that survives `JSON.stringify`. */
+/** A network configuration (spec section 1), as plain data that can be serialized as JSON. */
 export type NetworkList = {
   name: string;
-  /** The version to speak, the newest of `cniVersions` that is spoken here. */
+  /** The version to use: the newest of `cniVersions` that is supported. */
   cniVersion: string;
   cniVersions: string[];
   disableCheck: boolean;
@@ -26,7 +26,7 @@ export type NetworkList = {
   plugins: PluginConfig[];
 };
 
-/** A network without plugins: DEL with it forgets a record that is damaged. */
+/** A network without plugins. DEL with it removes a damaged record. */
 export const FORGET: NetworkList = {
   name: 'none',
   cniVersion: '1.0.0',
@@ -37,7 +37,7 @@ export const FORGET: NetworkList = {
   plugins: [],
 };
 
-/** Reads a `.conflist`; `plugins` may be missing, since they can come from the directory beside it. Throws `invalid_argument`. */
+/** Parses a `.conflist`. `plugins` may be missing, because plugins may be in a subdirectory. Throws `invalid_argument`. */
 export function parseNetworkList(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network list');
   const loadOnlyInlinedPlugins = readFlag(raw, 'loadOnlyInlinedPlugins');
@@ -55,7 +55,7 @@ export function parseNetworkList(text: string): NetworkList {
   };
 }
 
-/** Reads a `.conf` or `.json`, one plugin with the network's name in it, as a list of one. Throws `invalid_argument`. */
+/** Parses a `.conf` or `.json`, a single plugin that includes the network's name, as a list of one. Throws `invalid_argument`. */
 export function parseSinglePlugin(text: string): NetworkList {
   const raw = parseJsonObject(text, 'the network configuration');
   if (raw.type === undefined && raw.plugins !== undefined)
@@ -65,7 +65,7 @@ export function parseSinglePlugin(text: string): NetworkList {
   return { ...readVersions(raw), name: readName(raw), ...flags, plugins: [plugin] };
 }
 
-/** Reads one plugin configuration object, from a list or from the directory beside it. Throws `invalid_argument`. */
+/** Parses the configuration of one plugin, from a list or from the subdirectory. Throws `invalid_argument`. */
 export function parsePlugin(text: string): PluginConfig {
   return readPlugin(parseJsonObject(text, 'the plugin configuration'));
 }
@@ -110,16 +110,17 @@ function readVersions(raw: JsonObject): { cniVersion: string; cniVersions: strin
   if (versions.length === 0) versions.push(OLDEST_VERSION);
   const cniVersion = selectVersion(versions);
   if (cniVersion === undefined)
-    throw invalid(`'cniVersion' ${versions.join(', ')} is newer than ${CURRENT_VERSION}, the newest known here`);
+    throw invalid(`'cniVersion' ${versions.join(', ')} is newer than ${CURRENT_VERSION}, the newest supported version`);
   return { cniVersion, cniVersions: [...new Set(versions)] };
 }
 
 function readVersion(version: unknown): string {
-  if (typeof version !== 'string' || !isVersion(version)) throw invalid(`'cniVersion' is no version: ${show(version)}`);
+  if (typeof version !== 'string' || !isVersion(version))
+    throw invalid(`'cniVersion' is not a version: ${show(version)}`);
   return version;
 }
 
-/** Flags are booleans in 1.x and were the strings "true" and "false" before. */
+/** Flags are booleans in 1.x; earlier they were the strings "true" and "false". */
 function readFlag(raw: JsonObject, key: string): boolean {
   const value = raw[key];
   if (value === undefined || value === false) return false;

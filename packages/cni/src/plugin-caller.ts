@@ -16,7 +16,7 @@ import { type PluginOutput, runPlugin } from './plugin-process.ts';
 import { buildEnvironment, buildRequest, type RequestExtras } from './request.ts';
 import { CURRENT_VERSION, OLDEST_VERSION } from './versions.ts';
 
-/** One plugin run that has ended, for logs and traces; `error` is undefined if it succeeded. */
+/** One finished run of a plugin, for logs and traces; `error` is undefined on success. */
 export type ObservedCall = {
   command: CniCommand;
   plugin: string;
@@ -35,7 +35,7 @@ export type PluginCall = {
   timeoutMs: number;
 };
 
-/** Finds plugins, runs them with a deadline, and turns their failures into errors. */
+/** Finds plugins, runs them with a deadline, and converts their failures to errors. */
 export class PluginCaller {
   readonly #directories: string[];
   readonly #onCall: CallObserver | undefined;
@@ -53,7 +53,7 @@ export class PluginCaller {
     this.#trace = trace;
   }
 
-  /** Returns the plugin's stdout. Throws a `PluginError` if it failed, `deadline_exceeded` or the signal's reason if it was killed. */
+  /** Returns the plugin's stdout. Throws a `PluginError` if it failed, and `deadline_exceeded` or the signal's reason if it was killed. */
   async call(call: PluginCall, signal: AbortSignal): Promise<string> {
     const { command, network, plugin, attachment } = call;
     const environment = buildEnvironment(command, this.#directories, attachment);
@@ -85,13 +85,13 @@ export class PluginCaller {
     }
   }
 
-  /** Versions that a plugin speaks; one that does not know VERSION is of the time before 0.2.0. */
+  /** The versions that a plugin supports; one without the VERSION command predates 0.2.0. */
   async supportedVersions(
     type: string,
     { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
   ): Promise<ReadonlySet<string>> {
     const path = this.#find(type);
-    const key = `${path} ${(await stat(path)).mtimeMs}`; // another program may be installed in its place
+    const key = `${path} ${(await stat(path)).mtimeMs}`; // the program may be replaced
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
     const environment = buildEnvironment('VERSION', this.#directories);
@@ -142,7 +142,7 @@ function readVersions(output: PluginOutput): ReadonlySet<string> {
     if (output.exitCode === 0 && Array.isArray(versions))
       return new Set(versions.filter((version): version is string => typeof version === 'string'));
   } catch {
-    // not an answer to VERSION
+    // not a result of VERSION
   }
   return new Set([OLDEST_VERSION]);
 }

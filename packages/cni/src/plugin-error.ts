@@ -4,7 +4,7 @@ import { isJsonObject } from './json.ts';
 /** The commands of the protocol (spec section 2). */
 export type CniCommand = 'ADD' | 'DEL' | 'CHECK' | 'GC' | 'STATUS' | 'VERSION';
 
-/** What a plugin said when it failed (spec section 5, "Error"); `cniCode` is undefined if it did not answer in that form. */
+/** The error that a plugin reported (spec section 5, "Error"); `cniCode` is undefined if its output was not in that form. */
 export type PluginFailure = {
   plugin: string;
   command: CniCommand;
@@ -13,7 +13,7 @@ export type PluginFailure = {
   details: string;
 };
 
-/** A plugin ended with an error of its own. */
+/** A plugin failed by itself. */
 export class PluginError extends PodwrightError {
   readonly failure: PluginFailure;
 
@@ -29,7 +29,7 @@ export class PluginError extends PodwrightError {
   }
 }
 
-/** What the plugin said, if a plugin's own error is among the causes of `error`. */
+/** The plugin's failure, if a `PluginError` is among the causes of `error`. */
 export function pluginFailureOf(error: unknown): PluginFailure | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof PluginError) return cause.failure;
@@ -38,8 +38,8 @@ export function pluginFailureOf(error: unknown): PluginFailure | undefined {
 }
 
 /**
- * The reserved codes that say more than that it failed; see the table in section 5 of the specification. For a full disk
- * there is none, but the system's message.
+ * Maps the reserved codes that have a meaning beyond failure; see the table in section 5 of the specification. A full disk has no code,
+ * only the system's message.
  */
 function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
   if (/no space left on device/i.test(msg)) return 'resource_exhausted';
@@ -50,8 +50,8 @@ function codeOf(cniCode: number | undefined, msg: string): ErrorCode {
 }
 
 /**
- * Reads a failed plugin's message: its JSON error on stdout, or else whatever it wrote. `how` says how it ended, for
- * plugins that die silently.
+ * Reads a failed plugin's message: its JSON error on stdout, or else its raw output. `how` describes how it ended, for plugins without
+ * output.
  */
 export function readFailure(
   call: { plugin: string; command: CniCommand },
@@ -71,6 +71,6 @@ function parseStated(stdout: string): { cniCode: number | undefined; msg: string
     const details = typeof value.details === 'string' ? value.details : '';
     return { cniCode, msg: value.msg.slice(0, 4000), details: details.slice(0, 4000) };
   } catch {
-    return undefined; // it wrote something else, which the caller shows as it is
+    return undefined; // other output, which the caller shows unchanged
   }
 }

@@ -1,20 +1,20 @@
 import { findProgram, PodwrightError } from '@podwright/base';
 import type { NetworkList } from './network-list.ts';
 
-/** Plugins of the reference collection, which distributions ship in one package. */
+/** Plugins of the reference collection, which distributions provide in one package. */
 const referencePlugins = new Set(
   'bandwidth bridge dhcp dummy firewall host-device host-local ipvlan loopback macvlan portmap ptp sbr static tap tuning vlan vrf'.split(
     ' ',
   ),
 );
 
-/** The plugins that a network needs, address plugins among them, and that are in none of the directories. */
+/** The plugins that a network needs, including IPAM plugins, and that are in none of the directories. */
 export function missingPlugins(list: NetworkList, directories: string[]): string[] {
   const types = list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
   return [...new Set(types)].filter((type) => findProgram(type, directories) === undefined);
 }
 
-/** Says which plugins are missing, where they were sought and how to get them. */
+/** An error with the missing plugins, the searched directories and how to install them. */
 export function missingPluginsError(missing: string[], directories: string[]): PodwrightError {
   const names = missing.map((type) => JSON.stringify(type)).join(', ');
   const hint = missing.some((type) => referencePlugins.has(type))

@@ -10,7 +10,7 @@ import {
 import { endProcessGroup } from './left-processes.ts';
 import { HELPER_GRACE_MS, LINGER_MS, MAX_OUTPUT_BYTES } from './limits.ts';
 
-/** How a plugin ended and what it wrote. */
+/** How a plugin ended, and its output. */
 export type PluginOutput = { exitCode: number | null; signal: string | null; stdout: string; stderr: string };
 
 export type PluginProcess = {
@@ -22,24 +22,24 @@ export type PluginProcess = {
 };
 
 /**
- * Runs a plugin in a process group of its own. When the signal aborts, or it writes more than 1 MiB, it is killed, and the
- * promise rejects after the whole group has gone. Its helpers (address plugins, `iptables`) are killed only if they do not
- * end at once: `host-local`, killed within a write, leaves an address that no DEL would ever give back.
+ * Runs a plugin in a process group of its own. It is killed if the signal aborts or it writes more than 1 MiB; then the promise rejects
+ * after the whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`,
+ * killed during a write, leaves an address that no DEL would release.
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
   const child = process.start(process.path, [], {
     env: pluginEnvironment(process.environment),
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // setsid: a group that can be waited for and killed as one
+    detached: true, // setsid: a process group of its own
   });
   return new Running(child, process).done;
 }
 
-/** Plugins call `iptables` and the like, which a root shell without a login does not have in its PATH. */
+/** Plugins run `iptables` and similar programs, which are not in the PATH of a root shell without a login. */
 function pluginEnvironment(variables: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('CNI_'));
-  // The plugin's own come first: by them it is found again, and of an environment only the beginning is looked at.
+  // The plugin's own variables come first: it is identified by them, and only the start of an environment is read.
   return { ...variables, ...Object.fromEntries(inherited), PATH: programDirectories().join(':') };
 }
 
@@ -61,7 +61,7 @@ class Running {
     signal.addEventListener('abort', onAbort, { once: true });
     for (const name of ['stdout', 'stderr'] as const)
       this.#output[name].on('data', (chunk) => this.#collect(name, chunk));
-    input.on('error', () => undefined); // it may end without reading its configuration
+    input.on('error', () => undefined); // it may exit without reading its configuration
     input.end(stdin);
     child.on('error', (error) => {
       signal.removeEventListener('abort', onAbort);

@@ -12,7 +12,7 @@ const pod: PodToAttach = {
   portMappings: [],
 };
 
-test('plugins are told the pod in the arguments that they know', () => {
+test('plugins receive the pod in the conventional arguments', () => {
   assert.deepEqual(
     podAttachment(pod).args.map((pair) => pair.join('=')),
     [
@@ -51,7 +51,7 @@ test('ports with a host port, limits, subnets, DNS and the cgroup become capabil
   });
 });
 
-test('only the addresses of the sandbox are its own, in the order of the plugins', () => {
+test('only addresses of interfaces in the sandbox are the pod’s, in the order of the plugins', () => {
   const answer = {
     interfaces: [{ name: 'br0' }, { name: 'eth0', sandbox: '/run/netns/abc' }],
     ips: [

@@ -3,10 +3,10 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { NetworkList } from './network-list.ts';
 import type { CniResult } from './result.ts';
 
-/** A port of the host that leads to one of the pod. `hostIp` '' means every address, `hostPort` 0 none. */
+/** A port mapping from the host to the pod. `hostIp` '' means every address, `hostPort` 0 no mapping. */
 export type PodPort = { protocol: 'tcp' | 'udp' | 'sctp'; containerPort: number; hostPort: number; hostIp: string };
 
-/** What plugins are told of a pod. */
+/** The properties of a pod that plugins receive. */
 export type PodToAttach = {
   sandboxId: string;
   podName: string;
@@ -16,7 +16,7 @@ export type PodToAttach = {
   portMappings: PodPort[];
   bandwidth?: Bandwidth;
   cgroupParent?: string;
-  /** Subnets that the pod's addresses are to be of, one a family. */
+  /** Subnets of the pod's addresses, one per address family. */
   podCidrs?: string[];
   dns?: { servers: string[]; searches: string[]; options: string[] };
 };
@@ -24,10 +24,10 @@ export type PodToAttach = {
 /** The interface that Kubernetes expects in a pod. */
 const INTERFACE_NAME = 'eth0';
 
-/** Bursts are not limited: the largest number of bits that plugins take. */
+/** The largest burst, in bits, that plugins accept: bursts are not limited. */
 const UNLIMITED_BURST = 2 ** 31 - 1;
 
-/** A sandbox's attachment, with the arguments and capabilities that plugins know from other runtimes. */
+/** A sandbox's attachment, with the arguments and capabilities that other runtimes pass to plugins. */
 export function podAttachment(pod: PodToAttach): Attachment {
   const { sandboxId, netnsPath, podNamespace, podName, podUid } = pod;
   return {
@@ -35,7 +35,7 @@ export function podAttachment(pod: PodToAttach): Attachment {
     ifName: INTERFACE_NAME,
     netnsPath,
     args: [
-      ['IgnoreUnknown', '1'], // plugins refuse arguments that they do not know, unless told
+      ['IgnoreUnknown', '1'], // without it plugins reject unknown arguments
       ['K8S_POD_NAMESPACE', podNamespace],
       ['K8S_POD_NAME', podName],
       ['K8S_POD_INFRA_CONTAINER_ID', sandboxId],
@@ -45,7 +45,7 @@ export function podAttachment(pod: PodToAttach): Attachment {
   };
 }
 
-/** Names and forms of the CNI conventions. */
+/** Capabilities in the form of the CNI conventions. */
 function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   const { portMappings, bandwidth, cgroupParent, podCidrs = [], dns } = pod;
   const capabilities: Record<string, unknown> = {};
@@ -64,22 +64,22 @@ function capabilitiesOf(pod: PodToAttach): Record<string, unknown> {
   return capabilities;
 }
 
-/** Ports that a pod declares without one of the host's are not mapped. */
+/** Ports that a pod declares without a host port are not mapped. */
 const publishedPorts = (mappings: PodPort[]): PodPort[] => mappings.filter(({ hostPort }) => hostPort > 0);
 
 function toCapability({ protocol, containerPort, hostPort, hostIp }: PodPort): object {
   return { protocol, containerPort, hostPort, ...(hostIp !== '' && { hostIP: hostIp }) };
 }
 
-/** The sandbox's own addresses, in the plugins' order: those of an interface that is not the host's. */
+/** The sandbox's own addresses in the plugins' order: those whose interface is not on the host. */
 export function podAddresses({ ips, interfaces }: CniResult): string[] {
   const own = ips.filter(({ interfaceIndex: index }) => index === undefined || interfaces[index]?.sandbox !== '');
   return own.map(({ address }) => address);
 }
 
 /**
- * `portmap` passes the result on when it has no ports to map, so for most pods it is not started at all. The record of
- * the attachment holds the list as it was used, and DEL goes by that.
+ * `portmap` returns its input unchanged without host ports, so it is not started for most pods. The record of the attachment contains the
+ * list that was used, which DEL uses too.
  */
 export function withoutIdlePlugins(
   list: NetworkList,

@@ -26,7 +26,7 @@ test('a request has the name and version of the list, unknown fields unchanged, 
   assert.deepEqual(buildRequest(list, plugin), { type: 'portmap', name: 'net', cniVersion: '1.0.0', snat: true });
 });
 
-test('a plugin gets the values of its own capabilities only', () => {
+test('a plugin receives the values of its own capabilities only', () => {
   const capabilityArgs = { portMappings: [{ hostPort: 80 }], bandwidth: { ingressRate: 1 } };
   const request = buildRequest(list, plugin, { capabilityArgs, prevResult: { ips: [] } });
   assert.deepEqual(request.runtimeConfig, { portMappings: [{ hostPort: 80 }] });

@@ -4,15 +4,15 @@ import type { JsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';
 import type { CniCommand } from './plugin-error.ts';
 
-/** What goes into a plugin's configuration besides what the administrator wrote. */
+/** Additions to the administrator's configuration of a plugin. */
 export type RequestExtras = {
   prevResult?: JsonObject;
   capabilityArgs?: Record<string, unknown>;
-  /** Attachments that are still wanted, for GC. */
+  /** Attachments that are still in use, for GC. */
   validAttachments?: { containerID: string; ifname: string }[];
 };
 
-/** The configuration that one plugin gets on stdin (spec section 3, "Deriving request configuration"). */
+/** The configuration that a plugin receives on stdin (spec section 3, "Deriving request configuration"). */
 export function buildRequest(list: NetworkList, plugin: PluginConfig, extras: RequestExtras = {}): JsonObject {
   const written = Object.entries(plugin.config).filter(([key]) => !isReserved(key));
   const request: JsonObject = Object.fromEntries(written);
@@ -24,7 +24,7 @@ export function buildRequest(list: NetworkList, plugin: PluginConfig, extras: Re
   if (extras.prevResult !== undefined) request.prevResult = extras.prevResult;
   if (extras.validAttachments !== undefined) {
     request['cni.dev/valid-attachments'] = extras.validAttachments;
-    request['cni.dev/attachments'] = extras.validAttachments; // the name that plugins written against libcni read first
+    request['cni.dev/attachments'] = extras.validAttachments; // the name that libcni's plugins read first
   }
   return request;
 }

@@ -17,7 +17,7 @@ const modern = {
   dns: { nameservers: ['10.1.0.1'] },
 };
 
-test('a result of 0.3.0 and later is read', () => {
+test('a result of version 0.3.0 or later is decoded', () => {
   const result = decodeResult(JSON.stringify(modern), '1.0.0');
   assert.deepEqual(
     result.ips.map(({ address, prefixLength, gateway, interfaceIndex }) => [
@@ -38,7 +38,7 @@ test('a result of 0.3.0 and later is read', () => {
   assert.deepEqual(result.dns.nameservers, ['10.1.0.1']);
 });
 
-test('a result of 0.1.0 and 0.2.0 is read', () => {
+test('a result of version 0.1.0 or 0.2.0 is decoded', () => {
   const answer = {
     ip4: { ip: '10.1.0.5/16', gateway: '10.1.0.1', routes: [{ dst: '0.0.0.0/0' }] },
     ip6: { ip: 'fd00::5/64' },
@@ -51,12 +51,12 @@ test('a result of 0.1.0 and 0.2.0 is read', () => {
   assert.equal(result.routes.length, 1);
 });
 
-test('a result without a version is in the one that was asked, and keeps fields that are not known here', () => {
+test('a result without a version has the requested one, and unknown fields are preserved', () => {
   const result = decodeResult('{"ips":[],"later":true}', '0.3.1');
   assert.deepEqual(result.raw, { ips: [], later: true, cniVersion: '0.3.1' });
 });
 
-test('a result that cannot be used is refused with its reason', () => {
+test('an unusable result is rejected with its reason', () => {
   const table: [unknown, RegExp][] = [
     ['', /not JSON/],
     ['null', /not a JSON object/],
@@ -69,9 +69,9 @@ test('a result that cannot be used is refused with its reason', () => {
     ['{"ips":{}}', /ips/],
     [{ ips: Array(257).fill({ address: '10.0.0.1/24' }) }, /ips/],
     ['{"routes":[{"dst":"all"}]}', /routes.0.dst/],
-    ['{"cniVersion":"0.2.0","ip4":{"ip":"10.0.0.1/24"}}', /asked was 1.0.0/],
-    ['{"cniVersion":"2.0.0"}', /asked was 1.0.0/],
-    ['{"cniVersion":[]}', /no version/],
+    ['{"cniVersion":"0.2.0","ip4":{"ip":"10.0.0.1/24"}}', /requested was 1.0.0/],
+    ['{"cniVersion":"2.0.0"}', /requested was 1.0.0/],
+    ['{"cniVersion":[]}', /not a version/],
     ['{"dns":{"nameservers":["resolver"]}}', /dns.nameservers.0/],
   ];
   for (const [value, reason] of table) {
@@ -85,7 +85,7 @@ test('a result that cannot be used is refused with its reason', () => {
   assert.throws(() => decodeResult('{"ip4":{"ip":"fd00::1/64"}}', '0.2.0'), /not an IPv4/);
 });
 
-test('whatever a broken plugin writes, decoding gives a usable result or an error of ours', () => {
+test('decoding any output of a broken plugin gives a usable result or a PodwrightError', () => {
   const random = seeded(20261);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const strange = ['null', '[]', '{}', '-1', '1e999', '"\\u0000"', '"10.0.0.1/24"', 'true', '{"__proto__":{"ips":[]}}'];
@@ -114,7 +114,7 @@ function checkDecodes(text: string, version: string) {
   }
 }
 
-/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+/** Numbers in [0, 1), the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -4,22 +4,22 @@ import * as z from 'zod';
 import { type JsonObject, parseJsonObject } from './json.ts';
 import { isAtLeast, isVersion } from './versions.ts';
 
-/** An address that a plugin gave. `interfaceIndex` points into `interfaces`. */
+/** An address that a plugin assigned. `interfaceIndex` is an index in `interfaces`. */
 export type ResultIp = { address: string; prefixLength: number; gateway?: string; interfaceIndex?: number };
 
-/** What a plugin's ADD answered (spec section 5), the same form for every version. */
+/** The result of a plugin's ADD (spec section 5), in the same form for every version. */
 export type CniResult = {
   cniVersion: string;
-  /** `sandbox` is '' for an interface of the host. */
+  /** `sandbox` is '' for an interface on the host. */
   interfaces: { name: string; mac: string; sandbox: string }[];
   ips: ResultIp[];
   routes: { dst: string; gw?: string }[];
   dns: { nameservers: string[]; domain: string; search: string[]; options: string[] };
-  /** The plugin's own output, for `prevResult`. */
+  /** The plugin's unmodified output, for `prevResult`. */
   raw: JsonObject;
 };
 
-// Bounds are far above what any plugin answers; they keep a broken one from filling our memory.
+// The bounds are far above any real result; they keep a broken plugin from exhausting the memory.
 const text = z.string().max(4096);
 const optionalText = text.nullish().transform((value) => value ?? '');
 const ip = text.refine((value) => isIP(value) !== 0 && !value.includes('%'), 'is not an IP address');
@@ -42,7 +42,7 @@ const gatewaySchema = z
   .transform((value) => (value ? value : undefined));
 const routes = listOf(z.object({ dst: cidr, gw: gatewaySchema }), 4096);
 
-/** 0.3.0 and later; before 1.0.0 an address also had a `version` that says nothing new. */
+/** 0.3.0 and later. Before 1.0.0 an address also had a redundant `version`. */
 const modernSchema = z.object({
   interfaces: listOf(z.object({ name: text.min(1), mac: optionalText, sandbox: optionalText }), 256),
   ips: listOf(z.object({ address: cidr, gateway: gatewaySchema, interface: z.int().nullish() }), 256),
@@ -54,17 +54,18 @@ const familySchema = z.object({ ip: cidr, gateway: gatewaySchema, routes }).null
 const legacySchema = z.object({ ip4: familySchema, ip6: familySchema, dns });
 
 /**
- * Decodes an ADD result. `requestedVersion` is what the plugin was asked in; an answer without a version is in that one,
- * and one of the other family (before or after 0.3.0) is an error, since the next plugin could not read it.
+ * Decodes an ADD result. `requestedVersion` is the version of the request, and the default of a result without one. A result of the other
+ * format (before or after 0.3.0) is an error, because the next plugin could not read it.
  */
 export function decodeResult(output: string, requestedVersion: string): CniResult {
   const raw = parseJsonObject(output, 'the result');
   const cniVersion = raw.cniVersion === undefined || raw.cniVersion === '' ? requestedVersion : raw.cniVersion;
-  if (typeof cniVersion !== 'string' || !isVersion(cniVersion)) throw invalid("'cniVersion' is no version");
-  if (isAtLeast(cniVersion, '2.0.0')) throw invalid(`it is in version ${cniVersion}, asked was ${requestedVersion}`);
+  if (typeof cniVersion !== 'string' || !isVersion(cniVersion)) throw invalid("'cniVersion' is not a version");
+  if (isAtLeast(cniVersion, '2.0.0'))
+    throw invalid(`it is in version ${cniVersion}, requested was ${requestedVersion}`);
   const modern = isAtLeast(cniVersion, '0.3.0');
   if (modern !== isAtLeast(requestedVersion, '0.3.0'))
-    throw invalid(`it is in version ${cniVersion}, asked was ${requestedVersion}`);
+    throw invalid(`it is in version ${cniVersion}, requested was ${requestedVersion}`);
   const body = modern ? decodeModern(raw) : decodeLegacy(raw);
   return { ...body, cniVersion, raw: { ...raw, cniVersion } };
 }
@@ -108,7 +109,7 @@ function parse<T>(schema: z.ZodType<T>, raw: JsonObject): T {
 
 function isCidr(value: string): boolean {
   const { address, prefixLength } = splitCidr(value);
-  if (value.includes('%')) return false; // a zone means something only on the host that wrote it
+  if (value.includes('%')) return false; // a zone is only valid on the host that wrote it
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return /\/\d{1,3}$/.test(value) && prefixLength <= bits;
 }

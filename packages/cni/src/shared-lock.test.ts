@@ -4,7 +4,7 @@ import { SharedLock } from './shared-lock.ts';
 
 const { signal } = new AbortController();
 
-test('shared work runs together; what must run alone waits for it, and what comes later for that', async () => {
+test('shared work runs concurrently; exclusive work waits for it, and later work for the exclusive', async () => {
   const lock = new SharedLock();
   const order: string[] = [];
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -30,7 +30,7 @@ test('shared work runs together; what must run alone waits for it, and what come
   ]);
 });
 
-test('a caller that is aborted while it waits leaves at once, and lets no other in before those it waited for', async () => {
+test('an aborted waiting caller returns immediately, and later callers still wait for the earlier ones', async () => {
   const lock = new SharedLock();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let running = true;
@@ -39,8 +39,8 @@ test('a caller that is aborted while it waits leaves at once, and lets no other 
     running = false;
   }, signal);
   const leaving = new AbortController();
-  const alone = lock.alone(() => assert.fail('it has left'), leaving.signal);
-  const shared = lock.shared(() => assert.fail('it has left'), leaving.signal);
+  const alone = lock.alone(() => assert.fail('it was aborted'), leaving.signal);
+  const shared = lock.shared(() => assert.fail('it was aborted'), leaving.signal);
   const last = lock.alone(async () => assert.ok(!running), signal);
   leaving.abort(new Error('left'));
   await assert.rejects(alone, /left/);

@@ -1,14 +1,17 @@
 import { raceAbort } from '@podwright/base';
 
 /**
- * Work that may run together, and work that must run alone: CNI forbids ADD and DEL while GC runs (spec section 3,
- * "Lifecycle & ordering"). Alone waits for what runs; what comes after it waits for it.
+ * A lock for shared and exclusive work: CNI forbids ADD and DEL while GC runs (spec section 3, "Lifecycle & ordering"). Exclusive work
+ * waits for the running work, and later work waits for it.
  */
 export class SharedLock {
   #running = new Set<Promise<unknown>>();
   #alone: Promise<unknown> = Promise.resolve();
 
-  /** As soon as nothing runs alone; a caller whose signal aborts before that leaves at once with the signal's reason. */
+  /**
+   * Runs shared work, as soon as no exclusive work is running. A caller whose signal aborts before that rejects immediately with the
+   * signal's reason.
+   */
   shared<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const turn = this.#whenOver(this.#alone, { work, signal });
     const ended = turn.catch(() => undefined).finally(() => this.#running.delete(ended));
@@ -16,12 +19,12 @@ export class SharedLock {
     return turn;
   }
 
-  /** When all that runs has ended; a caller that leaves before lets those behind it go on. */
+  /** Runs exclusive work, when all running work has ended. A waiting caller that is aborted does not block later callers. */
   alone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = Promise.all([this.#alone, ...this.#running]);
     const turn = this.#whenOver(before, { work, signal });
     const ended = turn.catch(() => undefined);
-    this.#alone = Promise.all([before, ended]); // one that has left does not let others in before those it waited for
+    this.#alone = Promise.all([before, ended]); // if this caller is aborted, later callers still wait for the earlier ones
     return turn;
   }
 

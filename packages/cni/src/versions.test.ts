@@ -8,7 +8,7 @@ test('versions are compared by number', () => {
   assert.equal(compareVersions('1.0', '1.0.0'), 0);
 });
 
-test('the newest version that all speak is chosen', () => {
+test('the newest version that all plugins support is selected', () => {
   const check = (candidates: string[], plugins: string[][], expected: string | undefined) =>
     assert.equal(
       selectVersion(

@@ -1,7 +1,7 @@
-/** The newest version of the CNI specification that is spoken here. */
+/** The newest supported version of the CNI specification. */
 export const CURRENT_VERSION = '1.1.0';
 
-/** What a configuration without `cniVersion` means. */
+/** The version of a configuration without `cniVersion`. */
 export const OLDEST_VERSION = '0.1.0';
 
 export function isVersion(text: string): boolean {
@@ -21,15 +21,14 @@ export function compareVersions(a: string, b: string): number {
 
 export const isAtLeast = (version: string, wanted: string): boolean => compareVersions(version, wanted) >= 0;
 
-/** When a command or a field came into the specification. */
+/** Whether a version of the specification has a command or a field. */
 export const supportsCheck = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsPrevResultOnDel = (version: string): boolean => isAtLeast(version, '0.4.0');
 export const supportsGcAndStatus = (version: string): boolean => isAtLeast(version, '1.1.0');
 
 /**
- * The newest of a configuration's versions that is spoken here and by all plugins (spec 1.1, "Version
- * considerations"). Without a common one the newest spoken here, so that the plugin itself can say what it misses;
- * undefined if the configuration is too new altogether.
+ * The newest of a configuration's versions that this client and all plugins support (spec 1.1, "Version considerations"). Without a common
+ * version, the newest that this client supports, so that the plugin reports the mismatch itself; undefined if all versions are too new.
  */
 export function selectVersion(candidates: string[], plugins: ReadonlySet<string>[] = []): string | undefined {
   const spoken = candidates
