@@ -22,7 +22,7 @@ test('the example runs a process by a shim, receives the event of its end, and l
     const args = [example, state, scratch.rootfs, 'sh', '-c', 'exit 3'];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 });
     assert.equal(status, 0, stderr);
-    assert.match(stdout, /^process \d+ of the host has ended with exit code 3\n$/);
+    assert.match(stdout, /^process \d+ of the host has exited with code 3\n$/);
     for (const name of ['bundles', 'runc/example']) assert.deepEqual(readdirSync(join(state, name)), []);
     assert.ok(!existsSync('/run/containerd/runc/example'));
     const gone = () => processesWith(scratch.directory).length === 0 || undefined;

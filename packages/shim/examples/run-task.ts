@@ -1,4 +1,4 @@
-/** Runs a command in a container by containerd's shim for runc, as root: `node run-task.ts STATE ROOTFS COMMAND…` */
+/** Runs a command in a container with containerd's shim for runc, as root: `node run-task.ts STATE ROOTFS COMMAND…` */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -31,14 +31,14 @@ const runc = toBinary(RuncOptionsSchema, create(RuncOptionsSchema, { root: join(
 const options = { typeUrl: RuncOptionsSchema.typeName, value: Buffer.from(runc).toString('base64') };
 const program = { path: 'containerd-shim-runc-v2', options };
 
-// The shim is a process of its own: after a restart, `shims.load(bundle)` finds it again.
+// The shim is a separate process: after a restart, `shims.load(bundle)` reconnects to it.
 const shim = await shims.start({ id, bundle, program }, signal);
 const { pid } = await shim.tasks.create({ id, bundle, options: packOptions(options) }, { signal });
 await shim.tasks.start({ id });
-console.log(`process ${pid} of the host has ended with exit code ${await exited}`);
+console.log(`process ${pid} of the host has exited with code ${await exited}`);
 
 await shim.tasks.delete({ id });
-await shim.tasks.shutdown({ id }).catch(() => undefined); // the shim may end before it answers
+await shim.tasks.shutdown({ id }).catch(() => undefined); // the shim may exit before it answers
 await shim.closed;
 await shims.removeSocket(bundle);
 shims.forget(bundle);

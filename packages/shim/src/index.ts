@@ -1,26 +1,26 @@
 /** containerd's shims: start, calls by ttrpc, events. See README.md. */
 
-/** The options message of runc's shim (`containerd.runc.v1.Options`): the OCI runtime and where it keeps its state. */
+/** Options of runc's shim (`containerd.runc.v1.Options`): the OCI runtime and its state directory. */
 export { OptionsSchema as RuncOptionsSchema } from './gen/containerd/runc/v1/options_pb.js';
-/** containerd's Sandbox API, as shims serve it (`containerd.runtime.sandbox.v1`). */
+/** containerd's Sandbox API, which shims may serve (`containerd.runtime.sandbox.v1`). */
 export { Sandbox as SandboxService } from './gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
-/** The task service of shims, and how a task ended by it. */
+/** The task service of shims, and its response for a finished task. */
 export { Task as TaskService, type WaitResponse } from './gen/containerd/task/v2/shim_pb.js';
-/** What a shim counts of a task or sandbox. */
+/** Metrics that a shim reports of a task or sandbox. */
 export { MetricSchema } from './gen/containerd/types/metrics_pb.js';
 /** The states of a task. */
 export { Status } from './gen/containerd/v1/types/task_pb.js';
-/** The options message of other shims (`runtimeoptions.v1.Options`): where their configuration is. */
+/** Options of other shims (`runtimeoptions.v1.Options`): the path of their configuration. */
 export { OptionsSchema as ConfigOptionsSchema } from './gen/runtimeoptions/v1/api_pb.js';
 /** A connection to a running shim. */
 export { Shim } from './shim.ts';
-/** Where a shim is reached. */
+/** The address of a shim. */
 export { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
-/** What shims forward: the ends of processes, and tasks that the kernel killed for memory. */
+/** Events that shims forward: exits of processes, and OOM kills. */
 export type { ShimEvent, ShimEvents } from './shim-events.ts';
-/** Metrics of a shim as statistics of a cgroup. */
+/** Converts a shim's metrics to cgroup statistics. */
 export { statsOfMetric } from './shim-metrics.ts';
-/** A shim's binary, and what it is called with. */
+/** A shim's binary, and the parameters of its invocation. */
 export { packOptions, type ShimCall, type ShimHome, type ShimProgram, startShim } from './shim-program.ts';
-/** Shims of one runtime: start, find again, clean up. */
+/** The shims of one runtime: starts them, reconnects to them, cleans up after them. */
 export { Shims, type ShimsOptions } from './shims.ts';

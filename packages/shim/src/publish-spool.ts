@@ -15,8 +15,8 @@ import { MAX_EVENT_BYTES } from './limits.ts';
 import type { ShimEvents } from './shim-events.ts';
 
 /**
- * The program that shims without ttrpc start for each event, as `PROGRAM --address A publish --topic T --namespace N` with
- * the event on stdin. It needs no running runtime: it leaves the event in a directory, whole or not at all.
+ * The publish program, which shims without ttrpc start for each event as `PROGRAM --address A publish --topic T --namespace N`, with the
+ * event on stdin. It does not need a running runtime: it stores the event atomically in a directory.
  */
 const program = (spool: string) => `#!/bin/sh
 set -eu
@@ -27,7 +27,7 @@ mv "$file" "\${file%/.event.*}/event.\${file##*.}"
 trap - EXIT
 `;
 
-/** Events that shims leave by the publish program. */
+/** Reads events that shims have stored with the publish program. */
 export class PublishSpool {
   /** Path of the publish program. */
   readonly program: string;
@@ -46,7 +46,7 @@ export class PublishSpool {
     this.#look();
   }
 
-  /** The directory is the spool's own. */
+  /** The directory must not be used for anything else. */
   static async open(options: { directory: string; events: ShimEvents; logger: Logger }): Promise<PublishSpool> {
     makePrivateDirectory(options.directory);
     const path = programPath(options.directory);

@@ -9,7 +9,7 @@ const address = 'unix:///run/containerd/s/0123';
 const message = (fields: { version: number; protocol: string }) =>
   toBinary(BootstrapResultSchema, create(BootstrapResultSchema, { address, ...fields }));
 
-test('the answer to start is read in each of its three forms', () => {
+test('the output of start is parsed in each of its three forms', () => {
   const check = (output: Uint8Array | string, version: number) =>
     assert.deepEqual(parseStartAnswer(Buffer.from(output)), { version, address });
   check(address, 2);
@@ -19,17 +19,17 @@ test('the answer to start is read in each of its three forms', () => {
   check(message({ version: 3, protocol: 'ttrpc' }), 3);
 });
 
-/** What `containerd-shim-runc-v2 start` printed, by containerd's version. */
+/** Output of `containerd-shim-runc-v2 start`, by containerd's version. */
 const recorded: [string, string, number][] = [
   ['1.7.24', 'unix:///run/containerd/s/c080', 2],
   ['2.1.9', '{"version":3,"address":"unix:///run/containerd/s/c080","protocol":"ttrpc"}', 3],
   ['2.3.4', '\x08\x03\x12\x1dunix:///run/containerd/s/c080\x1a\x05ttrpc', 3],
 ];
 for (const [name, output, version] of recorded)
-  test(`the answer of runc's shim of containerd ${name} is read`, () =>
+  test(`the output of runc's shim of containerd ${name} is parsed`, () =>
     assert.deepEqual(parseStartAnswer(Buffer.from(output)), { version, address: 'unix:///run/containerd/s/c080' }));
 
-test('answers that are of no use are refused', () => {
+test('unusable output is rejected', () => {
   const check = (output: Uint8Array | string, code: string) =>
     assert.throws(
       () => parseStartAnswer(Buffer.from(output)),

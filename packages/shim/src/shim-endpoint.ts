@@ -2,12 +2,12 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { PodwrightError } from '@podwright/base';
 import { BootstrapResultSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 
-/** Where a shim is reached, and which version of the task service it serves there. */
+/** The address of a shim, and the version of the task service that it serves there. */
 export type ShimEndpoint = { version: 2 | 3; address: string };
 
 /**
- * What a shim's `start` command prints: an address (containerd 1.x), a JSON object (1.7 to 2.2) or a protobuf message (since
- * 2.3). Shims that speak gRPC instead of ttrpc are refused as `unimplemented`.
+ * Parses the output of a shim's `start` command: an address (containerd 1.x), a JSON object (1.7 to 2.2) or a protobuf message (since 2.3).
+ * Throws `unimplemented` for shims that use gRPC instead of ttrpc.
  */
 export function parseStartAnswer(output: Uint8Array): ShimEndpoint {
   const text = Buffer.from(output).toString('utf8').trim();
@@ -20,7 +20,7 @@ export function parseStartAnswer(output: Uint8Array): ShimEndpoint {
   return { version, address };
 }
 
-/** The path that `connect` takes: an address without a scheme is in the abstract namespace of unix(7). */
+/** The socket path for `connect`. An address without a scheme is in the abstract namespace of unix(7). */
 export function socketPath(address: string): string {
   if (address.startsWith('unix://')) return address.slice('unix://'.length);
   if (/^[a-z]+:\/\//.test(address))
@@ -49,4 +49,4 @@ function parseMessage(output: Uint8Array): Answer {
 }
 
 const notUnderstood = (cause: unknown) =>
-  new PodwrightError('internal', "the shim's answer to start is neither an address nor its description", { cause });
+  new PodwrightError('internal', "the shim's output of start is neither an address nor a description of it", { cause });

@@ -5,12 +5,12 @@ import { TaskExitSchema, TaskOOMSchema } from './gen/containerd/events/task_pb.j
 import { Events } from './gen/containerd/services/events/ttrpc/v1/events_pb.js';
 import { TAKEOVER_LOOK_MS, TAKEOVER_TIMEOUT_MS } from './limits.ts';
 
-/** An event that a shim forwards. `processId` is the exec's id, or the task's for its first process. */
+/** An event that a shim forwards. `processId` is the exec's id, or the task's id for its first process. */
 export type ShimEvent =
   | { kind: 'exit'; taskId: string; processId: string; pid: number; exitCode: number; exitedAtMs: number }
   | { kind: 'oom'; taskId: string };
 
-/** The event service that shims forward to. While it does not listen they try again for some seconds, then drop the event. */
+/** The event service to which shims forward. While it is not listening, they retry for some seconds and then drop the event. */
 export class ShimEvents {
   readonly #server: TtrpcServer;
   readonly #logger: Logger;
@@ -27,7 +27,7 @@ export class ShimEvents {
     });
   }
 
-  /** Listens on a unix socket for root only. */
+  /** Listens on a unix socket that only root may open. */
   static async listen(path: string, logger: Logger): Promise<ShimEvents> {
     const events = new ShimEvents(logger);
     const deadline = Date.now() + TAKEOVER_TIMEOUT_MS;
@@ -41,13 +41,13 @@ export class ShimEvents {
       }
   }
 
-  /** Calls back with each event from now on. */
+  /** Calls the listener with each event from now on. */
   subscribe(listener: (event: ShimEvent) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Calls the listeners with an event that did not come by ttrpc. Events of other kinds are dropped. */
+  /** Calls the listeners with an event that was not received by ttrpc. Ignores other kinds of events. */
   publish(topic: string, event: Any): void {
     try {
       const known = knownEvent(event);

@@ -17,7 +17,7 @@ after(() => rmSync(directory, { recursive: true }));
 const home = { namespace: 'space', events: '/run/events.sock', publisher: '/run/publish' };
 const bound = () => AbortSignal.timeout(60_000);
 
-/** A call of a shim whose program is this script. */
+/** A call of a shim whose binary is this script. */
 function scripted(name: string, script: string) {
   const [path, bundle] = [join(directory, `${name}.sh`), join(directory, name)];
   mkdirSync(bundle);
@@ -25,7 +25,7 @@ function scripted(name: string, script: string) {
   return { id: name, bundle, program: { path, options: { typeUrl: 'some.Options', value: '' } } };
 }
 
-test('a shim that wants its parameters as a message gets them so', async () => {
+test('a shim that requires bootstrap parameters receives them', async () => {
   const result = { version: 3, address: 'unix:///run/s', protocol: 'ttrpc' };
   const answer = join(directory, 'answer');
   writeFileSync(answer, toBinary(BootstrapResultSchema, create(BootstrapResultSchema, result)));
@@ -36,7 +36,7 @@ test('a shim that wants its parameters as a message gets them so', async () => {
   assert.deepEqual(await startShim(home, call, bound()), { version: 3, address: 'unix:///run/s' });
 });
 
-test('another one gets its options, flags and environment', async () => {
+test('an older shim receives its options, flags and environment', async () => {
   const call = scripted(
     'older',
     `test "$*" = "-namespace space -address /run/events.sock -publish-binary /run/publish -id older -bundle $PWD start" &&
@@ -45,7 +45,7 @@ test('another one gets its options, flags and environment', async () => {
   assert.deepEqual(await startShim(home, call, bound()), { version: 2, address: 'unix:///run/s' });
 });
 
-test('a shim that is being started when that is given up is known all the same', async () => {
+test('an abort while a shim starts still returns the shim', async () => {
   const call = scripted('given-up', 'touch begun; until test -e go; do sleep 0.01; done; echo unix:///run/s');
   const stop = new AbortController();
   const started = startShim(home, call, stop.signal);
@@ -56,7 +56,7 @@ test('a shim that is being started when that is given up is known all the same',
   await assert.rejects(startShim(home, call, stop.signal), /enough/);
 });
 
-test('options cannot pass for bootstrap parameters, which shims of containerd 2.3 look for first', async () => {
+test('options cannot be mistaken for bootstrap parameters, which shims of containerd 2.3 try first', async () => {
   const call = scripted('between', 'cat > stdin && echo unix:///run/s');
   await startShim(home, call, bound());
   const { typeUrl, $unknown } = fromBinary(AnySchema, readFileSync(join(call.bundle, 'stdin')));
@@ -73,7 +73,7 @@ test('a shim that does not start is an error with its message, and so is one wit
   await assert.rejects(startShim(home, scripted('silent', 'exit 0'), bound()), /silent.*no address/);
 });
 
-test('how a task of a dead shim ended is read as bytes', async () => {
+test('the exit of a dead shim’s task is read from binary output', async () => {
   const answer = join(directory, 'deleted');
   const exitedAt = { seconds: 1_700_000_000n, nanos: 250_000_000 };
   writeFileSync(answer, toBinary(DeleteResponseSchema, create(DeleteResponseSchema, { exitStatus: 137, exitedAt })));

@@ -9,44 +9,44 @@ import { parseStartAnswer, type ShimEndpoint } from './shim-endpoint.ts';
 /** A shim's binary, such as `containerd-shim-runc-v2`. */
 export type ShimProgram = {
   path: string;
-  /** Settings of the shim's own kind: a protobuf message by its full name, encoded as base64. */
+  /** Shim-specific options: a protobuf message's full name and its base64 encoding. */
   options?: { typeUrl: string; value: string };
 };
 
-/** What a shim's binary is called for. */
+/** Parameters of a call of a shim's binary. */
 export type ShimCall = {
   program: ShimProgram;
-  /** Of the task or sandbox. */
+  /** Id of the task or sandbox. */
   id: string;
-  /** Directory with its `config.json`; its last part must be the id. */
+  /** Directory with the `config.json`; its last component must be the id. */
   bundle: string;
 };
 
-/** The runtime that starts shims, as they need to know it. */
+/** Properties of the runtime that its shims receive. */
 export type ShimHome = {
-  /** containerd's namespace: shims keep apart what has another one. */
+  /** containerd's namespace: shims separate tasks by it. */
   namespace: string;
-  /** Socket of the event service. It also distinguishes the shims of one runtime from those of another. */
+  /** Socket of the event service. It also distinguishes the shims of this runtime from others. */
   events: string;
-  /** Program that publishes events for shims that do not use the event service. */
+  /** Program with which shims publish events if they do not use the event service. */
   publisher: string;
-  /** How shims' binaries are started. */
+  /** Starts the shims' binaries. */
   start?: ProgramStarter;
 };
 
-/** In the error of shims since containerd 2.4 that are called as those before 2.3 were. */
+/** Error of shims since containerd 2.4 if they are called like those before 2.3. */
 const wantsBootstrap = /deprecated API/;
 
 /**
- * Makes options unreadable as bootstrap parameters: there, field 4 is a text, and this one's is none. Shims of containerd 2.3
- * read either, but try the parameters first; plain options would pass for them, with the options' type as the task's id.
+ * Makes options unparsable as bootstrap parameters: field 4 is a string there, and this one is invalid UTF-8. Shims of containerd 2.3
+ * accept both but try the parameters first; plain options would be parsed as such, with the options' type as the task's id.
  */
 const notBootstrap = Uint8Array.of((4 << 3) | 2, 1, 0xff);
 
 /**
- * Has the binary start a shim, or name the one that already serves the group that the bundle's annotations name.
- * (containerd, "Runtime v2": Commands, Start.) When the signal aborts, the binary still comes to its end: killed, it may
- * leave a socket, or a shim, that is not known here.
+ * Runs the binary to start a shim, or to get the address of the one that already serves the group in the bundle's annotations (containerd,
+ * "Runtime v2": Commands, Start). If the signal aborts, the binary still runs to its end: if it were killed, it could leave an unknown
+ * socket or shim.
  */
 export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSignal): Promise<ShimEndpoint> {
   const what = `start a shim for ${call.id} with ${call.program.path}`;
@@ -65,13 +65,13 @@ export async function startShim(home: ShimHome, call: ShimCall, signal: AbortSig
   }
 }
 
-/** What shims before containerd 2.3 read on stdin; nothing, where there are no options. */
+/** Stdin of shims before containerd 2.3; empty without options. */
 function optionsOf({ program: { options } }: ShimCall): Uint8Array {
   if (options === undefined) return new Uint8Array();
   return Buffer.concat([toBinary(AnySchema, create(AnySchema, packOptions(options))), notBootstrap]);
 }
 
-/** What later ones read. */
+/** Stdin of shims since containerd 2.3. */
 function bootstrapParams(
   { namespace, events, publisher }: ShimHome,
   { id, program: { options } }: ShimCall,
@@ -87,7 +87,7 @@ function bootstrapParams(
   return toBinary(BootstrapParamsSchema, params);
 }
 
-/** Has the binary remove what a dead shim left, its task's processes among it. Returns how the task ended. */
+/** Runs the binary to remove the leftovers of a dead shim, including its task's processes. Returns how the task ended. */
 export async function deleteDeadShim(
   home: ShimHome,
   call: ShimCall,
@@ -98,7 +98,7 @@ export async function deleteDeadShim(
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }
 
-/** The options as the message `google.protobuf.Any` has them. */
+/** The options as the fields of a `google.protobuf.Any`. */
 export function packOptions({ typeUrl, value }: { typeUrl: string; value: string }) {
   return { typeUrl, value: Buffer.from(value, 'base64') };
 }
@@ -111,7 +111,7 @@ async function run(what: string, { home, call, action, stdin }: Run, signal?: Ab
   const env = {
     ...process.env,
     GOMAXPROCS: '2',
-    MAX_SHIM_VERSION: '2', // the highest that shims of containerd 1.7 know; later ones serve 3 all the same
+    MAX_SHIM_VERSION: '2', // the highest that shims of containerd 1.7 support; later ones serve 3 regardless
     TTRPC_ADDRESS: events,
     GRPC_ADDRESS: events,
     NAMESPACE: namespace,

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
 import type { ShimEndpoint } from './shim-endpoint.ts';
 
-/** Of the records that are written; those without a number are of the format before it, which differs in nothing else. */
+/** Version of new records. Records without a version have the previous format, which does not differ otherwise. */
 const RECORD_VERSION = 1;
 
 const recordOf = (bundle: string) => join(bundle, 'shim.json');
 
-/** Remembers in a bundle where its shim is. */
+/** Stores the endpoint of a bundle's shim in the bundle. */
 export async function writeEndpoint(bundle: string, { version, address }: ShimEndpoint): Promise<void> {
   await writeFileAtomic(recordOf(bundle), JSON.stringify({ recordVersion: RECORD_VERSION, version, address }));
 }
 
-/** What is remembered in a bundle of its shim, `undefined` if nothing is; `data_loss`, with the path, if the record is damaged. */
+/** Reads the endpoint of a bundle's shim; `undefined` without a record. Throws `data_loss` with the path for a damaged record. */
 export async function readEndpoint(bundle: string): Promise<ShimEndpoint | undefined> {
   const path = recordOf(bundle);
   const text = await readIfThere(path);
   if (text !== undefined) return decodeEndpoint(text, path);
-  // We may have been killed before the shim's binary answered; those of containerd 1 write the address down themselves.
+  // The runtime may have been killed before the shim's binary answered; those of containerd 1 write the address to a file themselves.
   const address = await readIfThere(join(bundle, 'address'));
   return address ? { version: 2, address } : undefined;
 }

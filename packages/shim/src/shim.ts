@@ -3,11 +3,11 @@ import { Sandbox } from './gen/containerd/runtime/sandbox/v1/sandbox_pb.js';
 import { Task } from './gen/containerd/task/v2/shim_pb.js';
 import { type ShimEndpoint, socketPath } from './shim-endpoint.ts';
 
-/** A connection to a running shim, which goes on when the connection ends. */
+/** A connection to a running shim. The shim continues when the connection is closed. */
 export class Shim {
   readonly endpoint: ShimEndpoint;
   readonly tasks: TtrpcClient<typeof Task>;
-  /** `unimplemented` from shims that have no sandboxes of their own. */
+  /** Fails with `unimplemented` for shims that do not serve the Sandbox API. */
   readonly sandbox: TtrpcClient<typeof Sandbox>;
   readonly #connection: TtrpcConnection;
 
@@ -18,12 +18,12 @@ export class Shim {
     this.sandbox = connection.client(Sandbox);
   }
 
-  /** `unavailable` if no shim answers there. */
+  /** Rejects with `unavailable` if no shim answers there. */
   static async connect(endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
     return new Shim(endpoint, await TtrpcConnection.connect(socketPath(endpoint.address), signal));
   }
 
-  /** Settles when the connection ends, as with the shim's death. */
+  /** Resolves when the connection is closed, for example by the shim's death. */
   get closed(): Promise<void> {
     return this.#connection.closed;
   }

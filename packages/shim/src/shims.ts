@@ -20,20 +20,20 @@ import { deleteDeadShim, type ShimCall, type ShimHome, startShim } from './shim-
 import { readEndpoint, writeEndpoint } from './shim-record.ts';
 
 export type ShimsOptions = {
-  /** Directory of its own, on a file system that a reboot empties. */
+  /** Directory for this object only, on a file system that is cleared by a reboot. */
   state: string;
-  /** containerd's namespace: shims keep apart what has another one (`podwright`). */
+  /** containerd's namespace, by which shims separate tasks. Default `podwright`. */
   namespace?: string;
   logger: Logger;
-  /** How shims' binaries are started. */
+  /** Starts the shims' binaries. */
   start?: ProgramStarter;
 };
 
 const DEFAULT_NAMESPACE = 'podwright';
 
 /**
- * Starts shims, finds them again after a restart, and receives their events. Whatever a shim runs, a task or a sandbox, has its
- * bundle here, `bundle(id)`, as shims look for those of the same pod beside each other.
+ * Starts shims, reconnects to them after a restart, and receives their events. Every task and sandbox has its bundle in one directory,
+ * `bundle(id)`, because shims expect the bundles of a pod next to each other.
  */
 export class Shims {
   readonly events: ShimEvents;
@@ -41,7 +41,7 @@ export class Shims {
   readonly #spool: PublishSpool;
   readonly #system = loadSystem();
   readonly #logs = new Map<string, Disposable>();
-  /** Connections, and those that are being made, by address. */
+  /** Connections and connection attempts, by address. */
   readonly #shims = new Map<string, Promise<Shim>>();
 
   private constructor(options: ShimsOptions, events: ShimEvents, spool: PublishSpool) {
@@ -50,7 +50,7 @@ export class Shims {
     this.#spool = spool;
   }
 
-  /** Listens for the events of shims, also of those that an earlier process of ours has started. */
+  /** Listens for the events of shims, including those that an earlier process has started. */
   static async open(options: ShimsOptions): Promise<Shims> {
     const { state, logger } = options;
     makePrivateDirectory(join(state, 'bundles'));
@@ -59,59 +59,59 @@ export class Shims {
     return new Shims(options, events, spool);
   }
 
-  /** Directory for the `config.json` and the files of a shim's task or sandbox; the caller makes and removes it. */
+  /** Directory for the `config.json` and the files of a shim's task or sandbox; the caller creates and removes it. */
   bundle(id: string): string {
     return join(this.#options.state, 'bundles', id);
   }
 
-  /** Ids of all that has a bundle, tasks and sandboxes. */
+  /** Ids of all tasks and sandboxes with a bundle. */
   ids(): Promise<string[]> {
     return readdir(join(this.#options.state, 'bundles'));
   }
 
-  /** What every shim is started with. */
+  /** Parameters common to all shims. */
   get home(): ShimHome {
     const { state, start, namespace = DEFAULT_NAMESPACE } = this.#options;
     return { namespace, events: eventSocket(state), publisher: this.#spool.program, start };
   }
 
   /**
-   * Starts a shim for the bundle, whose `config.json` must be there, and remembers in the bundle where it is. A shim that
-   * serves pods may already run for the sandbox that the annotations name: then it is that one.
+   * Starts a shim for the bundle, whose `config.json` must exist, and stores its endpoint in the bundle. If a shim that serves pods already
+   * runs for the sandbox in the annotations, returns that one.
    */
   async start(call: ShimCall, signal: AbortSignal): Promise<Shim> {
     if (basename(call.bundle) !== call.id)
-      throw new PodwrightError('invalid_argument', `bundle ${call.bundle} is not named as ${call.id}`);
+      throw new PodwrightError('invalid_argument', `bundle ${call.bundle} is not named ${call.id}`);
     this.#openLog(call.bundle);
     return await this.join(call.bundle, await startShim(this.home, call, signal), signal);
   }
 
-  /** Remembers in a bundle that the shim at this endpoint serves it, too, and connects to it. */
+  /** Stores in a bundle that the shim at this endpoint serves it too, and connects to it. */
   async join(bundle: string, endpoint: ShimEndpoint, signal: AbortSignal): Promise<Shim> {
     await writeEndpoint(bundle, endpoint);
     return await this.connect(endpoint, signal);
   }
 
-  /** A connection to a shim, shared by all callers; `unavailable` if it does not run any more. */
+  /** A connection to a shim, shared by all callers. Rejects with `unavailable` if the shim is not running. */
   async connect(endpoint: ShimEndpoint, signal?: AbortSignal): Promise<Shim> {
-    const known = await this.#shims.get(endpoint.address)?.catch(() => undefined); // then a new one may succeed
-    if (known?.isOpen) return known;
+    const existing = await this.#shims.get(endpoint.address)?.catch(() => undefined); // a new attempt may succeed
+    if (existing?.isOpen) return existing;
     const timeout = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
     const shim = Shim.connect(endpoint, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
-    const forget = () => {
+    const remove = () => {
       if (this.#shims.get(endpoint.address) === shim) this.#shims.delete(endpoint.address);
     };
     this.#shims.set(endpoint.address, shim);
-    shim.then(({ closed }) => closed.then(forget), forget);
+    shim.then(({ closed }) => closed.then(remove), remove);
     return await shim;
   }
 
-  /** Where the shim of a bundle is or was; `undefined` if none was started for it; `data_loss` if the record is damaged. */
+  /** The last endpoint of a bundle's shim; `undefined` if none was started for it. Throws `data_loss` for a damaged record. */
   async endpoint(bundle: string): Promise<ShimEndpoint | undefined> {
     return await readEndpoint(bundle);
   }
 
-  /** Connects to the shim of a bundle, also after a restart; `undefined` if there is none any more. */
+  /** Connects to the shim of a bundle, also after a restart; `undefined` if it is not running. */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;
@@ -122,8 +122,8 @@ export class Shims {
   }
 
   /**
-   * Removes what a dead shim left, its task's processes among it, and its socket, also if its binary fails at the rest, as
-   * runc's of containerd 1.7 does that had no task yet. Returns how the task ended. The bundle must still be there.
+   * Removes the leftovers of a dead shim, including its task's processes, and its socket. The socket is removed even if the shim's binary
+   * fails, as runc's of containerd 1.7 does without a task. Returns how the task ended. The bundle must still exist.
    */
   async cleanUp(call: ShimCall, signal?: AbortSignal): Promise<{ exitCode: number; exitedAtMs: number }> {
     try {
@@ -133,13 +133,13 @@ export class Shims {
     }
   }
 
-  /** Lets go of a bundle that is removed. */
+  /** Closes the log of a bundle that is removed. */
   forget(bundle: string): void {
     this.#logs.get(bundle)?.[Symbol.dispose]();
     this.#logs.delete(bundle);
   }
 
-  /** Stops listening; shims go on. */
+  /** Stops listening; the shims continue. */
   async close(): Promise<void> {
     for (const log of this.#logs.values()) log[Symbol.dispose]();
     for (const shim of this.#shims.values())
@@ -151,7 +151,7 @@ export class Shims {
     await this.events.close();
   }
 
-  /** Removes the socket that a killed shim left. A later shim for the same pod has the same: it stays if a shim answers. */
+  /** Removes the socket of a killed shim. A later shim for the same pod has the same path, so the socket is retained if a shim answers. */
   async removeSocket(bundle: string): Promise<void> {
     const endpoint = await this.endpoint(bundle).catch((error) => {
       if (errorCode(error) !== 'data_loss') throw error;
@@ -162,11 +162,11 @@ export class Shims {
     if (path.startsWith('/')) await rm(path, { force: true });
   }
 
-  /** A shim that is just dying accepts connections still. */
+  /** Whether a shim answers a call: a dying shim may still accept connections. */
   async #answers(endpoint: ShimEndpoint): Promise<boolean> {
     const shim = await this.#connectIfThere(endpoint);
     if (shim === undefined) return false;
-    await shim.tasks.connect({ id: '' }, { timeoutMs: CONNECT_TIMEOUT_MS }).catch(() => undefined); // there is no such task
+    await shim.tasks.connect({ id: '' }, { timeoutMs: CONNECT_TIMEOUT_MS }).catch(() => undefined); // no task has this id
     return shim.isOpen;
   }
 

@@ -20,7 +20,7 @@ const MAX_STREAM_ID = 0xffff_fffe;
 
 type Waiting = { what: string; resolve(payload: Uint8Array): void; reject(error: unknown): void };
 
-/** The calling side of one ttrpc connection. Calls run side by side; all of them fail when the connection is lost. */
+/** The client of one ttrpc connection. Calls run concurrently; all of them fail when the connection is lost. */
 export class TtrpcConnection {
   readonly #stream: Duplex;
   readonly #decoder = new FrameDecoder();
@@ -55,7 +55,7 @@ export class TtrpcConnection {
     return new TtrpcConnection(socket);
   }
 
-  /** Settles when the connection is lost or closed. */
+  /** Resolves when the connection is lost or closed. */
   get closed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -64,7 +64,7 @@ export class TtrpcConnection {
     return this.#lost === undefined;
   }
 
-  /** The methods of a service; `typeName` calls it by another name than its descriptor's. */
+  /** The methods of a service; `typeName` overrides the name in its descriptor. */
   client<S extends TypedService>(service: S, { typeName = service.typeName } = {}): TtrpcClient<S> {
     const call = (method: DescMethod) => (request: Message, options?: CallOptions) =>
       this.#call({ service: typeName, method, request }, options ?? {});
@@ -82,7 +82,7 @@ export class TtrpcConnection {
     { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
   ): Promise<Message> {
     const what = `${service}/${method.name}`;
-    if (method.methodKind !== 'unary') throw new PodwrightError('unimplemented', `${what}: it has streams`);
+    if (method.methodKind !== 'unary') throw new PodwrightError('unimplemented', `${what}: streaming is not supported`);
     using bound = timeoutMs === 0 ? undefined : withTimeout(signal, timeoutMs, what);
     const stop = bound ?? signal;
     stop?.throwIfAborted();
@@ -102,26 +102,26 @@ export class TtrpcConnection {
     if (this.#lost !== undefined) throw wrapError(what, this.#lost);
     if (data.length > MAX_FRAME_BYTES)
       throw new PodwrightError('resource_exhausted', `${what}: the message has ${data.length} bytes, over 4 MiB`);
-    if (this.#nextStreamId > MAX_STREAM_ID) throw new PodwrightError('unavailable', `${what}: no stream id is left`);
+    if (this.#nextStreamId > MAX_STREAM_ID) throw new PodwrightError('unavailable', `${what}: all stream ids are used`);
     const streamId = this.#nextStreamId;
     this.#nextStreamId += 2;
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    promise.catch(() => undefined); // a call that was given up waits for it no more
+    promise.catch(() => undefined); // an abandoned call does not handle it
     this.#waiting.set(streamId, { what, resolve, reject });
     this.#stream.write(encodeFrame({ streamId, type: frameType.request, flags: 0, data }));
     return { streamId, answer: promise };
   }
 
-  /** Answers to calls that were given up are dropped. */
+  /** Responses to abandoned calls are ignored. */
   #answer({ streamId, type, data }: Frame): void {
     const waiting = this.#waiting.get(streamId);
     if (waiting === undefined) return;
     this.#waiting.delete(streamId);
     const { what, resolve, reject } = waiting;
     if (type !== frameType.response)
-      return reject(new PodwrightError('unimplemented', `${what}: the answer is a stream`));
+      return reject(new PodwrightError('unimplemented', `${what}: the response is a stream`));
     if (data === undefined)
-      return reject(new PodwrightError('resource_exhausted', `${what}: the answer is over 4 MiB`));
+      return reject(new PodwrightError('resource_exhausted', `${what}: the response is over 4 MiB`));
     try {
       const { status, payload } = decodeAnswer(what, ResponseSchema, data);
       if (status === undefined || status.code === 0) resolve(payload);
@@ -144,6 +144,6 @@ function decodeAnswer<S extends DescMessage>(what: string, schema: S, bytes: Uin
   try {
     return fromBinary(schema, bytes);
   } catch (error) {
-    throw wrapError(`${what}: read the answer`, error, 'internal');
+    throw wrapError(`${what}: decode the response`, error, 'internal');
   }
 }

@@ -22,12 +22,12 @@ describe('ttrpc frames', () => {
     assert.equal(bytes.toString('hex'), '00000002' + '00000003' + '01' + '01' + '6162');
   });
 
-  test('an empty frame is whole with its header', () => {
+  test('an empty frame is complete with its header', () => {
     const frame = { streamId: 1, type: frameType.response, flags: 0, data: Buffer.alloc(0) };
     assert.deepEqual(decode(new FrameDecoder(), [encodeFrame(frame)]), [frame]);
   });
 
-  test('frames come out whole however their bytes are cut', () => {
+  test('frames are decoded completely however their bytes are chunked', () => {
     const random = randomNumbers(1);
     for (let round = 0; round < 300; round++) {
       const frames = Array.from({ length: 1 + random(6) }, () => {
@@ -40,7 +40,7 @@ describe('ttrpc frames', () => {
     }
   });
 
-  test('data over the maximum is skipped, and the next frame is read', () => {
+  test('data over the maximum is skipped, and the next frame is decoded', () => {
     const header = encodeFrame({ streamId: 5, type: frameType.request, flags: 0, data: Buffer.alloc(0) });
     header.writeUInt32BE(MAX_FRAME_BYTES + 1, 0);
     const next = encodeFrame({ streamId: 7, type: frameType.request, flags: 0, data: Buffer.from('x') });
@@ -55,7 +55,7 @@ describe('ttrpc frames', () => {
     );
   });
 
-  test('any bytes are read without an error and without keeping more than a frame', () => {
+  test('any bytes are decoded without an error and without buffering more than a frame', () => {
     const random = randomNumbers(2);
     for (let round = 0; round < 300; round++) {
       const bytes = Buffer.from(Array.from({ length: random(400) }, () => random(random(3) === 0 ? 256 : 4)));
@@ -66,7 +66,7 @@ describe('ttrpc frames', () => {
     }
   });
 
-  test('a header that announces 4 GiB is no error, and no frame', () => {
+  test('a header that announces 4 GiB is neither an error nor a frame', () => {
     const decoder = new FrameDecoder();
     const header = Buffer.from('ffffffff' + '00000001' + '0100', 'hex');
     assert.deepEqual(decode(decoder, [header, ...Array.from({ length: 64 }, () => Buffer.alloc(1 << 20))]), []);

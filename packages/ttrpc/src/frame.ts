@@ -1,23 +1,23 @@
 /** Bytes before the data of each frame: length, stream id, type, flags (ttrpc PROTOCOL.md, "Message Frame"). */
 const HEADER_BYTES = 10;
 
-/** The most data that a frame may have. */
+/** Largest payload of a frame. */
 export const MAX_FRAME_BYTES = 4 << 20;
 
 /** Types of frames. */
 export const frameType = { request: 1, response: 2, data: 3 } as const;
 
 export type Frame = {
-  /** Odd for the streams that a client opens. */
+  /** Odd for streams opened by a client. */
   streamId: number;
-  /** One of `frameType`, or one that a later version of the protocol has. */
+  /** One of `frameType`, or a type of a later protocol version. */
   type: number;
   flags: number;
-  /** `undefined` where it was over `MAX_FRAME_BYTES`: such data is skipped, and the stream goes on. */
+  /** `undefined` if it was larger than `MAX_FRAME_BYTES`: such data is skipped, and the connection remains usable. */
   data: Buffer | undefined;
 };
 
-/** The bytes of a frame. The data must not be over `MAX_FRAME_BYTES`. */
+/** Encodes a frame. The data must not exceed `MAX_FRAME_BYTES`. */
 export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'> & { data: Uint8Array }): Buffer {
   if (data.length > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${data.length} bytes`);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + data.length);
@@ -29,17 +29,14 @@ export function encodeFrame({ streamId, type, flags, data }: Omit<Frame, 'data'>
   return frame;
 }
 
-/**
- * Takes frames out of bytes as they come, in pieces of any size. Keeps at most one frame; what a header announces beyond
- * the maximum is skipped.
- */
+/** Decodes frames from chunks of any size. Buffers at most one frame; data beyond the maximum size is skipped. */
 export class FrameDecoder {
   readonly #header = Buffer.alloc(HEADER_BYTES);
   #headerSize = 0;
-  /** The frame whose data is being read; `left` bytes of it are still to come. */
+  /** The frame whose data is being read, and the number of bytes that are missing. */
   #current: { frame: Frame; left: number } | undefined;
 
-  /** The frames that are whole with this chunk. */
+  /** Yields the frames that this chunk completes. */
   *push(chunk: Buffer): Generator<Frame> {
     let rest = chunk;
     while (rest.length > 0) {
@@ -50,12 +47,12 @@ export class FrameDecoder {
     }
   }
 
-  /** Whether bytes of a frame are here whose rest is not: the other side was cut off if no more come. */
+  /** Whether an incomplete frame is buffered. If no more bytes follow, the peer's data was truncated. */
   get inFrame(): boolean {
     return this.#headerSize > 0 || this.#current !== undefined;
   }
 
-  /** Returns the bytes after those that it took. */
+  /** Returns the bytes that follow the header. */
   #readHeader(bytes: Buffer): Buffer {
     const size = bytes.copy(this.#header, this.#headerSize);
     this.#headerSize += size;

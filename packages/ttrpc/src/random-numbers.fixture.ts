@@ -1,4 +1,4 @@
-/** Numbers from 0 to `below`, always the same ones for a seed (mulberry32). */
+/** Numbers from 0 to `below`, the same for the same seed (mulberry32). */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

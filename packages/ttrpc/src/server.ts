@@ -10,7 +10,7 @@ import { statusOfError } from './status.ts';
 
 type Handler = (request: Message, signal: AbortSignal) => Promise<Message>;
 
-/** The serving side of ttrpc, for any number of connections and services. Calls with streams are refused. */
+/** A ttrpc server for any number of connections and services. Streaming calls are rejected. */
 export class TtrpcServer {
   readonly #methods = new Map<string, { method: DescMethod; handler: Handler }>();
   readonly #connections = new Set<Duplex>();
@@ -21,7 +21,7 @@ export class TtrpcServer {
     this.#logger = logger;
   }
 
-  /** Offers a service from now on. */
+  /** Registers a service. */
   add<S extends TypedService>(service: S, handlers: TtrpcHandlers<S>): void {
     for (const method of service.methods) {
       const handler = (handlers as Record<string, unknown>)[method.localName] as Handler;
@@ -29,13 +29,13 @@ export class TtrpcServer {
     }
   }
 
-  /** Listens on a unix socket with this mode; a dead daemon's socket is replaced. */
+  /** Listens on a unix socket with this mode; a stale socket is replaced. */
   async listen(path: string, mode: number): Promise<void> {
     const server = createServer((socket) => this.serve(socket));
     this.#listening = { server, file: await listenUnix(server, path, mode) };
   }
 
-  /** Serves one connection to its end. */
+  /** Serves one connection until it is closed. */
   serve(stream: Duplex): void {
     const calls = new Set<AbortController>();
     const decoder = new FrameDecoder();
@@ -51,7 +51,7 @@ export class TtrpcServer {
     });
   }
 
-  /** Ends every connection, and removes the socket. */
+  /** Closes all connections, and removes the socket. */
   async close(): Promise<void> {
     this.#listening?.server.close();
     for (const connection of this.#connections) connection.destroy();
@@ -73,11 +73,12 @@ export class TtrpcServer {
   async #run({ streamId, type, flags, data }: Frame, call: AbortController): Promise<Uint8Array> {
     if (data === undefined) throw new PodwrightError('resource_exhausted', 'the message is over 4 MiB');
     if (streamId % 2 === 0) throw new PodwrightError('invalid_argument', `stream id ${streamId} is even`);
-    if (type !== frameType.request || flags !== 0) throw new PodwrightError('unimplemented', 'no streams here');
+    if (type !== frameType.request || flags !== 0)
+      throw new PodwrightError('unimplemented', 'streaming is not supported');
     const request = decodeMessage('a ttrpc request', () => fromBinary(RequestSchema, data));
     const name = `${request.service}/${request.method}`;
     const found = this.#methods.get(name);
-    if (found === undefined) throw new PodwrightError('unimplemented', `there is no ${name}`);
+    if (found === undefined) throw new PodwrightError('unimplemented', `there is no method ${name}`);
     const { method, handler } = found;
     const message = decodeMessage(name, () => fromBinary(method.input, request.payload));
     const timer = setTimeout(() => call.abort(new PodwrightError('deadline_exceeded', name)), timeoutOf(request));
@@ -93,7 +94,7 @@ function send(stream: Duplex, streamId: number, response: Response): void {
   if (stream.destroyed || stream.writableEnded) return;
   const data = toBinary(ResponseSchema, response);
   if (data.length > MAX_FRAME_BYTES) {
-    const status = statusOfError(new PodwrightError('resource_exhausted', 'the answer is over 4 MiB'));
+    const status = statusOfError(new PodwrightError('resource_exhausted', 'the response is over 4 MiB'));
     return send(stream, streamId, create(ResponseSchema, { status }));
   }
   stream.write(encodeFrame({ streamId, type: frameType.response, flags: 0, data }));

@@ -1,17 +1,17 @@
 import type { DescMethod, DescService, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 
-/** The part of a generated service descriptor that types are taken from. */
+/** The part of a generated service descriptor from which types are derived. */
 export type TypedService = Pick<DescService, 'methods' | 'typeName'> & { method: Record<string, DescMethod> };
 
 /** Options of a call. */
 export type CallOptions = {
-  /** Ends the waiting; ttrpc has no message that cancels a call. */
+  /** Stops waiting for the response. The server is not notified: ttrpc has no cancel message. */
   signal?: AbortSignal;
-  /** After this time the call fails with `deadline_exceeded` (default 30 s); 0 means never. */
+  /** Deadline of the call, after which it fails with `deadline_exceeded`. Default 30 s; 0 means none. */
   timeoutMs?: number;
 };
 
-/** Every method of a service, under its name in lower camel case. */
+/** Every method of a service, by its lowerCamelCase name. */
 export type TtrpcClient<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageInitShape<S['method'][M]['input']>,
@@ -19,7 +19,7 @@ export type TtrpcClient<S extends TypedService> = {
   ) => Promise<MessageShape<S['method'][M]['output']>>;
 };
 
-/** The handlers of the methods of a service. The signal aborts when the caller's time is over or its connection is gone. */
+/** The handlers of a service's methods. The signal aborts at the caller's deadline or when its connection is closed. */
 export type TtrpcHandlers<S extends TypedService> = {
   [M in keyof S['method']]: (
     request: MessageShape<S['method'][M]['input']>,

@@ -61,7 +61,7 @@ describe('ttrpc over a unix socket', () => {
     rmSync(directory, { recursive: true });
   });
 
-  test('calls side by side each get their own answer', async () => {
+  test('concurrent calls each receive their own response', async () => {
     const client = connection.client(Sandbox);
     const answers = Array.from({ length: 100 }, (_, index) => client.startSandbox({ sandboxId: 'x'.repeat(index) }));
     assert.deepEqual(
@@ -70,7 +70,7 @@ describe('ttrpc over a unix socket', () => {
     );
   });
 
-  test('an error keeps its class and message', async () => {
+  test('an error is received with its code and message', async () => {
     await assert.rejects(
       connection.client(Sandbox).stopSandbox({ sandboxId: 'gone' }),
       (error) => errorCode(error) === 'not_found' && /StopSandbox: no sandbox gone/.test(String(error)),
@@ -88,21 +88,21 @@ describe('ttrpc over a unix socket', () => {
     assert.equal(errorCode(await aborted), 'deadline_exceeded');
   });
 
-  test('a caller may stop waiting', async () => {
+  test('a caller may abort the wait', async () => {
     const stop = new AbortController();
     const waiting = connection.client(Sandbox).waitSandbox({}, { signal: stop.signal, timeoutMs: 0 });
     stop.abort(new PodwrightError('cancelled', 'enough'));
     await assert.rejects(waiting, failsAs('cancelled'));
   });
 
-  test('messages over 4 MiB are refused either way, and the connection lives on', async () => {
+  test('messages over 4 MiB are rejected in both directions, and the connection remains usable', async () => {
     const client = connection.client(Sandbox);
     await assert.rejects(client.sandboxStatus({}), failsAs('resource_exhausted'));
     await assert.rejects(client.pingSandbox({ sandboxId: 'x'.repeat(4 << 20) }), failsAs('resource_exhausted'));
     await client.pingSandbox({});
   });
 
-  test('all that wait fail when the connection is lost, and so do later calls', async () => {
+  test('all running and later calls fail when the connection is lost', async () => {
     const lost = await TtrpcConnection.connect(path, bound());
     const client = lost.client(Sandbox);
     const waiting = client.waitSandbox({}, { timeoutMs: 0 });
@@ -114,7 +114,7 @@ describe('ttrpc over a unix socket', () => {
     await assert.rejects(TtrpcConnection.connect(join(directory, 'no-socket'), bound()), failsAs('unavailable'));
   });
 
-  test('frames that are no calls are refused one by one', async () => {
+  test('invalid frames are rejected one by one', async () => {
     const socket = connect(path);
     const frames: Frame[] = [];
     const decoder = new FrameDecoder();
@@ -142,8 +142,8 @@ describe('ttrpc over a unix socket', () => {
   });
 });
 
-describe('ttrpc with a hostile other side', () => {
-  /** Frames of a call or its answer with some bytes changed, cut off or put in. */
+describe('ttrpc with a hostile peer', () => {
+  /** Frames of a call or a response with some bytes changed, removed or inserted. */
   const damaged = (random: (below: number) => number, type: number): Buffer => {
     const call = { service: Sandbox.typeName, method: 'PingSandbox', timeoutNano: 1n };
     const data = toBinary(RequestSchema, create(RequestSchema, call));
@@ -155,7 +155,7 @@ describe('ttrpc with a hostile other side', () => {
     return bytes.subarray(0, bytes.length - random(random(2) === 0 ? 1 : bytes.length));
   };
 
-  test('a server answers what it understands of any bytes, and nothing else happens', async () => {
+  test('a server survives any bytes and answers the valid calls', async () => {
     const random = randomNumbers(3);
     const server = new TtrpcServer({ logger: silentLogger });
     const pong = async () => ({});
@@ -170,7 +170,7 @@ describe('ttrpc with a hostile other side', () => {
     await server.close();
   });
 
-  test('a client fails the calls that it waits for, or gets an answer, whatever bytes come', async () => {
+  test('calls of a client fail or succeed, whatever bytes it receives', async () => {
     const random = randomNumbers(4);
     for (let round = 0; round < 200; round++) {
       const [ours, theirs] = duplexPair();

@@ -2,7 +2,7 @@
 // @generated from file ttrpc/request.proto (package ttrpc, syntax proto3)
 /* eslint-disable */
 
-// The two messages of ttrpc, in which those of a call travel.
+// The two messages of ttrpc, which contain those of a call.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +14,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 export declare const file_ttrpc_request: GenFile;
 
 /**
- * Opens a stream: which method of which service is called, and with what.
+ * Opens a stream: names the service and the method, and contains the request.
  *
  * @generated from message ttrpc.Request
  */
@@ -32,14 +32,14 @@ export declare type Request = Message<"ttrpc.Request"> & {
   method: string;
 
   /**
-   * The encoded message of the call; with flags that announce a stream it may be empty.
+   * The encoded request; may be empty if the flags announce a stream.
    *
    * @generated from field: bytes payload = 3;
    */
   payload: Uint8Array;
 
   /**
-   * How long the caller waits, in nanoseconds; 0 for ever.
+   * The caller's timeout in nanoseconds; 0 for none.
    *
    * @generated from field: int64 timeout_nano = 4;
    */
@@ -58,13 +58,13 @@ export declare type Request = Message<"ttrpc.Request"> & {
 export declare const RequestSchema: GenMessage<Request>;
 
 /**
- * Ends a stream, with the answer or an error.
+ * Ends a stream with a response or an error.
  *
  * @generated from message ttrpc.Response
  */
 export declare type Response = Message<"ttrpc.Response"> & {
   /**
-   * Absent or with code 0 where the call succeeded.
+   * Absent or with code 0 on success.
    *
    * @generated from field: ttrpc.Status status = 1;
    */
@@ -106,13 +106,13 @@ export declare type KeyValue = Message<"ttrpc.KeyValue"> & {
 export declare const KeyValueSchema: GenMessage<KeyValue>;
 
 /**
- * An error, as google.rpc.Status has it on the wire.
+ * An error, in the wire format of google.rpc.Status.
  *
  * @generated from message ttrpc.Status
  */
 export declare type Status = Message<"ttrpc.Status"> & {
   /**
-   * A gRPC status number.
+   * A gRPC status code.
    *
    * @generated from field: int32 code = 1;
    */

@@ -2,7 +2,7 @@
 // @generated from file ttrpc/request.proto (package ttrpc, syntax proto3)
 /* eslint-disable */
 
-// The two messages of ttrpc, in which those of a call travel.
+// The two messages of ttrpc, which contain those of a call.
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_any } from "@bufbuild/protobuf/wkt";

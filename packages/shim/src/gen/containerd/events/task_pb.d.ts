@@ -2,7 +2,7 @@
 // @generated from file containerd/events/task.proto (package containerd.events, syntax proto3)
 /* eslint-disable */
 
-// What shims tell of their tasks.
+// Events of tasks, published by shims.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -184,7 +184,7 @@ export declare type TaskExit = Message<"containerd.events.TaskExit"> & {
 export declare const TaskExitSchema: GenMessage<TaskExit>;
 
 /**
- * The kernel has killed a process of the task for memory.
+ * The kernel has OOM-killed a process of the task.
  *
  * @generated from message containerd.events.TaskOOM
  */

@@ -2,7 +2,7 @@
 // @generated from file containerd/events/task.proto (package containerd.events, syntax proto3)
 /* eslint-disable */
 
-// What shims tell of their tasks.
+// Events of tasks, published by shims.
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_containerd_types_mount } from "../types/mount_pb.js";

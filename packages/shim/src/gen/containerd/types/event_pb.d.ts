@@ -12,7 +12,7 @@ import type { Any, Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_containerd_types_event: GenFile;
 
 /**
- * An event on its way from a shim.
+ * An event forwarded by a shim.
  *
  * @generated from message containerd.types.Envelope
  */
@@ -28,7 +28,7 @@ export declare type Envelope = Message<"containerd.types.Envelope"> & {
   namespace: string;
 
   /**
-   * Such as `/tasks/exit`.
+   * For example `/tasks/exit`.
    *
    * @generated from field: string topic = 3;
    */

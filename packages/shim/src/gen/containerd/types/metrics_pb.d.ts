@@ -12,7 +12,7 @@ import type { Any, Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_containerd_types_metrics: GenFile;
 
 /**
- * What a sandbox uses.
+ * Resource usage of a sandbox.
  *
  * @generated from message containerd.types.Metric
  */
@@ -28,7 +28,7 @@ export declare type Metric = Message<"containerd.types.Metric"> & {
   id: string;
 
   /**
-   * Metrics of cgroup v1 or v2, or of the shim's own kind.
+   * Metrics of cgroup v1 or v2, or shim-specific ones.
    *
    * @generated from field: google.protobuf.Any data = 3;
    */

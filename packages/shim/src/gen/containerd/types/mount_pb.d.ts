@@ -29,7 +29,7 @@ export declare type Mount = Message<"containerd.types.Mount"> & {
   source: string;
 
   /**
-   * Path below the root of the mounts; empty for the root itself.
+   * Target path relative to the root of the mounts; empty for the root itself.
    *
    * @generated from field: string target = 3;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_containerd_types_platform: GenFile;
 
 /**
- * What containers of a sandbox must be built for, in the words of OCI images.
+ * Platform of the container images that a sandbox runs, in the terms of OCI images.
  *
  * @generated from message containerd.types.Platform
  */

@@ -11,13 +11,13 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_runtimeoptions_v1_api: GenFile;
 
 /**
- * Options of shims that read a configuration of their own, as those of gVisor and Kata Containers do.
+ * Options of shims with a configuration file, such as gVisor's and Kata Containers'.
  *
  * @generated from message runtimeoptions.v1.Options
  */
 export declare type Options = Message<"runtimeoptions.v1.Options"> & {
   /**
-   * What kind of configuration it is, in the shim's words.
+   * Type of the configuration, defined by the shim.
    *
    * @generated from field: string type_url = 1;
    */
@@ -31,7 +31,7 @@ export declare type Options = Message<"runtimeoptions.v1.Options"> & {
   configPath: string;
 
   /**
-   * The configuration itself, for shims that cannot read the path.
+   * Content of the configuration, for shims that cannot read the path.
    *
    * @generated from field: bytes config_body = 3;
    */

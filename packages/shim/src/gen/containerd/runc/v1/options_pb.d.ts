@@ -51,14 +51,14 @@ export declare type Options = Message<"containerd.runc.v1.Options"> & {
   binaryName: string;
 
   /**
-   * Folder of the OCI runtime's state.
+   * State directory of the OCI runtime.
    *
    * @generated from field: string root = 7;
    */
   root: string;
 
   /**
-   * The cgroup path is one of systemd's: slice:prefix:name.
+   * The cgroup path is in systemd's form: slice:prefix:name.
    *
    * @generated from field: bool systemd_cgroup = 9;
    */

@@ -2,7 +2,7 @@
 // @generated from file containerd/task/v2/shim.proto (package containerd.task.v2, syntax proto3)
 /* eslint-disable */
 
-// What containerd's shims serve for tasks. Version 3 of the service has these same messages under `containerd.task.v3.Task`.
+// The task service of containerd's shims. Version 3 has the same messages under the name `containerd.task.v3.Task`.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -25,14 +25,14 @@ export declare type CreateTaskRequest = Message<"containerd.task.v2.CreateTaskRe
   id: string;
 
   /**
-   * Folder with the `config.json` of the task.
+   * Directory with the `config.json` of the task.
    *
    * @generated from field: string bundle = 2;
    */
   bundle: string;
 
   /**
-   * Mounted at `<bundle>/rootfs`; none if the root in `config.json` is already there.
+   * Mounted at `<bundle>/rootfs`; empty if the root in `config.json` is already mounted.
    *
    * @generated from field: repeated containerd.types.Mount rootfs = 3;
    */
@@ -71,7 +71,7 @@ export declare type CreateTaskRequest = Message<"containerd.task.v2.CreateTaskRe
   parentCheckpoint: string;
 
   /**
-   * Settings of the shim's own kind.
+   * Shim-specific options.
    *
    * @generated from field: google.protobuf.Any options = 10;
    */
@@ -122,7 +122,7 @@ export declare type DeleteRequest = Message<"containerd.task.v2.DeleteRequest"> 
 export declare const DeleteRequestSchema: GenMessage<DeleteRequest>;
 
 /**
- * Also what the shim's `delete` command prints.
+ * Also the output of the shim's `delete` command.
  *
  * @generated from message containerd.task.v2.DeleteResponse
  */
@@ -335,7 +335,7 @@ export declare type KillRequest = Message<"containerd.task.v2.KillRequest"> & {
   signal: number;
 
   /**
-   * Every process of the task rather than one.
+   * Signals all processes of the task rather than one.
    *
    * @generated from field: bool all = 4;
    */
@@ -560,7 +560,7 @@ export declare const StatsRequestSchema: GenMessage<StatsRequest>;
  */
 export declare type StatsResponse = Message<"containerd.task.v2.StatsResponse"> & {
   /**
-   * Metrics of cgroup v1 or v2, or of the shim's own kind.
+   * Metrics of cgroup v1 or v2, or shim-specific ones.
    *
    * @generated from field: google.protobuf.Any stats = 1;
    */
@@ -669,7 +669,7 @@ export declare type ResumeRequest = Message<"containerd.task.v2.ResumeRequest"> 
 export declare const ResumeRequestSchema: GenMessage<ResumeRequest>;
 
 /**
- * Tasks of one shim and the further processes (`exec_id`) that run in them. An empty `exec_id` is a task's first process.
+ * Tasks of one shim, and additional processes (`exec_id`) in them. An empty `exec_id` is a task's first process.
  *
  * @generated from service containerd.task.v2.Task
  */
@@ -683,7 +683,7 @@ export declare const Task: GenService<{
     output: typeof StateResponseSchema;
   },
   /**
-   * Creates a task's first process, which waits for Start.
+   * Creates a task's first process, which runs after Start.
    *
    * @generated from rpc containerd.task.v2.Task.Create
    */
@@ -701,7 +701,7 @@ export declare const Task: GenService<{
     output: typeof StartResponseSchema;
   },
   /**
-   * Forgets a process that has ended; of the first one also what the runtime keeps.
+   * Deletes an exited process; for the first one also the OCI runtime's container.
    *
    * @generated from rpc containerd.task.v2.Task.Delete
    */
@@ -751,7 +751,7 @@ export declare const Task: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Prepares a further process, which waits for Start.
+   * Creates an additional process, which runs after Start.
    *
    * @generated from rpc containerd.task.v2.Task.Exec
    */
@@ -785,7 +785,7 @@ export declare const Task: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Answers when the process has ended.
+   * Returns when the process has exited.
    *
    * @generated from rpc containerd.task.v2.Task.Wait
    */
@@ -811,7 +811,7 @@ export declare const Task: GenService<{
     output: typeof ConnectResponseSchema;
   },
   /**
-   * Ends the shim, unless it still has tasks.
+   * Shuts the shim down, unless it has tasks.
    *
    * @generated from rpc containerd.task.v2.Task.Shutdown
    */

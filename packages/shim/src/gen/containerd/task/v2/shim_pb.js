@@ -2,7 +2,7 @@
 // @generated from file containerd/task/v2/shim.proto (package containerd.task.v2, syntax proto3)
 /* eslint-disable */
 
-// What containerd's shims serve for tasks. Version 3 of the service has these same messages under `containerd.task.v3.Task`.
+// The task service of containerd's shims. Version 3 has the same messages under the name `containerd.task.v3.Task`.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_containerd_types_mount } from "../../types/mount_pb.js";
@@ -191,7 +191,7 @@ export const ResumeRequestSchema = /*@__PURE__*/
   messageDesc(file_containerd_task_v2_shim, 24);
 
 /**
- * Tasks of one shim and the further processes (`exec_id`) that run in them. An empty `exec_id` is a task's first process.
+ * Tasks of one shim, and additional processes (`exec_id`) in them. An empty `exec_id` is a task's first process.
  *
  * @generated from service containerd.task.v2.Task
  */

@@ -23,7 +23,7 @@ export declare type ProcessInfo = Message<"containerd.v1.types.ProcessInfo"> & {
   pid: number;
 
   /**
-   * Of the shim's own kind.
+   * Shim-specific details.
    *
    * @generated from field: google.protobuf.Any info = 2;
    */
@@ -37,7 +37,7 @@ export declare type ProcessInfo = Message<"containerd.v1.types.ProcessInfo"> & {
 export declare const ProcessInfoSchema: GenMessage<ProcessInfo>;
 
 /**
- * Where a process is in its life.
+ * Lifecycle state of a process.
  *
  * @generated from enum containerd.v1.types.Status
  */

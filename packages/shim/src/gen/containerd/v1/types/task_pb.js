@@ -25,7 +25,7 @@ export const StatusSchema = /*@__PURE__*/
   enumDesc(file_containerd_v1_types_task, 0);
 
 /**
- * Where a process is in its life.
+ * Lifecycle state of a process.
  *
  * @generated from enum containerd.v1.types.Status
  */

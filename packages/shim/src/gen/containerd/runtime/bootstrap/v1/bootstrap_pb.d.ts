@@ -2,8 +2,8 @@
 // @generated from file containerd/runtime/bootstrap/v1/bootstrap.proto (package containerd.runtime.bootstrap.v1, syntax proto3)
 /* eslint-disable */
 
-// What goes into the `start` command of a shim on its stdin, and what comes out on its stdout, since containerd 2.3.
-// Older shims read flags and the environment instead, and print an address or a JSON object.
+// Stdin and stdout of a shim's `start` command since containerd 2.3. Older shims read flags and the environment instead, and print an
+// address or a JSON object.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -56,7 +56,7 @@ export declare type BootstrapParams = Message<"containerd.runtime.bootstrap.v1.B
   extensions: Extension[];
 
   /**
-   * Where the shim makes its sockets; empty for its own place.
+   * Directory for the shim's sockets; empty for its default.
    *
    * @generated from field: optional string socket_dir = 9;
    */
@@ -74,7 +74,7 @@ export declare const BootstrapParamsSchema: GenMessage<BootstrapParams>;
  */
 export declare type Extension = Message<"containerd.runtime.bootstrap.v1.Extension"> & {
   /**
-   * The runtime's options among them.
+   * Includes the runtime's options.
    *
    * @generated from field: google.protobuf.Any value = 1;
    */

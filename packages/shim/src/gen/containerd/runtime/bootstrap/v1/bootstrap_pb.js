@@ -2,8 +2,8 @@
 // @generated from file containerd/runtime/bootstrap/v1/bootstrap.proto (package containerd.runtime.bootstrap.v1, syntax proto3)
 /* eslint-disable */
 
-// What goes into the `start` command of a shim on its stdin, and what comes out on its stdout, since containerd 2.3.
-// Older shims read flags and the environment instead, and print an address or a JSON object.
+// Stdin and stdout of a shim's `start` command since containerd 2.3. Older shims read flags and the environment instead, and print an
+// address or a JSON object.
 
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_protobuf_any } from "@bufbuild/protobuf/wkt";

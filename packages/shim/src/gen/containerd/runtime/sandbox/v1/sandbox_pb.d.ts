@@ -2,7 +2,7 @@
 // @generated from file containerd/runtime/sandbox/v1/sandbox.proto (package containerd.runtime.sandbox.v1, syntax proto3)
 /* eslint-disable */
 
-// What shims serve that make sandboxes of their own, such as virtual machines.
+// The Sandbox API, for shims that create sandboxes such as virtual machines.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -36,7 +36,7 @@ export declare type CreateSandboxRequest = Message<"containerd.runtime.sandbox.v
   rootfs: Mount[];
 
   /**
-   * The CRI's PodSandboxConfig, by custom.
+   * By convention the CRI's PodSandboxConfig.
    *
    * @generated from field: google.protobuf.Any options = 4;
    */
@@ -381,7 +381,7 @@ export declare const SandboxMetricsResponseSchema: GenMessage<SandboxMetricsResp
  */
 export declare const Sandbox: GenService<{
   /**
-   * Prepares the sandbox; its namespaces exist from now on.
+   * Prepares the sandbox and creates its namespaces.
    *
    * @generated from rpc containerd.runtime.sandbox.v1.Sandbox.CreateSandbox
    */
@@ -391,7 +391,7 @@ export declare const Sandbox: GenService<{
     output: typeof CreateSandboxResponseSchema;
   },
   /**
-   * Starts what the sandbox was made for; tasks can be created from now on.
+   * Starts the sandbox; afterwards tasks can be created.
    *
    * @generated from rpc containerd.runtime.sandbox.v1.Sandbox.StartSandbox
    */
@@ -417,7 +417,7 @@ export declare const Sandbox: GenService<{
     output: typeof StopSandboxResponseSchema;
   },
   /**
-   * Answers when the sandbox has ended.
+   * Returns when the sandbox has exited.
    *
    * @generated from rpc containerd.runtime.sandbox.v1.Sandbox.WaitSandbox
    */
@@ -443,7 +443,7 @@ export declare const Sandbox: GenService<{
     output: typeof PingResponseSchema;
   },
   /**
-   * Ends the shim.
+   * Shuts the shim down.
    *
    * @generated from rpc containerd.runtime.sandbox.v1.Sandbox.ShutdownSandbox
    */

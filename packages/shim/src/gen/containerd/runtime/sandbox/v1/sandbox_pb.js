@@ -2,7 +2,7 @@
 // @generated from file containerd/runtime/sandbox/v1/sandbox.proto (package containerd.runtime.sandbox.v1, syntax proto3)
 /* eslint-disable */
 
-// What shims serve that make sandboxes of their own, such as virtual machines.
+// The Sandbox API, for shims that create sandboxes such as virtual machines.
 
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_containerd_types_metrics } from "../../../types/metrics_pb.js";

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_io_containerd_cgroups_v1_metrics: GenFile;
 
 /**
- * What a task uses, on hosts with cgroup v1; the parts that a CRI runtime reports.
+ * A task's usage on hosts with cgroup v1: the fields that a CRI runtime reports.
  *
  * @generated from message io.containerd.cgroups.v1.Metrics
  */

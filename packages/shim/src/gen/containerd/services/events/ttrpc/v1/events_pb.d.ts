@@ -29,7 +29,7 @@ export declare type ForwardRequest = Message<"containerd.services.events.ttrpc.v
 export declare const ForwardRequestSchema: GenMessage<ForwardRequest>;
 
 /**
- * What a runtime serves to its shims.
+ * The event service of a runtime, which its shims call.
  *
  * @generated from service containerd.services.events.ttrpc.v1.Events
  */

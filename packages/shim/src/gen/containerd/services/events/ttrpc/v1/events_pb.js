@@ -20,7 +20,7 @@ export const ForwardRequestSchema = /*@__PURE__*/
   messageDesc(file_containerd_services_events_ttrpc_v1_events, 0);
 
 /**
- * What a runtime serves to its shims.
+ * The event service of a runtime, which its shims call.
  *
  * @generated from service containerd.services.events.ttrpc.v1.Events
  */
