@@ -103,8 +103,8 @@ test('a hundred megabytes go in and come out over WebSocket as they were', async
     await visitor.write(sent, { end: megabyte === 99 });
   }
   assert.equal(await visitor.exitCode(), 3);
-  assert.equal(createHash('sha256').update(visitor.heard('stdout')).digest('hex'), hash.digest('hex'));
-  assert.equal(visitor.heard('stderr').toString(), 'end\n');
+  assert.equal(createHash('sha256').update(visitor.received('stdout')).digest('hex'), hash.digest('hex'));
+  assert.equal(visitor.received('stderr').toString(), 'end\n');
 });
 
 test('a client that does not read holds the command', async () => {

@@ -154,7 +154,10 @@ test('a command runs over SPDY and over v5, with its input, both outputs and its
     const visitor = new WebSocketVisitor(url + EXEC, 'v5.channel.k8s.io');
     await visitor.write(input, { end: true });
     assert.equal(await visitor.exitCode(), 7);
-    assert.deepEqual([visitor.heard('stdout').equals(input), visitor.heard('stderr').toString()], [true, 'err\n']);
+    assert.deepEqual(
+      [visitor.received('stdout').equals(input), visitor.received('stderr').toString()],
+      [true, 'err\n'],
+    );
   });
 });
 
@@ -168,7 +171,7 @@ test('whoever attaches talks to the container, which goes on when he leaves', as
     for (const line of ['one', 'two']) {
       const visitor = new WebSocketVisitor(`${url}/attach/default/talks/talk?input=1&output=1`, 'v5.channel.k8s.io');
       await visitor.write(Buffer.from(`${line}\n`));
-      await kubelet.until('it answers', () => visitor.heard('stdout').toString() === `heard ${line}\n`);
+      await kubelet.until('it answers', () => visitor.received('stdout').toString() === `heard ${line}\n`);
       visitor.leave();
     }
   });
@@ -193,7 +196,7 @@ test('ports are forwarded over channels of a WebSocket, which also offers what i
     const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
     const visitor = new WebSocketVisitor(`${url}/portForward/default/web?port=8080`, ...protocols);
     await visitor.write(Buffer.from('GET / HTTP/1.0\r\n\r\n')); // a port's bytes go both ways on the first channel
-    await kubelet.until('the page is there', () => /200 OK[\s\S]*page/.test(visitor.heard('stdin').toString()));
+    await kubelet.until('the page is there', () => /200 OK[\s\S]*page/.test(visitor.received('stdin').toString()));
     visitor.leave();
   });
 });

@@ -28,15 +28,15 @@ test('64 megabytes of any bytes go in and come out over v5, and the end of the i
   const sent = Buffer.alloc(64 << 20, Buffer.from([0, 255, 10, 13, 4, 128, 3]));
   await visitor.write(sent, { end: true });
   assert.equal(await visitor.exitCode(), 3);
-  assert.ok(visitor.heard('stdout').equals(sent));
-  assert.equal(visitor.heard('stderr').toString(), 'end\n');
+  assert.ok(visitor.received('stdout').equals(sent));
+  assert.equal(visitor.received('stderr').toString(), 'end\n');
 });
 
 test('over v4 input and output go on until the command ends', async () => {
   const visitor = new WebSocketVisitor(await pod.exec('read line; echo "read $line"; exit 4', { stdin: true }), v4!);
   await visitor.write(Buffer.from('words\n'));
   assert.equal(await visitor.exitCode(), 4);
-  assert.equal(visitor.heard('stdout').toString(), 'read words\n');
+  assert.equal(visitor.received('stdout').toString(), 'read words\n');
 });
 
 test('a terminal takes the sizes that it is told', async () => {
@@ -45,14 +45,14 @@ test('a terminal takes the sizes that it is told', async () => {
   await visitor.resize({ Width: 99, Height: 33 });
   await visitor.write(Buffer.from('words\n'));
   assert.equal(await visitor.exitCode(), 0);
-  assert.match(visitor.heard('stdout').toString(), /read words\r\n$/);
+  assert.match(visitor.received('stdout').toString(), /read words\r\n$/);
 });
 
 test('the container that is attached to goes on when the client leaves', async () => {
   for (const protocol of [v4!, v5!]) {
     const visitor = new WebSocketVisitor(await pod.attach(pod.main, { stdin: true }), protocol);
     await visitor.write(Buffer.from('words\n'));
-    await eventually(() => visitor.heard('stdout').toString() === 'got words\n');
+    await eventually(() => visitor.received('stdout').toString() === 'got words\n');
     visitor.leave();
     await visitor.closed;
   }
@@ -61,7 +61,7 @@ test('the container that is attached to goes on when the client leaves', async (
 test('a command whose client vanishes is killed with all that it started', async () => {
   const before = runtime.podThings().filter((line) => line.startsWith('processes')).length;
   const visitor = new WebSocketVisitor(await pod.exec('sleep 1000 & echo here; sleep 1000'), v5!);
-  await eventually(() => visitor.heard('stdout').length > 0);
+  await eventually(() => visitor.received('stdout').length > 0);
   visitor.leave();
   await eventually(() => runtime.podThings().filter((line) => line.startsWith('processes')).length === before);
 });

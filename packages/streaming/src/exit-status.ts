@@ -1,8 +1,8 @@
 import { errorMessage } from '@podwright/base';
 
 /**
- * How a remote command ended, as the error stream of the protocols v4 and v5 says it: a meta/v1 Status object
- * (k8s.io/apimachinery remotecommand constants).
+ * The result of a remote command on the error stream, in the protocols v4 and v5: a meta/v1 Status object (k8s.io/apimachinery
+ * remotecommand constants).
  */
 export type ExitStatus = {
   metadata: object;
@@ -24,12 +24,12 @@ export function exitStatus(exitCode: number): ExitStatus {
   };
 }
 
-/** The command could not be run, or how it ended cannot be known. */
+/** The status of a command that could not be run, or whose exit code is unknown. */
 export function failureStatus(error: unknown): ExitStatus {
   return { metadata: {}, status: 'Failure', message: errorMessage(error), reason: 'InternalError', code: 500 };
 }
 
-/** Reads what a server sent as a Status; `undefined` for anything else. */
+/** Parses a server's Status; `undefined` for anything else. */
 export function parseStatus(text: string): ExitStatus | undefined {
   try {
     const status: unknown = JSON.parse(text);
@@ -40,7 +40,7 @@ export function parseStatus(text: string): ExitStatus | undefined {
   }
 }
 
-/** The exit code that a status tells, or `undefined` when the command could not be run at all. */
+/** The exit code in a status; `undefined` if the command could not be run. */
 export function exitCodeFrom(status: ExitStatus): number | undefined {
   if (status.status === 'Success') return 0;
   const causes: unknown = status.details?.causes;

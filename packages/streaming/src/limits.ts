@@ -1,38 +1,38 @@
-/** How long a server may take to answer an upgrade: it may ask a runtime first. */
+/** How long a server may take to respond to an upgrade: it may have to call a runtime first. */
 export const UPGRADE_ANSWER_TIMEOUT_MS = 30_000;
 
-/** How long the other side of a connection that we have ended may take to close it as well. */
+/** How long the peer of a connection that this side has ended may take to close it too. */
 export const LINGER_TIMEOUT_MS = 10_000;
 
-/** How long the data or the error stream of a forwarded connection may wait for the other one. */
+/** How long the data or the error stream of a forwarded connection waits for the other one. */
 export const PAIR_TIMEOUT_MS = 30_000;
 
-/** How long a connection to a pod's port may take. */
+/** Timeout of a connection to a pod's port. */
 export const DIAL_TIMEOUT_MS = 30_000;
 
 /**
- * A process may leave children that hold its output open. After its own end, output is passed on as long as some comes and
- * the client takes it; after this long without a byte it is over.
+ * An exited process may leave children that hold its output open. Their output is forwarded as long as there is some and the client reads
+ * it; after this time without a byte the session ends.
  */
 export const DRAIN_IDLE_MS = 30_000;
 
-/** How long a client may take to open the streams it announced. */
+/** How long a client may take to open the streams that it announced. */
 export const STREAMS_TIMEOUT_MS = 30_000;
 
 /** Idle time after which the kernel probes a client's connection. */
 export const KEEP_ALIVE_MS = 30_000;
 
-/** How long `close` waits for processes to be told. */
+/** How long `close` waits until the processes have been closed. */
 export const CLOSE_TIMEOUT_MS = 5_000;
 
-/** How long a URL may wait for its client, as in the kubelet's and containerd's streaming server. */
+/** How long a URL is valid, as in the streaming servers of the kubelet and containerd. */
 export const TOKEN_TTL_MS = 60_000;
 
-/** How long a client may be connected before its request with a token is whole. */
+/** How long a client may be connected without having sent a complete request with a token. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** While a connection is held back, a ping this often finds out whether its other side is still there. */
-export const HELD_BACK_PING_MS = 1_000;
+/** Interval of the pings on a paused connection, which detect that the peer has disconnected. */
+export const PAUSED_PING_MS = 1_000;
 
-/** How long the other side may take to answer a new stream; Kubernetes' clients wait as long. */
+/** How long the peer may take to answer a new stream; the same as in Kubernetes' clients. */
 export const REPLY_TIMEOUT_MS = 30_000;

@@ -25,7 +25,7 @@ after(async () => {
   await shells.server.close();
 });
 
-/** The proxy's URL for another one. */
+/** The proxy's URL for another URL. */
 function through(url: string): string {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/${encodeURIComponent(url)}`;
 }
@@ -39,7 +39,7 @@ test('a command runs through the proxy with all of its input, output and its exi
   assert.deepEqual([exitCode, out.equals(sent), err], [9, true, 'err\n']);
 });
 
-test('a client that reads slowly gets the end of the output too', async () => {
+test('a slow client receives all output', async () => {
   const stdout = new PassThrough();
   const url = through(shells.shell('head -c 8000000 /dev/zero', { stderr: false }));
   const running = runRemoteCommand({ url }, { stdout, tty: false });
@@ -54,7 +54,7 @@ test('a client that reads slowly gets the end of the output too', async () => {
   await eventually(() => read === 8_000_000);
 });
 
-test('WebSockets pass as well', async () => {
+test('WebSockets are proxied too', async () => {
   const socket = new WebSocket(through(shells.shell('echo hello', {})).replace('http:', 'ws:'), ['v5.channel.k8s.io']);
   const received: string[] = [];
   socket.on('message', (data: Buffer) => received.push(data.toString()));
@@ -62,7 +62,7 @@ test('WebSockets pass as well', async () => {
   assert.ok(received.includes('\x01hello\n'), received.join());
 });
 
-test('a client that leaves ends the command behind the proxy', async () => {
+test('the disconnect of a client ends the command behind the proxy', async () => {
   const cut = new AbortController();
   const io = { stdout: new PassThrough(), stderr: new PassThrough(), tty: false };
   const running = runRemoteCommand({ url: through(shells.shell('yes')) }, io, cut.signal);
@@ -72,12 +72,12 @@ test('a client that leaves ends the command behind the proxy', async () => {
   await eventually(() => shells.live === 0);
 });
 
-test('an answer that is no upgrade is passed on, and no answer is told', async () => {
+test('a response without an upgrade is forwarded, and a missing response is reported', async () => {
   const used = shells.shell('true');
   await collect({ url: used });
   await assert.rejects(runRemoteCommand({ url: through(used) }, { tty: false }), {
     code: 'not_found',
-    message: 'this URL is unknown, used up or expired',
+    message: 'this URL is unknown, already used or expired',
   });
   await assert.rejects(runRemoteCommand({ url: through('http://127.0.0.1:1/exec/x') }, { tty: false }), {
     code: 'internal',
@@ -85,7 +85,7 @@ test('an answer that is no upgrade is passed on, and no answer is told', async (
   });
 });
 
-test('sessions cut in any order leave neither process nor descriptor', async () => {
+test('sessions aborted in any order leak no processes or descriptors', async () => {
   const random = seededRandom(2029);
   await eventually(() => shells.live === 0);
   const before = descriptors();
@@ -99,7 +99,7 @@ test('sessions cut in any order leave neither process nor descriptor', async () 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-/** A client joined to a server, of which `pieces` are the writes; a slow one is done with none before its `release`. */
+/** A client joined to a server; `pieces` are the writes to the server. With `isSlow` no write completes before `release`. */
 async function join({ isSlow } = { isSlow: false }) {
   const pieces: string[] = [];
   const released = Promise.withResolvers<void>();
@@ -117,11 +117,11 @@ async function join({ isSlow } = { isSlow: false }) {
   const client = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
   client.on('error', () => undefined);
   joinConnections(client, upstream);
-  await setImmediate(); // from now on it flows
+  await setImmediate(); // data flows from now on
   return { client, upstream, pieces, release: released.resolve };
 }
 
-test('what came just before the client broke off is written', async () => {
+test('data received just before the client’s connection broke is written', async () => {
   const { client, upstream, pieces } = await join();
   client.push('last words');
   client.destroy(new Error('reset'));
@@ -129,7 +129,7 @@ test('what came just before the client broke off is written', async () => {
   assert.deepEqual(pieces, ['last words']);
 });
 
-test('a slow reader gets all that a client said that has ended', async () => {
+test('a slow server receives all data of a client that has ended', async () => {
   const { client, upstream, pieces, release } = await join({ isSlow: true });
   client.push('first');
   await setImmediate();
@@ -146,7 +146,7 @@ test('a slow reader gets all that a client said that has ended', async () => {
   assert.deepEqual(pieces, ['first', 'second']);
 });
 
-test('a runtime that speaks before it reads gets all that a client said that has ended', async (t) => {
+test('a runtime that writes before it reads receives all data of a client that has ended', async (t) => {
   const sent = 3_000_000;
   const heard = Promise.withResolvers<number>();
   const server = createTcpServer({ pauseOnConnect: true }, (runtime) => {
@@ -172,7 +172,7 @@ test('a runtime that speaks before it reads gets all that a client said that has
   assert.equal(await heard.promise, sent);
 });
 
-test('what comes from the client in one turn is written in one piece, and its end after it', async () => {
+test('data received from the client in one event loop turn is written in one piece, followed by its end', async () => {
   const { client, upstream, pieces } = await join();
   for (const record of ['one', 'two', 'three']) client.push(record);
   await eventually(() => pieces.length > 0);

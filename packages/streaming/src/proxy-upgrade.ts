@@ -7,9 +7,9 @@ import { lingeringClose } from './lingering-close.ts';
 import { countBuffer } from './read-buffers.ts';
 
 /**
- * Passes an upgrade request on to another server and joins the two connections byte by byte, whatever protocol they
- * agree on. When the server's side ends, the client still gets all that came from it; when the client's side ends, so does
- * the server's. An answer that is no upgrade is passed on as it is; 502 if there is none.
+ * Forwards an upgrade request to another server and joins the two connections byte by byte, whatever protocol is negotiated. When the
+ * server's side ends, the client still receives all of its data; when the client's side ends, the server's side is ended. A response that
+ * is not an upgrade is forwarded unchanged; without a response the client receives a 502.
  */
 export function proxyUpgrade(
   request: IncomingMessage,
@@ -46,13 +46,16 @@ export function proxyUpgrade(
   outgoing.end();
 }
 
-/** Each value on a line of its own, as it came: old servers do not split lists. */
+/** Each value is sent as a separate header line, as received: old servers do not split lists. */
 function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
   const { host: _host, authorization: _authorization, origin: _origin, ...headers } = request.headersDistinct;
   return { ...headers, connection: 'Upgrade' } as IncomingHttpHeaders;
 }
 
-/** Passes everything on both ways. When the client's side ends, so does the other one's; in turn the client gets all first. */
+/**
+ * Forwards data in both directions. When the client's side ends, the server's side is ended. When the server's side ends, the client
+ * receives all data first.
+ */
 export function joinConnections(socket: Duplex, upstream: Duplex): void {
   upstream.on('error', () => upstream.destroy());
   for (const side of [socket, upstream]) side.on('data', (chunk: Buffer) => countBuffer(chunk.length));
@@ -67,8 +70,8 @@ export function joinConnections(socket: Duplex, upstream: Duplex): void {
 }
 
 /**
- * The client's connection has closed. TLS closes it by itself once the client has said all: that still goes to a runtime that reads
- * slowly.
+ * Called when the client's connection has closed. Over TLS that also happens right after the client's normal end, so a slow runtime must
+ * still receive the rest of the data.
  */
 function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   upstream.uncork();
@@ -76,7 +79,7 @@ function endUpstream(upstream: Duplex, hasEnded: boolean): void {
   else upstream.destroy();
 }
 
-/** What is written in this turn goes out in one piece at its end: of what was read from TLS each record comes by itself. */
+/** Writes made during this event loop turn are sent in one piece at its end: TLS delivers each record separately. */
 function writeTogether(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();

@@ -8,7 +8,7 @@ import { SpdyConnection } from './spdy/connection.ts';
 const CHUNK = Buffer.alloc(64 << 10);
 const SENT_BYTES = 16 << 20;
 
-/** What a program with `--expose-gc` is asked to collect. */
+/** Records the garbage collections that code requests, as in a program with `--expose-gc`. */
 function collections(t: TestContext) {
   const gc = t.mock.fn((_options?: NodeJS.GCOptions) => undefined);
   const { gc: own } = globalThis;
@@ -19,7 +19,7 @@ function collections(t: TestContext) {
   return () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);
 }
 
-/** Sends 16 MiB from one to the other. */
+/** Sends 16 MiB from one stream to the other. */
 async function send(source: Duplex, target: Duplex): Promise<void> {
   let receivedBytes = 0;
   target.on('data', (chunk: Buffer) => {
@@ -29,7 +29,7 @@ async function send(source: Duplex, target: Duplex): Promise<void> {
   await waitFor(() => receivedBytes === SENT_BYTES || undefined, { intervalMs: 2, signal: AbortSignal.timeout(5000) });
 }
 
-test('the buffers of what SPDY connections send and receive are collected while they are young', async (t) => {
+test('the buffers of what SPDY connections send and receive are collected while in the young generation', async (t) => {
   const [here, there] = duplexPair();
   const accepted = Promise.withResolvers<Duplex>();
   const onStream = (stream: Duplex) => {
@@ -43,10 +43,10 @@ test('the buffers of what SPDY connections send and receive are collected while 
   await send(opened, await accepted.promise);
   client.destroy();
   server.destroy();
-  assert.deepEqual(collected(), Array(8).fill('minor')); // of what either side has, every 4 MiB
+  assert.deepEqual(collected(), Array(8).fill('minor')); // every 4 MiB of each side
 });
 
-test('so are those of two connections that are joined, either way', async (t) => {
+test('the same applies to joined connections, in both directions', async (t) => {
   const [client, socket] = duplexPair();
   const [upstream, runtime] = duplexPair();
   joinConnections(socket, upstream);

@@ -1,13 +1,13 @@
-/** A small part of what a small heap may grow by before V8 collects all of it. */
+/** A small fraction of the growth at which V8 collects the whole of a small heap. */
 const COLLECTED_BYTES = 4 << 20;
 
-/** Of all connections together: it is one heap. */
+/** Bytes of all connections together, because they share one heap. */
 let sizeBytes = 0;
 
 /**
- * Counts bytes that a connection was read into, or sent from, and has them collected while they are young, at half a millisecond for
- * 4 MiB. To V8 they are a part of the old heap until then, all of which it would mark again and again: for 50 ms of processor time
- * each. Only in programs that run with `--expose-gc`, as `bin/podwright` starts daemons.
+ * Counts bytes of buffers that connections have received or sent, and triggers a minor garbage collection every 4 MiB, which takes half a
+ * millisecond. Without it, V8 counts such buffers towards the old generation and marks all of it repeatedly, for 50 ms of processor time
+ * each. Only effective in programs that run with `--expose-gc`, with which `bin/podwright` starts daemons.
  */
 export function countBuffer(bytes: number): void {
   sizeBytes += bytes;

@@ -1,23 +1,23 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a client asked for: which standard streams, and whether on a terminal (then stderr is part of stdout). */
+/** The streams that a client has requested, and whether on a terminal (then stderr is part of stdout). */
 export type StreamChoice = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** A process whose standard streams are here. */
+/** A process with its standard streams. */
 export type RemoteProcess = {
-  /** Is ended when the client ends its input, but not when the client goes away: then only `close` is called. */
+  /** Ended when the client ends its input. Not ended when the client disconnects: then only `close` is called. */
   stdin: Writable | undefined;
   stdout: Readable | undefined;
   stderr: Readable | undefined;
   resize(columns: number, rows: number): void;
-  /** The exit code; for an attached process 0 when the session ends. Rejects only if it cannot be known. */
+  /** The exit code; for an attached process 0 when the session ends. Rejects only if the exit code is unknown. */
   exit: Promise<number>;
   /**
-   * Called once when the client is gone or the session is over, in whatever order the two ended: a command that was run
-   * for the client ends now, an attached process goes on.
+   * Called once when the client has disconnected or the session has ended. A command that was run for the client must end then; an attached
+   * process continues.
    */
   close(): void;
 };
 
-/** The size of a terminal as Kubernetes sends it. */
+/** The size of a terminal in Kubernetes' encoding. */
 export type TerminalSize = { Width: number; Height: number };

@@ -8,12 +8,12 @@ import type { UpgradingClient } from './server/serve-spdy.ts';
 import { acceptWebSocket, serveWebSocket } from './server/serve-websocket.ts';
 import { answerPings } from './server/websocket-channels.ts';
 
-/** What a WebSocket client asked for, and the runtime's URL for it. */
+/** A WebSocket client's request, and the runtime's URL for it. */
 export type TranslatedCall =
   | { kind: 'exec' | 'attach'; choice: StreamChoice; url: string }
   | { kind: 'portforward'; url: string };
 
-/** A command of the runtime's for a WebSocket client. What goes wrong there is told on the client's error channel. */
+/** Runs a command of the runtime for a WebSocket client. Errors of the runtime are sent on the client's error channel. */
 export function serveCommand(
   client: UpgradingClient,
   { kind, choice, url }: TranslatedCall & { kind: 'exec' | 'attach' },
@@ -21,7 +21,7 @@ export function serveCommand(
   return serveWebSocket(client, { kind, choice, start: (gone) => openRemoteProcess({ url }, choice, gone) });
 }
 
-/** A SPDY connection to the runtime for a client that sends and reads its bytes as messages of a WebSocket. */
+/** Tunnels a SPDY connection to the runtime for a client that sends and receives its bytes in WebSocket messages. */
 export async function serveTunnel(client: UpgradingClient, url: string): Promise<void> {
   const { transport, head } = await upgradeToSpdy({ url }, { protocols: [SPDY_PORT_FORWARD] });
   const accepted = acceptWebSocket(client, [TUNNELLED_PORT_FORWARD]);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { randomBytes, randomPieces, seededRandom } from './random.fixture.ts';
 import { parseSize, readSizes } from './terminal-resize.ts';
 
-test('a size is a JSON object with two sides that fit a terminal', () => {
+test('a size is a JSON object with a valid width and height', () => {
   assert.deepEqual(parseSize('{"Width":80,"Height":24}\n'), { Width: 80, Height: 24 });
   for (const wrong of [
     '',
@@ -20,7 +20,7 @@ test('a size is a JSON object with two sides that fit a terminal', () => {
     assert.equal(parseSize(wrong), undefined, wrong);
 });
 
-/** The sizes that are read from these pieces. */
+/** The sizes read from these chunks. */
 async function sizesIn(pieces: Iterable<Buffer>): Promise<string[]> {
   const stream = new PassThrough();
   const seen: string[] = [];
@@ -31,14 +31,14 @@ async function sizesIn(pieces: Iterable<Buffer>): Promise<string[]> {
   return seen;
 }
 
-test('sizes are read from any pieces, and junk between them is dropped', async () => {
+test('sizes are read from any chunks, and junk between them is ignored', async () => {
   const bytes = Buffer.from('{"Width":80,"Height":24}\n{"Width":0,"Height":24}{"Width":100,"Height":30}');
   assert.deepEqual(await sizesIn([...bytes].map((byte) => Buffer.from([byte]))), ['80x24', '100x30']);
   const junk = Buffer.alloc(10_000, 'x');
   assert.deepEqual(await sizesIn([junk, bytes]), ['80x24', '100x30']);
 });
 
-test('any bytes are read without an error', async () => {
+test('any bytes are accepted without an error', async () => {
   const random = seededRandom(33);
   for (let round = 0; round < 50; round++) {
     const bytes = Buffer.concat([randomBytes(random, random(100)), Buffer.from('}{"Width":1,"Height":2}')]);

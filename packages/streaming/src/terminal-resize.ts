@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { TerminalSize } from './remote-process.ts';
 
-/** A resize message is some 30 bytes; a stream that holds back its newline or brace is cut at this. */
+/** A resize message has some 30 bytes. Pending bytes without a closing brace are truncated to this size. */
 const MAX_PENDING_BYTES = 4096;
 
-/** Reads the JSON sizes of a resize stream, which may come in any pieces; anything else is dropped. */
+/** Reads the JSON sizes of a resize stream, in chunks of any size; ignores anything else. */
 export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void): void {
   let pending = '';
   stream.on('data', (chunk: Buffer) => {
@@ -16,10 +16,10 @@ export function readSizes(stream: Readable, onSize: (size: TerminalSize) => void
     }
     if (pending.length > MAX_PENDING_BYTES) pending = '';
   });
-  stream.on('error', () => undefined); // the session ends by its own means
+  stream.on('error', () => undefined); // the session handles the end of the connection
 }
 
-/** A size with both sides between 1 and 65535, else nothing. */
+/** A size whose width and height are between 1 and 65535; undefined for others. */
 export function parseSize(text: string): TerminalSize | undefined {
   try {
     const { Width, Height } = JSON.parse(text) as Partial<TerminalSize>;

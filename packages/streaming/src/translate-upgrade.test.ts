@@ -15,7 +15,7 @@ import { connectTunnel, WebSocketVisitor } from './websocket-client.fixture.ts';
 const PROTOCOL = 'v5.channel.k8s.io';
 const shells = new ShellServer();
 
-/** A runtime's streaming server of some years ago: what it gets over WebSocket is refused. */
+/** A streaming server of an older runtime: it rejects WebSockets. */
 const oldRuntime = createServer();
 oldRuntime.on('upgrade', (request, socket, head) => {
   if (request.headers.upgrade !== 'SPDY/3.1') return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
@@ -51,17 +51,17 @@ function command(script: string, given: Partial<StreamChoice> = {}): string {
   return through({ kind: 'exec', choice, url: atOldRuntime(shells.shell(script, choice)) });
 }
 
-test('a command on a runtime without v5 has input that can be closed, both outputs and an exit code', async () => {
+test('a command on a runtime without v5 supports closing the input, both outputs and the exit code', async () => {
   const visitor = new WebSocketVisitor(command('cat; echo err >&2; exit 9', { stdin: true }), PROTOCOL);
   const sent = Buffer.alloc(4 << 20, 'abc');
   await visitor.write(sent, { end: true });
   assert.equal(await visitor.exitCode(), 9);
-  assert.ok(visitor.heard('stdout').equals(sent));
-  assert.equal(visitor.heard('stderr').toString(), 'err\n');
+  assert.ok(visitor.received('stdout').equals(sent));
+  assert.equal(visitor.received('stderr').toString(), 'err\n');
   assert.equal(translated.at(-1), true);
 });
 
-test('sizes of the terminal arrive', async () => {
+test('terminal sizes reach the command', async () => {
   const visitor = new WebSocketVisitor(command('read x', { stdin: true, stderr: false, tty: true }), PROTOCOL);
   await visitor.resize({ Width: 132, Height: 43 });
   await eventually(() => shells.sizes.includes('132x43'));
@@ -69,20 +69,23 @@ test('sizes of the terminal arrive', async () => {
   await eventually(() => shells.live === 0);
 });
 
-test('a command that cannot be run is told as one', async () => {
+test('a command that cannot be run is reported', async () => {
   const choice = { stdin: false, stdout: true, stderr: true, tty: false };
   const url = atOldRuntime(`${base}/exec/unknown`);
   const visitor = new WebSocketVisitor(through({ kind: 'exec', choice, url }), PROTOCOL);
   await visitor.closed;
-  assert.match(visitor.heard('error').toString(), /"status":"Failure".*this URL is unknown, used up or expired/);
+  assert.match(
+    visitor.received('error').toString(),
+    /"status":"Failure".*this URL is unknown, already used or expired/,
+  );
 });
 
-test('a client that leaves ends the command, and nothing stays open', async () => {
+test('the disconnect of a client ends the command and closes everything', async () => {
   await eventually(() => shells.live === 0);
   const open = descriptors();
   for (let round = 0; round < 10; round++) {
     const visitor = new WebSocketVisitor(command('yes'), PROTOCOL);
-    await eventually(() => visitor.heard('stdout').length > 0);
+    await eventually(() => visitor.received('stdout').length > 0);
     visitor.leave();
   }
   await eventually(() => shells.live === 0 && descriptors() <= open);
@@ -108,7 +111,7 @@ test('ports are forwarded through a tunnel', async () => {
   echo.close();
 });
 
-test('only the protocols that older runtimes lack are translated', () => {
+test('only protocols that older runtimes do not support are translated', () => {
   const asks = (upgrade: string, protocols: string, kind: TranslatedCall['kind'] = 'exec') =>
     needsTranslation({ headers: { upgrade, 'sec-websocket-protocol': protocols } } as never, kind);
   assert.equal(asks('websocket', 'v5.channel.k8s.io'), true);
@@ -123,7 +126,7 @@ test('only the protocols that older runtimes lack are translated', () => {
   assert.equal(asks('SPDY/3.1', 'v5.channel.k8s.io'), false);
 });
 
-test('a runtime that is not there ends the tunnel before it begins', async () => {
+test('an unreachable runtime ends the tunnel before it starts', async () => {
   const socket = new WebSocket(through({ kind: 'portforward', url: 'http://127.0.0.1:1/x' }).replace('http', 'ws'));
   const [error] = (await once(socket, 'error')) as [Error];
   assert.match(error.message, /hang up/);

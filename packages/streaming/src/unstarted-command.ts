@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream';
 import type { RemoteProcess } from './remote-process.ts';
 
-/** A command that could not be started: why, and the exit code that a shell has for that. `tty`: whether it was to have a terminal. */
+/**
+ * A command that could not be started: the reason, and the exit code that a shell would report. `tty`: whether a terminal was requested.
+ */
 export type UnstartedCommand = { reason: string; exitCode: number; tty: boolean };
 
 /**
- * What stands for a command that could not be started on a client's streams: its one output is the reason, and it exits as it would
- * from a shell, so that clients tell it from a failure of ours.
+ * A process to serve instead of a command that could not be started: it prints the reason and exits like a shell would, so that clients can
+ * distinguish it from a failure of the runtime.
  */
 export function standInFor({ reason, exitCode, tty }: UnstartedCommand): RemoteProcess {
   const output = Readable.from([Buffer.from(`${reason}${tty ? '\r\n' : '\n'}`)]);

@@ -7,29 +7,29 @@ import { SpdyConnection } from './spdy/connection.ts';
 
 const MESSAGE_BYTES = 32 << 10;
 
-/** A client of a command on a WebSocket, which says and hears what Kubernetes' clients do. */
+/** A WebSocket client of a remote command, which behaves like Kubernetes' clients. */
 export class WebSocketVisitor {
   readonly protocol: string;
   /** The WebSocket's closing code. */
   readonly closed: Promise<number>;
   readonly #socket: WebSocket;
-  readonly #heard = new Map<number, Buffer[]>();
+  readonly #received = new Map<number, Buffer[]>();
 
-  /** Of several protocols the server chooses; `protocol` is the first. */
+  /** The server chooses one of the protocols; `protocol` is the first. */
   constructor(url: string, ...protocols: string[]) {
     this.protocol = protocols[0]!;
     this.#socket = new WebSocket(url.replace(/^http/, 'ws'), protocols);
     this.#socket.on('message', (data: Buffer) => {
       const [channel, payload] = [data[0]!, data.subarray(1)];
-      const before = this.#heard.get(channel);
-      if (before === undefined) this.#heard.set(channel, [payload]);
+      const before = this.#received.get(channel);
+      if (before === undefined) this.#received.set(channel, [payload]);
       else before.push(payload);
     });
     this.#socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => this.#socket.once('close', resolve));
   }
 
-  /** Writes to the command; with `end`, that was all (v5). */
+  /** Writes to the command; `end` closes its input afterwards (v5). */
   async write(input: Buffer, { end = false } = {}): Promise<void> {
     await this.#opened();
     for (let offset = 0; offset < input.length; offset += MESSAGE_BYTES)
@@ -42,15 +42,15 @@ export class WebSocketVisitor {
     await this.#send(Channel.resize, Buffer.from(JSON.stringify(size)));
   }
 
-  /** What has come on a channel so far. */
-  heard(channel: keyof typeof Channel): Buffer {
-    return Buffer.concat(this.#heard.get(Channel[channel]) ?? []);
+  /** The bytes received on a channel so far. */
+  received(channel: keyof typeof Channel): Buffer {
+    return Buffer.concat(this.#received.get(Channel[channel]) ?? []);
   }
 
   /** The exit code, once the server has closed the connection. */
   async exitCode(): Promise<number | undefined> {
     await this.closed;
-    const status = parseStatus(this.heard('error').toString());
+    const status = parseStatus(this.received('error').toString());
     return status && exitCodeFrom(status);
   }
 
@@ -69,7 +69,7 @@ export class WebSocketVisitor {
   }
 }
 
-/** Opens the tunnel of port-forward; its name is no token of HTTP, so the library must not see it. */
+/** Opens a port-forward tunnel. The protocol's name is not a valid HTTP token, so it is hidden from the library. */
 export async function connectTunnel(url: string): Promise<SpdyConnection> {
   const protocol = 'SPDY/3.1+portforward.k8s.io';
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers: { 'Sec-WebSocket-Protocol': protocol } });

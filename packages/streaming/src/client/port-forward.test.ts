@@ -42,16 +42,16 @@ async function pod(serve: (socket: Socket) => void) {
   };
 }
 
-/** Where users connect to; their forwarder's ends by the users' ports. */
-const doorstep = createServer({ allowHalfOpen: true });
+/** A listener for local connections; `arrived` has the forwarder's ends by the users' ports. */
+const localListener = createServer({ allowHalfOpen: true });
 const arrived = new Map<number, Socket>();
-doorstep.on('connection', (end) => arrived.set(end.remotePort!, end));
-before(() => new Promise<void>((resolve) => doorstep.listen(0, '127.0.0.1', resolve)));
-after(() => doorstep.close());
+localListener.on('connection', (end) => arrived.set(end.remotePort!, end));
+before(() => new Promise<void>((resolve) => localListener.listen(0, '127.0.0.1', resolve)));
+after(() => localListener.close());
 
 /** The two ends of a local connection: the user's, and the forwarder's. */
 async function local(): Promise<[Socket, Socket]> {
-  const { port } = doorstep.address() as { port: number };
+  const { port } = localListener.address() as { port: number };
   const user = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
   await once(user, 'connect');
   await eventually(() => arrived.has(user.localPort!));
@@ -60,7 +60,7 @@ async function local(): Promise<[Socket, Socket]> {
   return [user, end];
 }
 
-test('connections are forwarded side by side, and each half ends on its own', async () => {
+test('connections are forwarded concurrently, and each direction ends independently', async () => {
   using web = await pod((socket) => socket.pipe(socket));
   const texts = await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
@@ -78,7 +78,7 @@ test('connections are forwarded side by side, and each half ends on its own', as
   );
 });
 
-test('twenty megabytes pass both ways whole', async () => {
+test('twenty megabytes are forwarded completely in both directions', async () => {
   using web = await pod((socket) => socket.pipe(socket));
   const [user, end] = await local();
   const over = web.forwarder.forward(end, web.port);
@@ -88,7 +88,7 @@ test('twenty megabytes pass both ways whole', async () => {
   await over;
 });
 
-test('a server that ends first still gets all that is on its way to it', async () => {
+test('a server that ends first still receives the data in flight', async () => {
   let received = 0;
   using web = await pod((socket) => {
     socket.end('banner');
@@ -98,14 +98,14 @@ test('a server that ends first still gets all that is on its way to it', async (
   });
   const [user, end] = await local();
   const over = web.forwarder.forward(end, web.port);
-  // Node.js 26 destroys a socket that is iterated over, with its other half
+  // Node.js 26 destroys both directions of a socket after iteration
   assert.equal(await text(user.iterator({ destroyOnReturn: false })), 'banner');
   user.end(Buffer.alloc(10 << 20));
   await over;
   await eventually(() => received === 10 << 20);
 });
 
-test('a port that nobody listens on is told, and the other connections go on', async () => {
+test('a port without a listener is reported, and other connections are not affected', async () => {
   using web = await pod((socket) => socket.pipe(socket));
   const [user, end] = await local();
   const over = web.forwarder.forward(end, web.port);
@@ -118,7 +118,7 @@ test('a port that nobody listens on is told, and the other connections go on', a
   await over;
 });
 
-test('a connection that is reset on one side is cut on the other, and the other connections go on', async () => {
+test('a connection reset on one side is closed on the other, and other connections are not affected', async () => {
   using web = await pod((socket) => socket.once('data', () => socket.resetAndDestroy()));
   const [user, end] = await local();
   user.write('x');
@@ -134,7 +134,7 @@ test('a connection that is reset on one side is cut on the other, and the other 
   await web.forwarder.connect();
 });
 
-test('a client that goes away takes its connections along, also stalled and half-made ones', async () => {
+test('the disconnect of a client ends its connections, including stalled and incomplete ones', async () => {
   const { promise: never } = Promise.withResolvers<never>();
   const aborted: boolean[] = [];
   using web = await pod((socket) => socket.pause());
@@ -160,7 +160,7 @@ test('a client that goes away takes its connections along, also stalled and half
   await eventually(() => web.open.size === 0 && aborted.length === 1);
 });
 
-test('ports that are none, and a second stream of a kind, are refused', async () => {
+test('invalid ports and duplicate streams are rejected', async () => {
   const { connection } = await connectSpdy(
     { url: server.url({ kind: 'portforward', dial }) },
     { protocols: ['portforward.k8s.io'] },
@@ -173,7 +173,7 @@ test('ports that are none, and a second stream of a kind, are refused', async ()
   connection.destroy();
 });
 
-test('a forwarder connects anew after its connection was lost, where that can be', async () => {
+test('a forwarder reconnects after its connection was lost, if the target permits it', async () => {
   using web = await pod((socket) => socket.pipe(socket));
   const first = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
   await first.listen();
@@ -206,7 +206,7 @@ test('a closed forwarder forwards nothing', async () => {
   await assert.rejects(nowhere.connect(), { code: 'unavailable' });
 });
 
-test('two hundred connections that are opened, cut and ended in any order leave no descriptor', async () => {
+test('two hundred connections that are opened, aborted and ended in any order leak no descriptors', async () => {
   const random = seededRandom(2028);
   using web = await pod((socket) => {
     const end = random(4);

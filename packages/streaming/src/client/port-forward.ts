@@ -9,9 +9,8 @@ import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 const MAX_MESSAGE_BYTES = 4 << 10;
 
 /**
- * Forwards connections to ports of a pod over one SPDY connection, which is made when the first one needs it, and anew
- * after it was lost if the target can be used again (a path of a node's API; a runtime's URL is good once). Who listens
- * where is the caller's affair:
+ * Forwards connections to ports of a pod over one SPDY connection. It is opened for the first forwarded connection, and reopened after a
+ * loss if the target can be used again (a path of a node's API can; a runtime's URL is valid once). The caller listens on local ports:
  *
  *     using forwarder = new PortForwarder({ socketPath, path });
  *     createServer({ allowHalfOpen: true }, (socket) => forwarder.forward(socket, 80).catch(complain)).listen(8080);
@@ -26,15 +25,14 @@ export class PortForwarder implements Disposable {
     this.#target = target;
   }
 
-  /** Connects now rather than at the first connection, to learn early that it cannot be. Errors: those of `connectSpdy`. */
+  /** Opens the SPDY connection in advance, to detect errors early. Errors: those of `connectSpdy`. */
   async connect(): Promise<void> {
     await this.#connect();
   }
 
   /**
-   * Joins `local` to a port of the pod until both have ended, each direction by itself; `local` is closed then.
-   * Errors: those of `connectSpdy`; `unavailable` with the server's message when the port could not be reached or the connection
-   * broke. Other connections go on.
+   * Joins `local` to a port of the pod until both directions have ended; then `local` is closed. Errors: those of `connectSpdy`;
+   * `unavailable` with the server's message if the port could not be reached or the connection broke. Other connections are not affected.
    */
   async forward(local: Duplex, port: number): Promise<void> {
     local.on('error', () => local.destroy());
@@ -50,17 +48,17 @@ export class PortForwarder implements Disposable {
     }
   }
 
-  /** Ends all that is forwarded. */
+  /** Ends all forwarded connections. */
   close(): void {
     this.#closed.abort(new PodwrightError('cancelled', 'port forwarding has ended'));
-    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // the caller that asked for it has the error
+    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // the caller of `connect` receives the error
   }
 
   [Symbol.dispose](): void {
     this.close();
   }
 
-  /** The oldest of the two streams is the one for errors, as with Kubernetes' clients. */
+  /** Opens the error stream before the data stream, like Kubernetes' clients. */
   async #open(port: number): Promise<{ data: SpdyStream; error: SpdyStream }> {
     const connection = await this.#connect();
     const headers = { port: String(port), requestid: String(this.#nextRequestId++) };
@@ -81,23 +79,23 @@ export class PortForwarder implements Disposable {
   }
 
   async #dial(): Promise<SpdyConnection> {
-    const forget = () => {
+    const discard = () => {
       this.#connection = undefined;
     };
     try {
       const options = { protocols: [SPDY_PORT_FORWARD], signal: this.#closed.signal };
       const { connection } = await connectSpdy(this.#target, options);
-      connection.gone.addEventListener('abort', forget, { once: true });
-      if (connection.gone.aborted) forget();
+      connection.gone.addEventListener('abort', discard, { once: true });
+      if (connection.gone.aborted) discard();
       return connection;
     } catch (error) {
-      forget();
+      discard();
       throw error;
     }
   }
 }
 
-/** What the server says about a connection that failed; empty for one that ended well. */
+/** The server's error message of a forwarded connection; empty for one that ended successfully. */
 async function readMessage(error: SpdyStream): Promise<string> {
   let message = '';
   try {

@@ -14,7 +14,7 @@ after(() => shells.server.close());
 
 const sink = () => new PassThrough().resume();
 
-/** A server of which only its first connection is of interest; `serve` gets its streams as they come. */
+/** A server for one connection; `serve` receives its streams as they are opened. */
 async function fakeServer(
   protocol: string | undefined,
   serve: (stream: SpdyStream, connection: SpdyConnection) => void,
@@ -37,7 +37,7 @@ async function fakeServer(
   return { url: `http://127.0.0.1:${port}/exec/x`, [Symbol.dispose]: () => server.close() };
 }
 
-test('a connection that is lost before the end is known is no success', async () => {
+test('a connection lost before the exit status is an error', async () => {
   using server = await fakeServer('v4.channel.k8s.io', (stream, connection) => {
     if (stream.headers.streamtype === 'stdout') stream.write('some', () => connection.destroy());
   });
@@ -47,7 +47,7 @@ test('a connection that is lost before the end is known is no success', async ()
   assert.equal(await text(stdout), 'some');
 });
 
-test('streams that a server resets after their last bytes are read to the end', async () => {
+test('streams reset after their last bytes are read to the end', async () => {
   using server = await fakeServer('v4.channel.k8s.io', (stream) => {
     const words = stream.headers.streamtype === 'error' ? '{"status":"Success"}' : 'output';
     stream.write(words, () => stream.destroy());
@@ -58,7 +58,7 @@ test('streams that a server resets after their last bytes are read to the end', 
   assert.equal(await text(stdout), 'output');
 });
 
-test('what a server says in the end is read as its protocol has it, and nonsense is an error', async () => {
+test('the final status is parsed by protocol, and an invalid one is an error', async () => {
   for (const [protocol, words, expected] of [
     ['v4.channel.k8s.io', '{"status":"Success"}', 0],
     ['v4.channel.k8s.io', '{"status":"Failure","details":{"causes":[{"reason":"ExitCode","message":"7"}]}}', 7],
@@ -79,13 +79,13 @@ test('what a server says in the end is read as its protocol has it, and nonsense
   }
 });
 
-test('a local output that breaks ends the command', async () => {
+test('a local write error ends the command', async () => {
   const stdout = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
   const running = runRemoteCommand({ url: shells.shell('yes', { stderr: false }) }, { stdout, tty: false });
   await assert.rejects(running, /write the command's output: EPIPE/);
 });
 
-test('an abort ends a command at once, also before it runs', async () => {
+test('an abort ends a command immediately, also before it runs', async () => {
   const reason = new Error('enough');
   await assert.rejects(
     runRemoteCommand({ url: shells.shell('true') }, { tty: false }, AbortSignal.abort(reason)),
@@ -102,7 +102,7 @@ test('an abort ends a command at once, also before it runs', async () => {
   hanging.close();
 });
 
-test('what a server says instead of upgrading is the error', async () => {
+test('a server’s response without an upgrade becomes the error', async () => {
   const answers: [number, string, object][] = [
     [404, 'pod gone', { code: 'not_found', message: 'pod gone' }],
     [400, '{"kind":"Status","message":"which container?"}', { code: 'invalid_argument', message: 'which container?' }],

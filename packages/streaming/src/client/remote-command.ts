@@ -8,24 +8,24 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { connectSpdy, type UpgradeTarget } from './upgrade.ts';
 
 /**
- * The local ends of a remote command; none of them is ended or destroyed. They must be those that the URL was made
- * for: a server waits for each. `resize` calls its listener at once and at each change of the terminal's size.
+ * The local streams of a remote command; none of them is ended or destroyed. They must be those for which the URL was created: a server
+ * waits for each. `resize` calls its listener immediately and after each change of the terminal's size.
  */
 export type CommandIo = {
   stdin?: Readable;
   stdout?: Writable;
-  /** Of no use with a terminal. */
+  /** Not used with a terminal. */
   stderr?: Writable;
   tty: boolean;
   resize?: (listener: (size: TerminalSize) => void) => Disposable;
 };
 
-const MAX_VERDICT_BYTES = 64 << 10;
+const MAX_STATUS_BYTES = 64 << 10;
 
 /**
- * Runs a command, or attaches to one, behind a streaming URL until it ends; returns its exit code when all of its
- * output has been passed on. Errors: those of `connectSpdy`; `internal` with the server's message if the command could
- * not be run; `unavailable` if the connection was lost before the end was known; the signal's reason.
+ * Runs a command, or attaches to one, behind a streaming URL. Returns its exit code when all of its output has been forwarded. Errors:
+ * those of `connectSpdy`; `internal` with the server's message if the command could not be run; `unavailable` if the connection was lost
+ * before the exit status; the signal's reason.
  */
 export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, signal?: AbortSignal): Promise<number> {
   const { connection, protocol } = await connectSpdy(target, { protocols: SPDY_COMMAND_PROTOCOLS, signal });
@@ -41,8 +41,8 @@ export async function runRemoteCommand(target: UpgradeTarget, io: CommandIo, sig
 }
 
 /**
- * The process behind a streaming URL, for somebody who joins it to a client of another kind. `close` ends the connection. Errors:
- * those of `connectSpdy`; `exit` rejects with those of `runRemoteCommand`.
+ * Connects to the process behind a streaming URL, for a caller that serves it to another client. `close` ends the connection. Errors: those
+ * of `connectSpdy`; `exit` rejects with those of `runRemoteCommand`.
  */
 export async function openRemoteProcess(
   target: UpgradeTarget,
@@ -53,8 +53,8 @@ export async function openRemoteProcess(
   try {
     const { error, stdin, stdout, stderr, resize } = await openStreams(connection, { choice, protocol });
     for (const output of [error, stdout, stderr]) output?.end();
-    const exit = readVerdict(error).then((verdict) => exitCodeOf(verdict, protocol));
-    exit.catch(() => undefined); // its reader may be gone
+    const exit = readStatus(error).then((message) => exitCodeOf(message, protocol));
+    exit.catch(() => undefined); // it may have no handler
     return {
       stdin,
       stdout,
@@ -78,15 +78,15 @@ async function follow(
   streams.error.end();
   using _input = io.stdin && streams.stdin && passInput(io.stdin, streams.stdin);
   using _resizing = streams.resize && io.resize?.((size) => streams.resize?.write(`${JSON.stringify(size)}\n`));
-  const [verdict] = await Promise.all([
-    readVerdict(streams.error),
+  const [message] = await Promise.all([
+    readStatus(streams.error),
     streams.stdout && passOutput(streams.stdout, io.stdout!),
     streams.stderr && passOutput(streams.stderr, io.stderr!),
   ]);
-  return exitCodeOf(verdict, protocol);
+  return exitCodeOf(message, protocol);
 }
 
-/** Opens them in the order of Kubernetes' clients: error, stdin, stdout, stderr, resize. */
+/** Opens the streams in the order of Kubernetes' clients: error, stdin, stdout, stderr, resize. */
 async function openStreams(
   connection: SpdyConnection,
   { choice, protocol }: { choice: StreamChoice; protocol: string },
@@ -102,7 +102,7 @@ async function openStreams(
   return { error, stdin, stdout, stderr, resize };
 }
 
-/** Passes input on, with its end, until disposed of. */
+/** Forwards input, including its end, until disposed. */
 function passInput(source: Readable, target: SpdyStream): Disposable {
   const end = () => target.end();
   source.pipe(target);
@@ -115,7 +115,7 @@ function passInput(source: Readable, target: SpdyStream): Disposable {
   };
 }
 
-/** Passes output on to its end. Rejects if the local side cannot take it. */
+/** Forwards output to its end. Rejects if the local write fails. */
 function passOutput(source: SpdyStream, target: Writable): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onError = (cause: Error) => reject(wrapError("write the command's output", cause));
@@ -129,13 +129,13 @@ function passOutput(source: SpdyStream, target: Writable): Promise<void> {
   });
 }
 
-async function readVerdict(stream: SpdyStream): Promise<string> {
-  const verdict = new BoundedBytes(MAX_VERDICT_BYTES);
-  for await (const chunk of stream as AsyncIterable<Buffer>) verdict.add(chunk);
-  return verdict.bytes().toString('utf8');
+async function readStatus(stream: SpdyStream): Promise<string> {
+  const status = new BoundedBytes(MAX_STATUS_BYTES);
+  for await (const chunk of stream as AsyncIterable<Buffer>) status.add(chunk);
+  return status.bytes().toString('utf8');
 }
 
-/** Before v4, an empty message is success, and any other says why the command failed. */
+/** Before v4, an empty message means success, and any other is an error message. */
 function exitCodeOf(message: string, protocol: string): number {
   if (message === '' && !hasStructuredStatus(protocol)) return 0;
   if (message === '')

@@ -6,24 +6,23 @@ import { TERMINAL_HEADER } from '../server/terminal-name.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 
 /**
- * Where to upgrade: an absolute URL, or a path on a unix socket. `terminal` is the value of TERM for a command on a terminal,
- * which servers other than ours do not know of.
+ * The target of an upgrade: an absolute URL, or a path on a unix socket. `terminal` is the value of TERM for a command on a terminal; only
+ * Podwright's servers use it.
  */
 export type UpgradeTarget = ({ url: string } | { socketPath: string; path: string }) & { terminal?: string };
 
 const MAX_REFUSAL_BYTES = 64 << 10;
 
 export type SpdyUpgradeOptions = {
-  /** Subprotocols, best first. */
+  /** Subprotocols in order of preference. */
   protocols: string[];
-  /** Ends the attempt, not the connection. */
+  /** Aborts the attempt, but not an open connection. */
   signal?: AbortSignal;
 };
 
 /**
- * Upgrades a POST to SPDY/3.1, as Kubernetes' clients do. Returns the connection and the subprotocol that the server chose.
- * Errors: what the server said, by its HTTP status; `unavailable` if it cannot be reached; `deadline_exceeded` after
- * 30 s without an answer.
+ * Upgrades a POST request to SPDY/3.1, like Kubernetes' clients. Returns the connection and the subprotocol that the server chose. Errors:
+ * the server's message, by its HTTP status; `unavailable` if it cannot be reached; `deadline_exceeded` after 30 s without a response.
  */
 export async function connectSpdy(
   target: UpgradeTarget,
@@ -33,7 +32,7 @@ export async function connectSpdy(
   return { connection: new SpdyConnection(transport, { role: 'client', head }), protocol };
 }
 
-/** The same without reading what the server sends: `head` is the beginning of it. */
+/** Like `connectSpdy`, but returns the raw connection; `head` contains the first bytes received on it. */
 export async function upgradeToSpdy(target: UpgradeTarget, options: SpdyUpgradeOptions): Promise<Upgraded> {
   using deadline = withTimeout(options.signal, UPGRADE_ANSWER_TIMEOUT_MS, 'upgrade to SPDY');
   deadline.throwIfAborted();
@@ -48,7 +47,7 @@ function upgrade(target: UpgradeTarget, options: { protocols: string[]; signal: 
   const outgoing = open(target, {
     Connection: 'Upgrade',
     Upgrade: 'SPDY/3.1',
-    'X-Stream-Protocol-Version': protocols, // a line each: old servers do not split lists
+    'X-Stream-Protocol-Version': protocols, // one line each: old servers do not split lists
     'Content-Length': '0',
     ...(target.terminal !== undefined && { [TERMINAL_HEADER]: target.terminal }),
   });
@@ -74,15 +73,15 @@ function open(target: UpgradeTarget, headers: Record<string, string | string[]>)
   if ('socketPath' in target) {
     const { socketPath, path } = target;
     const options = { socketPath, path, method: 'POST', headers: { host: 'localhost', ...headers }, agent: false };
-    return httpRequest({ ...options, servername: '' } as RequestOptions); // or node:http looks for one, for TLS (3 ms)
+    return httpRequest({ ...options, servername: '' } as RequestOptions); // avoids a search for a TLS server name in node:http (3 ms)
   }
   const { url } = target;
-  // TLS takes 8 ms to load, and a node's socket needs none
+  // node:https takes 8 ms to load, and a unix socket does not need it
   const send = url.startsWith('https:') ? process.getBuiltinModule('node:https').request : httpRequest;
   return send(url, { method: 'POST', headers, agent: false });
 }
 
-/** The server's message as an error: that of a meta/v1 Status object, or plain text. */
+/** The server's message as an error: from a meta/v1 Status object, or plain text. */
 async function readRefusal(response: IncomingMessage): Promise<PodwrightError> {
   let body = '';
   for await (const chunk of response as AsyncIterable<Buffer>) {

@@ -1,4 +1,7 @@
-/** What Go's clients send, as it was recorded: `echo hello | crictl exec -i CONTAINER cat`. */
+/**
+ * Recorded requests of Go's clients: `echo hello
+ * crictl exec -i CONTAINER cat`.
+ */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -11,18 +14,18 @@ const shells = new ShellServer();
 before(() => shells.server.listen());
 after(() => shells.server.close());
 
-/** The subprotocols that each offers, in its order. */
+/** The subprotocols that each client offers, in its order. */
 const OFFERS = {
   'crictl 1.20': ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
   'crictl 1.36': ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'],
 };
-/** SPDY of both, up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3. */
+/** SPDY frames of both clients, up to the end of the input: streams 1 error, 3 stdin, 5 stdout, 7 stderr; `hello` on 3. */
 const FRAMES = Buffer.from(
   'gAMAAQAAACkAAAABAAAAAAAAePnjxqfCYmBgYASns5Ki1MRcaFHCmgoKaAAAAAD//4ADAAEAAAAXAAAAAwAAAAAAAMIuVVySkpkHAAAA//+AAwABAAAAGQAA' +
     'AAUAAAAAAADCKsVWXJKSX1oCAAAA//+AAwABAAAAFQAAAAcAAAAAAADCKZdaVAQAAAD//wAAAAMAAAAGaGVsbG8KAAAAAwEAAAA=',
   'base64',
 );
-/** What crictl 1.36 sends when it has heard the end: it resets stream 7. */
+/** The frame that crictl 1.36 sends after the end: a reset of stream 7. */
 const FAREWELL = Buffer.from('gAMAAwAAAAgAAAAHAAAABQ==', 'base64');
 
 function upgradeRequest(url: string, protocols: string[]): Buffer {
@@ -32,7 +35,7 @@ function upgradeRequest(url: string, protocols: string[]): Buffer {
   return Buffer.from([...lines, 'Connection: Upgrade', 'Upgrade: SPDY/3.1', ...offers, '', ''].join('\r\n'));
 }
 
-/** All that the server says to these bytes, which come in these pieces. */
+/** The server's complete response to these bytes, which are sent in these chunks. */
 async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> {
   const { port, hostname } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true, allowHalfOpen: true });
@@ -55,7 +58,7 @@ function read(answer: Buffer): { head: string; data: Map<number, string> } {
 }
 
 for (const [client, protocols] of Object.entries(OFFERS)) {
-  test(`${client} is answered, whether its bytes come all at once or in pieces`, async () => {
+  test(`${client} is answered, whether its bytes arrive at once or in chunks`, async () => {
     for (const pieces of [
       (bytes: Buffer) => [bytes],
       (bytes: Buffer) => randomPieces(seededRandom(client.length), bytes),

@@ -6,24 +6,24 @@ import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
 
 /**
- * Opens a byte connection to a port of the pod, which must allow to be half open. `signal` ends the attempt, not the
- * connection. Errors: any; the client gets their messages.
+ * Opens a connection to a port of the pod; it must permit half-open connections. `signal` aborts the attempt, but not an open connection.
+ * Any error is permitted; its message is sent to the client.
  */
 export type PortDialer = (port: number, signal: AbortSignal) => Promise<Duplex>;
 
 type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
 
 /**
- * Serves `portforward.k8s.io` on an upgraded connection: for each forwarded connection the client opens an error and
- * a data stream with the same `requestID` and `port`. A failed connection is told on its error stream; the others go on.
- * Resolves when the client is gone.
+ * Serves `portforward.k8s.io` on an upgraded connection. For each forwarded connection the client opens an error stream and a data stream
+ * with the same `requestID` and `port`. The error of a failed connection is sent on its error stream; the others are not affected. Resolves
+ * when the client has disconnected.
  */
 export async function servePortForward(transport: Duplex, options: { dial: PortDialer; head: Buffer }): Promise<void> {
   const pairs = new Map<string, Pair>();
   const onStream = (stream: SpdyStream) => {
     const { streamtype, port = '', requestid } = stream.headers;
     if ((streamtype !== 'error' && streamtype !== 'data') || !isPort(port)) return 'refuse';
-    // The oldest clients send no request id: then the port pairs the streams.
+    // The oldest clients send no request id: then the streams are paired by port.
     const key = `${requestid ?? ''}/${port}`;
     const pair = pairs.get(key) ?? { timer: setTimeout(() => drop(pairs, key), PAIR_TIMEOUT_MS) };
     if (pair[streamtype] !== undefined) return 'refuse';
@@ -55,22 +55,22 @@ function drop(pairs: Map<string, Pair>, key: string): void {
   pair?.data?.destroy();
 }
 
-/** A forwarded connection from the client's side: its bytes, and a stream that takes the message of a failure. */
+/** The client's side of a forwarded connection: its data, and a stream for an error message. */
 export type ForwardedConnection = {
   data: JoinableStream;
   error: Duplex;
   port: number;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client has disconnected. */
   signal: AbortSignal;
 };
 
 /**
- * Joins a connection of the client to a port of the pod until both have ended; each direction ends on its own. A
- * broken side breaks the other. Never rejects.
+ * Joins a client's connection to a port of the pod until both directions have ended, independently. An error of one side closes the other.
+ * Never rejects.
  */
 export async function forwardPort(dial: PortDialer, connection: ForwardedConnection): Promise<void> {
   const { data, error, port, signal } = connection;
-  error.resume(); // clients end their half at once
+  error.resume(); // clients end their direction immediately
   try {
     const socket = await dialWhileWanted(dial, connection);
     if (signal.aborted || data.destroyed) socket.on('error', () => undefined).destroy();
@@ -82,14 +82,14 @@ export async function forwardPort(dial: PortDialer, connection: ForwardedConnect
   }
 }
 
-/** Gives up when the client does. */
+/** Dials until the client disconnects. */
 async function dialWhileWanted(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
-  const unwanted = new AbortController();
-  const abandon = () => unwanted.abort();
+  const abandoned = new AbortController();
+  const abandon = () => abandoned.abort();
   data.once('close', abandon);
   signal.addEventListener('abort', abandon, { once: true });
   try {
-    using deadline = withTimeout(unwanted.signal, DIAL_TIMEOUT_MS, `connect to port ${port}`);
+    using deadline = withTimeout(abandoned.signal, DIAL_TIMEOUT_MS, `connect to port ${port}`);
     return await dial(port, deadline);
   } finally {
     data.off('close', abandon);

@@ -8,10 +8,10 @@ import type { StreamingRequest } from './streaming-request.ts';
 import { terminalName } from './terminal-name.ts';
 import { refuseUpgrade, switchToSpdy } from './upgrade-answers.ts';
 
-/** A client that asked for an upgrade, and what it has sent beyond that. */
+/** A client's upgrade request, and the bytes received after it. */
 export type UpgradingClient = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** Serves what waited for the client over SPDY/3.1, until both are done. Clients that offer no protocol speak the oldest. */
+/** Serves a streaming request over SPDY/3.1, until both sides have ended. Clients that offer no protocol use the oldest. */
 export async function serveSpdy({ request, socket, head }: UpgradingClient, waiting: StreamingRequest): Promise<void> {
   const offered = headerValues(request.headers['x-stream-protocol-version']);
   const spoken = waiting.kind === 'portforward' ? [SPDY_PORT_FORWARD] : SPDY_COMMAND_PROTOCOLS;

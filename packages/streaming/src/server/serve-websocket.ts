@@ -15,16 +15,19 @@ import { answerPings, WebSocketChannels } from './websocket-channels.ts';
 import { webSocketCommand } from './websocket-command.ts';
 import { forwardPortChannels } from './websocket-port-forward.ts';
 
-/** A message larger than this ends its connection; Kubernetes' servers have the same bound. */
+/** A larger message ends its connection; Kubernetes' servers have the same limit. */
 const MAX_MESSAGE_BYTES = 32 << 20;
 
-/** Serves what waited for the client over a WebSocket, until both are done. */
+/** Serves a streaming request over a WebSocket, until both sides have ended. */
 export async function serveWebSocket(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
   const accepted = acceptWebSocket(client, protocolsFor(waiting));
   if (accepted !== undefined) await serve(accepted.socket, { protocol: accepted.protocol, waiting });
 }
 
-/** Makes the connection a WebSocket with the first of the client's protocols that is `spoken`. Nothing if it had to be refused. */
+/**
+ * Upgrades the connection to a WebSocket with the first of the client's protocols that is in `spoken`. Returns undefined if it was
+ * rejected.
+ */
 export function acceptWebSocket(
   client: UpgradingClient,
   spoken: string[],
@@ -40,13 +43,13 @@ export function acceptWebSocket(
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    autoPong: false, // answered within a bound
+    autoPong: false, // answered with a bound on unread pongs
     clientTracking: false,
   });
-  // The library refuses the name of the tunnel, whose slash is no character of a token: so it sees no names at all.
+  // The library rejects the tunnel's protocol name, because a slash is not a token character. So the header is hidden from it.
   delete client.request.headers['sec-websocket-protocol'];
   if (protocol !== '') server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
-  // A handshake that fails is answered by the library, and nothing follows it.
+  // If the handshake fails, the library responds, and the callback is not called.
   let accepted: { socket: WebSocket; protocol: string } | undefined;
   server.handleUpgrade(client.request, client.socket, client.head, (socket) => {
     accepted = { socket, protocol };

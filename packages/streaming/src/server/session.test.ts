@@ -22,7 +22,7 @@ function client(over: Partial<CommandStreams> = {}) {
   return { ...ends, resize, leaves, streams };
 }
 
-/** A process in our hands, which counts how often it was closed. */
+/** A process controlled by the test, which counts calls of `close`. */
 function process() {
   const { promise: exit, resolve, reject } = Promise.withResolvers<number>();
   const ends = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
@@ -38,7 +38,7 @@ function process() {
 
 const status = async (stream: Readable) => JSON.parse(await text(stream)) as { status: string; message?: string };
 
-test('all output is passed on before the exit code is told, however slowly the client reads', async () => {
+test('all output is forwarded before the exit code, even to a slow client', async () => {
   const [here, there] = [client(), process()];
   let told = false;
   here.error.once('data', () => {
@@ -59,7 +59,7 @@ test('all output is passed on before the exit code is told, however slowly the c
   assert.deepEqual([read, told, there.seen.closed], [1 << 20, true, 1]);
 });
 
-test('the exit code is told when the process has ended, not when its output has', async () => {
+test('the exit code is sent when the process has exited, even if its output is still open', async () => {
   const [here, there] = [client(), process()];
   const session = runSession(async () => there.remote, here.streams);
   there.stdout.end();
@@ -73,7 +73,7 @@ test('the exit code is told when the process has ended, not when its output has'
   assert.match(JSON.stringify(await status(here.error)), /"ExitCode","message":"3"/);
 });
 
-test('a client that goes away ends the session, not the input of the process', async () => {
+test('the disconnect of a client ends the session, not the input of the process', async () => {
   const [here, there] = [client(), process()];
   const session = runSession(async () => there.remote, here.streams);
   here.stdin.write('line');
@@ -85,7 +85,7 @@ test('a client that goes away ends the session, not the input of the process', a
   assert.deepEqual([there.stdin.writableEnded, there.seen.closed], [false, 1]);
 });
 
-test('a client that goes away while the process starts leaves none', async () => {
+test('a process is closed if the client disconnects while it starts', async () => {
   const [here, there] = [client(), process()];
   const { promise: started, resolve } = Promise.withResolvers<RemoteProcess>();
   const session = runSession(() => started, here.streams);
@@ -96,7 +96,7 @@ test('a client that goes away while the process starts leaves none', async () =>
   assert.equal(there.seen.closed, 1);
 });
 
-test('output of a process whose client left while it started is read away', async () => {
+test('output of a process is discarded if the client disconnects while it starts', async () => {
   const [here, there] = [client(), process()];
   const { promise: started, resolve } = Promise.withResolvers<RemoteProcess>();
   const session = runSession(() => started, here.streams);
@@ -119,7 +119,7 @@ test('the end of the client input is the end of the process input', async () => 
   here.leaves.abort();
 });
 
-test('input that the process does not take is read away', async () => {
+test('input that the process does not read is discarded', async () => {
   const [here, there] = [client(), process()];
   void runSession(async () => there.remote, here.streams);
   there.stdin.destroy(new Error('EPIPE'));
@@ -128,7 +128,7 @@ test('input that the process does not take is read away', async () => {
   here.leaves.abort();
 });
 
-test('output that the client does not take is read away, so that the process is not blocked', async () => {
+test('output that the client does not accept is discarded, so that the process is not blocked', async () => {
   const stdouts: (Writable | undefined)[] = [undefined, new PassThrough()];
   for (const stdout of stdouts) {
     const [here, there] = [client({ stdout }), process()];
@@ -145,7 +145,7 @@ test('output that the client does not take is read away, so that the process is 
   }
 });
 
-test('a start that fails, and an end that is not known, are told', async () => {
+test('a failed start and an unknown exit code are reported', async () => {
   const here = client();
   await runSession(async () => {
     throw new Error('no such container');
@@ -158,7 +158,7 @@ test('a start that fails, and an end that is not known, are told', async () => {
   assert.equal(there.seen.closed, 1);
 });
 
-test('before v4 success is silent and a failure is plain text', async () => {
+test('before v4 a success is an empty status and a failure is plain text', async () => {
   for (const [exitCode, words] of [
     [0, ''],
     [2, 'command terminated with non-zero exit code: exit status 2'],
@@ -174,7 +174,7 @@ test('before v4 success is silent and a failure is plain text', async () => {
   }
 });
 
-test('sizes reach the process, and a terminal that cannot be resized ends nothing', async () => {
+test('sizes reach the process, and a failed resize does not end the session', async () => {
   const [here, there] = [client(), process()];
   there.remote.resize = (columns) => {
     there.seen.sizes.push(columns);

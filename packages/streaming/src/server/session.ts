@@ -5,23 +5,23 @@ import { DRAIN_IDLE_MS } from '../limits.ts';
 import type { RemoteProcess, TerminalSize } from '../remote-process.ts';
 import { readSizes } from '../terminal-resize.ts';
 
-/** The client's ends of a remote command, whatever wire they came over. */
+/** The client's streams of a remote command, independent of the wire protocol. */
 export type CommandStreams = {
   stdin: Readable | undefined;
   stdout: Writable | undefined;
   stderr: Writable | undefined;
   resize: Readable | undefined;
-  /** Takes the command's status: JSON where the protocol has it, else text. */
+  /** Receives the command's status: JSON if the protocol supports it, else text. */
   error: Writable;
-  /** True from protocol v4 on: the error stream carries a Status object. */
+  /** True since protocol v4: the error stream contains a Status object. */
   structuredStatus: boolean;
-  /** Aborts when the client is gone, before the ends of its streams are seen. */
+  /** Aborts when the client disconnects, before its streams end. */
   gone: AbortSignal;
 };
 
 /**
- * Joins a process to its client until the process ends or the client goes: output is passed on to its last byte before the
- * exit code is told. Whatever `start` returned is closed, also if the client went meanwhile. Never rejects unless `close` throws.
+ * Joins a process to its client until the process exits or the client disconnects. All output is forwarded before the exit code is sent.
+ * The process returned by `start` is always closed, also if the client has disconnected meanwhile. Never rejects unless `close` throws.
  */
 export async function runSession(
   start: (gone: AbortSignal) => Promise<RemoteProcess>,
@@ -31,16 +31,16 @@ export async function runSession(
   try {
     process = await start(streams.gone);
   } catch (error) {
-    return tell(streams, failureStatus(error));
+    return sendStatus(streams, failureStatus(error));
   }
   try {
-    await tell(streams, await follow(process, streams));
+    await sendStatus(streams, await follow(process, streams));
   } finally {
     process.close();
   }
 }
 
-/** How the process ended, after all its output has been passed on. */
+/** The status of the process, after all its output has been forwarded. */
 async function follow(process: RemoteProcess, streams: CommandStreams): Promise<ExitStatus> {
   const output = new Output();
   try {
@@ -56,16 +56,16 @@ async function follow(process: RemoteProcess, streams: CommandStreams): Promise<
   }
 }
 
-/** A terminal that cannot be resized, as of a process that has just ended, is no reason to end the session. */
+/** Resizes the terminal. A failure, for example after the process has exited, does not end the session. */
 function resize(process: RemoteProcess, { Width, Height }: TerminalSize): void {
   try {
     process.resize(Width, Height);
   } catch {
-    // the session goes on with the old size
+    // the session continues with the old size
   }
 }
 
-/** Passes input on with back-pressure, and its end unless that is the client's own. Input that is not read is dropped. */
+/** Forwards input with back-pressure, and its end unless the client has disconnected. Input that is not read is discarded. */
 function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   const source = stdin!;
   const drop = () => {
@@ -74,23 +74,25 @@ function passInput({ stdin, gone }: CommandStreams, target: Writable): void {
   };
   target.on('error', drop);
   target.once('close', drop);
-  source.on('error', () => undefined); // comes with the end of the connection
+  source.on('error', () => undefined); // emitted when the connection ends
   source.once('end', () => {
     if (!gone.aborted && !target.destroyed) target.end();
   });
   source.pipe(target, { end: false });
 }
 
-/** The outputs of a process on their way to the client. */
+/** Forwards the outputs of a process to the client. */
 class Output {
   #flowing = 0;
   #lastByteAtMs = performance.now();
   #onEnd: () => void = () => undefined;
 
-  /** Passes one output on, with its end; without a target, or after its death, it is read away so that no writer blocks. */
+  /**
+   * Forwards one output and its end. Without a target, or after the target was destroyed, the output is discarded so that no writer blocks.
+   */
   pass(source: Readable | undefined, asked: Writable | undefined): void {
     if (source === undefined) return void asked?.end();
-    const target = asked?.destroyed ? undefined : asked; // its client left while the process started
+    const target = asked?.destroyed ? undefined : asked; // the client disconnected while the process started
     this.#flowing++;
     source.on('data', () => {
       this.#lastByteAtMs = performance.now();
@@ -103,11 +105,11 @@ class Output {
     target.on('error', () => source.unpipe(target).resume());
     target.once('close', () => source.unpipe(target).resume());
     source.once('error', () => target.end());
-    source.once('close', () => target.end()); // destroyed without an end
+    source.once('close', () => target.end()); // for a stream destroyed without an end
     source.pipe(target);
   }
 
-  /** Waits until all outputs have ended, or have brought nothing for a while. */
+  /** Waits until all outputs have ended, or have been idle for a while. */
   async drained(signal: AbortSignal): Promise<void> {
     if (this.#flowing === 0) return;
     this.#lastByteAtMs = performance.now();
@@ -124,11 +126,11 @@ class Output {
   }
 }
 
-/** Says how it ended, and waits until the client's side has taken it or is gone. */
-async function tell(streams: CommandStreams, status: ExitStatus): Promise<void> {
+/** Sends the status, and waits until the client's side has accepted it or is disconnected. */
+async function sendStatus(streams: CommandStreams, status: ExitStatus): Promise<void> {
   const { error, gone } = streams;
   if (gone.aborted || !error.writable) return;
-  const told = new Promise<void>((resolve) => finished(error, { readable: false }, () => resolve()));
+  const sent = new Promise<void>((resolve) => finished(error, { readable: false }, () => resolve()));
   error.end(streams.structuredStatus ? JSON.stringify(status) : (status.message ?? ''));
-  await raceAbort(told, gone).catch(() => undefined); // gone: there is no client to tell
+  await raceAbort(sent, gone).catch(() => undefined); // gone: the client has disconnected
 }

@@ -8,13 +8,13 @@ import type { UpgradeTarget } from '../client/upgrade.ts';
 import type { RemoteProcess, StreamChoice } from '../remote-process.ts';
 import { StreamingServer } from './streaming-server.ts';
 
-/** Gives out URLs behind which real processes of this host wait. */
+/** A streaming server with URLs for real processes of this host. */
 export class ShellServer {
   readonly server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
   readonly sizes: string[] = [];
   readonly #pids = new Set<number>();
 
-  /** A URL for a shell script; stdout and stderr unless said otherwise. Closing kills it. */
+  /** A URL for a shell script; by default with stdout and stderr. Closing the process kills it. */
   shell(script: string, choice: Partial<StreamChoice> = {}, startDelayMs = 0): string {
     const wanted = { stdin: false, stdout: true, stderr: true, tty: false, ...choice };
     const start = async () => {
@@ -24,7 +24,7 @@ export class ShellServer {
     return this.server.url({ kind: 'exec', choice: wanted, start });
   }
 
-  /** Processes that run still. */
+  /** Number of running processes. */
   get live(): number {
     return this.#pids.size;
   }
@@ -48,11 +48,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // ended already
+    // already exited
   }
 }
 
-/** Runs the command behind a target with all of its output gathered. */
+/** Runs the command behind a target and collects its output. */
 export async function collect(target: UpgradeTarget, input?: Buffer) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const outputs = Promise.all([buffer(stdout), text(stderr)]);

@@ -16,7 +16,7 @@ function accept(request: Partial<SpdyCommandRequest> = {}) {
   return { accepted, client: new SpdyConnection(here, { role: 'client' }) };
 }
 
-test('the streams that were announced are accepted once each, others refused', async () => {
+test('announced streams are accepted once each, others are rejected', async () => {
   const { accepted, client } = accept();
   await client.open({ streamtype: 'error' });
   await assert.rejects(client.open({ streamtype: 'resize' }), { code: 'cancelled' });
@@ -29,7 +29,7 @@ test('the streams that were announced are accepted once each, others refused', a
   assert.deepEqual([streams.stdin?.readable, streams.resize], [true, undefined]);
 });
 
-test('a terminal has a stream of sizes and none for errors, before v3 not even that', async () => {
+test('a terminal has a resize stream (since v3) and no stderr', async () => {
   const choice = { stdin: false, stdout: true, stderr: true, tty: true };
   for (const [protocol, names] of [
     ['v4.channel.k8s.io', ['error', 'stdout', 'resize']],
@@ -42,16 +42,16 @@ test('a terminal has a stream of sizes and none for errors, before v3 not even t
   }
 });
 
-test('streams that do not come in time end the connection, and the missing ones are named', async () => {
+test('a timeout of the announced streams ends the connection, and the error names the missing ones', async () => {
   const { accepted, client } = accept({ streamsTimeoutMs: 20 });
-  const rejected = assert.rejects(accepted, /stdout, stderr did not come/);
+  const rejected = assert.rejects(accepted, /stdout, stderr were not opened/);
   await client.open({ streamtype: 'error' });
   await client.open({ streamtype: 'stdin' });
   await rejected;
   await client.closed;
 });
 
-test('a client that goes before its streams are open is not waited for', async () => {
+test('the disconnect of a client ends the wait for its streams', async () => {
   const { accepted, client } = accept();
   client.close();
   await assert.rejects(accepted, { code: 'unavailable' });

@@ -7,7 +7,7 @@ import type { SpdyStream } from '../spdy/stream.ts';
 import { hasResize, hasStructuredStatus } from './protocols.ts';
 import type { CommandStreams } from './session.ts';
 
-/** Names of the streams that a client opens for what it asked. */
+/** Names of the streams that a client opens for its request. */
 function expectedStreams(choice: StreamChoice, protocol: string): Set<string> {
   const names = new Set(['error']);
   if (choice.stdin) names.add('stdin');
@@ -21,13 +21,13 @@ export type SpdyCommandRequest = {
   choice: StreamChoice;
   protocol: string;
   head: Buffer;
-  /** 30 s unless told otherwise. */
+  /** Default 30 s. */
   streamsTimeoutMs?: number;
 };
 
 /**
- * Waits for the streams of a remote command on an upgraded connection. Rejects if they do not come
- * (`deadline_exceeded`) or the client goes (`unavailable`); the connection has then ended.
+ * Waits for the streams of a remote command on an upgraded connection. Rejects if they are not opened in time (`deadline_exceeded`) or the
+ * client disconnects (`unavailable`); the connection is closed then.
  */
 export async function acceptSpdyCommand(
   transport: Duplex,
@@ -51,7 +51,7 @@ export async function acceptSpdyCommand(
   } catch (error) {
     const missing = [...expected].filter((name) => !found.has(name)).join(', ');
     connection.close();
-    throw wrapError(`${missing} did not come`, error);
+    throw wrapError(`${missing} were not opened`, error);
   }
   return { streams: commandStreams(found, { connection, protocol: request.protocol }), connection };
 }
@@ -60,7 +60,7 @@ function commandStreams(
   found: Map<string, SpdyStream>,
   { connection, protocol }: { connection: SpdyConnection; protocol: string },
 ): CommandStreams {
-  // What a client writes where nothing is read must not pile up.
+  // Data that a client writes to output streams is discarded, so that it does not accumulate.
   for (const name of ['stdout', 'stderr', 'error']) found.get(name)?.resume();
   return {
     stdin: found.get('stdin'),

@@ -22,19 +22,19 @@ const UNAVAILABLE = { code: 'unavailable' };
 const onlyOut = { stderr: false };
 const sink = () => new PassThrough().resume();
 
-test('a command gives its output, its errors and its exit code', async () => {
+test('the output, the errors and the exit code of a command reach the client', async () => {
   const { exitCode, out, err } = await collect({ url: shells.shell('echo out; echo err >&2; exit 3') });
   assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
 });
 
-test('the end of standard input reaches the command, and binary data passes both ways whole', async () => {
+test('the end of standard input reaches the command, and binary data is transferred completely in both directions', async () => {
   const sent = Buffer.alloc(20 << 20, Buffer.from([0, 255, 10, 13, 128]));
   const { exitCode, out } = await collect({ url: shells.shell('cat', { stdin: true }) }, sent);
   assert.equal(exitCode, 0);
   assert.ok(out.equals(sent));
 });
 
-test('a command that does not read its input ends all the same, with its output', async () => {
+test('a command that does not read its input still ends, with all of its output', async () => {
   const url = shells.shell('head -c 5; seq 10000 | tail -1; exit 6', { stdin: true });
   const { exitCode, out } = await collect({ url }, Buffer.alloc(20 << 20, 'x'));
   assert.deepEqual([exitCode, out.toString()], [6, 'xxxxx10000\n']);
@@ -46,7 +46,7 @@ test('a URL can be used once', async () => {
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), { code: 'not_found' });
 });
 
-test('a client that another server of the process took in is served without a second connection, unless the URL is not ours', async () => {
+test('a client accepted by another server of the process is served without a second connection, unless the URL is another server’s', async () => {
   const served: boolean[] = [];
   const door = createServer();
   door.on('upgrade', (request, socket, head) => {
@@ -73,7 +73,7 @@ test('a client that another server of the process took in is served without a se
   door.close();
 });
 
-test('sizes of the terminal reach the process', async () => {
+test('terminal sizes reach the process', async () => {
   const url = shells.shell('exec sleep 0.2', { tty: true, stderr: false });
   const resize = (listener: (size: { Width: number; Height: number }) => void) => {
     listener({ Width: 80, Height: 24 });
@@ -83,7 +83,7 @@ test('sizes of the terminal reach the process', async () => {
   assert.deepEqual(shells.sizes, ['80x24']);
 });
 
-test('a command that cannot be started tells why', async () => {
+test('a command that cannot be started reports the reason', async () => {
   const start = async () => {
     throw new Error('no such container');
   };
@@ -92,7 +92,7 @@ test('a command that cannot be started tells why', async () => {
   await assert.rejects(runRemoteCommand({ url }, { stdout: sink(), tty: false }), /no such container/);
 });
 
-test('an attached process goes on when its client leaves, with its input open', async () => {
+test('an attached process continues when its client disconnects, with its input open', async () => {
   const stdin = new PassThrough();
   let closed = 0;
   const attached: RemoteProcess = {
@@ -116,7 +116,7 @@ test('an attached process goes on when its client leaves, with its input open', 
   assert.deepEqual([stdin.writableEnded, stdin.destroyed], [false, false]);
 });
 
-test('a client whose input is not read is still seen to leave', async () => {
+test('the disconnect of a client is detected even if its input is not read', async () => {
   const leaves = new AbortController();
   const input = new PassThrough();
   const io = { stdin: input, stdout: sink(), stderr: sink(), tty: false };
@@ -128,7 +128,7 @@ test('a client whose input is not read is still seen to leave', async () => {
   await eventually(() => shells.live === 0);
 });
 
-/** One session that ends, or is cut, at a moment of its own. */
+/** One session that ends, or is aborted, at a random moment. */
 async function session(random: (below: number) => number): Promise<void> {
   const stdin = random(2) === 0;
   const script = ['exec sleep 60', 'echo hello', 'cat', 'yes'][random(4)]!;
@@ -141,7 +141,7 @@ async function session(random: (below: number) => number): Promise<void> {
   assert.ok(words === 0 || words === 'Error: cut', String(words));
 }
 
-test('two hundred sessions that are opened, cut and ended in any order leave no process and no descriptor', async () => {
+test('two hundred sessions that are opened, aborted and ended in any order leak no processes or descriptors', async () => {
   const random = seededRandom(2026);
   await collect({ url: shells.shell('true') });
   await eventually(() => shells.live === 0);
@@ -150,18 +150,18 @@ test('two hundred sessions that are opened, cut and ended in any order leave no 
   await eventually(() => shells.live === 0 && descriptors() <= before);
 });
 
-test('a request that is no upgrade, or of an unknown token or kind, is answered with a message', async () => {
+test('a request without an upgrade, or with an unknown token or kind, is rejected with a message', async () => {
   const base = shells.shell('true').split('/').slice(0, 3).join('/');
   assert.equal((await fetch(`${base}/exec/x`)).status, 404);
   const protocols = ['v4.channel.k8s.io'];
-  await assert.rejects(connectSpdy({ url: `${base}/exec/unknown` }, { protocols }), /unknown, used up or expired/);
+  await assert.rejects(connectSpdy({ url: `${base}/exec/unknown` }, { protocols }), /unknown, already used or expired/);
   await assert.rejects(connectSpdy({ url: `${base}/` }, { protocols }), { code: 'not_found' });
   const wrong = shells.shell('true').replace('/exec/', '/attach/');
   await assert.rejects(connectSpdy({ url: wrong }, { protocols }), { code: 'not_found' });
   await assert.rejects(connectSpdy({ url: shells.shell('true') }, { protocols: ['v9'] }), /none of|unable to upgrade/);
 });
 
-test('protocols are chosen by the client, in one header or several', async () => {
+test('protocols are negotiated in the client’s order, from one header or several', async () => {
   for (const [protocols, chosen] of [
     [['v5.channel.k8s.io', 'v4.channel.k8s.io', 'v3.channel.k8s.io'], 'v4.channel.k8s.io'],
     [['v2.channel.k8s.io,v4.channel.k8s.io'], 'v2.channel.k8s.io'],
@@ -173,7 +173,7 @@ test('protocols are chosen by the client, in one header or several', async () =>
   }
 });
 
-test('requests that no HTTP server takes end their connection', async () => {
+test('invalid HTTP requests end their connection', async () => {
   const { port, hostname } = new URL(shells.shell('true'));
   for (const bytes of [
     '\x80\x03\x00\x01',
@@ -202,7 +202,7 @@ test('closing the server ends every session and process, and waiting URLs', asyn
   await assert.rejects(runRemoteCommand({ url }, { tty: false }), UNAVAILABLE);
 });
 
-test('an address that is taken, or is not ours, is an error; all addresses are told as loopback', async () => {
+test('an address in use or of another host is an error; wildcard addresses appear as loopback in URLs', async () => {
   const port = Number(new URL(shells.shell('true')).port);
   const taken = new StreamingServer({ address: '127.0.0.1', port, logger: silentLogger });
   await assert.rejects(taken.listen(), { code: 'EADDRINUSE' });
@@ -213,7 +213,7 @@ test('an address that is taken, or is not ours, is an error; all addresses are t
   await everywhere.close();
 });
 
-test('the last output of a command reach a client that reads slowly', async () => {
+test('the last output of a command reaches a slow client', async () => {
   const stdout = new PassThrough();
   const running = runRemoteCommand({ url: shells.shell('seq 200000', onlyOut) }, { stdout, tty: false });
   await new Promise((resolve) => setTimeout(resolve, 50));

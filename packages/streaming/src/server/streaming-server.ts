@@ -10,7 +10,7 @@ import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 import { WaitingClients } from './waiting-clients.ts';
 
-/** `address` should be one that only this host reaches; `port` 0 takes a free one. With `tls` (PEM) URLs are https. */
+/** `address` should only be reachable from this host; `port` 0 selects a free one. With `tls` (PEM) URLs are https. */
 export type StreamingServerOptions = {
   address: string;
   port: number;
@@ -18,12 +18,12 @@ export type StreamingServerOptions = {
   logger: Logger;
 };
 
-/** More sessions than this at once are refused. */
+/** Most concurrent sessions; more are rejected. */
 const MAX_SESSIONS = 1000;
 
 /**
- * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket on URLs that hold a token for one use within a
- * minute. It authenticates no client beyond that, so it belongs on loopback. Clients without a token keep out none with one.
+ * Serves exec, attach and port-forward over SPDY/3.1 and WebSocket, at URLs with a token that is valid once, for a minute. There is no
+ * other authentication, so it should listen on loopback. Clients without a token cannot block clients with one.
  */
 export class StreamingServer {
   readonly #tokens = new TokenCache<StreamingRequest>();
@@ -49,7 +49,7 @@ export class StreamingServer {
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade({ request, socket, head }, request.url ?? ''));
   }
 
-  /** Binds the address; the server's error (`EADDRINUSE`, `EADDRNOTAVAIL`) if that cannot be. */
+  /** Listens on the address; rejects with the server's error (`EADDRINUSE`, `EADDRNOTAVAIL`) if that fails. */
   async listen(): Promise<void> {
     const { address, port, tls, logger } = this.#options;
     await new Promise<void>((resolve, reject) => {
@@ -64,7 +64,7 @@ export class StreamingServer {
   }
 
   /**
-   * An absolute URL that can be used once, within a minute. `resource_exhausted` while a thousand of them wait for their
+   * Creates an absolute URL that is valid once, for a minute. Throws `resource_exhausted` while a thousand URLs are waiting for their
    * clients.
    */
   url(request: StreamingRequest): string {
@@ -72,8 +72,8 @@ export class StreamingServer {
   }
 
   /**
-   * Serves a client that another server of this process has taken in, as if it had come to the URL itself, with no connection
-   * between the two. False if the URL is another server's.
+   * Serves a client that another server of this process has accepted, without a connection between the two servers. False if the URL is
+   * another server's.
    */
   serve(client: UpgradingClient, url: string): boolean {
     if (!url.startsWith(`${this.#base}/`)) return false;
@@ -81,7 +81,7 @@ export class StreamingServer {
     return true;
   }
 
-  /** Ends the server and every session; their processes have been closed when it resolves, or 5 s have passed. */
+  /** Closes the server and every session. Resolves when their processes have been closed, or after 5 s. */
   async close(): Promise<void> {
     this.#tokens.clear();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -98,7 +98,7 @@ export class StreamingServer {
 
   #upgrade(client: UpgradingClient, target: string): void {
     const { request, socket } = client;
-    if (socket.destroyed) return; // while its URL was asked for
+    if (socket.destroyed) return; // disconnected while its URL was being requested
     socket.on('error', () => socket.destroy());
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
@@ -106,11 +106,14 @@ export class StreamingServer {
     if (this.#sessions.size >= MAX_SESSIONS)
       return refuseUpgrade(socket, {
         status: '503 Service Unavailable',
-        message: `${MAX_SESSIONS} sessions run already`,
+        message: `${MAX_SESSIONS} sessions are already running`,
       });
     const waiting = this.#tokens.take(token);
     if (waiting === undefined || waiting.kind !== kind)
-      return refuseUpgrade(socket, { status: '404 Not Found', message: 'this URL is unknown, used up or expired' });
+      return refuseUpgrade(socket, {
+        status: '404 Not Found',
+        message: 'this URL is unknown, already used or expired',
+      });
     this.#waiting.admit(request.socket);
     const session = this.#serve(client, waiting).catch((error: unknown) => {
       this.#options.logger.info({ kind, error: errorMessage(error) }, 'streaming session ended early');
@@ -120,7 +123,7 @@ export class StreamingServer {
     void session.then(() => this.#sessions.delete(session));
   }
 
-  /** Either protocol's code is loaded for its first client. */
+  /** Each protocol's code is loaded for its first client. */
   async #serve(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
     if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
@@ -129,7 +132,7 @@ export class StreamingServer {
   }
 }
 
-/** A server that listens. Errors say where it could not. */
+/** Creates a server and listens. Errors include the address. */
 export async function openStreamingServer(options: StreamingServerOptions): Promise<StreamingServer> {
   try {
     const server = new StreamingServer(options);
@@ -144,7 +147,7 @@ const refusePlain: RequestListener = (_request, response) => {
   response.writeHead(404, { connection: 'close' }).end('upgrade to SPDY/3.1 or WebSocket on a URL of this server\n');
 };
 
-/** A server on all addresses is told by the one that is always there. */
+/** The authority of the server's URLs; a wildcard address is replaced by the loopback address. */
 function authority({ address, port }: AddressInfo): string {
   if (address === '0.0.0.0') return `127.0.0.1:${port}`;
   if (address === '::') return `[::1]:${port}`;

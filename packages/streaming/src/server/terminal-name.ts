@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The header by which our own clients tell what their terminal is; the CRI has no field for it. */
+/** The header in which Podwright's clients send the type of their terminal; the CRI has no field for it. */
 export const TERMINAL_HEADER = 'podwright-terminal';
 
-/** Names of terminals (terminfo) are file names; nothing else gets into an environment. */
+/** Terminal names (terminfo) are file names; other values are not passed to an environment. */
 const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 
-/** The TERM that a client asks for, if it is one. */
+/** The TERM value that a client requests, if it is valid. */
 export function terminalName({ headers }: IncomingMessage): string | undefined {
   const value = headers[TERMINAL_HEADER];
   return typeof value === 'string' && NAME.test(value) ? value : undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenCache } from './tokens.ts';
 
-test('a token is good once, and for a minute', () => {
+test('a token is valid once, and for a minute', () => {
   let now = 0;
   const tokens = new TokenCache<string>(() => now);
   const [once, late] = [tokens.insert('once'), tokens.insert('late')];
@@ -13,7 +13,7 @@ test('a token is good once, and for a minute', () => {
   assert.equal(tokens.take(late), undefined);
 });
 
-test('a thousand requests wait at most, and those that have expired make room', () => {
+test('at most a thousand requests wait, and expired ones make room', () => {
   let now = 0;
   const tokens = new TokenCache<number>(() => now);
   const given = new Set(Array.from({ length: 1000 }, (_, index) => tokens.insert(index)));

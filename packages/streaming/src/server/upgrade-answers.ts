@@ -1,14 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { lingeringClose } from '../lingering-close.ts';
 
-/** Answers an upgrade to SPDY/3.1. */
+/** Accepts an upgrade to SPDY/3.1. */
 export function switchToSpdy(socket: Duplex, protocol: string): void {
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${protocol}\r\n\r\n`,
   );
 }
 
-/** Answers an upgrade in plain text, and ends the connection. */
+/** Rejects an upgrade with a plain text message, and ends the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   { status, message, headers = [] }: { status: string; message: string; headers?: string[] },

@@ -1,17 +1,21 @@
 import type { Socket } from 'node:net';
 import { REQUEST_TIMEOUT_MS } from '../limits.ts';
 
-/** More than the kernel holds for us in one piece (511, the backlog of node:net), so that none goes before it was read. */
+/**
+ * More than the kernel queues for the server at once (511, the backlog of node:net), so that no connection is closed before it has been
+ * read.
+ */
 const MAX_WAITING = 1000;
 
 /**
- * Connections whose clients have not shown who they are, such as by a valid token. Every user of the host can open them, so they are few
- * and short: one that takes too long is closed, and of too many the oldest. Those with a token are not counted, and not closed.
+ * Connections whose clients have not authenticated yet, for example by a valid token. Every user of the host can open them, so their number
+ * and duration are bounded: one that takes too long is closed, and above the bound the oldest one. Authenticated connections are neither
+ * counted nor closed.
  */
 export class WaitingClients {
   readonly #waiting = new Map<string, { socket: Socket; deadline: NodeJS.Timeout }>();
 
-  /** Takes over a connection that has just been accepted, before any TLS. */
+  /** Adds a connection that has just been accepted, before any TLS handshake. */
   add(socket: Socket): void {
     const name = nameOf(socket);
     const deadline = setTimeout(() => socket.destroy(), REQUEST_TIMEOUT_MS).unref();
@@ -20,7 +24,7 @@ export class WaitingClients {
     if (this.#waiting.size > MAX_WAITING) this.#closeOldest();
   }
 
-  /** The client is known. `socket` may also be the TLS socket on that connection. */
+  /** Removes a connection whose client has been authenticated. `socket` may also be the TLS socket on it. */
   admit(socket: Socket): void {
     this.#forget(nameOf(socket));
   }
@@ -30,13 +34,13 @@ export class WaitingClients {
   }
 
   #closeOldest(): void {
-    const [oldest] = this.#waiting; // in order of insertion
+    const [oldest] = this.#waiting; // in insertion order
     if (oldest === undefined) return;
     this.#forget(oldest[0]);
     oldest[1].socket.destroy();
   }
 
-  /** With `socket` only if the name is still that connection's: the client may have used its port again. */
+  /** With `socket`, only if the entry is that connection's: the client may have reused its port. */
   #forget(name: string, socket?: Socket): void {
     const found = this.#waiting.get(name);
     if (found === undefined || (socket !== undefined && found.socket !== socket)) return;
@@ -45,5 +49,5 @@ export class WaitingClients {
   }
 }
 
-/** Two connections to a server have not the same client's address and port at once. */
+/** No two open connections to a server have the same client address and port. */
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

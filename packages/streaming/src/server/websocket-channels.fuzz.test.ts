@@ -12,10 +12,10 @@ import { decodeMessage, encodeMessage } from './websocket-messages.ts';
 const server = new StreamingServer({ address: '127.0.0.1', port: 0, logger: silentLogger });
 before(() => server.listen());
 after(() => server.close());
-/** Processes that were started and not yet closed. */
+/** Number of processes that have been started and not yet closed. */
 let live = 0;
 
-/** A process that swallows its input, and ends when its input does. */
+/** A process that discards its input, and exits when its input ends. */
 function swallower(): RemoteProcess {
   live++;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -76,7 +76,7 @@ async function upgraded(): Promise<Socket> {
   return socket;
 }
 
-test('whatever a client sends over its WebSocket, its process ends with it', async () => {
+test('whatever a client sends over its WebSocket, its process ends with the connection', async () => {
   await fuzz({ samples, rounds: 150 }, async (input, random) => {
     const socket = await upgraded();
     socket.resume();
@@ -89,7 +89,7 @@ test('whatever a client sends over its WebSocket, its process ends with it', asy
   });
 });
 
-test('messages of any bytes have a channel and a payload, or none', async () => {
+test('any message is decoded to a channel and a payload, or ignored', async () => {
   await fuzz({ samples: [Buffer.from('0aGVsbG8='), Buffer.from([0, 1, 2, 3])], rounds: 3000 }, (input, random) => {
     const base64 = random(2) === 0;
     const decoded = decodeMessage(input, base64);

@@ -1,20 +1,20 @@
 import { PassThrough, type Readable, Writable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { RawData, WebSocket } from 'ws';
-import { HELD_BACK_PING_MS } from '../limits.ts';
+import { PAUSED_PING_MS } from '../limits.ts';
 import { countBuffer } from '../read-buffers.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
-/** A writer waits when so much of its channel waits in our memory. */
+/** A writer blocks when its channel has this much buffered data. */
 const HIGH_WATER_BYTES = 256 << 10;
-/** Pongs that a client may leave unread; beyond that its pings are not answered. */
+/** Most bytes of pongs that a client may leave unread; above this, pings are not answered. */
 const MAX_UNSENT_PONG_BYTES = 1 << 20;
 const NORMAL_CLOSURE = 1000;
 
 /**
- * A WebSocket whose messages belong to numbered channels. Channels without a reader are drained. There is no
- * flow control for a single channel: one whose reader falls behind holds all of them back.
+ * A WebSocket whose messages belong to numbered channels. Channels without a reader are discarded. There is no flow control per channel: a
+ * slow reader blocks all channels.
  */
 export class WebSocketChannels {
   /** Aborts when the socket is closed, before the channels end. */
@@ -25,7 +25,7 @@ export class WebSocketChannels {
   readonly #halfClose: boolean;
   readonly #readers = new Map<number, PassThrough>();
 
-  /** `socket` must have been made with `autoPong: false`. */
+  /** `socket` must have been created with `autoPong: false`. */
   constructor(socket: WebSocket, protocol: string) {
     this.#socket = socket;
     this.#base64 = isBase64(protocol);
@@ -33,7 +33,7 @@ export class WebSocketChannels {
     this.gone = this.#gone.signal;
     const pinging = setInterval(() => {
       if (socket.isPaused && socket.bufferedAmount === 0) socket.ping();
-    }, HELD_BACK_PING_MS).unref();
+    }, PAUSED_PING_MS).unref();
     socket.on('message', (data) => this.#receive(toBuffer(data)));
     answerPings(socket);
     socket.on('error', () => socket.terminate());
@@ -44,7 +44,7 @@ export class WebSocketChannels {
     });
   }
 
-  /** The bytes of a channel that the client writes. */
+  /** The bytes that the client writes to a channel. */
   reader(channel: number): Readable {
     const reader = new PassThrough();
     const resume = () => this.#socket.resume();
@@ -54,7 +54,7 @@ export class WebSocketChannels {
     return reader;
   }
 
-  /** A channel that the client reads; fails when the socket is closed. An 'error' without a listener is not thrown. */
+  /** A channel that the client reads; writes fail when the socket is closed. An 'error' without a listener is not thrown. */
   writer(channel: number): Writable {
     const write = (chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) =>
       this.send(channel, chunk, done);
@@ -62,13 +62,13 @@ export class WebSocketChannels {
     return writer.on('error', () => undefined);
   }
 
-  /** Sends one message; an empty one only shows that the channel is there. */
+  /** Sends one message; an empty one only announces the channel. */
   send(channel: number, payload: Buffer, done: (error?: Error | null) => void = () => undefined): void {
     countBuffer(payload.length);
     this.#socket.send(encodeMessage(channel, payload, this.#base64), { binary: !this.#base64 }, done);
   }
 
-  /** Ends the connection after what was sent; what the client still sends is read away. */
+  /** Closes the connection after pending messages; data that the client still sends is discarded. */
   close(): void {
     for (const reader of this.#readers.values()) reader.destroy();
     this.#socket.resume();
@@ -94,7 +94,7 @@ export class WebSocketChannels {
   }
 }
 
-/** Answers pings as long as the client reads the answers. */
+/** Answers pings while the client reads the pongs. */
 export function answerPings(socket: WebSocket): void {
   socket.on('ping', (data) => {
     if (socket.bufferedAmount < MAX_UNSENT_PONG_BYTES) socket.pong(data);

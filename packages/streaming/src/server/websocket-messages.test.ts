@@ -12,7 +12,7 @@ test('a message is a channel and its bytes, or a digit and base64', () => {
   assert.equal(decodeMessage(Buffer.from('\x01ab'), true), undefined);
 });
 
-test('any bytes come back, and any message is decoded or dropped', () => {
+test('any payload survives encoding and decoding, and any message is decoded or ignored', () => {
   const random = seededRandom(34);
   for (let round = 0; round < 300; round++) {
     const bytes = randomBytes(random, random(50));

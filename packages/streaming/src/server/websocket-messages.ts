@@ -1,10 +1,10 @@
 /**
- * The first byte of each message of a command's WebSocket (k8s.io/apimachinery remotecommand). `close` is followed by the
- * channel that its sender closes, from v5 on.
+ * The channel number in the first byte of each message of a command's WebSocket (k8s.io/apimachinery remotecommand). `close` is followed by
+ * the channel that its sender closes, since v5.
  */
 export const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
-/** A message of one channel as a WebSocket carries it: binary, or for the base64 protocols a digit and base64 text. */
+/** Encodes a WebSocket message of one channel: binary, or for the base64 protocols a digit and base64 text. */
 export function encodeMessage(channel: number, payload: Buffer, base64: boolean): Buffer | string {
   if (base64) return `${String.fromCharCode(0x30 + channel)}${payload.toString('base64')}`;
   return Buffer.concat([Buffer.from([channel]), payload]);

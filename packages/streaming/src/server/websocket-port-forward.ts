@@ -3,8 +3,8 @@ import { forwardPort, type PortDialer } from './port-forward.ts';
 import type { WebSocketChannels } from './websocket-channels.ts';
 
 /**
- * Serves one connection to each of `ports` over channels: the n-th port's bytes are on channel 2n, the message of its failure on
- * channel 2n+1, and each starts with the port's number in two bytes, the low one first. Resolves when all have ended.
+ * Serves one connection to each of `ports` over channels. The data of the n-th port is on channel 2n, and its error message on channel
+ * 2n+1; each channel starts with the port number in two bytes, little-endian. Resolves when all connections have ended.
  */
 export async function forwardPortChannels(
   channels: WebSocketChannels,

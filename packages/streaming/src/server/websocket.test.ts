@@ -14,7 +14,7 @@ after(() => shells.server.close());
 
 type Session = { socket: WebSocket; channel: (number: number) => Buffer; closed: Promise<number> };
 
-/** Runs a script over a WebSocket; everything it sends is gathered by channel. */
+/** Runs a script over a WebSocket; its messages are collected by channel. */
 function open(script: string, protocols: string[], choice: Partial<StreamChoice> = {}): Session {
   const url = shells.shell(script, choice).replace('http:', 'ws:');
   const socket = protocols.length === 0 ? new WebSocket(url) : new WebSocket(url, protocols);
@@ -31,7 +31,7 @@ function open(script: string, protocols: string[], choice: Partial<StreamChoice>
   return { socket, closed, channel: (number) => Buffer.concat(channels.get(number) ?? []) };
 }
 
-test('over v5 standard input can be closed alone, and the status is told', async () => {
+test('over v5 standard input can be closed alone, and the status is sent', async () => {
   const { socket, channel, closed } = open('cat; echo err >&2; exit 4', ['v5.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   const sent = Buffer.alloc(3 << 20, 'abc');
@@ -44,7 +44,7 @@ test('over v5 standard input can be closed alone, and the status is told', async
   assert.match(channel(3).toString(), /"ExitCode","message":"4"/);
 });
 
-test('every protocol of Kubernetes is spoken, and the client chooses', async () => {
+test('every protocol of Kubernetes is supported, and the client chooses', async () => {
   const failure = /^\{.*"ExitCode","message":"2"/;
   const words = /^command terminated with non-zero exit code/;
   for (const [protocols, verdict] of [
@@ -66,7 +66,7 @@ test('every protocol of Kubernetes is spoken, and the client chooses', async () 
   }
 });
 
-test('text messages are bytes too, and what belongs to no channel is dropped', async () => {
+test('text messages are bytes too, and messages without a channel are ignored', async () => {
   const { socket, channel, closed } = open('read line; echo got $line', ['v4.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   for (const junk of [
@@ -82,7 +82,7 @@ test('text messages are bytes too, and what belongs to no channel is dropped', a
   assert.equal(channel(1).toString(), 'got text\n');
 });
 
-test('the connection is shown to stand before there is any output, sizes are passed on, and pings are answered', async () => {
+test('the open connection is announced before any output, sizes are forwarded, and pings are answered', async () => {
   const { socket, channel } = open('exec sleep 60', ['v5.channel.k8s.io'], { tty: true });
   const [first] = (await once(socket, 'message')) as [Buffer];
   assert.deepEqual(first, Buffer.from([1]));
@@ -95,7 +95,7 @@ test('the connection is shown to stand before there is any output, sizes are pas
   await eventually(() => shells.live === 0);
 });
 
-test('a protocol that nobody speaks, and a handshake that is none, are refused', async () => {
+test('an unsupported protocol and an invalid handshake are rejected', async () => {
   const refused = async (url: string, protocol: string) => {
     const socket = new WebSocket(url.replace('http:', 'ws:'), [protocol]);
     const [error] = (await once(socket, 'error')) as [Error];
@@ -112,7 +112,7 @@ test('a protocol that nobody speaks, and a handshake that is none, are refused',
   socket.destroy();
 });
 
-test('a client whose input is not read is still seen to leave', async () => {
+test('the disconnect of a client is detected even if its input is not read', async () => {
   const { socket } = open('exec sleep 60', ['v5.channel.k8s.io'], { stdin: true });
   await once(socket, 'open');
   await eventually(() => shells.live === 1);
@@ -121,7 +121,7 @@ test('a client whose input is not read is still seen to leave', async () => {
   await eventually(() => shells.live === 0);
 });
 
-/** One session that ends, or is cut, at a moment of its own. */
+/** One session that ends, or is aborted, at a random moment. */
 async function session(random: (below: number) => number): Promise<void> {
   const protocol = ['v5.channel.k8s.io', 'v4.channel.k8s.io', 'base64.channel.k8s.io'][random(3)]!;
   const script = ['exec sleep 60', 'echo hello', 'cat', 'yes'][random(4)]!;
@@ -131,7 +131,7 @@ async function session(random: (below: number) => number): Promise<void> {
   clearTimeout(timer);
 }
 
-test('two hundred sessions that are opened, cut and ended in any order leave no process and no descriptor', async () => {
+test('two hundred sessions that are opened, aborted and ended in any order leak no processes or descriptors', async () => {
   const random = seededRandom(2027);
   await eventually(() => shells.live === 0);
   const before = descriptors();
@@ -152,10 +152,10 @@ const dial = async (port: number) => {
   return socket;
 };
 
-test('port-forward runs through a WebSocket that carries SPDY', async () => {
+test('port-forward works through SPDY in a WebSocket', async () => {
   using echo = await echoServer();
   const url = shells.server.url({ kind: 'portforward', dial }).replace('http:', 'ws:');
-  const protocol = 'SPDY/3.1+portforward.k8s.io'; // no token: the library would not take it
+  const protocol = 'SPDY/3.1+portforward.k8s.io'; // not a valid token: the library would reject it
   const socket = new WebSocket(url, { headers: { 'Sec-WebSocket-Protocol': protocol } });
   socket.once('upgrade', ({ headers }) => {
     assert.equal(headers['sec-websocket-protocol'], protocol);
@@ -178,7 +178,7 @@ test('port-forward runs through a WebSocket that carries SPDY', async () => {
   await connection.closed;
 });
 
-test('the oldest port-forward has two channels for each port, which start with its number', async () => {
+test('the oldest port-forward has two channels for each port, which start with the port number', async () => {
   using echo = await echoServer();
   const ports = [echo.port, 1];
   const url = shells.server.url({ kind: 'portforward', dial, ports }).replace('http:', 'ws:');

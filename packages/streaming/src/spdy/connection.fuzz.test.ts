@@ -11,7 +11,7 @@ import type { SpdyStream } from './stream.ts';
 const data = (id: number, text: string, fin = false) =>
   Buffer.concat([encodeDataHead(id, { fin, length: Buffer.byteLength(text) }), Buffer.from(text)]);
 
-/** What a client of a command with several streams sends. */
+/** The bytes that a client of a command with several streams sends. */
 function conversation(): Buffer {
   const codec = new HeaderCodec();
   const open = (id: number, streamtype: string, flags = 0) =>
@@ -28,14 +28,14 @@ function conversation(): Buffer {
     encodeControl(FrameType.ping, 0, uint32(1)),
     open(5, 'stdout'),
     data(3, 'more', true),
-    data(99, 'for nobody'),
+    data(99, 'for an unknown stream'),
     encodeControl(FrameType.headers, 0, Buffer.concat([uint32(3), codec.encode({ more: 'x' })])),
     encodeControl(FrameType.rstStream, 0, uint32(5, 5)),
     encodeControl(FrameType.goAway, 0, uint32(0, 0)),
   ]);
 }
 
-test('whatever a client sends, every stream ends with the connection and nothing is thrown', async () => {
+test('whatever a client sends, every stream ends with the connection and no error is thrown', async () => {
   await fuzz({ samples: [conversation()], rounds: 1500 }, async (input, random) => {
     const [client, transport] = duplexPair();
     const streams: SpdyStream[] = [];
@@ -56,7 +56,7 @@ test('whatever a client sends, every stream ends with the connection and nothing
   });
 });
 
-test('whatever the frames are, they do not depend on how they are cut', async () => {
+test('any frames are parsed the same however they are chunked', async () => {
   const parse = (chunks: Iterable<Buffer>) => {
     const parser = new FrameParser();
     let seen = '';

@@ -22,7 +22,7 @@ function pair(onStream: OnStream) {
   };
 }
 
-/** A server and the bare end of the transport on its other side. */
+/** A server, and the raw transport on its other side. */
 function bare(onStream: OnStream = () => 'accept') {
   const [here, there] = duplexPair();
   const seen: string[] = [];
@@ -60,7 +60,7 @@ const echo = (stream: SpdyStream) => {
   return 'accept' as const;
 };
 
-test('bytes written to a stream come back, and each half ends on its own', async () => {
+test('bytes written to a stream are echoed, and each direction ends independently', async () => {
   const { client } = pair(echo);
   const stream = await client.open({ streamtype: 'stdin' });
   stream.end('hello');
@@ -68,10 +68,10 @@ test('bytes written to a stream come back, and each half ends on its own', async
   assert.equal(stream.cut, false);
 });
 
-/** Reads one half to its end. Node.js 26 destroys a stream that is iterated over, with its other half. */
+/** Reads one direction to its end. Node.js 26 destroys both directions of a stream after iteration. */
 const textOfHalf = (stream: Duplex) => text(stream.iterator({ destroyOnReturn: false }));
 
-test('a half that is closed first leaves the other open, on either side', async () => {
+test('closing one direction leaves the other open, on either side', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   const theirs = server.streams.get(stream.id)!;
@@ -88,7 +88,7 @@ test('a half that is closed first leaves the other open, on either side', async 
   assert.equal(await text(other), 'late');
 });
 
-test('the other side sees the headers of a stream in lower case', async () => {
+test('the peer receives the headers of a stream in lower case', async () => {
   const seen: object[] = [];
   const { client } = pair((stream) => {
     seen.push(stream.headers);
@@ -104,7 +104,7 @@ test('the other side sees the headers of a stream in lower case', async () => {
   ]);
 });
 
-test('a refused stream rejects where it was opened, and the others go on', async () => {
+test('opening a stream that the peer refuses rejects, and other streams are not affected', async () => {
   const { client } = pair((stream) => (stream.headers.bad ? 'refuse' : echo(stream)));
   await assert.rejects(client.open({ bad: 'x' }), { code: 'cancelled' });
   const stream = await client.open({});
@@ -112,7 +112,7 @@ test('a refused stream rejects where it was opened, and the others go on', async
   assert.equal(await text(stream), 'fine');
 });
 
-test('twenty megabytes in one piece come back whole through many frames', async () => {
+test('twenty megabytes in one write are echoed completely in many frames', async () => {
   const { client } = pair(echo);
   const stream = await client.open({});
   const sent = Buffer.alloc(20 << 20, 'abcdefghij');
@@ -120,7 +120,7 @@ test('twenty megabytes in one piece come back whole through many frames', async 
   assert.ok((await buffer(stream)).equals(sent));
 });
 
-test('a stream that ended on both sides is forgotten even if nobody read it', async () => {
+test('a stream that has ended on both sides is removed even if it has not been read', async () => {
   const { client, server } = pair((stream) => {
     stream.end('words');
     return 'accept';
@@ -129,7 +129,7 @@ test('a stream that ended on both sides is forgotten even if nobody read it', as
   await eventually(() => client.streams.size === 0 && server.streams.size === 0);
 });
 
-test('a reset stream ends for its reader after what was received, and takes no more', async () => {
+test('a reset stream ends for its reader after the received data, and accepts no more', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   const theirs = server.streams.get(stream.id)!;
@@ -143,7 +143,7 @@ test('a reset stream ends for its reader after what was received, and takes no m
   assert.equal(server.streams.size, 0);
 });
 
-test('writing to a reset stream fails and is not thrown', async () => {
+test('writing to a reset stream fails without an uncaught error', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   server.streams.get(stream.id)!.destroy();
@@ -152,7 +152,7 @@ test('writing to a reset stream fails and is not thrown', async () => {
   await settle();
 });
 
-test('a reader that falls behind holds nobody back until a megabyte waits, and then everybody until it reads', async () => {
+test('a slow reader blocks no other stream until a megabyte is unread, and then all streams until it reads', async () => {
   const { client, server, there } = pair(accept);
   const [slow, quick] = await Promise.all([client.open({}), client.open({})]);
   const [slowThere, quickThere] = [server.streams.get(slow.id)!, server.streams.get(quick.id)!];
@@ -161,7 +161,7 @@ test('a reader that falls behind holds nobody back until a megabyte waits, and t
   assert.equal(String(await once(quickThere, 'data')), 'first');
   slow.write(Buffer.alloc(4 << 20));
   await eventually(() => there.isPaused());
-  assert.ok(slowThere.readableLength < 3 << 20, 'what waits is bounded');
+  assert.ok(slowThere.readableLength < 3 << 20, 'unread data is bounded');
   quick.write('second');
   await settle();
   let read = 0;
@@ -172,7 +172,7 @@ test('a reader that falls behind holds nobody back until a megabyte waits, and t
   await eventually(() => read === (512 << 10) + (4 << 20));
 });
 
-test('a stalled stream that is destroyed lets the others go on', async () => {
+test('destroying a stalled stream unblocks the others', async () => {
   const { client, server, there } = pair(accept);
   const [slow, quick] = await Promise.all([client.open({}), client.open({})]);
   slow.write(Buffer.alloc(4 << 20));
@@ -182,7 +182,7 @@ test('a stalled stream that is destroyed lets the others go on', async () => {
   assert.equal(await text(server.streams.get(quick.id)!), 'through');
 });
 
-test('streams end when the connection is cut, after what was received, and opening fails', async () => {
+test('streams end after the received data when the connection is lost, and opening fails', async () => {
   const { client, server } = pair(accept);
   const stream = await client.open({});
   server.streams.get(stream.id)!.write('last words');
@@ -196,7 +196,7 @@ test('streams end when the connection is cut, after what was received, and openi
   await assert.rejects(client.open({}), { code: 'unavailable' });
 });
 
-test('opening a stream fails when the connection is cut before the answer', async () => {
+test('opening a stream fails when the connection is lost before the answer', async () => {
   const [here, there] = duplexPair();
   const client = new SpdyConnection(here, { role: 'client' });
   const opening = client.open({});
@@ -204,14 +204,14 @@ test('opening a stream fails when the connection is cut before the answer', asyn
   await assert.rejects(opening, { code: 'unavailable' });
 });
 
-test('a connection ends when its other side ends', async () => {
+test('a connection ends when its peer ends it', async () => {
   const { here, server } = bare();
   here.end();
   await server.closed;
   assert.equal(server.gone.aborted, true);
 });
 
-test('closing delivers what was written first, and reads away what still comes', async () => {
+test('closing delivers written data first, and discards received data', async () => {
   const { client, server } = pair((stream) => {
     stream.end(Buffer.alloc(1 << 20));
     return 'accept';
@@ -226,7 +226,7 @@ test('closing delivers what was written first, and reads away what still comes',
   await Promise.all([client.closed, server.closed]);
 });
 
-test('pings are answered, and answers are not', async () => {
+test('pings are answered, and pongs are not', async () => {
   const { here, seen } = bare();
   here.write(encodeControl(FrameType.ping, 0, uint32(9)));
   here.write(encodeControl(FrameType.ping, 0, uint32(2)));
@@ -235,7 +235,7 @@ test('pings are answered, and answers are not', async () => {
   assert.deepEqual(seen, ['control 6 00000009', 'control 6 0000000b']);
 });
 
-test('frames for unknown streams, of unknown types and without content change nothing', async () => {
+test('frames for unknown streams, of unknown types and without content have no effect', async () => {
   const { here, seen, open, data } = bare(echo);
   data(99, 'who?');
   for (const type of [FrameType.rstStream, FrameType.settings, FrameType.goAway, FrameType.windowUpdate, 77])
@@ -247,7 +247,7 @@ test('frames for unknown streams, of unknown types and without content change no
   assert.deepEqual(seen, ['reply 1', 'data 1 hello', 'data 1  fin']);
 });
 
-test('an id of the wrong side, or one that was used, is no stream', async () => {
+test('a stream with an id of the wrong parity or a used id is reset', async () => {
   const { seen, open, data } = bare(echo);
   open(3);
   data(3, '', true);
@@ -271,7 +271,7 @@ test('data after the end of a stream is dropped', async () => {
   assert.deepEqual(seen, ['reply 1', 'data 1 a', 'data 1  fin']);
 });
 
-test('more streams than anybody needs are refused', async () => {
+test('streams above the limit are refused', async () => {
   const { seen, open } = bare();
   for (let id = 1; id <= 1027; id += 2) open(id);
   await eventually(() => seen.length === 514);
@@ -281,7 +281,7 @@ test('more streams than anybody needs are refused', async () => {
   );
 });
 
-test('a side that asks and does not read the answers is cut off', async () => {
+test('a peer that causes answers and does not read them is disconnected', async () => {
   const [here, there] = duplexPair();
   const server = new SpdyConnection(there, { role: 'server' });
   const pings = Buffer.concat(Array(1000).fill(encodeControl(FrameType.ping, 0, uint32(1))));
@@ -294,7 +294,7 @@ test('a side that asks and does not read the answers is cut off', async () => {
   assert.equal((server.gone.reason as { code: string }).code, 'resource_exhausted');
 });
 
-test('bytes that are not SPDY, and headers that cannot be unpacked, end the connection', async () => {
+test('bytes that are not SPDY, and invalid header blocks, end the connection', async () => {
   for (const hex of ['80020001000000ff', '80030001000000020000', '800300010000000c000000010000000000000000']) {
     const { here, server } = bare();
     here.write(Buffer.from(hex, 'hex'));
@@ -303,7 +303,7 @@ test('bytes that are not SPDY, and headers that cannot be unpacked, end the conn
   }
 });
 
-test('bytes that came with the upgrade are read first', async () => {
+test('bytes received with the upgrade are read first', async () => {
   const [here, there] = duplexPair();
   const ping = (id: number) => encodeControl(FrameType.ping, 0, uint32(id));
   new SpdyConnection(there, { role: 'server', head: ping(1).subarray(0, 5) });
@@ -313,7 +313,7 @@ test('bytes that came with the upgrade are read first', async () => {
   await eventually(() => Buffer.concat(answers).length === 24);
 });
 
-/** One stream's life: writes, half-closes, reads, resets in a random order. */
+/** The operations of one stream: writes, half-closes, reads and resets in a random order. */
 async function live(stream: Duplex, random: (below: number) => number): Promise<void> {
   for (let step = random(6); step > 0; step--) {
     if (stream.destroyed || !stream.writable) return;
@@ -327,7 +327,7 @@ async function live(stream: Duplex, random: (below: number) => number): Promise<
   else stream.resume();
 }
 
-test('two hundred streams that are opened, cut and closed in any order leave none, whatever the seed', async () => {
+test('two hundred streams that are opened, reset and closed in any order are all removed, whatever the seed', async () => {
   for (const seed of [1, 2, 3]) {
     const random = seededRandom(seed);
     const lives: Promise<void>[] = [];

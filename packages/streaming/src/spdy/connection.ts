@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
-import { HELD_BACK_PING_MS, REPLY_TIMEOUT_MS } from '../limits.ts';
+import { PAUSED_PING_MS, REPLY_TIMEOUT_MS } from '../limits.ts';
 import { lingeringClose } from '../lingering-close.ts';
 import { countBuffer } from '../read-buffers.ts';
 import { encodeControl, encodeDataHead, FLAG_FIN, type Frame, FrameParser, FrameType, uint32 } from './frames.ts';
@@ -10,36 +10,36 @@ import { SpdyStream, type StreamCarrier } from './stream.ts';
 const RST_PROTOCOL_ERROR = 1;
 const RST_REFUSED_STREAM = 3;
 const RST_CANCEL = 5;
-/** A remote command has at most five streams, a port-forward two a connection. */
+/** Most streams of a connection. A remote command has at most five, a port-forward two per connection. */
 const MAX_STREAMS = 512;
-/** What slow readers of all streams together may leave unread before the whole connection waits for them. */
+/** Most unread bytes in slow streams together, before the whole connection is paused. */
 const MAX_UNREAD_BYTES = 1 << 20;
-/** Answers (to pings and new streams) that the other side may leave unread; more of them are an attack. */
+/** Most bytes of answers (to pings and new streams) that the peer may leave unread; more indicate an attack. */
 const MAX_UNSENT_ANSWER_BYTES = 256 << 10;
-/** Data frames are cut to this: their length has 24 bits, and other streams shall have their turn. */
+/** Largest data frame that is sent: the length has 24 bits, and other streams need their turn. */
 const MAX_DATA_BYTES = 256 << 10;
 
 export type SpdyConnectionOptions = {
   /** The client's streams have odd ids, the server's even ones. */
   role: 'client' | 'server';
-  /** Called for each stream that the other side opens. A refused stream is reset. */
+  /** Called for each stream that the peer opens. A refused stream is reset. */
   onStream?: (stream: SpdyStream) => 'accept' | 'refuse';
-  /** Bytes that arrived together with the answer to the upgrade. */
+  /** Bytes received together with the upgrade response. */
   head?: Buffer;
 };
 
 type Reply = { resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * One SPDY/3.1 connection on a byte stream that was upgraded to it. There is no per-stream flow control, as the
- * Go implementation that Kubernetes uses never sends WINDOW_UPDATE: readers that fall behind hold the whole connection
- * back once they have left 1 MiB unread. The connection ends with either direction of its transport.
+ * One SPDY/3.1 connection on an upgraded byte stream. There is no flow control per stream, because the Go implementation that Kubernetes
+ * uses never sends WINDOW_UPDATE: slow readers block the whole connection when 1 MiB is unread. The connection ends with either direction
+ * of its transport.
  */
 export class SpdyConnection {
   readonly streams = new Map<number, SpdyStream>();
   /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
-  /** Aborts as soon as nothing more can be sent or received, before the streams end. */
+  /** Aborts as soon as sending or receiving is impossible, before the streams end. */
   readonly gone: AbortSignal;
   readonly #gone = new AbortController();
   readonly #transport: Duplex;
@@ -68,7 +68,7 @@ export class SpdyConnection {
         this.#caughtUp(stream);
       },
     };
-    this.#pinging = setInterval(() => this.#pingIfHeldBack(), HELD_BACK_PING_MS).unref();
+    this.#pinging = setInterval(() => this.#pingIfPaused(), PAUSED_PING_MS).unref();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     if (options.head !== undefined && options.head.length > 0) transport.unshift(options.head);
@@ -83,8 +83,8 @@ export class SpdyConnection {
   }
 
   /**
-   * Opens a stream and waits for the other side's SYN_REPLY. `cancelled`: the stream was refused; `unavailable`: the
-   * connection has ended; `deadline_exceeded`: no answer within 30 s.
+   * Opens a stream and waits for the peer's SYN_REPLY. Errors: `cancelled` if the stream was refused; `unavailable` if the connection has
+   * ended; `deadline_exceeded` after 30 s without an answer.
    */
   async open(headers: SpdyHeaders): Promise<SpdyStream> {
     if (this.gone.aborted) throw connectionEnded();
@@ -106,7 +106,7 @@ export class SpdyConnection {
     }
   }
 
-  /** Says good-bye and ends the connection after what was written; streams that are still open are lost. */
+  /** Sends GOAWAY and ends the connection after pending data; streams that are still open are lost. */
   close(): void {
     if (this.gone.aborted) return;
     this.#end(connectionEnded());
@@ -131,7 +131,7 @@ export class SpdyConnection {
     this.#transport.uncork();
   }
 
-  /** Writes a frame that the other side made us write. */
+  /** Writes a frame that answers one of the peer's. */
   #answer(frame: Buffer): void {
     if (this.gone.aborted || !this.#transport.writable) return;
     this.#unsentAnswerBytes += frame.length;
@@ -150,13 +150,10 @@ export class SpdyConnection {
     countBuffer(chunk.length);
     try {
       for (const frame of this.#parser.push(chunk)) {
-        if (this.gone.aborted) return; // closing: what still comes is read away
+        if (this.gone.aborted) return; // closing: received data is discarded
         this.#handle(frame);
         if (this.#unsentAnswerBytes > MAX_UNSENT_ANSWER_BYTES)
-          throw new PodwrightError(
-            'resource_exhausted',
-            'answer SPDY frames: the other side does not read the answers',
-          );
+          throw new PodwrightError('resource_exhausted', 'answer SPDY frames: the peer does not read the answers');
       }
     } catch (error) {
       this.#fail(error);
@@ -171,11 +168,11 @@ export class SpdyConnection {
     else if (type === FrameType.synReply) this.#handleReply(id, flags, payload);
     else if (type === FrameType.rstStream) this.#handleReset(id);
     else if (type === FrameType.ping) this.#handlePing(id);
-    else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // keeps the zlib stream in step
-    // SETTINGS, GOAWAY and WINDOW_UPDATE change nothing here; unknown types must be ignored.
+    else if (type === FrameType.headers) this.#headers.decode(payload.subarray(4)); // updates the state of the zlib stream
+    // SETTINGS, GOAWAY and WINDOW_UPDATE have no effect; unknown types must be ignored.
   }
 
-  /** Data for a stream that is unknown, or that was reset while the data was on its way, is dropped. */
+  /** Ignores data of an unknown stream, or of one that was reset while the data was in flight. */
   #handleData({ streamId, payload, fin }: Extract<Frame, { kind: 'data' }>): void {
     const stream = this.streams.get(streamId);
     if (stream === undefined) return;
@@ -211,19 +208,19 @@ export class SpdyConnection {
   }
 
   #handleReset(id: number): void {
-    this.#replies.get(id)?.reject(new PodwrightError('cancelled', `SPDY stream ${id}: reset by the other side`));
+    this.#replies.get(id)?.reject(new PodwrightError('cancelled', `SPDY stream ${id}: reset by the peer`));
     this.#replies.delete(id);
     this.streams.get(id)?.deliverLoss();
   }
 
-  /** A ping with an id of our own is an answer to ours. */
+  /** A ping with an id of this side's parity is an answer to this side's ping. */
   #handlePing(id: number): void {
     const ours = this.#options.role === 'client' ? 1 : 0;
     if (id % 2 !== ours) this.#answer(encodeControl(FrameType.ping, 0, uint32(id)));
   }
 
-  /** A paused socket does not notice that its other side has closed; a write does. */
-  #pingIfHeldBack(): void {
+  /** A paused socket does not detect that its peer has closed; a write does. */
+  #pingIfPaused(): void {
     if (this.#transport.isPaused() && this.#unsentAnswerBytes === 0)
       this.#answer(encodeControl(FrameType.ping, 0, uint32(this.#options.role === 'client' ? 1 : 2)));
   }

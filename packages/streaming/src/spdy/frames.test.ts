@@ -7,7 +7,7 @@ import { encodeControl, encodeDataHead, type Frame, FrameParser, FrameType, uint
 const control = encodeControl(FrameType.ping, 0, uint32(7));
 const data = Buffer.concat([encodeDataHead(5, { fin: true, length: 4 }), Buffer.from('abcd')]);
 
-/** Frames as text, the pieces of a data frame joined. */
+/** Frames as text; the pieces of a data frame are joined. */
 function parse(pieces: Iterable<Buffer>): string[] {
   const parser = new FrameParser();
   const seen: string[] = [];
@@ -25,7 +25,7 @@ function parse(pieces: Iterable<Buffer>): string[] {
   return seen;
 }
 
-test('frames come out the same however the bytes are cut', () => {
+test('frames are parsed the same however the bytes are chunked', () => {
   const bytes = Buffer.concat([control, data, control, encodeDataHead(3, { fin: true, length: 0 })]);
   const whole = ['control 6 00000007', 'data 5 abcd', 'control 6 00000007', 'data 3 '];
   for (let size = 1; size <= bytes.length; size++) {
@@ -36,7 +36,7 @@ test('frames come out the same however the bytes are cut', () => {
   }
 });
 
-test('a large data frame is passed on as it arrives and is never gathered', () => {
+test('a large data frame is delivered as it arrives and is never buffered', () => {
   const parser = new FrameParser();
   assert.deepEqual([...parser.push(encodeDataHead(1, { fin: true, length: 0xff_ffff }))], []);
   const pieces: Frame[] = [];
@@ -60,14 +60,14 @@ function refused(bytes: Buffer): string {
   }
 }
 
-test('what is not SPDY/3, and control frames that are too large, are refused by their heads', () => {
+test('bytes that are not SPDY/3, and control frames that are too large, are rejected by their headers', () => {
   assert.equal(refused(Buffer.from('8002000600000004', 'hex')), 'invalid_argument');
   assert.equal(refused(Buffer.from('800300010000ffff', 'hex')), 'resource_exhausted');
   assert.equal(refused(Buffer.from('8003000100ffffff', 'hex')), 'resource_exhausted');
   assert.equal(refused(Buffer.from('HTTP/1.1 400 Bad Request\r\n')), '', 'bytes like these are a long data frame');
 });
 
-test('any bytes are parsed or refused', () => {
+test('any bytes are parsed or rejected', () => {
   const random = seededRandom(31);
   for (let round = 0; round < 500; round++) {
     const bytes = randomBytes(random, random(200));

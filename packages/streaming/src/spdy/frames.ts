@@ -14,10 +14,10 @@ export const FrameType = {
 
 export const FLAG_FIN = 0x01;
 
-/** A control frame is small by nature: headers of a stream. A larger one is an attack. */
+/** Largest control frame. It contains the headers of a stream at most; a larger one indicates an attack. */
 const MAX_CONTROL_BYTES = 16 << 10;
 
-/** A control frame whole, or a piece of a data frame as it arrives; `fin` is set on the last piece only. */
+/** A complete control frame, or a piece of a data frame as it arrives; `fin` is set on the last piece only. */
 export type Frame =
   | { kind: 'control'; type: number; flags: number; payload: Buffer }
   | { kind: 'data'; streamId: number; payload: Buffer; fin: boolean };
@@ -33,7 +33,7 @@ export function encodeControl(type: number, flags: number, payload: Buffer): Buf
   return Buffer.concat([head, payload]);
 }
 
-/** The head of a data frame; the payload follows it on the wire. */
+/** The header of a data frame; the payload follows it on the wire. */
 export function encodeDataHead(streamId: number, options: { fin: boolean; length: number }): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(streamId, 0);
@@ -51,8 +51,8 @@ export function uint32(...values: number[]): Buffer {
 type OpenData = { streamId: number; fin: boolean; left: number };
 
 /**
- * Cuts a byte stream into frames. Data frames are passed on piece by piece, so that the size of a frame (24 bits) costs no
- * memory. Throws `invalid_argument` at anything that is not SPDY/3; the connection is then of no use.
+ * Splits a byte stream into frames. Data frames are delivered piece by piece, so that a large frame (up to 24 bits of length) needs no
+ * buffer. Throws `invalid_argument` for anything that is not SPDY/3; the connection is unusable then.
  */
 export class FrameParser {
   #rest: Buffer = Buffer.alloc(0);
@@ -81,11 +81,14 @@ export class FrameParser {
   #control(flags: number, length: number): Frame | undefined {
     const version = this.#rest.readUInt16BE(0);
     if (version !== VERSION)
-      throw new PodwrightError('invalid_argument', `read a SPDY frame: version ${version & 0x7fff}, only 3 is spoken`);
+      throw new PodwrightError(
+        'invalid_argument',
+        `read a SPDY frame: version ${version & 0x7fff}, only 3 is supported`,
+      );
     if (length > MAX_CONTROL_BYTES) {
       throw new PodwrightError(
         'resource_exhausted',
-        `read a SPDY frame: ${length} bytes of control data, at most ${MAX_CONTROL_BYTES} are taken`,
+        `read a SPDY frame: ${length} bytes of control data, at most ${MAX_CONTROL_BYTES} are accepted`,
       );
     }
     if (this.#rest.length < 8 + length) return undefined;

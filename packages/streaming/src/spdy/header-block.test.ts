@@ -9,7 +9,7 @@ import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
 
 const packed = (block: Buffer) => deflateSync(block, { dictionary: spdyDictionary() });
 
-/** What is in a block of ours, the first of its connection or a later one. */
+/** The decompressed content of a block of this encoder; `first` for the first block of its connection. */
 function unzipped(block: Buffer, first: boolean): Buffer {
   return inflateRawSync(first ? block.subarray(6) : block, { finishFlush: constants.Z_SYNC_FLUSH });
 }
@@ -28,7 +28,7 @@ function refused(block: Buffer): string {
   }
 }
 
-test('blocks of one connection are unpacked in their order, with what was said before as their dictionary', () => {
+test('blocks of one connection are decompressed in order, with the earlier ones as their dictionary', () => {
   const [here, there] = [new HeaderCodec(), new HeaderCodec()];
   const blocks: SpdyHeaders[] = [
     { streamtype: 'error', port: '80' },
@@ -50,14 +50,14 @@ test('blocks of one connection are unpacked in their order, with what was said b
   assert.ok(lengths[2]! < lengths[0]! + 30);
 });
 
-test('any receiver of zlib unpacks what is sent, however long', () => {
+test('encoded blocks of any length are valid for other zlib implementations', () => {
   const value = 'x'.repeat(200_000);
   const block = new HeaderCodec().encode({ name: value });
   const options = { dictionary: spdyDictionary(), finishFlush: constants.Z_SYNC_FLUSH };
   assert.ok(inflateSync(block, options).toString('utf8').endsWith(value));
 });
 
-test('blocks that lie about their lengths are refused', () => {
+test('blocks with wrong lengths are rejected', () => {
   const count = (value: number) => Buffer.from([0, 0, value >> 8, value & 255]);
   assert.equal(refused(Buffer.alloc(0)), 'invalid_argument');
   assert.equal(refused(count(1)), 'invalid_argument');
@@ -67,11 +67,11 @@ test('blocks that lie about their lengths are refused', () => {
   assert.equal(refused(Buffer.concat([count(1), text('A'), text('b')])), '{"a":"b"}');
 });
 
-test('a block that grows too much when unpacked is refused while it grows', () => {
+test('a block that decompresses to too much is rejected during decompression', () => {
   assert.equal(refused(Buffer.alloc(50 << 20)), 'resource_exhausted');
 });
 
-test('any bytes are unpacked or refused', () => {
+test('any bytes are decompressed or rejected', () => {
   const random = seededRandom(32);
   for (let round = 0; round < 300; round++) {
     const valid = new HeaderCodec().encode({ streamtype: 'stdin', port: String(random(70_000)) });

@@ -2,16 +2,16 @@ import { PodwrightError } from '@podwright/base';
 import { Inflate, Z_SYNC_FLUSH } from 'pako';
 import { spdyDictionary } from './dictionary.ts';
 
-/** Names in lower case; SPDY joins several values of a name with a NUL. */
+/** Names are in lower case; SPDY separates several values of a name by a NUL. */
 export type SpdyHeaders = Record<string, string>;
 
-/** Clients send some hundred bytes. What is taken stays as long as its stream, of which a connection may have 512. */
+/** Clients send some hundred bytes. Accepted headers are retained with their stream, of which a connection may have 512. */
 const MAX_BLOCK_BYTES = 16 << 10;
 const MAX_HEADERS = 256;
 
 /**
- * Packs and unpacks the header blocks of one connection (section 2.6.10). Both zlib streams last as long as the
- * connection, so blocks must be given in the order of the wire, and after an error neither can be used again.
+ * Compresses and decompresses the header blocks of one connection (section 2.6.10). The zlib streams last for the whole connection, so
+ * blocks must be processed in the order of the wire; after an error neither stream can be used again.
  */
 export class HeaderCodec {
   readonly #inflate: Inflate;
@@ -35,7 +35,7 @@ export class HeaderCodec {
     if (this.#inflate.err)
       throw new PodwrightError(
         'invalid_argument',
-        `unpack SPDY headers: ${this.#inflate.msg || `zlib error ${this.#inflate.err}`}`,
+        `decompress SPDY headers: ${this.#inflate.msg || `zlib error ${this.#inflate.err}`}`,
       );
     return parsePairs(Buffer.concat(this.#inflated));
   }
@@ -52,13 +52,13 @@ export class HeaderCodec {
   }
 }
 
-/** What begins a zlib stream (RFC 1950): a window of 32 KiB, and the Adler-32 sum of SPDY's dictionary. */
+/** Start of a zlib stream (RFC 1950): a window of 32 KiB, and the Adler-32 checksum of SPDY's dictionary. */
 const ZLIB_HEAD = Buffer.from('7820e3c6a7c2', 'hex');
-/** An empty stored block (RFC 1951, 3.2.4), at which receivers pass on what they have, as after zlib's Z_SYNC_FLUSH. */
+/** An empty stored block (RFC 1951, 3.2.4), which makes receivers deliver their data, as after zlib's Z_SYNC_FLUSH. */
 const FLUSH = Buffer.from('000000ffff', 'hex');
 const MAX_STORED_BYTES = 0xffff;
 
-/** Stored blocks: headers of some dozen bytes are not worth a packer, which takes a command 10 ms to load and to prime. */
+/** Stored blocks: compressing some dozen bytes is not worth a compressor, which takes a command 10 ms to load and to prime. */
 function stored(data: Buffer): Buffer[] {
   const blocks = [];
   for (let offset = 0; offset < data.length; offset += MAX_STORED_BYTES) {
@@ -100,9 +100,9 @@ function lengthOf(value: number): Buffer {
   return bytes;
 }
 
-const cutOff = () => new PodwrightError('invalid_argument', 'unpack SPDY headers: the block is cut off');
+const cutOff = () => new PodwrightError('invalid_argument', 'decompress SPDY headers: the block is truncated');
 const tooLarge = () =>
   new PodwrightError(
     'resource_exhausted',
-    `unpack SPDY headers: more than ${MAX_HEADERS} headers or ${MAX_BLOCK_BYTES} bytes`,
+    `decompress SPDY headers: more than ${MAX_HEADERS} headers or ${MAX_BLOCK_BYTES} bytes`,
   );

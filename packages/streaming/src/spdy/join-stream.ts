@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** A forwarded connection's bytes; `cut` is true when their end is no proper one (see `SpdyStream`). */
+/** The data of a forwarded connection; `cut` is true if it did not end properly (see `SpdyStream`). */
 export type JoinableStream = Duplex & { readonly cut?: boolean };
 
 /**
- * Joins a stream and a socket until the socket is closed: each direction ends on its own, and a broken side breaks the
- * other. `signal` breaks both. Never rejects. The socket must allow to be half open.
+ * Joins a stream and a socket until the socket is closed. Each direction ends independently; an error of one side closes the other.
+ * `signal` closes both. Never rejects. The socket must permit half-open connections.
  */
 export function joinStream(stream: JoinableStream, socket: Duplex, signal?: AbortSignal): Promise<void> {
   if (socket.closed) {
@@ -20,7 +20,7 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
   stream.on('error', abandon);
   stream.once('end', () => (stream.cut ? cut(socket) : socket.end()));
   stream.once('close', () => {
-    // After both of its ends the socket may still have bytes to send, and closes by itself.
+    // After both directions have ended the socket may still have data to send, and closes by itself.
     if (!stream.readableEnded || stream.cut || !stream.writableFinished) cut(socket);
   });
   socket.once('close', () => {
@@ -35,8 +35,8 @@ export function joinStream(stream: JoinableStream, socket: Duplex, signal?: Abor
 }
 
 /**
- * Ends a connection so that its other side does not take it for a proper end. One whose own side is ended already cannot
- * be reset: libuv refuses that while it shuts down, and Node.js then never closes the socket.
+ * Ends a connection such that the peer does not see a proper end. A socket whose own direction has been ended cannot be reset: libuv
+ * rejects that during its shutdown, and Node.js then never closes the socket.
  */
 function cut(socket: Duplex): void {
   const resettable = socket instanceof Socket && socket.remoteFamily !== undefined && !socket.writableEnded;

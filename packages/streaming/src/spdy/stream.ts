@@ -2,24 +2,24 @@ import { Duplex } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { SpdyHeaders } from './header-block.ts';
 
-/** What a stream needs of its connection. */
+/** The operations of a connection that its streams use. */
 export type StreamCarrier = {
-  /** Sends data frames; `done` is called when the transport has taken the last of them. */
+  /** Sends data frames; `done` is called when the transport has accepted the last of them. */
   send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void;
-  /** Tells the other side that the stream is of no more interest. */
+  /** Sends the peer a reset of the stream. */
   reset(streamId: number): void;
   /** The stream's reader has caught up. */
   resume(stream: SpdyStream): void;
-  /** Nothing more will come for the stream. */
+  /** The stream has ended in both directions. */
   forget(stream: SpdyStream): void;
 };
 
 /**
- * One stream of a connection: a duplex byte stream whose halves end on their own.
+ * One stream of a connection: a duplex byte stream whose directions end independently.
  *
- * A stream that the other side resets, or that is lost with its connection, reads as its end after what was received:
- * Go's servers reset the streams of a command that ended well. `cut` tells such an end from a proper one. Writing
- * to it fails. An 'error' without a listener is not thrown.
+ * After a reset by the peer or a loss of the connection, the reader receives the data so far and then an end, because Go's servers reset
+ * the streams of successful commands. `cut` distinguishes that from a proper end. Writing to such a stream fails. An 'error' without a
+ * listener is not thrown.
  */
 export class SpdyStream extends Duplex {
   readonly id: number;
@@ -38,7 +38,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** True when the other side's data did not end by its own end: some may be missing. */
+  /** True if the peer's data did not end properly: some may be missing. */
   get cut(): boolean {
     return this.#cut;
   }
@@ -55,7 +55,7 @@ export class SpdyStream extends Duplex {
   override _final(done: (error?: Error | null) => void): void {
     this.#localEnded = true;
     if (this.#lost) return done();
-    // A connection that is gone has taken the stream along: then there is no other side to tell.
+    // If the connection has been lost, so is the stream, and there is no peer to notify.
     this.#carrier.send(this.id, Buffer.alloc(0), { fin: true, done: () => done() });
     if (this.#remoteEnded) this.#carrier.forget(this);
   }
@@ -71,7 +71,7 @@ export class SpdyStream extends Duplex {
     return this.#remoteEnded || this.destroyed || this.push(payload);
   }
 
-  /** @internal The other side will write no more. */
+  /** @internal The peer has ended its direction. */
   deliverEnd(): void {
     if (this.#remoteEnded || this.destroyed) return;
     this.#remoteEnded = true;
@@ -79,7 +79,7 @@ export class SpdyStream extends Duplex {
     if (this.#localEnded) this.#carrier.forget(this);
   }
 
-  /** @internal The stream is gone on the other side; what was received can still be read. */
+  /** @internal The stream has been reset or lost; received data can still be read. */
   deliverLoss(): void {
     if (this.#lost) return;
     this.#lost = true;
