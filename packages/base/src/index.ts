@@ -90,7 +90,6 @@ export { Counter, Gauge, Histogram, isProbeMetric, metricIn, metricsText, Regist
 export {
   CONTAINER_DIRECTORY,
   CONTAINER_FILE,
-  closePassage,
   DAEMON_UMASK,
   GROUP_READABLE,
   GROUP_SEARCHABLE,
@@ -105,13 +104,14 @@ export {
   mendMode,
   OPEN_DIRECTORY,
   OPEN_FILE,
-  PASSAGE_DIRECTORY,
   POD_DIRECTORY,
   POD_FILE,
   PRIVATE_DIRECTORY,
   PRIVATE_FILE,
+  revokeTraversal,
   SET_GROUP_ID,
   STICKY,
+  TRAVERSABLE_DIRECTORY,
   UNREADABLE_PROGRAM,
   WRITABLE_BY_OTHERS,
 } from './modes.ts';
