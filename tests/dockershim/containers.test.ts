@@ -63,7 +63,7 @@ test('a container lives from its creation to its removal, and each time twice is
   const stopped = await pod.verbs.status(id);
   assert.deepEqual([stopped.state, stopped.exitCode, stopped.reason], [CONTAINER_EXITED, 137, 'Error']);
   assert.ok(stopped.finishedAt! > running.startedAt!);
-  await assert.rejects(pod.verbs.start(id), /it has ended, and a container runs once/);
+  await assert.rejects(pod.verbs.start(id), /it has exited, and a container cannot be started again/);
 
   await pod.verbs.remove(id);
   await pod.verbs.remove(id);

@@ -9,7 +9,7 @@ import {
   GetEventsRequestSchema,
   type RuntimeHandlers,
 } from '@podwright/cri';
-import { unlessGone } from '../../packages/dockershim/src/engine/unless-gone.ts';
+import { unlessNotFound } from '../../packages/dockershim/src/engine/unless-not-found.ts';
 import { eventHandlers } from '../../packages/dockershim/src/events/event-handlers.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, TYPE_LABEL } from '../../packages/dockershim/src/labels/labels.ts';
 import { anyCall, type EnginePod, startEnginePod, startSandbox } from './containers.fixture.ts';
@@ -23,7 +23,7 @@ after(() => pod?.[Symbol.asyncDispose]());
 
 /** How a sandbox is, as far as these tests look at it. */
 const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandboxId }, { signal }) => {
-  const found = await unlessGone(pod.engine.containers.inspect(podSandboxId, signal));
+  const found = await unlessNotFound(pod.engine.containers.inspect(podSandboxId, signal));
   if (found === undefined) throw new PodwrightError('not_found', podSandboxId);
   return { status: { id: found.Id, state: found.State.Running ? 0 : 1 } };
 };

@@ -85,7 +85,7 @@ test('images are pulled, loaded and made with an error that says that there is n
     fill(ballast);
     await assert.rejects(pull(), FULL);
     await assert.rejects(load(), FULL);
-    await assert.rejects(make(), /connection refused; and it cannot be made: .*no space left on device/);
+    await assert.rejects(make(), /connection refused; and it cannot be built locally: .*no space left on device/);
     rmSync(ballast);
     assert.match(await pull(), /^sha256:/);
     assert.equal((await load()).length, 1);

@@ -12,7 +12,7 @@ import { engineAt } from '../../packages/dockershim/src/engine/engine.ts';
 import { imageEnsurer } from '../../packages/dockershim/src/images/ensure-image.ts';
 import { pullImage } from '../../packages/dockershim/src/images/pull-image.ts';
 import { parseReference } from '../../packages/dockershim/src/images/reference.ts';
-import { LIST_KEPT_MS } from '../../packages/dockershim/src/limits.ts';
+import { LIST_CACHE_MS } from '../../packages/dockershim/src/limits.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 import { DockerRegistry } from '../images/docker-registry.ts';
 import { BarePods, bareOptions } from './bare-pods.fixture.ts';
@@ -89,7 +89,7 @@ test('a list of containers is not kept when an image gets another name, whoever 
   await other.archives.tag(busyboxImage, { repository: 'renamed', tag: '1' });
   // in half of the time for which it would have been kept
   const isNew = async () => ((await list()) !== kept ? true : undefined);
-  await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_KEPT_MS / 2) });
+  await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_CACHE_MS / 2) });
   await other.archives.untag('renamed:1');
   other.close();
 });
@@ -119,7 +119,7 @@ test('an image that a container has is not removed, and that is told', async () 
   const sandboxId = await pods.sandbox();
   await assert.rejects(async () => images().removeImage({ image: spec(busyboxImage) }), {
     code: 'failed_precondition',
-    message: /a container has it.*using/,
+    message: /a container uses it.*using/,
   });
   await pods.engine.containers.remove(sandboxId);
 });
@@ -206,7 +206,7 @@ test('progress that is none ends a pull: no JSON, a line without an end, an erro
     pullFrom((response) => response.write(line({ status: 'Pulling' }), () => response.destroy())),
     {
       code: 'unavailable',
-      message: /has gone meanwhile/,
+      message: /connection to the Docker Engine was lost/,
     },
   );
   assert.equal(await pullFrom((response) => response.end(line({ status: 'Done' }))), 'sha256:1');

@@ -74,7 +74,7 @@ test('an Engine that takes calls and does not answer is told of within a bound, 
   try {
     await assert.rejects(lookAtEngine(docker.socket, { timeoutMs: 100 }), {
       code: 'deadline_exceeded',
-      message: /^the Docker Engine on .*docker\.sock takes calls and does not answer: .*no answer within 100 ms/,
+      message: /^the Docker Engine on .*docker\.sock accepts calls and does not answer: .*no answer within 100 ms/,
     });
     const left = lookAtEngine(docker.socket, { signal: AbortSignal.timeout(50) });
     await assert.rejects(left, { code: 'deadline_exceeded', message: /version: The operation was aborted/ });
@@ -103,7 +103,7 @@ test('a start that cannot work is refused with what to do', async () => {
 test('one dockershim has a root directory', async () => {
   await using first = await openDockershim(docker.socket);
   const second = startDockershim({ ...first.options, socket: join(first.scratch, 'second.sock') });
-  await assert.rejects(second, { code: 'already_exists', message: /another one has this root directory/ });
+  await assert.rejects(second, { code: 'already_exists', message: /another one uses this root directory/ });
 });
 
 /** A server that answers what version it is, and nothing else. */

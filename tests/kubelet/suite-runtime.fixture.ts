@@ -24,7 +24,7 @@ export const docker = {
   /** For the same reason a log is no part of a pod's storage but for a block that the link may take. */
   mostLogBytes: 4096,
   /** Docker has no word for it in an update: the container keeps its limit, and the pod says why. */
-  memoryLimitStays: /Docker cannot take the limit of memory from a container/,
+  memoryLimitStays: /Docker cannot remove the memory limit of a container/,
   /** The API of Docker Engine 25 is the first with CDI. */
   noCdi: /Docker cannot give a container CDI devices \(.*\): Docker Engine 25 or later can/,
 };

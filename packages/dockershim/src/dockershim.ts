@@ -24,17 +24,17 @@ import {
 } from '@podwright/cri';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
-import { Beginning } from './beginning.ts';
+import { afterStartup } from './after-startup.ts';
 import { CheckpointStore } from './checkpoints/checkpoint-store.ts';
 import { containerHandlers } from './containers/container-handlers.ts';
 import { engineAt } from './engine/engine.ts';
 import { isCriLogDriver } from './engine/log-driver.ts';
+import { EngineStartup } from './engine-startup.ts';
 import { eventHandlers } from './events/event-handlers.ts';
 import { imageEnsurer } from './images/ensure-image.ts';
 import { imageHandlers } from './images/image-handlers.ts';
 import { TRACE_BOUNDS } from './limits.ts';
 import { openNetworkPlugin } from './network/open-network.ts';
-import { onceBegun } from './once-begun.ts';
 import type { DockershimOptions } from './options.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 import { EngineFacts } from './runtime/engine-facts.ts';
@@ -49,22 +49,22 @@ import { statisticsHandlers } from './statistics/statistics-handlers.ts';
 import { streamHandlers } from './streams/stream-handlers.ts';
 import { imageTransfers } from './transfers/image-transfers.ts';
 
-/** A dockershim that serves. */
+/** A running dockershim. */
 export type DockershimHandle = {
   /** `unix://` and the path of the CRI socket. */
   readonly endpoint: string;
-  /** Logs that the Engine keeps elsewhere than in files of the CRI's place, for a kubelet in the same process. */
+  /** Logs that the Engine does not write to files, for a kubelet in the same process. */
   readonly legacyLogs: LegacyLogs;
-  /** `StreamingServer.serve`, for a kubelet in the same process: a stream's bytes then cross no second connection. */
+  /** `StreamingServer.serve`, for a kubelet in the same process: saves a second connection per stream. */
   serveStream(client: UpgradingClient, url: string): boolean;
-  /** Stops serving, after a grace for the calls under way; containers go on running and are found again by the next start. */
+  /** Stops serving, after a grace period for calls under way. Containers keep running, and the next start finds them. */
   close(): Promise<void>;
 };
 
 /**
- * Starts a dockershim: recovers what an earlier one left, then serves the CRI on the socket. An Engine that is away is waited for,
- * while Status says so and calls answer `unavailable`. Errors: `already_exists` (another dockershim has this root directory or
- * socket), `failed_precondition` (the Engine is too old, or has another cgroup driver than was asked for).
+ * Starts a dockershim: recovers sandboxes of an earlier one, then serves the CRI on the socket. While the Engine is unreachable,
+ * Status reports it and calls answer `unavailable`. Errors: `already_exists` (another dockershim uses this root directory or
+ * socket), `failed_precondition` (the Engine is too old, or its cgroup driver is not the requested one).
  */
 export async function startDockershim(options: DockershimOptions): Promise<DockershimHandle> {
   const undo = new Undo();
@@ -81,17 +81,17 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     const containers = containerHandlers(services, { facts, filesOf: (id) => checkpoints.filesOf(id) });
     const sandboxes = sandboxesOf(services, { containers, checkpoints });
     const stopped = new AbortController();
-    const beginning = new Beginning(() => begin({ ...services, facts, sandboxes }, stopped.signal), logger);
-    undo.add('give up the Engine', () => {
+    const startup = new EngineStartup(() => startUp({ ...services, facts, sandboxes }, stopped.signal), logger);
+    undo.add('stop waiting for the Engine', () => {
       stopped.abort(new PodwrightError('unavailable', 'the dockershim is being closed'));
-      return beginning.stop();
+      return startup.stop();
     });
-    await beginning.start();
+    await startup.start();
     const streaming = await openStreamingServer({ ...options.streaming, logger });
     undo.add('close the streaming server', () => streaming.close());
     const exporter = exporterOf(options);
     undo.add('send the last spans', () => exporter.close());
-    const server = await serve({ ...services, facts, cgroups, containers, sandboxes, beginning, streaming, exporter });
+    const server = await serve({ ...services, facts, cgroups, containers, sandboxes, startup, streaming, exporter });
     undo.add('stop serving', () => server.close());
     let closing: Promise<void> | undefined;
     return {
@@ -111,13 +111,13 @@ type Running = DockershimServices & {
   cgroups: CgroupHierarchy;
   containers: ReturnType<typeof containerHandlers>;
   sandboxes: SandboxDependencies;
-  beginning: Beginning;
+  startup: EngineStartup;
   streaming: StreamingServer;
   exporter: SpanExporter;
 };
 
-/** What the Engine is needed for before anything else. */
-async function begin(
+/** The work that needs the Engine before any call is served. */
+async function startUp(
   { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -127,11 +127,11 @@ async function begin(
   const { LoggingDriver: logDriver } = info;
   logger.info({ version, cgroupDriver, logDriver }, 'Docker Engine');
   if (!isCriLogDriver(logDriver))
-    logger.warn({ logDriver }, 'the log driver writes no files that kubelets read: logs are read through the Engine');
+    logger.warn({ logDriver }, 'the log driver writes no files for kubelets: logs are read through the Engine');
   await recoverSandboxes(sandboxes, signal);
 }
 
-/** What the verbs of sandboxes need of other rooms. */
+/** The dependencies of the CRI calls for sandboxes. */
 function sandboxesOf(
   services: DockershimServices,
   { containers, checkpoints }: Pick<Running, 'containers'> & { checkpoints: CheckpointStore },
@@ -147,7 +147,7 @@ function sandboxesOf(
   });
 }
 
-/** The verbs of all rooms but those about the runtime itself. */
+/** The CRI calls of all rooms except those about the runtime itself (Version, Status …). */
 function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
   const { engine, containers, sandboxes, streaming, logger } = running;
   const pods = sandboxHandlers(sandboxes);
@@ -161,7 +161,7 @@ function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandle
 }
 
 async function serve({ exporter, ...services }: Running): Promise<CriServer> {
-  const { options, logger, beginning } = services;
+  const { options, logger, startup } = services;
   const spans = new SpanStore(TRACE_BOUNDS);
   const tracer = new Tracer((span) => {
     spans.add(span);
@@ -171,14 +171,14 @@ async function serve({ exporter, ...services }: Running): Promise<CriServer> {
     socket: options.socket,
     handlers: {
       runtime: {
-        ...runtimeHandlers({ ...services, begun: (signal) => beginning.done(signal) }),
-        ...onceBegun(RuntimeService, runtimeVerbs(services), beginning),
+        ...runtimeHandlers({ ...services, whenStarted: (signal) => startup.done(signal) }),
+        ...afterStartup(RuntimeService, runtimeVerbs(services), startup),
       },
-      image: onceBegun(ImageService, imageHandlers(services), beginning),
+      image: afterStartup(ImageService, imageHandlers(services), startup),
     },
     extraServices: [
       handleService(Traces, traces(spans, tracer)),
-      handleService(ImageTransfers, onceBegun(ImageTransfers, imageTransfers(services.engine), beginning)),
+      handleService(ImageTransfers, afterStartup(ImageTransfers, imageTransfers(services.engine), startup)),
     ],
     logger,
     metrics: options.metrics,
@@ -191,8 +191,8 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** One dockershim a root directory: two would undo each other's pods. */
+/** Allows one dockershim per root directory: two would remove each other's pods. */
 function lockRoot(root: string): () => void {
-  const refusal = `start a dockershim in ${root}: another one has this root directory; stop it, or use another root`;
+  const refusal = `start a dockershim in ${root}: another one uses this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);
 }

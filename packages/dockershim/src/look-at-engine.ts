@@ -4,12 +4,12 @@ import { isCriLogDriver } from './engine/log-driver.ts';
 import { LOOK_TIMEOUT_MS } from './limits.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 
-/** What a Docker Engine is like, for people. */
+/** Description of a Docker Engine for users. */
 export type EngineDescription = { version: string; cgroupDriver: string; logDriver: string; hasLogFiles: boolean };
 
 /**
- * Asks the Engine on a socket. Errors: `unavailable` (nothing answers), `deadline_exceeded` (it takes calls and does not answer),
- * `failed_precondition` (pods cannot run on it, and why); `wanted` is the cgroup driver that it must have.
+ * Describes the Engine on a socket. Errors: `unavailable` (nothing answers), `deadline_exceeded` (it accepts calls and does not
+ * answer), `failed_precondition` (pods cannot run on it, and why); `wanted` is the required cgroup driver.
  */
 export async function lookAtEngine(
   socket: string,
@@ -24,7 +24,7 @@ export async function lookAtEngine(
     return await description(socket, { wanted, signal: bound });
   } catch (error) {
     if (signal?.aborted || !isDeadlineExceeded(error)) throw error;
-    throw wrapError(`the Docker Engine on ${socket} takes calls and does not answer`, error);
+    throw wrapError(`the Docker Engine on ${socket} accepts calls and does not answer`, error);
   }
 }
 

@@ -2,7 +2,7 @@ import { silentLogger } from '@podwright/base';
 import { CniConfiguration } from './network/cni-configuration.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** What gives pods their network, for people. `failed_precondition` if nothing does yet, with every file that was tried. */
+/** Describes the network of pods for users. `failed_precondition` if there is none yet, with every file that was tried. */
 export async function lookAtPodNetwork({
   plugin,
   confDir,

@@ -1,19 +1,19 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { HairpinMode } from './network/network-plugin.ts';
 
-/** Everything that `startDockershim` needs to know; every path is absolute. Several with other paths and Engines live side by side. */
+/** Options of `startDockershim`. Paths are absolute. Several dockershims with different paths and Engines can run on one host. */
 export type DockershimOptions = {
-  /** Path of the Engine's socket (/var/run/docker.sock). */
+  /** Path of the Engine's socket, usually /var/run/docker.sock. */
   dockerSocket: string;
-  /** Path of the CRI socket that is served. */
+  /** Path of the CRI socket to serve. */
   socket: string;
-  /** Lasting data: checkpoints, records of CNI (/var/lib/podwright/dockershim). */
+  /** Directory of persistent data (checkpoints, CNI records), usually /var/lib/podwright/dockershim. */
   root: string;
-  /** Image of pods' own containers; where it cannot be pulled, one is made of the host's catatonit or busybox. */
+  /** Sandbox (pause) image. If it cannot be pulled, one is built from the host's catatonit or busybox. */
   sandboxImage: string;
-  /** The kubelet's cgroup driver: another than Docker's is an error at start. Docker's unless given. */
+  /** The kubelet's cgroup driver; the start fails if Docker's differs. Default: Docker's. */
   cgroupDriver?: CgroupDriver;
-  /** Cgroup that this process is moved to; none leaves it where it is. */
+  /** Cgroup to move this process to (the kubelet's `--runtime-cgroups`). Default: not moved. */
   runtimeCgroups?: string;
   network: {
     /** `none` is Docker's own bridge. */
@@ -23,17 +23,17 @@ export type DockershimOptions = {
     cacheDir: string;
     hairpinMode: HairpinMode;
     nonMasqueradeCidr: string;
-    /** 0 leaves it to the plugin. */
+    /** MTU of pods' interfaces in bytes; 0 means the plugin's default. */
     mtu: number;
   };
-  /** Where exec, attach and port-forward are served: host and port (0: any). */
+  /** Address and port (0: any free one) of the streaming server for exec, attach and port-forward. */
   streaming: { address: string; port: number };
-  /** An image pull that gains nothing for so long is given up, in milliseconds. */
+  /** An image pull without progress for this time is cancelled, in milliseconds (upstream: `--image-pull-progress-deadline`). */
   pullProgressDeadlineMs: number;
   tracing?: TracingOptions;
   logger: Logger;
-  /** Where calls of the CRI are counted. */
+  /** Registry of the metrics of CRI calls. Default: no metrics. */
   metrics?: Registry;
-  /** For tests only: called at each named stage of each verb. */
+  /** For tests only: called at each named stage of each call. */
   failpoint?: Failpoint;
 };

@@ -3,7 +3,7 @@ import type { Engine } from './engine/engine.ts';
 import type { NetworkPlugin } from './network/network-plugin.ts';
 import type { DockershimOptions } from './options.ts';
 
-/** What all verbs work with; rooms take what they need of it. */
+/** Dependencies of all CRI calls; each room takes a subset. */
 export type DockershimServices = {
   engine: Engine;
   network: NetworkPlugin;

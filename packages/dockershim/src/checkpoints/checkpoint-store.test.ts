@@ -23,7 +23,7 @@ function place(t: { after(work: () => void): void }) {
   return { directory, warned, store: new CheckpointStore(directory, logger) };
 }
 
-test('a checkpoint is read as it was written, by another process as well', async (t) => {
+test('a checkpoint is read back unchanged, also by another process', async (t) => {
   const { directory, store } = place(t);
   await store.write(ID, checkpoint);
   assert.deepEqual(await new CheckpointStore(directory, silentLogger).read(ID), checkpoint);
@@ -34,7 +34,7 @@ test('a checkpoint is read as it was written, by another process as well', async
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('the files of a sandbox go with its checkpoint, and are seen without', async (t) => {
+test('the files of a sandbox are removed with its checkpoint, and are listed without one', async (t) => {
   const { directory, store } = place(t);
   mkdirSync(store.filesOf(ID));
   assert.deepEqual(await store.ids(), [ID]);
@@ -44,22 +44,22 @@ test('the files of a sandbox go with its checkpoint, and are seen without', asyn
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('what is no checkpoint is named, and gone', async (t) => {
+test('a corrupt checkpoint is logged with its path and removed', async (t) => {
   const { directory, warned, store } = place(t);
   const good = encodeCheckpoint(checkpoint);
   const signed = (data: object) => encodeCheckpoint(data as SandboxCheckpoint);
   const bad: [string, RegExp][] = [
-    ['', /no checkpoint/],
-    [good.slice(0, -3), /no checkpoint/],
-    ['[]', /no checkpoint/],
-    ['null', /no checkpoint/],
-    [good.replace('"version":1', '"version":2'), /no checkpoint/],
+    ['', /not a checkpoint/],
+    [good.slice(0, -3), /not a checkpoint/],
+    ['[]', /not a checkpoint/],
+    ['null', /not a checkpoint/],
+    [good.replace('"version":1', '"version":2'), /not a checkpoint/],
     [good.replace('8080', '9090'), /checksum/],
     [good.replace('"web"', '"wet"'), /checksum/],
     [signed({ ...checkpoint, portMappings: 'all' }), /data\.portMappings/],
     [signed({ ...checkpoint, attempt: -1 }), /data\.attempt/],
     [signed({ __proto__: null, name: 'x' }), /data\./],
-    ['['.repeat(100_000), /no checkpoint/],
+    ['['.repeat(100_000), /not a checkpoint/],
     ['x'.repeat(MAX_CHECKPOINT_BYTES + 1), /at most/],
   ];
   for (const [text, reason] of bad) {
@@ -73,7 +73,7 @@ test('what is no checkpoint is named, and gone', async (t) => {
   assert.throws(() => decodeCheckpoint('{}'), { code: 'data_loss' });
 });
 
-test('only whole ids are parts of paths', async (t) => {
+test('only complete ids become parts of paths', async (t) => {
   const { directory, store } = place(t);
   mkdirSync(join(directory, 'x'));
   writeFileSync(join(directory, 'x', 'y.json'), '');
@@ -85,7 +85,7 @@ test('only whole ids are parts of paths', async (t) => {
   assert.deepEqual(readdirSync(join(directory, 'x')), ['y.json']);
 });
 
-test('names that are none of ours are left, and cut writes swept', async (t) => {
+test('foreign file names are kept, and files of interrupted writes are swept', async (t) => {
   const { directory, store } = place(t);
   await store.write(ID, checkpoint);
   for (const name of ['README', `${ID}.json.0a1b.tmp`, `${ID}.json~`]) writeFileSync(join(directory, name), '');
@@ -94,7 +94,7 @@ test('names that are none of ours are left, and cut writes swept', async (t) => 
   assert.deepEqual(readdirSync(directory).sort(), ['README', `${ID}.json`, `${ID}.json~`].sort());
 });
 
-test('a link that leads elsewhere is followed to a regular file only', async (t) => {
+test('a symbolic link to anything but a regular file is a corrupt checkpoint', async (t) => {
   const { directory, store } = place(t);
   symlinkSync('/dev/zero', join(directory, `${ID}.json`));
   assert.equal(await store.read(ID), undefined);

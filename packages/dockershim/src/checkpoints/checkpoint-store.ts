@@ -14,29 +14,29 @@ import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './ch
 
 const SUFFIX = '.json';
 
-/** Whether a text is a whole id of a container, and so may be part of a path. */
+/** Whether a text is a complete container id, and so safe as part of a path. */
 export function isSandboxId(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
-/** Checkpoints on disk, a file a sandbox, and a directory of files beside it. What cannot be read is warned of by name, and removed. */
+/** Checkpoints on disk: a file and a directory of files per sandbox. A corrupt checkpoint is logged with its path and removed. */
 export class CheckpointStore {
   readonly #directory: string;
   readonly #logger: Logger;
 
-  /** Makes the directory. */
+  /** Creates the directory. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
     makePrivateDirectory(directory);
   }
 
-  /** Writes a sandbox's checkpoint so that another process sees the whole of it or none. */
+  /** Writes a sandbox's checkpoint atomically. */
   async write(id: string, checkpoint: SandboxCheckpoint): Promise<void> {
     await writeFileDurable(this.#path(id), encodeCheckpoint(checkpoint));
   }
 
-  /** Nothing where there is none, also where it was corrupt. */
+  /** The checkpoint; `undefined` if there is none or it is corrupt. */
   async read(id: string): Promise<SandboxCheckpoint | undefined> {
     if (!isSandboxId(id)) return undefined;
     const path = this.#path(id);
@@ -51,7 +51,7 @@ export class CheckpointStore {
     }
   }
 
-  /** The sandbox's directory of files, which is there once somebody has made it. */
+  /** Path of the sandbox's directory of files; the caller creates it. */
   filesOf(id: string): string {
     return this.#path(id).slice(0, -SUFFIX.length);
   }
@@ -63,20 +63,21 @@ export class CheckpointStore {
     await rm(this.#path(id), { force: true });
   }
 
-  /** Ids of the sandboxes that have one, readable or not, or files. */
+  /** Ids of the sandboxes that have a checkpoint (readable or not) or files. */
   async ids(): Promise<string[]> {
     const names = await namesIn(this.#directory);
     return [...new Set(names.map((name) => basename(name, SUFFIX)))].filter(isSandboxId);
   }
 
-  /** Removes what writes that were interrupted have left. Only while nothing is written. */
+  /** Removes temporary files of interrupted writes. Only to be called while no write is under way. */
   async sweep(): Promise<void> {
-    const left = (await namesIn(this.#directory)).filter((name) => name.endsWith('.tmp'));
-    for (const name of left) await rm(join(this.#directory, name), { force: true });
+    const leftover = (await namesIn(this.#directory)).filter((name) => name.endsWith('.tmp'));
+    for (const name of leftover) await rm(join(this.#directory, name), { force: true });
   }
 
   #path(id: string): string {
-    if (!isSandboxId(id)) throw new PodwrightError('invalid_argument', `${JSON.stringify(id)} is no id of a sandbox`);
+    if (!isSandboxId(id))
+      throw new PodwrightError('invalid_argument', `${JSON.stringify(id)} is not the id of a sandbox`);
     return join(this.#directory, id + SUFFIX);
   }
 }
@@ -86,7 +87,7 @@ async function readBounded(path: string): Promise<string> {
   try {
     const status = await file.stat();
     if (!status.isFile() || status.size > MAX_CHECKPOINT_BYTES)
-      throw new PodwrightError('data_loss', `it is no regular file of at most ${MAX_CHECKPOINT_BYTES} bytes`);
+      throw new PodwrightError('data_loss', `not a regular file of at most ${MAX_CHECKPOINT_BYTES} bytes`);
     return await file.readFile('utf8');
   } finally {
     await file.close();

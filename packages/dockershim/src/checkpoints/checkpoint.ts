@@ -12,7 +12,7 @@ const dataSchema = z.object({
   attempt: z.int().min(0),
   createdAtMs: z.number(),
   hostNetwork: z.boolean(),
-  /** The plugin that the pod's network is of, `cni` or `none`. */
+  /** The network plugin that set up the pod's network: `cni` or `none`. */
   network: z.string(),
   portMappings: z.array(
     z.object({ protocol: z.enum(['TCP', 'UDP', 'SCTP']), containerPort: port, hostPort: port, hostIp: z.string() }),
@@ -21,7 +21,7 @@ const dataSchema = z.object({
   cgroupParent: z.string().optional(),
 });
 
-/** What is to be known of a sandbox when its container is gone, or an earlier process made it. */
+/** State of a sandbox that must survive the removal of its container and a restart of the dockershim. */
 export type SandboxCheckpoint = z.infer<typeof dataSchema>;
 
 const fileSchema = z.object({ version: z.literal(1), checksum: z.string(), data: z.record(z.string(), z.unknown()) });
@@ -31,23 +31,23 @@ export function encodeCheckpoint(checkpoint: SandboxCheckpoint): string {
   return JSON.stringify({ version: 1, checksum: checksumOf(checkpoint), data: checkpoint });
 }
 
-/** The checkpoint in a file's text. Throws `data_loss` for one that was cut, changed or never was one. */
+/** The checkpoint in a file's text. Throws `data_loss` if the text is truncated, altered or not a checkpoint. */
 export function decodeCheckpoint(text: string): SandboxCheckpoint {
   let file: z.infer<typeof fileSchema>;
   try {
     file = fileSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw wrapError('it is no checkpoint', error, 'data_loss');
+    throw wrapError('not a checkpoint', error, 'data_loss');
   }
   if (checksumOf(file.data) !== file.checksum)
-    throw new PodwrightError('data_loss', 'its checksum is not that of its content');
+    throw new PodwrightError('data_loss', 'its checksum does not match its content');
   const parsed = dataSchema.safeParse(file.data);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new PodwrightError('data_loss', `data.${issue?.path.join('.')}: ${issue?.message}`);
 }
 
-/** SHA-256 of the data as it stands in the file. */
+/** SHA-256 of the data as serialized in the file. */
 function checksumOf(data: object): string {
   return createHash('sha256').update(JSON.stringify(data)).digest('hex');
 }

@@ -17,7 +17,7 @@ import { containerHandlers } from './container-handlers.ts';
 
 const contextOf = (signal = AbortSignal.timeout(60_000)): CallContext => ({ signal, service: '', method: '' });
 
-/** How the verbs that only ask or end things fail on an Engine that answers so. */
+/** Checks the error of the calls that read, stop or remove containers on an Engine with this answer. */
 async function check(answer: RequestListener, code: string, words: RegExp): Promise<void> {
   await using fake = await startFakeEngine(answer);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
@@ -45,13 +45,13 @@ const answering =
   (_request, response) =>
     response.writeHead(status).end(body);
 
-test('errors of the Engine keep its words, and their class', async () => {
+test('errors of the Engine keep their message and their class', async () => {
   await check(answering(500, '{"message":"disk full"}'), 'internal', /disk full/);
   await check(answering(503, 'no daemon'), 'unavailable', /no daemon/);
   await check(answering(500, ''), 'internal', /the Docker Engine answered 500/);
 });
 
-test('a redirection is no success', async () => {
+test('a redirection is an error', async () => {
   await using fake = await startFakeEngine(answering(301, ''));
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
   await assert.rejects(engine.containers.stop('abc', 0), /the Docker Engine answered 301/);
@@ -59,7 +59,7 @@ test('a redirection is no success', async () => {
   await check(answering(301, ''), 'internal', /the Docker Engine answered 301/);
 });
 
-test('what leads elsewhere in the paths of the Engine is no container, and it is not asked', async () => {
+test('an id that would change the path of a request is not found, without a request to the Engine', async () => {
   let asked = 0;
   await using fake = await startFakeEngine((_request, response) => {
     asked++;
@@ -82,7 +82,7 @@ test('what leads elsewhere in the paths of the Engine is no container, and it is
   engine.close();
 });
 
-test('an answer that is none, is cut or never ends is an error', async () => {
+test('a malformed, truncated or missing answer is an error', async () => {
   await check(answering(200, '<html>'), 'internal', /answer is not as expected/);
   await check(answering(200, '{"Id":7}'), 'internal', /answer is not as expected/);
   await check((_request, response) => response.socket!.destroy(), 'unavailable', /does not answer/);
@@ -93,7 +93,7 @@ test('an answer that is none, is cut or never ends is an error', async () => {
   await check(cut, 'unavailable', /read the answer/);
 });
 
-test('an Engine that does not answer holds no client that leaves', async () => {
+test('an Engine that does not answer does not hold up a client that cancels its call', async () => {
   await using fake = await startFakeEngine(() => undefined);
   const engine = new Engine(new EngineHttp(fake.socket, '1.41'));
   const verbs = containerHandlers(

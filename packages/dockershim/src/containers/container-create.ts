@@ -21,10 +21,13 @@ import { createRecovered } from './create-recovered.ts';
 import { oomScoreOf } from './resources.ts';
 import { seccompProfilePath } from './security.ts';
 
-/** The API of Docker Engine 25, 1.44, is the first that knows CDI devices. */
+/** CDI devices need API 1.44 (Docker Engine 25). */
 const CDI_API_MINOR = 44;
 
-/** CreateContainer: everything but the process. Calls for one name run one after the other, so that a retry finds the earlier try. */
+/**
+ * CreateContainer: creates the container without its process. Calls for one name are serialized, so that a retry finds the earlier
+ * attempt.
+ */
 export function containerCreate(services: ContainerServices): RuntimeHandlers['createContainer'] {
   const { engine, logger, failpoint } = services;
   const names = new KeyedLock();
@@ -59,14 +62,14 @@ function checked({ config, sandboxConfig }: CreateContainerRequest): {
   return { config, sandboxConfig };
 }
 
-/** The sandbox's own name tells whose pod it is, whatever the request says. */
+/** The container's name; the pod is taken from the sandbox's name, not from the request. */
 function nameOf({ metadata }: ContainerConfig, sandbox: ContainerInspection): string {
   const { podName, namespace, uid } = parseName(sandbox.Name)!;
   const { name, attempt } = metadata!;
   return formatName({ name, attempt, podName, namespace, uid });
 }
 
-/** A container whose processes are to be seen must be one of the same pod, else its pod's secrets are another's. */
+/** Rejects a target container (pid mode TARGET) of another pod: its processes and their secrets would be visible to this pod. */
 async function checkTarget(
   { engine }: ContainerServices,
   { linux }: ContainerConfig,
@@ -79,7 +82,7 @@ async function checkTarget(
   throw invalid(`${call.attempted}: the container ${target.Id} of namespaceOptions.targetId is of another pod`);
 }
 
-/** The Engine is asked about itself only where that says how the container is made, and then mostly answers from memory. */
+/** Gathers the inputs of the container's spec. The Engine's facts are requested only if the spec depends on them. */
 async function specSources(
   { facts, filesOf }: ContainerServices,
   { linux, CDIDevices }: ContainerConfig,
@@ -108,7 +111,7 @@ async function specSources(
   };
 }
 
-/** Of a pod whose files went with an earlier root directory they are made again. */
+/** The pod's network files; rewritten if they were lost with an earlier root directory. */
 async function networkFiles(
   filesOf: ContainerServices['filesOf'],
   { sandbox, sandboxConfig }: Pick<SpecSources, 'sandboxConfig'> & { sandbox: ContainerInspection },
@@ -124,14 +127,14 @@ function hasCdi({ ApiVersion }: EngineVersion): boolean {
   return major === 1 && (minor ?? 0) >= CDI_API_MINOR;
 }
 
-/** What is not there yet is made as a directory, as containerd does; the Engine refuses it. */
+/** Creates missing host paths as directories, as containerd does; the Engine would reject them. */
 async function makeHostPaths({ mounts }: ContainerConfig): Promise<void> {
   for (const { hostPath } of mounts) {
     try {
       await mkdir(hostPath, { recursive: true, mode: HOST_PATH_DIRECTORY });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue; // a file
-      throw wrapError(`make ${hostPath}, which is to be mounted`, error);
+      throw wrapError(`make host path ${hostPath} of a mount`, error);
     }
   }
 }

@@ -10,7 +10,7 @@ import { containerInspect } from './container-status.ts';
 import { containerStop } from './container-stop.ts';
 import { containerUpdate } from './container-update.ts';
 
-/** What a client does with containers, but for their streams and statistics. CheckpointContainer is not among it: Docker has none. */
+/** CRI calls for containers, except streams and statistics. CheckpointContainer is not implemented: Docker has no equivalent. */
 export function containerHandlers(
   { engine, logger, failpoint }: Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'>,
   { facts, filesOf }: Pick<ContainerServices, 'facts' | 'filesOf'>,

@@ -18,7 +18,7 @@ import { givenMarks } from './details.ts';
 type Listed = MessageInitShape<typeof ContainerSchema>;
 type Needs = Pick<ContainerServices, 'engine'>;
 
-/** ListContainers: one question to the Engine, which filters, or none while nothing changes. */
+/** ListContainers: one filtered request to the Engine, or none while the cached list is valid. */
 export function containerList(services: Needs): RuntimeHandlers['listContainers'] {
   return async ({ filter }, { signal }) => ({ containers: await select(services, filter, signal) });
 }
@@ -39,14 +39,17 @@ async function select({ engine }: Needs, filter: CriFilter | undefined, signal: 
   return ours.map(listedContainer).filter((container) => matches(container, filter));
 }
 
-/** What of the filter the Engine understands; nothing where no container can match. Its ids are patterns, so they are looked at again. */
+/**
+ * The part of the filter that the Engine supports; `undefined` if no container can match. The Engine takes ids as patterns, so
+ * `matches` checks them again.
+ */
 function engineFilter(filter: CriFilter | undefined): ContainerFilter | undefined {
   const label = [`${TYPE_LABEL}=${CONTAINER_TYPE}`];
   if (filter === undefined) return { label };
   const { id, podSandboxId, state, labelSelector } = filter;
   const isId = (text: string) => /^[0-9a-f]*$/.test(text);
   if (!isId(id) || !isId(podSandboxId)) return undefined;
-  // a beginning of a sandbox's id is looked at here: labels are compared as a whole
+  // the Engine compares label values as a whole; `matches` checks a prefix of a sandbox id
   if (podSandboxId.length === FULL_ID_LENGTH) label.push(`${SANDBOX_ID_LABEL}=${podSandboxId}`);
   label.push(...Object.entries(labelSelector).map(([name, value]) => `${name}=${value}`));
   const status = state === undefined ? undefined : engineStates(state.state);
@@ -54,7 +57,7 @@ function engineFilter(filter: CriFilter | undefined): ContainerFilter | undefine
   return { label, ...(id !== '' && { id: [id] }), ...(status !== undefined && { status }) };
 }
 
-/** Digits of an id of the Engine. */
+/** Hexadecimal digits of a complete container id. */
 const FULL_ID_LENGTH = 64;
 
 function matches({ id = '', podSandboxId = '', labels = {} }: Listed, filter: CriFilter | undefined): boolean {

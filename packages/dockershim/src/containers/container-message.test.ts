@@ -9,7 +9,7 @@ const NEVER = '0001-01-01T00:00:00Z';
 const CREATED = '2026-11-22T23:00:00.000000001Z';
 const created = BigInt(Date.parse('2026-11-22T23:00:00Z')) * 1_000_000n + 1n;
 
-/** The status of a container that the Engine tells this state of. */
+/** The CRI status of a container with this state in the Engine's inspection. */
 function statusOf(
   state: object,
   changes: { config?: object; image?: { RepoTags: string[]; RepoDigests: string[] } } = {},
@@ -27,10 +27,10 @@ function statusOf(
   return criContainerStatus(inspection, changes.image);
 }
 
-test('how a container stands, by what the Engine tells', () => {
+test('the state of a container follows from the inspection of the Engine', () => {
   const check = (state: object, expected: object) => {
-    const { state: told, exitCode, reason, startedAt, finishedAt } = { ...blank, ...statusOf(state) };
-    assert.deepEqual({ state: told, exitCode, reason, startedAt, finishedAt }, { ...blank, ...expected });
+    const { state: shown, exitCode, reason, startedAt, finishedAt } = { ...blank, ...statusOf(state) };
+    assert.deepEqual({ state: shown, exitCode, reason, startedAt, finishedAt }, { ...blank, ...expected });
   };
   const blank = { exitCode: undefined, reason: undefined, startedAt: 0n, finishedAt: undefined };
   const began = { StartedAt: CREATED };
@@ -49,7 +49,7 @@ test('how a container stands, by what the Engine tells', () => {
   check({ Status: 'created', ExitCode: 127 }, exit(127, 'ContainerCannotRun'));
 });
 
-test('an image is told by a name that it can be pulled by, if it has one', () => {
+test('the image of a container is reported by a pullable reference if it has one', () => {
   const refs = (image?: { RepoTags: string[]; RepoDigests: string[] }, userImage = '') => {
     const details = JSON.stringify({ labels: [], annotations: [], userImage });
     const status = statusOf({}, { image, config: { Image: 'asked:1', Labels: { 'io.podwright.details': details } } });
@@ -62,7 +62,7 @@ test('an image is told by a name that it can be pulled by, if it has one', () =>
   assert.deepEqual(refs(both, 'h:5000/b:2'), ['h:5000/b:2', 'docker-pullable://h:5000/b@sha256:bb', 'sha256:1f']);
 });
 
-test('labels of the image are not those of the container, unless another dockershim made it', () => {
+test('labels of the image are not reported for the container, unless another dockershim created it', () => {
   const Labels = { mine: '1', maintainer: 'x', 'annotation.a': '2', 'annotation.evil': '3' };
   const shown = (labels: object) => {
     const { labels: one, annotations } = statusOf({}, { config: { Labels: labels } });
@@ -79,7 +79,7 @@ test('labels of the image are not those of the container, unless another dockers
     assert.deepEqual(shown({ ...Labels, 'io.podwright.details': broken }), all, broken);
 });
 
-test('the user and the signal, where the Engine tells them', () => {
+test('user and stop signal are reported if the Engine reports them', () => {
   const of = (config: object) => statusOf({}, { config });
   assert.equal(of({ User: 'web' }).user, undefined);
   assert.equal(of({ User: '7' }).user, undefined);
@@ -88,7 +88,7 @@ test('the user and the signal, where the Engine tells them', () => {
   assert.equal(of({ StopSignal: 'SIGRTMIN+3' }).stopSignal, Signal.SIGRTMINPLUS3);
 });
 
-test("the Engine's words for states, there and back", () => {
+test('states of the Engine and of the CRI are mapped in both directions', () => {
   for (const [word, state] of Object.entries({ created: 0, running: 1, paused: 1, exited: 2, dead: 2, odd: 3 })) {
     assert.equal(listedState({ State: word }), state, word);
     if (word !== 'odd') assert.ok(engineStates(state).includes(word));

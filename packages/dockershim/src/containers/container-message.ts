@@ -10,12 +10,12 @@ import type { ImageNames } from './image-names.ts';
 import { criPropagation } from './mounts.ts';
 import { criResources } from './resources.ts';
 
-/** What the Engine sends where neither the image nor the container names one. */
+/** The Engine's default if neither the image nor the container sets a stop signal. */
 const DEFAULT_STOP_SIGNAL = 'SIGTERM';
 
 type Status = MessageInitShape<typeof ContainerStatusSchema>;
 
-/** A container of ours as ContainerStatus shows it. `image` is nothing where it has no names any more. */
+/** A container of this dockershim as a ContainerStatus. `image` is `undefined` if the image has no names any more. */
 export function criContainerStatus(container: ContainerInspection, image: ImageNames | undefined): Status {
   const { Config, Image } = container;
   const { labels, annotations, userSpecifiedImage } = givenMarks(Config.Labels);
@@ -49,7 +49,10 @@ function mountsOf({ Mounts, Config }: ContainerInspection): Status['mounts'] {
   }));
 }
 
-/** The reference as all dockershims tell it: by which words it can be pulled, or that it cannot be. */
+/**
+ * The image reference in the form of upstream's dockershim: `docker-pullable://` with a digest, or `docker://` with the image id if it
+ * has none.
+ */
 function pullableReference(id: string, { imageName, image }: { imageName: string; image: ImageNames | undefined }) {
   const repository = imageName.replace(/:[^/:]*$/, '');
   const digests = image?.RepoDigests ?? [];
@@ -65,9 +68,9 @@ function stateFields(container: ContainerInspection) {
   if (phase !== 'exited') return fields;
   const finishedAt = nanoseconds(State.FinishedAt);
   const end = { exitCode: State.ExitCode, message: State.Error, reason: endReason(State) };
-  // one that never ran began and ended as it was created
+  // a container that never ran is reported as started and finished at its creation
   if (finishedAt === 0n) return { ...fields, ...end, startedAt: createdAt, finishedAt: createdAt };
-  // the Engine writes down when it was told of the start: a short life may be over by then
+  // the Engine records the start when containerd reports it, which may be after the end of a short process
   return { ...fields, ...end, finishedAt, ...(fields.startedAt > finishedAt && { startedAt: finishedAt }) };
 }
 
@@ -77,7 +80,7 @@ function endReason({ FinishedAt, OOMKilled, ExitCode }: ContainerInspection['Sta
   return ExitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** Known for a user and a group in numbers alone: for all others the image's files count, and the Engine does not tell. */
+/** Known only for a numeric user and group: others are looked up in the image's files, and the Engine does not report the result. */
 function userOf({ Config, HostConfig }: ContainerInspection): Status['user'] {
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(Config.User);
   if (match === null) return undefined;

@@ -1,19 +1,19 @@
 import type { RuntimeHandlers } from '@podwright/cri';
 import { removeContainer } from '../engine/remove-container.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE, LOG_PATH_LABEL } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 import { unlinkLog } from '../logs/log-link.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * RemoveContainer: removes the container, killed first if it runs, and before it the link to its log, which only the container knows
- * of. A success for what is not there.
+ * RemoveContainer: removes the link to the log first, because only the container's labels have its path, then the container, which is
+ * killed if it runs. Succeeds if the container does not exist.
  */
 export function containerRemove({ engine, failpoint }: ContainerServices): RuntimeHandlers['removeContainer'] {
   return async ({ containerId: id }, { signal }) => {
     const attempted = `remove container ${id}`;
-    const container = await unlessGone(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
+    const container = await unlessNotFound(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
     if (container === undefined) return {};
     const link = container.Config.Labels[LOG_PATH_LABEL] ?? '';
     if (link !== '') await unlinkLog(link, container.Id);

@@ -6,8 +6,8 @@ import type { ContainerServices } from './container-services.ts';
 import { linkContainerLog } from './container-start.ts';
 
 /**
- * ReopenContainerLog: Docker writes its logs itself and opens none anew, so this is always an error. A client that has moved the link
- * away, which is all that it can move, finds it again: one that was killed then would never see the log any more.
+ * ReopenContainerLog: always an error, because Docker rotates its logs itself and cannot reopen them. The link to the log is restored
+ * before: a kubelet has moved it away, and if it is killed now it would not find the log again.
  */
 export function containerReopenLog(services: ContainerServices): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId: id }, { signal }) => {
@@ -16,7 +16,7 @@ export function containerReopenLog(services: ContainerServices): RuntimeHandlers
     await linkContainerLog(services, container, signal);
     throw new PodwrightError(
       'unimplemented',
-      `${attempted}: Docker rotates logs itself, and only new containers' if it is told to: set "log-opts": {"max-size": "10m", "max-file": "5"} in /etc/docker/daemon.json`,
+      `${attempted}: Docker rotates logs itself, and only for new containers and if configured: set "log-opts": {"max-size": "10m", "max-file": "5"} in /etc/docker/daemon.json`,
     );
   };
 }

@@ -1,15 +1,15 @@
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
 import type { DockershimServices } from '../services.ts';
 
-/** What the Engine says about itself, from memory where that will do: the question costs it more than a container's creation. */
+/** The Engine's version and info, cached if possible: `GET /info` costs the Engine more than creating a container. */
 export type EngineFactsSource = {
   info(signal?: AbortSignal): Promise<EngineInfo>;
   version(signal?: AbortSignal): Promise<EngineVersion>;
 };
 
-/** What the verbs of containers need. */
+/** Dependencies of the CRI calls for containers. */
 export type ContainerServices = Pick<DockershimServices, 'engine' | 'logger' | 'failpoint'> & {
   facts: EngineFactsSource;
-  /** The directory with the files of a sandbox whose network the Engine leaves alone. */
+  /** The directory with `hostname`, `hosts` and `resolv.conf` of a sandbox whose network the Engine does not set up. */
   filesOf: (sandboxId: string) => string;
 };

@@ -35,7 +35,7 @@ function specOf(config: Config, sources: Partial<SpecSources> = {}): ContainerSp
   return containerSpec(create(ContainerConfigSchema, whole), sourcesOf(sources));
 }
 
-/** What is asked for must be in the specification; what else is in it does not matter. */
+/** Checks the expected fields of the spec and ignores the others. */
 function check(config: Config, expected: Partial<ContainerSpec>, sources: Partial<SpecSources> = {}): void {
   assert.deepEqual(pick(specOf(config, sources), expected), expected);
 }
@@ -68,7 +68,7 @@ const mount = (mount: NonNullable<Config['mounts']>[number]): Config => ({
   mounts: [{ hostPath: '/h', containerPath: '/c', ...mount } as typeof mount],
 });
 
-test('command, arguments and environment take the place of what the image has, and empty lists of nothing', () => {
+test('command, arguments and environment replace those of the image, and empty lists replace nothing', () => {
   const nothing = { Entrypoint: undefined, Cmd: undefined, WorkingDir: undefined, User: undefined };
   check({}, { Image: 'i', ...nothing, Env: [], Tty: false, OpenStdin: false, Healthcheck: { Test: ['NONE'] } });
   check({ command: ['a'] }, { Entrypoint: ['a'], Cmd: undefined });
@@ -78,7 +78,7 @@ test('command, arguments and environment take the place of what the image has, a
   check({ workingDir: '/w', stopSignal: Signal.SIGRTMINPLUS3 }, { WorkingDir: '/w', StopSignal: 'SIGRTMIN+3' });
 });
 
-test('the sandbox gives its namespaces, its cgroup and its OCI runtime', () => {
+test('a container has the namespaces, the parent cgroup and the OCI runtime of its sandbox', () => {
   const all = { NetworkMode: SHARED, IpcMode: SHARED, PidMode: SHARED, CgroupParent: '/pod', Runtime: 'runc' };
   checkHost({}, { ...all, UTSMode: undefined, UsernsMode: undefined, RestartPolicy: { Name: 'no' } });
   const onHost = { Id: ID, HostConfig: { UsernsMode: 'host' } } as SpecSources['sandbox'];
@@ -96,7 +96,7 @@ test('the sandbox gives its namespaces, its cgroup and its OCI runtime', () => {
   checkSecurity(users, { PidMode: SHARED }, { sandboxConfig });
 });
 
-test('labels carry what the Engine has no place for, and no label of a client is one of them', () => {
+test("CRI fields without an Engine field are stored in labels, which a client's labels cannot override", () => {
   const { Labels } = specOf({
     labels: { a: 'b', 'io.kubernetes.docker.type': 'podsandbox' },
     annotations: { c: 'd' },
@@ -154,7 +154,7 @@ test('profiles of seccomp, AppArmor and SELinux', () => {
   checkSecurity(label, { SecurityOpt: ['label=type:t', 'label=level:s0:c1'] });
 });
 
-test('what is hidden is what the client says, but for a privileged container, which its sandbox must allow', () => {
+test('masked paths are those of the request, and a privileged container needs a privileged sandbox', () => {
   checkSecurity({}, { MaskedPaths: [], ReadonlyPaths: [], Privileged: false });
   checkSecurity({ maskedPaths: ['/m'], readonlyPaths: ['/r'] }, { MaskedPaths: ['/m'], ReadonlyPaths: ['/r'] });
   checkSecurity({ readonlyRootfs: true }, { ReadonlyRootfs: true });
@@ -164,7 +164,7 @@ test('what is hidden is what the client says, but for a privileged container, wh
   checkRefusal(security({ privileged: true }), 'invalid_argument', /was not asked to allow that/);
 });
 
-test('mounts, and what Docker cannot mount', () => {
+test('mounts are translated, and mounts that Docker does not support are refused', () => {
   const plain = { Type: 'bind', Source: '/h', Target: '/c', ReadOnly: false } as const;
   checkHost(mount({}), { Mounts: [plain], Binds: undefined });
   checkHost(mount({ readonly: true }), { Mounts: [{ ...plain, ReadOnly: true }] });
@@ -181,7 +181,7 @@ test('mounts, and what Docker cannot mount', () => {
   checkRefusal(mount({ propagation: 9 as never }), 'invalid_argument', /propagation 9 is unknown/);
 });
 
-test("a container has its pod's hosts and resolv.conf where the Engine leaves them to us, or its own", () => {
+test("a container has its own hosts and resolv.conf, or its pod's if the Engine does not write them", () => {
   const given = { networkFiles: '/state/sandboxes/x' };
   const file = (name: string) => ({ Type: 'bind', Source: `/state/sandboxes/x/${name}`, Target: `/etc/${name}` });
   const both = (ReadOnly: boolean) =>
@@ -200,7 +200,7 @@ test("a container has its pod's hosts and resolv.conf where the Engine leaves th
   );
 });
 
-test('a volume is relabelled for a pod with a label of its own, where the Engine has SELinux', () => {
+test('a volume is relabelled for a pod with its own SELinux label, if the Engine has SELinux', () => {
   const relabelled = { ...mount({ selinuxRelabel: true, readonly: true }), linux: {} };
   const marked = { ...relabelled, ...security({ selinuxOptions: { level: 's0:c1' } }) };
   const there = { security: { options: ['name=selinux'] } };
@@ -212,8 +212,13 @@ test('a volume is relabelled for a pod with a label of its own, where the Engine
   const files = ['hostname', 'hosts', 'resolv.conf'].map((name) => `/x/${name}:/etc/${name}:rw,z`);
   const plain = { Type: 'bind', Source: '/h', Target: '/c', ReadOnly: false } as const;
   checkHost(mount({}), { Mounts: [plain], Binds: files }, { ...there, networkFiles: '/x' });
-  const refused = { ...there, networkFiles: '/a:b' }; // unlabelled, no name would resolve, and nobody would know why
-  checkRefusal({}, 'invalid_argument', /cannot give "\/a:b\/hostname" an SELinux label, for its colon/, refused);
+  const refused = { ...there, networkFiles: '/a:b' }; // without the label, name resolution would fail without an error
+  checkRefusal(
+    {},
+    'invalid_argument',
+    /cannot give "\/a:b\/hostname" an SELinux label, because the path has a colon/,
+    refused,
+  );
 });
 
 test('devices', () => {
@@ -221,13 +226,13 @@ test('devices', () => {
   checkHost({ devices: [{ hostPath: '/dev/a', containerPath: '/dev/b', permissions: 'r' }] }, { Devices: [device] });
   const same = { PathOnHost: '/dev/a', PathInContainer: '/dev/a', CgroupPermissions: 'rwm' };
   checkHost({ devices: [{ hostPath: '/dev/a' }] }, { Devices: [same] });
-  checkRefusal({ devices: [{ hostPath: '/dev/a', permissions: 'x' }] }, 'invalid_argument', /are not of r, w, m/);
+  checkRefusal({ devices: [{ hostPath: '/dev/a', permissions: 'x' }] }, 'invalid_argument', /must consist of r, w, m/);
   const cdi = { CDIDevices: [{ name: 'vendor.com/gpu=0' }] };
   checkRefusal(cdi, 'unimplemented', /CDI devices \(vendor.com\/gpu=0\): Docker Engine 25 or later can/);
   checkHost(cdi, { DeviceRequests: [{ Driver: 'cdi', DeviceIDs: ['vendor.com/gpu=0'] }] }, { hasCdi: true });
 });
 
-test('limits: memory comes with swap, and what a kubelet always says and Docker has not is left out', () => {
+test('a memory limit sets the swap limit, and settings that every kubelet sends and Docker lacks are ignored', () => {
   const resources = (resources: NonNullable<Linux['resources']>): Config => ({ linux: { resources } });
   const none = { Memory: undefined, MemorySwap: undefined, CpuShares: undefined, CpuQuota: undefined };
   checkHost(resources({}), none);
@@ -245,9 +250,9 @@ test('limits: memory comes with swap, and what a kubelet always says and Docker 
   checkRefusal(resources(less), 'invalid_argument', /is less than memoryLimitInBytes 10/);
 });
 
-test('text that would be cut or misread is refused', () => {
+test('text that the Engine would truncate or misread is refused', () => {
   checkRefusal({ image: { image: '' } }, 'invalid_argument', /has no image/);
   checkRefusal({ command: ['a\0b'] }, 'invalid_argument', /zero byte/);
   checkRefusal({ workingDir: 'w' }, 'invalid_argument', /workingDir "w" is not an absolute path/);
-  for (const key of ['', 'A=B']) checkRefusal({ envs: [{ key }] }, 'invalid_argument', /is no name of a variable/);
+  for (const key of ['', 'A=B']) checkRefusal({ envs: [{ key }] }, 'invalid_argument', /is not a valid variable name/);
 });

@@ -28,23 +28,23 @@ import { dockerResources } from './resources.ts';
 import { type SecurityFacts, securityConfig, userOf } from './security.ts';
 import { unsupported } from './unsupported.ts';
 
-/** What a container is made of beside its own configuration. */
+/** Inputs of a container's spec besides its own configuration. */
 export type SpecSources = {
   sandboxConfig: PodSandboxConfig;
-  /** The sandbox as it is: what the pod's containers have from it. */
+  /** The sandbox's container, whose namespaces and host settings the pod's containers share. */
   sandbox: Pick<ContainerInspection, 'Id' | 'HostConfig'>;
-  /** Where the pod's `hosts` and `resolv.conf` are, if the Engine does not write them. */
+  /** Directory of the pod's `hosts` and `resolv.conf`, if the Engine does not write them. */
   networkFiles?: string;
   security: SecurityFacts;
-  /** What is asked for, or as near as this host lets the Engine go. */
+  /** The requested `oom_score_adj`, or the nearest value that this process may set. */
   oomScoreAdj: number;
-  /** Whether the Engine knows the devices of the Container Device Interface (API 1.44). */
+  /** Whether the Engine supports devices of the Container Device Interface (API 1.44). */
   hasCdi: boolean;
 };
 
 /**
- * What the Engine is asked for. Errors: `invalid_argument` (it makes no sense), `unimplemented` (Docker has no words for it),
- * `failed_precondition` (this Engine or host cannot).
+ * Translates a container's configuration for the Engine. Errors: `invalid_argument` (contradictory or malformed), `unimplemented`
+ * (Docker has no equivalent), `failed_precondition` (not supported by this Engine or host).
  */
 export function containerSpec(config: ContainerConfig, sources: SpecSources): ContainerSpec {
   const { stdin, stdinOnce, tty } = config;
@@ -60,7 +60,7 @@ export function containerSpec(config: ContainerConfig, sources: SpecSources): Co
     OpenStdin: stdin,
     StdinOnce: stdinOnce,
     Env: config.envs.map(variable),
-    // an empty list is no list: the image's words count
+    // an empty list means the image's own
     ...(config.command.length > 0 && { Entrypoint: words('command', config.command) }),
     ...(config.args.length > 0 && { Cmd: words('args', config.args) }),
     ...(config.workingDir !== '' && { WorkingDir: absolutePath('workingDir', config.workingDir) }),
@@ -86,19 +86,25 @@ function hostConfig(config: ContainerConfig, sources: SpecSources): HostConfig {
     OomScoreAdj: oomScoreAdj,
     CgroupParent,
     Runtime,
-    // namespaces are shared with those of the same users alone
+    // namespaces can be shared only by containers with the same user mapping
     ...(UsernsMode !== '' && { UsernsMode }),
     RestartPolicy: { Name: 'no' },
   };
 }
 
-/** Without a label of the pod's own, Docker would give a volume that of one container, which then has it alone. */
+/**
+ * The requested mounts. Volumes of a pod with its own SELinux label are relabelled; otherwise Docker's label would restrict them to
+ * one container.
+ */
 function ownMounts({ mounts, linux }: ContainerConfig, { security }: SpecSources): LabelledMount[] {
   const isLabelled = linux?.securityContext?.selinuxOptions !== undefined && hasSecurity(security.options, 'selinux');
   return mounts.map((mount) => (isLabelled && mount.selinuxRelabel ? { mount, label: 'Z' } : { mount }));
 }
 
-/** All containers of the pod have them, so the label is one for all, as that of the Engine's own. */
+/**
+ * Mounts of the pod's network files. They are shared by all containers of the pod, and so is their label, as with the Engine's own
+ * files.
+ */
 function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources): LabelledMount[] {
   const { networkFiles: directory, security } = sources;
   if (directory === undefined) return [];
@@ -111,7 +117,7 @@ function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources):
   }));
 }
 
-/** What the whole pod must have been asked to allow. */
+/** Rejects what the sandbox must allow and does not. */
 function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
   const own = linux?.securityContext;
   const pod = sandboxConfig.linux?.securityContext;
@@ -137,7 +143,7 @@ function labelsOf(config: ContainerConfig, { sandbox, sandboxConfig }: SpecSourc
   });
 }
 
-/** Where the client looks for the log, '' for nowhere. It never leads out of the pod's directory. */
+/** The log path that the client expects, '' for none. Rejects a path outside of the pod's log directory. */
 function logPathOf(directory: string, path: string): string {
   if (directory === '' || path === '') return '';
   const whole = posix.join(plainText('logDirectory', directory), plainText('logPath', path));
@@ -146,8 +152,8 @@ function logPathOf(directory: string, path: string): string {
   throw invalid(`logPath "${path}" leads out of the sandbox's logDirectory "${directory}"`);
 }
 
-/** The Engine's configurations are UTF-8: other bytes become U+FFFD, as with every runtime. */
+/** An environment variable. The Engine's configuration is UTF-8: invalid bytes become U+FFFD. */
 function variable({ key, value }: KeyValue): string {
-  if (key === '' || key.includes('=')) throw invalid(`envs: "${key}" is no name of a variable`);
+  if (key === '' || key.includes('=')) throw invalid(`envs: "${key}" is not a valid variable name`);
   return `${plainText('envs', key)}=${plainText(`variable ${key}`, Buffer.from(value).toString('utf8'))}`;
 }

@@ -8,8 +8,8 @@ import { phaseOf } from './container-phase.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * StartContainer: runs the process of a container that has not run. One that runs is as asked for. Its log is linked before, so that a
- * client finds the first line. Where the process cannot be run, the Engine's container ends with the OCI runtime's words.
+ * StartContainer: starts the process of a created container; succeeds if it runs already. Its log is linked before, so that the client
+ * does not miss the first line. If the process cannot be started, the container exits with the OCI runtime's message.
  */
 export function containerStart(services: ContainerServices): RuntimeHandlers['startContainer'] {
   const { engine, failpoint } = services;
@@ -19,7 +19,10 @@ export function containerStart(services: ContainerServices): RuntimeHandlers['st
     const phase = phaseOf(container);
     if (phase === 'running') return {};
     if (phase === 'exited')
-      throw new PodwrightError('failed_precondition', `${attempted}: it has ended, and a container runs once`);
+      throw new PodwrightError(
+        'failed_precondition',
+        `${attempted}: it has exited, and a container cannot be started again`,
+      );
     await linkContainerLog(services, container, signal);
     await failpoint('container-start/log-linked');
     await engine.containers.start(container.Id, signal);
@@ -28,7 +31,7 @@ export function containerStart(services: ContainerServices): RuntimeHandlers['st
   };
 }
 
-/** Links the Engine's log into the place where the client looks, if there are both. */
+/** Links the Engine's log file to the CRI log path, if the container has both. */
 export async function linkContainerLog(
   { facts }: Pick<ContainerServices, 'facts'>,
   container: ContainerInspection,

@@ -1,21 +1,21 @@
 import type { RuntimeHandlers } from '@podwright/cri';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 import { MAX_GRACE_SECONDS } from '../limits.ts';
-import { killContainer } from '../sandbox/take-back.ts';
+import { killContainer } from '../sandbox/roll-back.ts';
 import type { ContainerServices } from './container-services.ts';
 
-/** StopContainer: asks, waits `timeout` seconds, kills. A success for what is not there or has ended. */
+/** StopContainer: sends the stop signal, waits `timeout` seconds, kills. Succeeds if the container does not exist or has exited. */
 export function containerStop({ engine, failpoint }: ContainerServices): RuntimeHandlers['stopContainer'] {
   return async ({ containerId: id, timeout }, { signal }) => {
     const attempted = `stop container ${id}`;
-    const container = await unlessGone(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
+    const container = await unlessNotFound(inspectOwn(engine, { type: CONTAINER_TYPE, id }, { attempted, signal }));
     if (!container?.State.Running) return {};
     const graceSeconds = Math.min(Math.max(0, Number(timeout)), MAX_GRACE_SECONDS);
-    // a stop without grace would ask first, and be heeded now and then; now it waits for the end
+    // without a grace period the Engine would still send the stop signal first: kill, so that the stop only waits for the exit
     if (graceSeconds === 0) await killContainer(engine, container.Id, signal);
-    await unlessGone(engine.containers.stop(container.Id, graceSeconds, signal));
+    await unlessNotFound(engine.containers.stop(container.Id, graceSeconds, signal));
     await failpoint('container-stop/stopped');
     return {};
   };

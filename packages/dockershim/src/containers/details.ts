@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { criMarks, DETAILS_LABEL, type Marks } from '../labels/labels.ts';
 
 const detailsSchema = z.object({
-  /** Names of the client's labels and annotations: the Engine mixes those of the image in. */
+  /** Keys of the client's labels and annotations: the Engine merges the image's labels into them. */
   labels: z.array(z.string()),
   annotations: z.array(z.string()),
-  /** The image in the words of the pod. */
+  /** The image as the pod's manifest names it. */
   userImage: z.string().optional(),
 });
 
@@ -19,7 +19,7 @@ export function formatDetails({ labels, annotations, image }: ContainerConfig): 
   return JSON.stringify(details satisfies Details);
 }
 
-/** What the label says; nothing for a container that another dockershim made, or whose label is broken. */
+/** The details in the label; `undefined` for a container of another dockershim, or if the label is malformed. */
 function parseDetails(dockerLabels: Record<string, string>): Details | undefined {
   const text = dockerLabels[DETAILS_LABEL];
   if (text === undefined) return undefined;
@@ -30,7 +30,7 @@ function parseDetails(dockerLabels: Record<string, string>): Details | undefined
   }
 }
 
-/** Labels and annotations as the client gave them, without those of the image, and the image as the pod names it. */
+/** Labels and annotations as the client gave them, without those of the image, and the image as the pod's manifest names it. */
 export function givenMarks(dockerLabels: Record<string, string>): Marks & Pick<ImageSpec, 'userSpecifiedImage'> {
   const { labels, annotations } = criMarks(dockerLabels);
   const details = parseDetails(dockerLabels);

@@ -1,29 +1,29 @@
 import type { Engine } from '../engine/engine.ts';
 import type { ImageInspection } from '../engine/engine-images.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
-import { IMAGE_NAMES_KEPT_MS } from '../limits.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
+import { IMAGE_NAMES_CACHE_MS } from '../limits.ts';
 
-/** What an image is called. */
+/** Tags and digests of an image. */
 export type ImageNames = Pick<ImageInspection, 'RepoTags' | 'RepoDigests'>;
 
-/** Names of images by id, asked for anew after a while: an image gets and loses names as it lives. */
+/** Names of images by id, cached for a short time, because images gain and lose names. */
 export class ImageNameCache {
   readonly #images: Engine['images'];
-  readonly #kept = new Map<string, { atMs: number; names: ImageNames | undefined }>();
+  readonly #cache = new Map<string, { atMs: number; names: ImageNames | undefined }>();
 
   constructor({ images }: Pick<Engine, 'images'>) {
     this.#images = images;
   }
 
-  /** Nothing for an image that is gone: containers may outlive theirs. */
+  /** `undefined` if the image was removed: a container may outlive its image. */
   async find(id: string, signal: AbortSignal): Promise<ImageNames | undefined> {
-    const oldestMs = performance.now() - IMAGE_NAMES_KEPT_MS;
-    for (const [key, { atMs }] of this.#kept) if (atMs < oldestMs) this.#kept.delete(key);
-    const known = this.#kept.get(id);
+    const oldestMs = performance.now() - IMAGE_NAMES_CACHE_MS;
+    for (const [key, { atMs }] of this.#cache) if (atMs < oldestMs) this.#cache.delete(key);
+    const known = this.#cache.get(id);
     if (known !== undefined) return known.names;
-    const image = await unlessGone(this.#images.inspect(id, signal));
+    const image = await unlessNotFound(this.#images.inspect(id, signal));
     const names = image && { RepoTags: image.RepoTags, RepoDigests: image.RepoDigests };
-    this.#kept.set(id, { atMs: performance.now(), names });
+    this.#cache.set(id, { atMs: performance.now(), names });
     return names;
   }
 }

@@ -3,14 +3,14 @@ import { absolutePath, type Device, invalid, type Mount, MountPropagation } from
 import type { HostConfig } from '../engine/engine-types.ts';
 import { unsupported } from './unsupported.ts';
 
-/** Without a word Docker mounts privately, or as a slave what lies above its own root, where it refuses anything else. */
+/** '' lets Docker choose: private, or slave for a source above its own root, where it rejects any other propagation. */
 const PROPAGATIONS: Record<MountPropagation, string> = {
   [MountPropagation.PROPAGATION_PRIVATE]: '',
   [MountPropagation.PROPAGATION_HOST_TO_CONTAINER]: 'rslave',
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'rshared',
 };
 
-/** The CRI's word for a mount's propagation as the Engine tells it. */
+/** The CRI's value for a mount propagation of the Engine. */
 export function criPropagation(propagation: string): MountPropagation {
   if (propagation === 'rshared' || propagation === 'shared') return MountPropagation.PROPAGATION_BIDIRECTIONAL;
   if (propagation === 'rslave' || propagation === 'slave') return MountPropagation.PROPAGATION_HOST_TO_CONTAINER;
@@ -18,12 +18,12 @@ export function criPropagation(propagation: string): MountPropagation {
 }
 
 /**
- * A mount, and the SELinux label that the Engine gives to what is mounted: that of the container alone (`Z`), one that all containers
- * may read and write (`z`), or none, so that it keeps its own.
+ * A mount and how the Engine relabels its source for SELinux: `Z` with the label of this container, `z` with the label shared by all
+ * containers; without, the source keeps its label.
  */
 export type LabelledMount = { mount: Mount; label?: 'Z' | 'z' };
 
-/** Mounts in the Engine's words. One with a label is said as a bind, which alone can have it, and whose paths cannot have a colon. */
+/** Mounts as the Engine takes them. Only `Binds` can be relabelled, and their paths cannot contain a colon. */
 export function mountConfig(mounts: LabelledMount[]): Pick<HostConfig, 'Mounts' | 'Binds'> {
   for (const { mount } of mounts) checkMount(mount);
   const binds = mounts.flatMap(({ mount, label }) => (label === undefined ? [] : [bindOf(mount, label)]));
@@ -48,7 +48,9 @@ function bindOf(mount: Mount, label: string): string {
   const { hostPath, containerPath } = mount;
   const colon = [hostPath, containerPath].find((path) => path.includes(':'));
   if (colon !== undefined)
-    throw invalid(`mount ${containerPath}: Docker cannot give "${colon}" an SELinux label, for its colon`);
+    throw invalid(
+      `mount ${containerPath}: Docker cannot give "${colon}" an SELinux label, because the path has a colon`,
+    );
   const options = [mount.readonly ? 'ro' : 'rw', label, PROPAGATIONS[mount.propagation]].filter((word) => word !== '');
   return `${hostPath}:${containerPath}:${options.join(',')}`;
 }
@@ -69,12 +71,12 @@ function checkMount(mount: Mount): void {
     );
 }
 
-/** Devices of the host; without letters a container may read, write and make one. */
+/** Devices of the host. Empty permissions mean `rwm`. */
 export function deviceConfig(devices: Device[]): NonNullable<HostConfig['Devices']> {
   return devices.map(({ hostPath, containerPath, permissions }) => {
     const path = absolutePath('devices.hostPath', hostPath);
     if (!/^[rwm]{0,3}$/.test(permissions))
-      throw invalid(`device ${path}: permissions "${permissions}" are not of r, w, m`);
+      throw invalid(`device ${path}: permissions "${permissions}" must consist of r, w, m`);
     const inside = containerPath === '' ? path : absolutePath(`device ${path}: containerPath`, containerPath);
     return { PathOnHost: path, PathInContainer: inside, CgroupPermissions: permissions || 'rwm' };
   });

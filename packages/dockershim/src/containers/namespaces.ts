@@ -2,8 +2,8 @@ import { invalid, NamespaceMode, type NamespaceOption } from '@podwright/cri';
 import type { HostConfig } from '../engine/engine-types.ts';
 
 /**
- * The namespaces of a container in a sandbox, which holds the pod's network, IPC and, if they are shared, processes. A host's network
- * brings the host's name along: Docker gives a container that joins another's network that one's name, and not the host's.
+ * Namespaces of a container: network, IPC and, if the pod shares it, PID of the sandbox. With the host's network the UTS namespace is
+ * the host's too: otherwise Docker would set the sandbox's host name.
  */
 export function namespaceModes(
   options: NamespaceOption | undefined,
@@ -35,7 +35,7 @@ function pidMode(options: NamespaceOption | undefined, sandbox: string): string 
   }
 }
 
-/** Whether a user namespace of the pod's own is asked for, which the Engine has for all containers or for none. */
+/** Whether the pod requests its own user namespace. The Engine maps users for all containers or for none. */
 export function wantsOwnUsers(options: NamespaceOption | undefined): boolean {
   return options?.usernsOptions !== undefined && options.usernsOptions.mode !== NamespaceMode.NODE;
 }

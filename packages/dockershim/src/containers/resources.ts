@@ -9,15 +9,15 @@ import type { ContainerInspection, ContainerResources } from '../engine/engine-t
 import { unsupported } from './unsupported.ts';
 
 /**
- * Files of cgroup v2 that every kubelet may name and Docker cannot write. Without `memory.oom.group` the kernel ends one process of a
- * container instead of all; whoever asks for it asks for it of every container, so it is no error.
+ * Files of cgroup v2 that are ignored because Docker cannot write them. Kubelets set `memory.oom.group` for every container, so it must
+ * not be an error; without it the kernel kills one process of a container instead of all.
  */
-const LEFT_OUT = new Set(['memory.oom.group']);
+const IGNORED = new Set(['memory.oom.group']);
 
 /**
- * Limits in the Engine's words; what is 0 or empty is no limit in a creation, and no change in an update. Memory brings its limit of
- * memory and swap along: without, Docker lets a container swap as much again. Huge pages are left to the pod's cgroup, whose limits
- * the kubelet writes; Docker has none.
+ * Limits as the Engine takes them; 0 or empty means no limit at creation, and no change in an update. A memory limit always sets the
+ * limit of memory and swap too: Docker's default would allow the same amount of swap. Docker has no limits for huge pages: the kubelet
+ * sets them on the pod's cgroup.
  */
 export function dockerResources(resources: LinuxContainerResources | undefined): ContainerResources {
   if (resources === undefined) return {};
@@ -38,21 +38,21 @@ function memoryOf({ memoryLimitInBytes, memorySwapLimitInBytes }: LinuxContainer
   const swap = numberWithin('memorySwapLimitInBytes', memorySwapLimitInBytes, { minimum: -1 });
   if (swap > 0 && swap < memory)
     throw invalid(`memorySwapLimitInBytes ${swap} is less than memoryLimitInBytes ${memory}, which it includes`);
-  // without a limit of memory there is none of swap, which is what Docker does with -1 for either
+  // no memory limit means no swap limit, as with -1 for either in Docker
   if (memory <= 0) return {};
   return { Memory: memory, MemorySwap: swap === 0 ? memory : swap };
 }
 
 /**
- * The limits of an update; `invalid_argument` for what Docker can give only to a container that is made anew. Kubelets say -1 of memory
- * with each change of a container that has no limit of it.
+ * The limits of an update; `invalid_argument` if Docker could apply them only to a new container. Kubelets send a memory limit of -1
+ * with each update of a container that has none.
  */
 export function dockerUpdate(
   resources: LinuxContainerResources | undefined,
   { HostConfig: host }: Pick<ContainerInspection, 'HostConfig'>,
 ): ContainerResources {
   if (resources !== undefined && resources.memoryLimitInBytes < 0n && (host.Memory ?? 0) > 0)
-    throw invalid('memoryLimitInBytes -1: Docker cannot take the limit of memory from a container');
+    throw invalid('memoryLimitInBytes -1: Docker cannot remove the memory limit of a container');
   return dockerResources(resources);
 }
 
@@ -61,7 +61,7 @@ export function oomScoreOf(resources: LinuxContainerResources | undefined): numb
   return numberWithin('oomScoreAdj', resources?.oomScoreAdj, { minimum: -1000, maximum: 1000 });
 }
 
-/** The limits in force, as the CRI tells them. */
+/** The limits in force, as the CRI reports them. */
 export function criResources({
   HostConfig: host,
 }: Pick<ContainerInspection, 'HostConfig'>): MessageInitShape<typeof LinuxContainerResourcesSchema> {
@@ -79,7 +79,7 @@ export function criResources({
 }
 
 function checkUnified(unified: Record<string, string>): void {
-  const other = Object.keys(unified).find((key) => !LEFT_OUT.has(key));
+  const other = Object.keys(unified).find((key) => !IGNORED.has(key));
   if (other !== undefined) throw unsupported(`a setting of its cgroup (unified: ${JSON.stringify(other)})`);
 }
 

@@ -14,15 +14,15 @@ import { unsupported } from './unsupported.ts';
 
 type Security = LinuxContainerSecurityContext;
 
-/** What the security of a container needs beside what is asked for. */
+/** Facts of the host that a container's security options depend on. */
 export type SecurityFacts = {
   /** The Engine's `SecurityOptions`, such as `name=apparmor`. */
   options: readonly string[];
-  /** Text of the seccomp profile, where a file is asked for: the Engine takes no paths. */
+  /** Text of the seccomp profile, if a file is requested: the Engine takes no paths. */
   seccompProfile?: string;
 };
 
-/** The path of the seccomp profile that is asked for; nothing where none is read from a file. */
+/** Path of the requested seccomp profile; `undefined` if the profile is not a file. */
 export function seccompProfilePath(security: Security | undefined): string | undefined {
   const profile = seccompOf(security);
   if (profile.type !== 'localhost' || security?.privileged) return undefined;
@@ -40,7 +40,7 @@ export function userOf(security: Security | undefined): string {
   return `${user}:${idOf('runAsGroup', runAsGroup.value)}`;
 }
 
-/** What a container may do, in the Engine's words. */
+/** Privileges of a container, as the Engine takes them. */
 export function securityConfig(security: Security | undefined, facts: SecurityFacts): Partial<HostConfig> {
   checkAmbient(security);
   checkGroupsPolicy(security);
@@ -55,7 +55,10 @@ export function securityConfig(security: Security | undefined, facts: SecurityFa
   };
 }
 
-/** An empty list hides nothing, and no list what Docker hides by itself: the client's word counts, but for a privileged container. */
+/**
+ * The request's masked and read-only paths. An empty list masks nothing; no list means Docker's defaults, as for a privileged
+ * container.
+ */
 function hiddenPaths(security: Security | undefined): Pick<HostConfig, 'MaskedPaths' | 'ReadonlyPaths'> {
   if (security === undefined || security.privileged) return {};
   return {
@@ -78,7 +81,7 @@ function seccompOf(security: Security | undefined) {
   return securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? unconfined;
 }
 
-/** Without an option the Engine's own profile is in force; a privileged container has none. */
+/** No option means the Engine's default profile; a privileged container runs without one. */
 function seccompOptions(security: Security | undefined, { seccompProfile }: SecurityFacts): string[] {
   const profile = seccompOf(security);
   if (profile.type === 'runtime-default' || security?.privileged) return [];
@@ -100,8 +103,8 @@ function checkAmbient(security: Security | undefined): void {
 }
 
 /**
- * Docker adds the groups that the image's /etc/group has for the user, but for a user with a group: then it adds none. So Strict can be
- * had with a group alone, and Merge is not all of it then, which every pod with runAsGroup would fail on if it were an error.
+ * Docker adds the user's groups of the image's /etc/group only if no group is requested. So Strict needs a runAsGroup. Merge with a
+ * runAsGroup lacks the image's groups; that is accepted, because otherwise every pod with runAsGroup would fail.
  */
 function checkGroupsPolicy(security: Security | undefined): void {
   const policy = security?.supplementalGroupsPolicy ?? SupplementalGroupsPolicy.Merge;

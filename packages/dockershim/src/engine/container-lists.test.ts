@@ -3,13 +3,13 @@ import { EventEmitter, once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import { LIST_KEPT_MS } from '../limits.ts';
+import { LIST_CACHE_MS } from '../limits.ts';
 import { engineAt } from './engine.ts';
 import { startFakeEngine } from './fake-engine.fixture.ts';
 
 const bound = () => AbortSignal.timeout(30_000);
 
-/** An Engine that counts its lists, and whose events the test writes. */
+/** An Engine that counts list requests, and whose events the test writes. */
 function countingEngine() {
   const calls = new EventEmitter<{ events: [ServerResponse]; post: [ServerResponse] }>();
   const counted = { lists: 0 };
@@ -26,18 +26,18 @@ function countingEngine() {
   return { calls, counted, answer };
 }
 
-test('a list is asked for once while nothing changes, and again after each change', async () => {
+test('a list is requested once while nothing changes, and again after each change', async () => {
   const { calls, counted, answer } = countingEngine();
   await using fake = await startFakeEngine(answer);
   const engine = engineAt(fake.socket);
   const filter = { label: ['a'] };
-  const isKept = async () => {
+  const isCached = async () => {
     const before = counted.lists;
     await engine.lists.list(filter);
     await engine.lists.list(filter);
     return counted.lists - before < 2;
   };
-  const kept = () => waitFor(async () => (await isKept()) || undefined, { intervalMs: 5, signal: bound() });
+  const cached = () => waitFor(async () => (await isCached()) || undefined, { intervalMs: 5, signal: bound() });
   const asksAgain = async (why: string) => {
     const [before, sinceMs] = [counted.lists, performance.now()];
     const asked = async () => {
@@ -45,27 +45,27 @@ test('a list is asked for once while nothing changes, and again after each chang
       return counted.lists > before || undefined;
     };
     await waitFor(asked, { intervalMs: 5, signal: bound() });
-    assert.ok(performance.now() - sinceMs < LIST_KEPT_MS, why); // not for its age
+    assert.ok(performance.now() - sinceMs < LIST_CACHE_MS, why); // not because the list expired
   };
   try {
     const following = once(calls, 'events', { signal: bound() });
-    assert.equal(await isKept(), false, 'the events are not followed yet');
+    assert.equal(await isCached(), false, 'the events are not followed yet');
     const [events] = await following;
-    await kept();
+    await cached();
     const other = counted.lists;
     await engine.lists.list({ label: ['b'] });
     assert.equal(counted.lists, other + 1, 'each filter has its own list');
     events.write('{}\n');
     await asksAgain('an event');
-    await kept();
+    await cached();
     const posted = once(calls, 'post', { signal: bound() });
     const started = engine.containers.start('c');
     const [response] = await posted;
-    assert.equal(await isKept(), false, 'a call that changes something is under way');
+    assert.equal(await isCached(), false, 'a call that changes something is under way');
     response.end();
     await started;
-    await asksAgain('a call has ended');
-    await kept();
+    await asksAgain('a call has finished');
+    await cached();
     const streams = { AttachStdin: false, AttachStdout: true, AttachStderr: true };
     const preparing = engine.exec.create('c', { ...streams, Tty: false, Cmd: ['a'] });
     const [preparation] = await once(calls, 'post', { signal: bound() });
@@ -73,12 +73,12 @@ test('a list is asked for once while nothing changes, and again after each chang
     await preparing;
     const asked = counted.lists;
     await engine.lists.list(filter);
-    assert.equal(counted.lists, asked, 'a command in a container changes nothing');
+    assert.equal(counted.lists, asked, 'an exec does not invalidate lists');
     const again = once(calls, 'events', { signal: bound() });
     events.destroy();
-    await asksAgain('the events are not followed any more');
+    await asksAgain('the event stream has ended');
     await again;
-    await kept();
+    await cached();
   } finally {
     engine.close();
   }

@@ -1,13 +1,13 @@
-import { LIST_KEPT_MS, LISTS_FOLLOWED_MS, MAX_KEPT_LISTS } from '../limits.ts';
+import { LIST_CACHE_MS, LISTS_FOLLOWED_MS, MAX_CACHED_LISTS } from '../limits.ts';
 import type { ContainerFilter, EngineContainers } from './engine-containers.ts';
 import type { EngineHttp } from './engine-http.ts';
 import type { ContainerSummary } from './engine-types.ts';
 
-type KeptList = { found: ContainerSummary[]; change: string; atMs: number };
+type CachedList = { found: ContainerSummary[]; change: string; atMs: number };
 
 /**
- * After these a list may say something else (Docker Engine API, "Monitor events"), of containers and of images, whose names are in it;
- * those of execs are left out.
+ * Events that invalidate cached lists (Docker Engine API, "Monitor events"): of containers, and of images, whose names are in lists.
+ * Events of execs do not.
  */
 const CHANGES = {
   container: ['create', 'start', 'die', 'destroy', 'pause', 'unpause', 'rename', 'update'],
@@ -15,14 +15,14 @@ const CHANGES = {
 };
 
 /**
- * Lists of containers that are asked for again and again: an Engine takes longer for one than all else of the call. A list is kept
- * for some seconds, while the Engine's events are followed and tell of no change, and while this process changes nothing itself.
+ * Caches lists of containers, because a list is the slowest part of a call. A list is cached for some seconds while the event stream
+ * is open and reports no change, and while this process changes nothing itself.
  */
 export class ContainerLists {
   readonly #http: EngineHttp;
   readonly #containers: EngineContainers;
-  readonly #kept = new Map<string, KeptList>();
-  /** Grows with each event, and with each beginning of a stream of them. */
+  readonly #cache = new Map<string, CachedList>();
+  /** Incremented by each event and at the start of each event stream. */
   #events = 0;
   #isFollowing = false;
   #isClosed = false;
@@ -34,35 +34,36 @@ export class ContainerLists {
     this.#containers = containers;
   }
 
-  /** As `EngineContainers.list`; what is given belongs to all who ask. */
+  /** As `EngineContainers.list`; the result is shared by all callers. */
   async list(filter: ContainerFilter, signal?: AbortSignal): Promise<readonly ContainerSummary[]> {
     this.#follow();
     const key = JSON.stringify(filter);
     const change = this.#change();
-    const kept = this.#kept.get(key);
-    if (kept !== undefined && kept.change === change && performance.now() - kept.atMs < LIST_KEPT_MS) return kept.found;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined && cached.change === change && performance.now() - cached.atMs < LIST_CACHE_MS)
+      return cached.found;
     const atMs = performance.now();
     const found = await this.#containers.list(filter, signal);
-    if (change !== undefined && change === this.#change()) this.#keep(key, { found, change, atMs });
+    if (change !== undefined && change === this.#change()) this.#store(key, { found, change, atMs });
     return found;
   }
 
-  /** Ends the following of events. */
+  /** Closes the event stream. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     this.#stop?.abort();
   }
 
-  /** The same twice if nothing has changed meanwhile; nothing where that is not known. */
+  /** A token that stays equal while nothing changes; `undefined` while changes are not known. */
   #change(): string | undefined {
     const { changes, isChanging } = this.#http;
     return this.#isFollowing && !isChanging ? `${changes} ${this.#events}` : undefined;
   }
 
-  #keep(key: string, list: KeptList): void {
-    if (this.#kept.size >= MAX_KEPT_LISTS) this.#kept.clear();
-    this.#kept.set(key, list);
+  #store(key: string, list: CachedList): void {
+    if (this.#cache.size >= MAX_CACHED_LISTS) this.#cache.clear();
+    this.#cache.set(key, list);
   }
 
   #follow(): void {
@@ -71,18 +72,18 @@ export class ContainerLists {
     this.#idle = setTimeout(() => this.#stop?.abort(), LISTS_FOLLOWED_MS).unref();
     if (this.#stop !== undefined) return;
     this.#stop = new AbortController();
-    // without it every list is asked for, and the next one tries again
+    // without the stream every list is requested from the Engine, and the next list tries to open the stream again
     void this.#read(this.#stop.signal)
       .catch(() => undefined)
       .finally(() => {
         this.#stop = undefined;
         this.#isFollowing = false;
-        this.#kept.clear();
+        this.#cache.clear();
       });
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    // since now: the Engine's answer begins before it listens
+    // `since` covers the events between the head of the Engine's answer and its subscription
     const since = (Date.now() / 1000).toFixed(6);
     const filters = { type: Object.keys(CHANGES), event: Object.values(CHANGES).flat() };
     const query = { filters: JSON.stringify(filters), since };

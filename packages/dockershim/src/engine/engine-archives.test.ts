@@ -31,12 +31,12 @@ async function load(archive: Iterable<Buffer>): Promise<unknown[]> {
   return lines;
 }
 
-test('what the Engine says of an archive is read line by line', async () => {
+test("the Engine's progress of a load is read line by line", async () => {
   answer = '{"stream":"Loaded image: one:1"}\n\n{"error":"no such file"}';
   assert.deepEqual(await load([Buffer.from('tar')]), [{ stream: 'Loaded image: one:1' }, { error: 'no such file' }]);
 });
 
-test('an answer that is none is told as one', async () => {
+test('a malformed answer is an error', async () => {
   answer = 'busy\n';
   await assert.rejects(load([Buffer.from('tar')]), {
     code: 'internal',
@@ -44,7 +44,7 @@ test('an answer that is none is told as one', async () => {
   });
 });
 
-test('an archive that cannot be read is not taken for an Engine that is away', async () => {
+test('an error of reading the archive is not reported as an unreachable Engine', async () => {
   function* broken() {
     yield Buffer.from('tar');
     throw new Error('the disk is gone');
@@ -52,7 +52,7 @@ test('an archive that cannot be read is not taken for an Engine that is away', a
   await assert.rejects(load(broken()), { code: 'unknown', message: 'load images: read the archive: the disk is gone' });
 });
 
-test('an image of one program is not waited for as long as an archive of many', async (t) => {
+test('the import of a small image has the timeout of an ordinary call, not of a load', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const asked = once(imports, 'import');
   const made = engine.archives.import(Readable.from([Buffer.from('tar')]), { name: 'a', tag: 'b', change: '' });

@@ -8,7 +8,7 @@ import type { EngineCall, EngineHttp } from './engine-http.ts';
 const line = z.object({ stream: z.string().optional(), error: z.string().optional() });
 const removal = z.array(z.object({ Untagged: z.string().optional(), Deleted: z.string().optional() }));
 
-/** Archives of images of Docker's own form, and names of images. */
+/** Archives of images in Docker's format, and names of images. */
 export class EngineArchives {
   readonly #http: EngineHttp;
 
@@ -16,13 +16,13 @@ export class EngineArchives {
     this.#http = http;
   }
 
-  /** Loads the images of an archive, and yields what the Engine says of it, line by line. */
+  /** Loads the images of an archive, and yields the Engine's progress messages. */
   async *load(archive: Readable, signal?: AbortSignal): AsyncGenerator<z.infer<typeof line>> {
     const call = { what: 'load images', method: 'POST', path: '/images/load', query: { quiet: true } } as const;
     yield* this.#take({ ...call, archive, signal });
   }
 
-  /** Makes an image of one layer, the archive, with changes as Dockerfiles have them; its progress is not told. */
+  /** Makes an image whose only layer is the archive. `change` is a Dockerfile instruction. */
   async import(
     archive: Readable,
     { name, tag, change }: { name: string; tag: string; change: string },
@@ -30,13 +30,13 @@ export class EngineArchives {
   ): Promise<void> {
     const query = { fromSrc: '-', repo: name, tag, changes: change };
     const call = { what: `make image ${name}`, method: 'POST', path: '/images/create', query } as const;
-    using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // of a small archive
-    // told after a success
+    using bound = withTimeout(signal, CALL_TIMEOUT_MS, call.what); // the archive is small
+    // the Engine reports errors after a status of success
     for await (const { error } of this.#take({ ...call, archive, signal: bound }))
       if (error !== undefined) throw engineError(call.what, 500, error);
   }
 
-  /** One archive of these images. Who gets it reads or destroys it. */
+  /** One archive of these images. The caller must read or destroy it. */
   async save(references: readonly string[], signal?: AbortSignal): Promise<Readable> {
     const names = references.map((name) => `names=${encodeURIComponent(name)}`).join('&');
     const path = `/images/get?${names}`;
@@ -49,14 +49,14 @@ export class EngineArchives {
     await this.#http.done({ what: `tag image ${id}`, method: 'POST', path, query: { repo: repository, tag }, signal });
   }
 
-  /** Sends an archive, and yields what the Engine says of it. */
+  /** Sends an archive, and yields the Engine's progress messages. */
   async *#take(call: EngineCall & { archive: Readable }): AsyncGenerator<z.infer<typeof line>> {
     const answer = await this.#http.stream({ ...call, timeoutMs: ARCHIVE_TIMEOUT_MS });
     for await (const text of linesOf(answer, MAX_PROGRESS_LINE_BYTES))
       if (text.trim() !== '') yield parseLine(call.what, text);
   }
 
-  /** Takes a name off; whether the image went with it. */
+  /** Removes a name. Returns whether the image was deleted with it. */
   async untag(reference: string, signal?: AbortSignal): Promise<boolean> {
     const path = `/images/${encodeURIComponent(reference)}`;
     const call = { what: `untag ${reference}`, method: 'DELETE', path, signal } as const;
@@ -72,5 +72,5 @@ function parseLine(what: string, text: string): z.infer<typeof line> {
   }
 }
 
-/** Archives of many gigabytes are read before the Engine answers. */
+/** The Engine answers only after it has read the archive, which may have many gigabytes. */
 const ARCHIVE_TIMEOUT_MS = 3_600_000;

@@ -10,10 +10,10 @@ import {
   containerListSchema,
 } from './engine-types.ts';
 
-/** Which containers: all of these labels, given as `key=value` or `key`; a list of ids or names is any of them. */
+/** Filter of a list. A container must have all of the labels (`key=value` or `key`), and one of the ids, names and statuses. */
 export type ContainerFilter = { label?: string[]; id?: string[]; name?: string[]; status?: string[] };
 
-/** Which of a log: `tail` is a number of lines or `all`, `since` seconds since 1970. */
+/** The part of a log to read: `tail` is a number of lines or `all`, `since` seconds since 1970. */
 type EngineLogQuery = {
   stdout: boolean;
   stderr: boolean;
@@ -33,7 +33,7 @@ export class EngineContainers {
     this.#http = http;
   }
 
-  /** Creates a container and gives its id. A name that another container has is a conflict. */
+  /** Creates a container and returns its id. A name that another container has is a conflict. */
   async create(name: string, spec: ContainerSpec, signal?: AbortSignal): Promise<string> {
     const call = { what: `create container ${name}`, method: 'POST', path: '/containers/create' } as const;
     const answer = await this.#http.json({ ...call, query: { name }, body: spec, signal }, (value) =>
@@ -42,12 +42,12 @@ export class EngineContainers {
     return answer.Id;
   }
 
-  /** Starts a container; one that runs already is as asked for. */
+  /** Starts a container; succeeds if it runs already. */
   async start(id: string, signal?: AbortSignal): Promise<void> {
     await this.#http.done({ what: `start container ${id}`, method: 'POST', path: pathOf(id, 'start'), signal });
   }
 
-  /** Asks the container to end and kills it after the grace, in whole seconds; one that has ended is as asked for. */
+  /** Sends the stop signal and kills the container after the grace period, in whole seconds; succeeds if it has exited. */
   async stop(id: string, graceSeconds: number, signal?: AbortSignal): Promise<void> {
     await this.#http.done({
       ...{ what: `stop container ${id}`, method: 'POST', path: pathOf(id, 'stop'), query: { t: graceSeconds }, signal },
@@ -61,7 +61,7 @@ export class EngineContainers {
     await this.#http.done({ what: `kill container ${id}`, method: 'POST', path: pathOf(id, 'kill'), query, signal });
   }
 
-  /** Removes a container with its anonymous volumes, and ends it if it runs. */
+  /** Removes a container with its anonymous volumes; kills it if it runs. */
   async remove(id: string, signal?: AbortSignal): Promise<void> {
     const query = { v: true, force: true };
     await this.#http.done({ what: `remove container ${id}`, method: 'DELETE', path: pathOf(id), query, signal });
@@ -72,20 +72,20 @@ export class EngineContainers {
     return await this.#http.json(call, (value) => containerInspectionSchema.parse(value));
   }
 
-  /** All containers of the filter, also those that do not run. */
+  /** All containers that match the filter, running or not. */
   async list(filter: ContainerFilter, signal?: AbortSignal): Promise<ContainerSummary[]> {
     const query = { all: true, filters: JSON.stringify(filter) };
     const call = { what: 'list containers', method: 'GET', path: '/containers/json', query, signal } as const;
     return await this.#http.json(call, (value) => containerListSchema.parse(value));
   }
 
-  /** Changes limits of a container that runs or will. */
+  /** Changes limits of a container, running or not. */
   async update(id: string, resources: ContainerResources, signal?: AbortSignal): Promise<void> {
     const call = { what: `update container ${id}`, method: 'POST', path: pathOf(id, 'update') } as const;
     await this.#http.done({ ...call, body: resources, signal });
   }
 
-  /** A container's log, in frames unless it has a terminal. The reader that leaves ends it. */
+  /** A container's log, in frames unless it has a terminal. It ends when the caller stops reading. */
   async logs(id: string, query: EngineLogQuery, signal?: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const path = pathOf(id, 'logs');
     return await this.#http.stream({ what: `read the log of container ${id}`, method: 'GET', path, query, signal });
@@ -103,10 +103,10 @@ export class EngineContainers {
   }
 }
 
-/** What the Engine may take beyond a stop's grace. */
+/** Time for the Engine to kill a container after a stop's grace period. */
 const STOP_MARGIN_SECONDS = 120;
 
-/** Throws `not_found` for what can be neither an id nor a name: the Engine would take `..` for a step up in the path. */
+/** Throws `not_found` for a text that is neither an id nor a name: `..` would change the path of the request. */
 function pathOf(id: string, verb?: string): string {
   if (!/^[a-zA-Z0-9][\w.-]*$/.test(id)) throw new PodwrightError('not_found', `no such container: ${id}`);
   const path = `/containers/${encodeURIComponent(id)}`;

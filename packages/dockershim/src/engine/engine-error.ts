@@ -1,9 +1,9 @@
 import { codeOfHttpStatus, PodwrightError } from '@podwright/base';
 
-/** What the Engine says, with status 500 or in the middle of an answer, where there is no room for a file (errno(3), ENOSPC and EDQUOT). */
+/** The Engine's message, with status 500 or within an answer, if its disk is full (errno(3), ENOSPC and EDQUOT). */
 export const FULL_DISK = /no space left on device|disk quota exceeded/;
 
-/** An answer of the Engine that is an error, with the status code that told it. */
+/** An error answer of the Engine, with its HTTP status code. */
 export class EngineError extends PodwrightError {
   readonly statusCode: number;
 
@@ -14,12 +14,12 @@ export class EngineError extends PodwrightError {
   }
 }
 
-/** The error of an answer whose body is `{"message": …}`, or text. `what` says what was asked for, as `create container NAME`. */
+/** The error of an answer whose body is `{"message": …}` or text. `what` names the call, as `create container NAME`. */
 export function engineError(what: string, statusCode: number, body: string): EngineError {
   return new EngineError(statusCode, `${what}: ${messageOf(body) || `the Docker Engine answered ${statusCode}`}`);
 }
 
-/** Whether the Engine says that the name is another container's, or the container in a state that forbids it. */
+/** Whether the Engine rejected a call because another container has the name, or because of the container's state. */
 export function isConflict(error: unknown): error is EngineError {
   return error instanceof EngineError && error.statusCode === 409;
 }
@@ -29,7 +29,7 @@ function messageOf(body: string): string {
     const answer: unknown = JSON.parse(body);
     if (typeof answer === 'object' && answer !== null && 'message' in answer) return String(answer.message).trim();
   } catch {
-    // a proxy's text
+    // plain text, for example of a proxy
   }
   return body.trim();
 }

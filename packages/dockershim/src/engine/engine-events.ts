@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { MAX_EVENT_BYTES } from '../limits.ts';
 import type { EngineHttp } from './engine-http.ts';
 
-/** What happens to containers, as far as it is asked for (Docker Engine API, "Monitor events"). */
+/** The actions of containers that are followed (Docker Engine API, "Monitor events"). */
 const ACTIONS = ['create', 'start', 'die', 'destroy'] as const;
 
 const eventSchema = z.object({
   Action: z.enum(ACTIONS),
-  /** Nanoseconds since 1970, which JavaScript's numbers hold to the microsecond. */
+  /** Nanoseconds since 1970, exact to the microsecond as a JavaScript number. */
   timeNano: z.number(),
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()) }),
 });
 
-/** Something that has happened to a container. Its labels and its name, as `name`, are among the attributes. */
+/** An event of a container. `attributes` has its labels, and its name as `name`. */
 export type EngineEvent = {
   id: string;
   action: (typeof ACTIONS)[number];
@@ -21,12 +21,12 @@ export type EngineEvent = {
   attributes: Record<string, string>;
 };
 
-/** A stream of events: it stands once this is given. */
+/** An open stream of events. */
 export type EngineEventStream = AsyncIterable<EngineEvent>;
 
 /**
- * Events of containers with this label from `sinceMs` on: those that an Engine has in memory, which are some hundred, and then each as
- * it comes. It ends with the Engine or `signal`. What is no event is left out.
+ * Events of containers with this label since `sinceMs`: first the past events that the Engine has in memory (some hundred), then new
+ * ones as they happen. The stream ends with the Engine or `signal`. Malformed lines are skipped.
  */
 export async function followEvents(
   http: EngineHttp,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { EngineHttp, HijackedConnection } from './engine-http.ts';
 
-/** A command to be run in a container. */
+/** A command to run in a container. */
 export type ExecSpec = {
   AttachStdin: boolean;
   AttachStdout: boolean;
@@ -24,10 +24,10 @@ const inspection = z.object({
     .transform((pid) => pid ?? 0),
 });
 
-/** How a command stands; the exit code is there once it has ended, the process id (of the host; 0 before) once it has started. */
+/** The state of a command. The exit code is set once it has exited; the process id (of the host) is 0 before it has started. */
 export type ExecInspection = z.infer<typeof inspection>;
 
-/** Commands in containers, and their streams and those of containers themselves. */
+/** Execs in containers, and the streams of execs and of containers. */
 export class EngineExec {
   readonly #http: EngineHttp;
 
@@ -35,7 +35,7 @@ export class EngineExec {
     this.#http = http;
   }
 
-  /** Prepares a command in a container and gives its id. */
+  /** Creates an exec in a container and returns its id. */
   async create(containerId: string, spec: ExecSpec, signal?: AbortSignal): Promise<string> {
     const path = `/containers/${encodeURIComponent(containerId)}/exec`;
     const call = {
@@ -49,7 +49,7 @@ export class EngineExec {
     return (await this.#http.json(call, (value) => created.parse(value))).Id;
   }
 
-  /** Starts a prepared command. The connection carries its output and, raw, its input. */
+  /** Starts an exec. The connection carries its output and, without frames, its input. */
   async start(execId: string, tty: boolean, signal?: AbortSignal): Promise<HijackedConnection> {
     const path = `/exec/${execId}/start`;
     return await this.#http.hijack({
@@ -62,7 +62,7 @@ export class EngineExec {
     return await this.#http.json(call, (value) => inspection.parse(value));
   }
 
-  /** Gives the command's terminal a size, in characters; before the command runs that is an error. */
+  /** Resizes the exec's terminal, in characters; an error before the command runs. */
   async resize(execId: string, size: { columns: number; rows: number }, signal?: AbortSignal): Promise<void> {
     const query = { w: size.columns, h: size.rows };
     const call = { what: "resize a command's terminal", method: 'POST', path: `/exec/${execId}/resize` } as const;
@@ -77,15 +77,15 @@ export class EngineExec {
   ) {
     const query = Object.entries({ stream: true, ...streams, detachKeys: ATTACH_DETACH_KEYS });
     const path = `/containers/${encodeURIComponent(containerId)}/attach?${query.map((pair) => pair.join('=')).join('&')}`;
-    // no body: what the Engine does not read of one would be the container's input
+    // without a body: bytes of one that the Engine does not read would become the container's input
     return await this.#http.hijack({ what: `attach to container ${containerId}`, method: 'POST', path, signal });
   }
 }
 
 /**
- * The Engine ends a session on a terminal at keys that it looks for, which cannot be switched off, and holds back what may be their
- * beginning. These are keys that nobody types: of an attachment bytes that no UTF-8 has, here as part of a query.
+ * The Engine detaches a session on a terminal at a key sequence, which cannot be disabled, and delays input that may be its start. This
+ * sequence cannot be typed: its bytes never occur in UTF-8. It is percent-encoded as part of a query.
  */
 const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
-/** The same for a command, of which the Engine takes names of control characters only. */
+/** The same for execs, for which the Engine accepts only names of control characters. */
 const EXEC_DETACH_KEYS = 'ctrl-^,ctrl-@,ctrl-_,ctrl-^,ctrl-@,ctrl-^,ctrl-_,ctrl-^';

@@ -7,35 +7,35 @@ import { engineError } from './engine-error.ts';
 
 /** A call of the Engine's API. */
 export type EngineCall = {
-  /** For people, at the head of errors: `start container NAME`. */
+  /** Prefix of error messages: `start container NAME`. */
   what: string;
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below the version: `/containers/json`. Ids and names in it are encoded by the caller. */
+  /** Path after the API version: `/containers/json`. The caller encodes ids and names in it. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, an archive (tar). */
+  /** Sent unchanged: a tar archive. */
   archive?: Readable;
   headers?: Record<string, string>;
-  /** It changes nothing that lists tell, although it is no GET: it is not counted in `changes`. */
+  /** Not a GET, but changes nothing that lists show, so that it is not counted in `changes`. */
   changesNothing?: boolean;
   signal?: AbortSignal;
-  /** How long the answer's head may take, with `json` and `done` the whole of it; two minutes unless given. */
+  /** Timeout of the answer's head, with `json` and `done` of the whole answer, in milliseconds. Default: two minutes. */
   timeoutMs?: number;
-  /** In no version, which every Engine understands: for the question which it speaks. */
+  /** Without an API version in the path, which every Engine accepts: to negotiate the version. */
   isUnversioned?: boolean;
 };
 
-/** Checks the shape of an answer; throws what is wrong with it. */
+/** Decodes an answer; throws if it does not have the expected shape. */
 export type Decoder<T> = (value: unknown) => T;
 
-/** A connection that the Engine has given up to a container's streams. What came with the answer's head is in `head`. */
+/** A connection that carries a container's streams after the HTTP upgrade. `head` has the bytes that came with the answer's head. */
 export type HijackedConnection = { socket: Socket; head: Buffer };
 
 /**
- * HTTP on the Engine's unix socket. Errors: `unavailable` where nothing answers there, else the class of the Engine's status code
- * and its own message.
+ * HTTP over the Engine's unix socket. Errors: `unavailable` if nothing answers, otherwise the class of the Engine's status code
+ * with its message.
  */
 export class EngineHttp {
   readonly #socketPath: string;
@@ -44,14 +44,14 @@ export class EngineHttp {
   #changes = 0;
   #changing = 0;
 
-  /** `apiVersion` is what the calls are in, such as `1.41`. */
+  /** `apiVersion` is the API version of the calls, such as `1.41`. */
   constructor(socketPath: string, apiVersion: string) {
     this.#socketPath = socketPath;
     this.#prefix = `/v${apiVersion}`;
     this.#agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
   }
 
-  /** Grows with each call that may change something, as it begins and as it ends. */
+  /** Incremented at the start and at the end of each call that may change something. */
   get changes(): number {
     return this.#changes;
   }
@@ -61,12 +61,12 @@ export class EngineHttp {
     return this.#changing > 0;
   }
 
-  /** Puts the calls from now on in another version of the API. */
+  /** Sets the API version of all later calls. */
   speak(apiVersion: string): void {
     this.#prefix = `/v${apiVersion}`;
   }
 
-  /** Calls for an answer in JSON. */
+  /** Calls and decodes a JSON answer. */
   async json<T>(call: EngineCall, decode: Decoder<T>): Promise<T> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     const text = await this.#whole(await this.#answer({ ...call, signal }), call.what);
@@ -77,13 +77,13 @@ export class EngineHttp {
     }
   }
 
-  /** Calls for an answer whose body does not matter. */
+  /** Calls and ignores the body of the answer. */
   async done(call: EngineCall): Promise<void> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     await this.#whole(await this.#answer({ ...call, signal }), call.what);
   }
 
-  /** Calls for an answer that goes on; who gets it reads or destroys it. `signal` ends it. */
+  /** Calls and returns a streamed answer, which the caller must read or destroy. `signal` ends it. */
   async stream(call: EngineCall): Promise<IncomingMessage> {
     const head = new AbortController();
     using bound = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -93,8 +93,8 @@ export class EngineHttp {
   }
 
   /**
-   * Calls for a connection of raw bytes, by `Upgrade: tcp`. Nothing but the call is written to it: without a body, none is sent.
-   * Ending the socket's writable side ends the container's input, and output goes on.
+   * Calls and upgrades the connection to raw bytes (`Upgrade: tcp`). Only the request is written to it; without `body` it has none.
+   * Ending the socket's writable side ends the container's input, while output continues.
    */
   async hijack(call: EngineCall): Promise<HijackedConnection> {
     using signal = withTimeout(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
@@ -104,7 +104,7 @@ export class EngineHttp {
     outgoing.on('error', (error) => reject(this.#explain(call.what, signal, error)));
     outgoing.on('response', (response) => {
       this.#whole(response, call.what).then(
-        () => reject(engineError(call.what, 500, 'the Docker Engine gave no connection')),
+        () => reject(engineError(call.what, 500, 'the Docker Engine did not upgrade the connection')),
         reject,
       );
     });
@@ -133,7 +133,7 @@ export class EngineHttp {
     outgoing.on('response', resolve);
     call.archive?.once('error', (error) => reject(wrapError(`${call.what}: read the archive`, error)));
     outgoing.on('error', (error) => {
-      // a socket that was kept, of an Engine that has been restarted since
+      // a reused socket of an Engine that has been restarted since
       const isStale = outgoing.reusedSocket && isErrno(error, 'ECONNRESET') && !call.signal?.aborted;
       if (isStale && call.method === 'GET' && !isAgain) resolve(this.#head(call, true));
       else reject(this.#explain(call.what, call.signal, error));
@@ -152,7 +152,7 @@ export class EngineHttp {
       path: (call.isUnversioned ? '' : this.#prefix) + call.path + encodeQuery(call.query),
       signal: call.signal,
       agent: isUpgrade ? false : this.#agent,
-      // node:net would end its own side with the container's
+      // otherwise node:net would end its side when the container's output ends
       ...(isUpgrade && { createConnection: () => connect({ path: this.#socketPath, allowHalfOpen: true }) }),
       headers: {
         host: 'docker',
@@ -187,7 +187,7 @@ export class EngineHttp {
   #explain(what: string, signal: AbortSignal | undefined, error: Error): PodwrightError {
     if (signal?.aborted) {
       const { reason } = signal;
-      // our own bound says itself what has taken too long
+      // the message of this call's timeout names the call already
       return reason instanceof PodwrightError && reason.message.startsWith(what) ? reason : wrapError(what, reason);
     }
     if (isErrno(error, 'EACCES')) return wrapError(`${what}: open ${this.#socketPath}`, error, 'permission_denied');
@@ -196,7 +196,7 @@ export class EngineHttp {
   }
 }
 
-/** A redirection is none: nothing was done, and it is never followed. 304 says that it is so already. */
+/** Redirections are failures: they are not followed. 304 means that the container is in the requested state already. */
 function isSuccess({ statusCode = 500 }: IncomingMessage): boolean {
   return statusCode < 300 || statusCode === 304;
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * What is read of the Engine's answers (Docker Engine API 1.41). Go writes an empty list or map as null, so either means the same.
- * Fields that are not named here are left out.
+ * The fields of the Engine's answers that are used (Docker Engine API 1.41); others are dropped. Go writes an empty list or map as
+ * null, so both mean the same.
  */
 const text = z
   .string()
@@ -39,7 +39,7 @@ export const engineInfoSchema = z.object({
 });
 export type EngineInfo = z.infer<typeof engineInfoSchema>;
 
-/** An entry of `GET /containers/json`. `Created` is in seconds since 1970, `State` a word such as `running`. */
+/** An entry of `GET /containers/json`. `Created` is in seconds since 1970, `State` is a string such as `running`. */
 export const containerSummarySchema = z.object({
   Id: z.string(),
   Names: list(z.string()),
@@ -52,7 +52,7 @@ export const containerSummarySchema = z.object({
 export type ContainerSummary = z.infer<typeof containerSummarySchema>;
 export const containerListSchema = list(containerSummarySchema);
 
-/** `GET /containers/ID/json`. Times are RFC 3339 with nanoseconds; `0001-01-01T00:00:00Z` is none. */
+/** `GET /containers/ID/json`. Times are RFC 3339 with nanoseconds; `0001-01-01T00:00:00Z` means never. */
 export const containerInspectionSchema = z.object({
   Id: z.string(),
   Name: text,
@@ -110,10 +110,10 @@ export const containerInspectionSchema = z.object({
 });
 export type ContainerInspection = z.infer<typeof containerInspectionSchema>;
 
-/** `POST /containers/create`, as far as it is sent. Sizes are bytes, times of CPU as in the kernel's files. */
+/** The fields of `POST /containers/create` that are sent. Sizes are bytes, CPU times have the units of the kernel's cgroup files. */
 export type ContainerSpec = {
   Hostname?: string;
-  /** The Engine makes a network namespace and leaves it alone; nor does it write `hosts` and `resolv.conf`. */
+  /** The Engine creates a network namespace but does not set it up, and writes no `hosts` and `resolv.conf`. */
   NetworkDisabled?: boolean;
   User?: string;
   Tty?: boolean;
@@ -127,7 +127,7 @@ export type ContainerSpec = {
   Labels: Record<string, string>;
   ExposedPorts?: Record<string, object>;
   StopSignal?: string;
-  /** `NONE` switches the image's own health check off, which costs an exec a time. */
+  /** `NONE` disables the image's health check, which would cost an exec each time. */
   Healthcheck?: { Test: string[] };
   HostConfig: HostConfig;
 };
@@ -169,7 +169,7 @@ export type HostConfig = {
   OomScoreAdj?: number;
 } & ContainerResources;
 
-/** Limits, in a creation and in an update; what is left out stays as it is. */
+/** Limits at creation and in an update; omitted limits stay unchanged. */
 export type ContainerResources = {
   CpuPeriod?: number;
   CpuQuota?: number;

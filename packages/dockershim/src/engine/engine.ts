@@ -8,7 +8,7 @@ import { EngineHttp } from './engine-http.ts';
 import { EngineImages } from './engine-images.ts';
 import { type EngineInfo, type EngineVersion, engineInfoSchema, engineVersionSchema } from './engine-types.ts';
 
-/** The version of the API that we speak, of Engine 20.10 (December 2020). Later Engines speak it too, up to where they say so. */
+/** The API version that is used if the Engine still supports it: that of Engine 20.10 (December 2020). */
 const API_VERSION = '1.41';
 
 /** A Docker Engine. */
@@ -30,8 +30,8 @@ export class Engine {
   }
 
   /**
-   * The Engine's version; calls from then on are in what both speak. Errors: `unavailable` (nothing answers),
-   * `failed_precondition` (it is too old).
+   * Requests the Engine's version and negotiates the API version of later calls. Errors: `unavailable` (nothing answers),
+   * `failed_precondition` (the Engine is too old).
    */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const what = 'ask the Docker Engine for its version';
@@ -53,14 +53,14 @@ export class Engine {
   }
 }
 
-/** The Engine on a unix socket, which need not be there yet: `version` tells, and finds what both speak. */
+/** The Engine on a unix socket, which need not exist yet. Call `version` first, which negotiates the API version. */
 export function engineAt(socketPath: string): Engine {
   return new Engine(new EngineHttp(socketPath, API_VERSION));
 }
 
 /**
- * Connects to the Engine on a unix socket, in the version that both speak. Errors: `unavailable` (nothing answers there),
- * `failed_precondition` (it is too old).
+ * Connects to the Engine on a unix socket and negotiates the API version. Errors: `unavailable` (nothing answers),
+ * `failed_precondition` (the Engine is too old).
  */
 export async function connectEngine(socketPath: string, signal?: AbortSignal): Promise<Engine> {
   const engine = engineAt(socketPath);
@@ -73,7 +73,7 @@ export async function connectEngine(socketPath: string, signal?: AbortSignal): P
   }
 }
 
-/** The version to speak: 1.41, or the least that a later Engine still has. */
+/** The API version to use: 1.41, or the lowest one that a later Engine still supports. */
 export function spokenVersion({ Version, ApiVersion, MinAPIVersion = API_VERSION }: EngineVersion): string {
   if (compareVersions(ApiVersion, API_VERSION) < 0) {
     throw new PodwrightError(

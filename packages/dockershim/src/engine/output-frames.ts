@@ -1,19 +1,19 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 
-/** A frame's head: the stream's number, three zeros, the length of what follows, big-endian (Engine API, "Attach to a container"). */
+/** A frame's head: the stream's number, three zeros, the payload's length, big-endian (Engine API, "Attach to a container"). */
 const HEAD_BYTES = 8;
 
 const STDERR = 2;
-/** The Engine's own word that it cannot go on. */
+/** Stream number of an error message of the Engine, after which it sends no more. */
 const SYSTEM_ERROR = 3;
 
-/** A container's output streams, taken apart. */
+/** A container's output streams. */
 export type OutputStreams = { stdout: Readable; stderr: Readable };
 
 /**
- * Takes the frames apart in which the Engine sends output of containers without a terminal. Both streams end with the source, or
- * fail with it; a reader that does not keep up holds the source. A frame's length is no room that is taken: bytes go on as they come.
+ * Splits the frames in which the Engine sends the output of a container without a terminal. Both streams end or fail with the source;
+ * a slow reader pauses the source. Payloads are passed on as they arrive, so that a frame's length allocates no memory.
  */
 export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
@@ -46,7 +46,7 @@ export function splitFrames(source: Readable, head: Buffer): OutputStreams {
   return streams;
 }
 
-/** Takes frames apart: payloads as far as they have come, in the order of all streams, with the number of theirs. */
+/** Decodes frames: yields payloads as they arrive, in order, each with its stream's number. */
 export class FrameReader {
   #head = Buffer.alloc(0);
   #stream = 0;

@@ -5,8 +5,8 @@ import { PodEventSource } from './event-source.ts';
 import type { PodEventKind } from './pod-events.ts';
 import { PodSnapshots, type StatusVerbs } from './pod-snapshots.ts';
 
-/** Verbs whose outcome the Engine does not tell of. */
-type ToldVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
+/** CRI calls whose outcome is not in the Engine's events. */
+type ReportingVerbs = Pick<RuntimeHandlers, 'runPodSandbox' | 'startContainer'>;
 
 const TYPES: Record<PodEventKind, ContainerEventType> = {
   created: ContainerEventType.CONTAINER_CREATED_EVENT,
@@ -16,19 +16,19 @@ const TYPES: Record<PodEventKind, ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: what happens to sandboxes and containers from now on, also while the Engine is away and after. Each event has the
- * statuses of its pod as `verbs` tell them, then or a little later: a kubelet need not ask for them. A client that reads too slowly is
- * told to start over (`resource_exhausted`). The verbs that are given back tell beside: that a sandbox is ready, which it is once it has
- * its network, and that a container could not be started.
+ * GetContainerEvents: events of sandboxes and containers from now on, also over restarts of the Engine. Each event has the statuses of
+ * its pod by `verbs`, taken then or a little later, so that the kubelet need not request them. The stream of a client that reads too
+ * slowly fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer add events that the Engine lacks: a sandbox is
+ * ready (it has its network), and a container could not be started.
  */
 export function eventHandlers(
   { engine, logger }: Pick<DockershimServices, 'engine' | 'logger'>,
-  verbs: StatusVerbs & ToldVerbs,
-): Pick<RuntimeHandlers, 'getContainerEvents'> & ToldVerbs {
+  verbs: StatusVerbs & ReportingVerbs,
+): Pick<RuntimeHandlers, 'getContainerEvents'> & ReportingVerbs {
   const source = new PodEventSource({ engine, logger });
   const snapshots = new PodSnapshots(engine, verbs);
   return {
-    ...toldVerbs(verbs, source),
+    ...reportingVerbs(verbs, source),
     getContainerEvents: (_request, context) => {
       const left = new AbortController();
       const subscription = source.subscribe(AbortSignal.any([context.signal, left.signal]));
@@ -47,19 +47,20 @@ export function eventHandlers(
   };
 }
 
-function toldVerbs({ runPodSandbox, startContainer }: ToldVerbs, source: PodEventSource): ToldVerbs {
+function reportingVerbs({ runPodSandbox, startContainer }: ReportingVerbs, source: PodEventSource): ReportingVerbs {
   return {
     runPodSandbox: async (request, context) => {
       const answer = await runPodSandbox(request, context);
-      source.tell(answer.podSandboxId ?? '', 'started');
+      source.report(answer.podSandboxId ?? '', 'started');
       return answer;
     },
     startContainer: async (request, context) => {
       try {
         return await startContainer(request, context);
       } catch (error) {
-        // where the Engine has not answered it may have started it, and says so
-        if (errorCode(error) !== 'unavailable' && !context.signal.aborted) source.tell(request.containerId, 'stopped');
+        // an Engine that has not answered may have started the container, and sends an event then
+        if (errorCode(error) !== 'unavailable' && !context.signal.aborted)
+          source.report(request.containerId, 'stopped');
         throw error;
       }
     },

@@ -20,10 +20,10 @@ import type { PodEvent } from './pod-events.ts';
 
 const LABELS = { 'io.kubernetes.docker.type': 'podsandbox' };
 
-/** A connection as the fake Engine serves it: what its list says, and what it tells then. */
-type Connection = { list: Record<string, string>; tell: (stream: ServerResponse) => void };
+/** A connection of the fake Engine: its list, and the function that then writes its events. */
+type Connection = { list: Record<string, string>; send: (stream: ServerResponse) => void };
 
-/** An Engine whose connections are these, one after the other; the last one stays. */
+/** An Engine that serves these connections one after the other; the last one repeatedly. */
 async function startEngine(connections: Connection[]) {
   let at = -1;
   const asked: string[] = [];
@@ -33,7 +33,7 @@ async function startEngine(connections: Connection[]) {
       const listed = Object.entries(connections[at]!.list).map(([Id, State]) => ({
         ...{ Id, State, Created: 0, Names: [`/k8s_POD_${Id}_n_u_0`], Labels: LABELS },
       }));
-      response.end(JSON.stringify(listed), () => connections[at]!.tell(streams[at]!));
+      response.end(JSON.stringify(listed), () => connections[at]!.send(streams[at]!));
       return;
     }
     at = Math.min(at + 1, connections.length - 1);
@@ -51,22 +51,22 @@ const line = (id: string, Action: string, atMs: number) =>
 const later = () => Date.now() + 60_000;
 
 async function take(events: AsyncIterator<PodEvent>, count: number): Promise<string[]> {
-  const told: string[] = [];
-  while (told.length < count) {
+  const published: string[] = [];
+  while (published.length < count) {
     const { value } = await events.next();
-    told.push(`${value.id} ${value.kind}`);
+    published.push(`${value.id} ${value.kind}`);
   }
-  return told;
+  return published;
 }
 
-test('a stream that breaks is followed again from where it broke, and a list says what was missed', async () => {
+test('a broken stream is resumed where it broke, and missed events follow from a list', async () => {
   const first = {
     list: { a: 'running', b: 'running', c: 'created' },
-    tell: (stream: ServerResponse) => stream.write(line('a', 'die', later()), () => stream.socket!.destroy()),
+    send: (stream: ServerResponse) => stream.write(line('a', 'die', later()), () => stream.socket!.destroy()),
   };
   const second = {
     list: { a: 'exited', c: 'running', d: 'exited' },
-    tell: (stream: ServerResponse) => {
+    send: (stream: ServerResponse) => {
       stream.write(`no event\n${'x'.repeat(2 << 20)}\n${line('a', 'die', 1000)}`);
       stream.write(line('d', 'destroy', later()));
     },
@@ -75,19 +75,19 @@ test('a stream that breaks is followed again from where it broke, and a list say
   await using _stopped = fake;
   const leave = new AbortController();
   const events = new PodEventSource({ engine, logger: silentLogger }).subscribe(leave.signal)[Symbol.asyncIterator]();
-  const told = await take(events, 6);
-  assert.deepEqual(told, ['a stopped', 'c started', 'd created', 'd stopped', 'b deleted', 'd deleted']);
+  const published = await take(events, 6);
+  assert.deepEqual(published, ['a stopped', 'c started', 'd created', 'd stopped', 'b deleted', 'd deleted']);
   assert.ok(Number(asked[1]) > Number(asked[0]), 'the second connection begins at the last event of the first');
   leave.abort();
   assert.equal((await events.next()).done, true);
   engine.close();
 });
 
-test('an image with labels of megabytes does not hide what happens to its containers', async () => {
+test('an image with megabytes of labels does not hide the events of its containers', async () => {
   const attributes = { name: 'k8s_POD_a_n_u_0', ...LABELS, long: 'x'.repeat(4 << 20) };
   const event = { Action: 'die', timeNano: later() * 1e6, Actor: { ID: 'a', Attributes: attributes } };
-  const tell = (stream: ServerResponse) => stream.write(`${JSON.stringify(event)}\n${line('b', 'die', later())}`);
-  const { fake, engine } = await startEngine([{ list: { a: 'running', b: 'running' }, tell }]);
+  const send = (stream: ServerResponse) => stream.write(`${JSON.stringify(event)}\n${line('b', 'die', later())}`);
+  const { fake, engine } = await startEngine([{ list: { a: 'running', b: 'running' }, send }]);
   await using _stopped = fake;
   const leave = new AbortController();
   const events = new PodEventSource({ engine, logger: silentLogger }).subscribe(leave.signal)[Symbol.asyncIterator]();
@@ -96,10 +96,10 @@ test('an image with labels of megabytes does not hide what happens to its contai
   engine.close();
 });
 
-test('what has happened since a client asked is told, although the Engine was reached later', async () => {
+test('events since the subscription are reported even if the Engine is reached later', async () => {
   const only = {
     list: { a: 'exited' },
-    tell: (stream: ServerResponse) => {
+    send: (stream: ServerResponse) => {
       stream.write(line('a', 'start', Date.now() - 60_000));
       for (const action of ['start', 'die']) stream.write(line('a', action, Date.now() + 1));
     },
@@ -114,10 +114,10 @@ test('what has happened since a client asked is told, although the Engine was re
   engine.close();
 });
 
-test('of two things that happen at once both are told, though the Engine tells the later one first', async () => {
+test('two simultaneous events are both reported, although the Engine sends the later one first', async () => {
   const only = {
     list: { a: 'created', b: 'created' },
-    tell: (stream: ServerResponse) => {
+    send: (stream: ServerResponse) => {
       const atMs = later();
       stream.write(line('a', 'start', atMs + 1) + line('b', 'start', atMs) + line('a', 'die', atMs + 2));
     },
@@ -131,13 +131,13 @@ test('of two things that happen at once both are told, though the Engine tells t
   engine.close();
 });
 
-/** Events of a fake Engine that tells `count` of them at once, with sandboxes as `podSandboxStatus` says. */
+/** Subscribes to a fake Engine that sends `count` events at once; `podSandboxStatus` answers for the sandboxes. */
 async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podSandboxStatus']) {
-  const tell = (stream: ServerResponse) => {
+  const send = (stream: ServerResponse) => {
     const atMs = Date.now() + 1;
     for (let index = 0; index < count; index++) stream.write(line('a', 'start', atMs));
   };
-  const { fake, engine } = await startEngine([{ list: {}, tell: once(tell) }]);
+  const { fake, engine } = await startEngine([{ list: {}, send: once(send) }]);
   const none = () => Promise.reject(new Error('there are none'));
   const runPodSandbox = async () => ({ podSandboxId: 'a' });
   const verbs = { podSandboxStatus, containerStatus: none, runPodSandbox, startContainer: none };
@@ -147,7 +147,7 @@ async function watchFlood(count: number, podSandboxStatus: RuntimeHandlers['podS
   return { fake, engine, handlers, watch };
 }
 
-/** Snapshots ask for lists too. */
+/** Only the first call counts: snapshots request lists too. */
 function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) => void {
   let isDone = false;
   return (...given) => {
@@ -158,7 +158,7 @@ function once<T extends unknown[]>(work: (...given: T) => void): (...given: T) =
 
 const newCall = (): CallContext => ({ signal: AbortSignal.timeout(60_000), service: '', method: '' });
 
-test('an Engine that is away as an event is told is waited for: without its pod, the pod would seem to be gone', async () => {
+test('an event waits for an unreachable Engine: without its pod, the pod would seem to be removed', async () => {
   let calls = 0;
   const { fake, engine, watch } = await watchFlood(1, async ({ podSandboxId }) => {
     if (calls++ < 2) throw new PodwrightError('unavailable', 'away');
@@ -172,7 +172,7 @@ test('an Engine that is away as an event is told is waited for: without its pod,
   engine.close();
 });
 
-test('a sandbox that is ready and a container that could not be started are told, which the Engine does not', async () => {
+test('a ready sandbox and a container that could not be started are reported, for which the Engine has no events', async () => {
   const { fake, engine, handlers, watch } = await watchFlood(1, async () => ({}));
   await using _stopped = fake;
   const events = watch(newCall());
@@ -182,26 +182,26 @@ test('a sandbox that is ready and a container that could not be started are told
   assert.equal(await next(), ContainerEventType.CONTAINER_STARTED_EVENT);
   const start = (containerId: string) =>
     assert.rejects(handlers.startContainer(create(StartContainerRequestSchema, { containerId }), newCall()), /none/);
-  await start('of nobody');
+  await start('of no sandbox');
   await start('a');
   assert.equal(await next(), ContainerEventType.CONTAINER_STOPPED_EVENT);
   await events.return?.();
   engine.close();
 });
 
-test('a client that reads too slowly is told to start over, and holds up no other', async () => {
+test('the stream of a slow client fails, and holds up no other client', async () => {
   const COUNT = 12_000;
   const { fake, engine, watch } = await watchFlood(COUNT, async () => ({}));
   await using _stopped = fake;
   const slow = watch(newCall());
   const quick = watch(newCall());
-  for (let told = 0; told < COUNT; told++) assert.equal((await quick.next()).done, false);
-  let kept = 0;
+  for (let read = 0; read < COUNT; read++) assert.equal((await quick.next()).done, false);
+  let delivered = 0;
   const rest = async () => {
-    while (!(await slow.next()).done) kept++;
+    while (!(await slow.next()).done) delivered++;
   };
   await assert.rejects(rest(), (error) => errorCode(error) === 'resource_exhausted');
-  assert.ok(kept > 0 && kept <= 10_000, `${kept} were kept`);
+  assert.ok(delivered > 0 && delivered <= 10_000, `${delivered} were delivered`);
   await quick.return?.();
   engine.close();
 });

@@ -6,8 +6,8 @@ import { EVENTS_RETRY } from '../limits.ts';
 import { isNews, type KnownContainer, knownContainers, missedEvents, type PodEvent, podEventOf } from './pod-events.ts';
 
 /**
- * What happens to the pods of an Engine, for any number of subscribers. It follows the Engine while somebody listens. When the Engine
- * was away, a list says what has happened meanwhile, as an Engine that restarts has forgotten.
+ * Events of the pods of an Engine, for any number of subscribers. Follows the Engine while there are subscribers. After a lost
+ * connection the missed events are derived from a list, because a restarted Engine has lost its past events.
  */
 export class PodEventSource {
   readonly #engine: Pick<Engine, 'http' | 'containers'>;
@@ -22,7 +22,7 @@ export class PodEventSource {
     this.#logger = logger;
   }
 
-  /** Everything from this call on, until the signal aborts: what happens before the Engine is reached is told when it is. */
+  /** Events from this call on, until the signal aborts. Events before the Engine is reached are delivered once it is. */
   subscribe(signal: AbortSignal): Subscription<PodEvent> {
     const subscription = this.#broadcast.subscribe(signal);
     if (signal.aborted) return subscription;
@@ -35,8 +35,8 @@ export class PodEventSource {
     return subscription;
   }
 
-  /** Tells what the Engine does not, of a container that it has told of. */
-  tell(id: string, kind: PodEvent['kind']): void {
+  /** Publishes an event that the Engine does not send. Ignored for containers that are not known from the Engine. */
+  report(id: string, kind: PodEvent['kind']): void {
     const known = this.#known?.get(id);
     if (known !== undefined) this.#broadcast.publish({ id, sandboxId: known.sandboxId, kind, atMs: Date.now() });
   }
@@ -57,7 +57,7 @@ export class PodEventSource {
         await this.#follow(watch, signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#logger.warn({ error: errorMessage(error) }, 'the events of the Docker Engine cannot be followed');
+        this.#logger.warn({ error: errorMessage(error) }, 'the event stream of the Docker Engine failed');
       }
       await sleep(backoff.next('events'), signal).catch(() => undefined);
     }
@@ -73,17 +73,18 @@ export class PodEventSource {
       const listedAtMs = await this.#catchUp(watch, both);
       for await (const event of events) {
         if (event.atMs < fromMs) continue;
-        // an Engine tells what happens at once in any order
+        // the Engine sends simultaneous events in any order
         watch.sinceMs = Math.max(watch.sinceMs, event.atMs);
-        const told = podEventOf(event);
-        if (told !== undefined && (event.atMs >= listedAtMs || isNews(watch.known!, told))) this.#note(watch, told);
+        const podEvent = podEventOf(event);
+        if (podEvent === undefined) continue;
+        if (event.atMs >= listedAtMs || isNews(watch.known!, podEvent)) this.#publish(watch, podEvent);
       }
     } finally {
       connection.abort();
     }
   }
 
-  /** Tells what has happened while the Engine was not followed, by a list. Gives the time before which events may be in it. */
+  /** Publishes the events that were missed, derived from a list. Returns the time before which events may be in the list already. */
   async #catchUp(watch: Watch, signal: AbortSignal): Promise<number> {
     const atMs = Date.now();
     const now = knownContainers(await this.#engine.containers.list({ label: [TYPE_LABEL] }, signal));
@@ -94,7 +95,7 @@ export class PodEventSource {
     return isFirst ? 0 : atMs;
   }
 
-  #note({ known }: Watch, event: PodEvent): void {
+  #publish({ known }: Watch, event: PodEvent): void {
     const { id, sandboxId, kind } = event;
     if (kind === 'deleted') known?.delete(id);
     else known?.set(id, { sandboxId, kind });
@@ -102,5 +103,5 @@ export class PodEventSource {
   }
 }
 
-/** How far the Engine was followed; `known` is nothing before the first list. */
+/** Progress of following the Engine; `known` is `undefined` before the first list. */
 type Watch = { sinceMs: number; known: Map<string, KnownContainer> | undefined };

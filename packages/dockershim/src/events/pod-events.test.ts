@@ -14,7 +14,7 @@ const event = (attributes: Record<string, string>, action: EngineEvent['action']
   ...{ id: 'x', action, atMs: 5, attributes },
 });
 
-test('an event of the Engine is one of a pod, if label and name say so', () => {
+test('an event of the Engine is a pod event if label and name of its container match', () => {
   assert.deepEqual(podEventOf(event(SANDBOX, 'create')), { id: 'x', sandboxId: 'x', kind: 'created', atMs: 5 });
   assert.deepEqual(podEventOf(event(CONTAINER)), { id: 'x', sandboxId: 's', kind: 'stopped', atMs: 5 });
   for (const hostile of [
@@ -27,7 +27,7 @@ test('an event of the Engine is one of a pod, if label and name say so', () => {
     assert.equal(podEventOf(event(hostile)), undefined);
 });
 
-test('what is no event of a container is left out', () => {
+test('other and malformed events are ignored', () => {
   const line = { Action: 'start', timeNano: 7e6, Actor: { ID: 'x', Attributes: { a: 'b' } } };
   assert.deepEqual(parseEvent(JSON.stringify(line)), { id: 'x', action: 'start', atMs: 7, attributes: { a: 'b' } });
   for (const bad of ['', '{', 'null', '{}', JSON.stringify({ ...line, Action: 'exec_create' }), '{"Actor":{"ID":3}}'])
@@ -37,7 +37,7 @@ test('what is no event of a container is left out', () => {
 const known = (entries: Record<string, KnownContainer['kind']>) =>
   new Map(Object.entries(entries).map(([id, kind]) => [id, { sandboxId: 's', kind }]));
 
-test('two looks tell what has happened in between', () => {
+test('missed events follow from two lists', () => {
   const check = (
     before: Record<string, KnownContainer['kind']>,
     now: Record<string, KnownContainer['kind']>,
@@ -57,7 +57,7 @@ test('two looks tell what has happened in between', () => {
   ]);
 });
 
-test('an event from before a list is news, if the list is behind', () => {
+test('an event from before a list is published if the list does not show it yet', () => {
   const check = (listed: Record<string, KnownContainer['kind']>, kind: EngineEvent['action'], expected: boolean) =>
     assert.equal(isNews(known(listed), podEventOf(event(CONTAINER, kind))!), expected);
   check({ x: 'started' }, 'die', true);
@@ -68,7 +68,7 @@ test('an event from before a list is news, if the list is behind', () => {
   check({}, 'destroy', false);
 });
 
-test('a list shows containers of pods and sandboxes alone', () => {
+test('only sandboxes and their containers are taken from a list', () => {
   const entry = (State: string, { name, ...Labels }: Record<string, string>, Id: string) => ({
     ...{ Id, Names: [`/${name}`], Image: '', ImageID: '', Created: 0, State, Status: '', Labels },
   });

@@ -5,7 +5,7 @@ import { isOurs } from '../labels/ownership.ts';
 
 export type PodEventKind = 'created' | 'started' | 'stopped' | 'deleted';
 
-/** Something that has happened to a sandbox or a container of one. `atMs` is since 1970. */
+/** An event of a sandbox or of a container in one. `atMs` is since 1970. */
 export type PodEvent = { id: string; sandboxId: string; kind: PodEventKind; atMs: number };
 
 /** A sandbox or container as it was last seen. */
@@ -18,13 +18,13 @@ const KINDS: Record<EngineEvent['action'], PodEventKind> = {
   destroy: 'deleted',
 };
 
-/** What an event of the Engine means to a pod; nothing where its container is not ours. */
+/** The pod event of an Engine event; `undefined` for a foreign container. */
 export function podEventOf({ id, action, atMs, attributes }: EngineEvent): PodEvent | undefined {
   const sandboxId = sandboxOf(id, { names: [attributes.name ?? ''], labels: attributes });
   return sandboxId === undefined ? undefined : { id, sandboxId, kind: KINDS[action], atMs };
 }
 
-/** The containers of a list that are ours, as they are seen in it. */
+/** The sandboxes and their containers in a list, by id. */
 export function knownContainers(list: ContainerSummary[]): Map<string, KnownContainer> {
   const known = new Map<string, KnownContainer>();
   for (const { Id, Names, Labels, State } of list) {
@@ -39,14 +39,14 @@ function kindOf(state: string): KnownContainer['kind'] {
   return ['exited', 'dead', 'removing'].includes(state) ? 'stopped' : 'started';
 }
 
-/** The id of the sandbox that the container is, or is in. */
+/** The id of the sandbox: the container itself, or the one that the container is in. */
 function sandboxOf(id: string, marked: { names: string[]; labels: Record<string, string> }): string | undefined {
   const type = marked.labels[TYPE_LABEL];
   if (type === SANDBOX_TYPE) return isOurs(SANDBOX_TYPE, marked) ? id : undefined;
   return isOurs(CONTAINER_TYPE, marked) ? marked.labels[SANDBOX_ID_LABEL] : undefined;
 }
 
-/** What must have happened between two looks. What began and ended in between was never seen by anybody. */
+/** The events between two lists. Containers that were both created and removed in between are not known. */
 export function missedEvents(
   before: ReadonlyMap<string, KnownContainer>,
   now: ReadonlyMap<string, KnownContainer>,
@@ -66,7 +66,7 @@ export function missedEvents(
 
 const ORDER: PodEventKind[] = ['created', 'started', 'stopped'];
 
-/** Whether an event from before a list says what the list did not: the Engine lists a container that ends as running for a while. */
+/** Whether the list does not show an event from before it: the Engine lists a container that has exited as running for a while. */
 export function isNews(listed: ReadonlyMap<string, KnownContainer>, { id, kind }: PodEvent): boolean {
   const was = listed.get(id)?.kind;
   if (was === undefined) return false;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Engine } from '../engine/engine.ts';
 import { PodSnapshots } from './pod-snapshots.ts';
 
-test('a snapshot is for events from before it, but not once the clock was set back', async ({ mock }) => {
+test('a snapshot is reused for earlier events, unless the clock was set back', async ({ mock }) => {
   mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
   let looks = 0;
   const containers = {

@@ -9,7 +9,7 @@ import {
   type RuntimeHandlers,
 } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, TYPE_LABEL } from '../labels/labels.ts';
 import { EVENTS_RETRY } from '../limits.ts';
 
@@ -18,36 +18,39 @@ type Event = MessageInitShape<typeof ContainerEventResponseSchema>;
 /** A sandbox and its containers as their status calls show them. */
 export type PodSnapshot = Pick<Event, 'podSandboxStatus' | 'containersStatuses'>;
 
-/** The verbs that tell how a pod is. */
+/** The CRI calls that a snapshot is taken with. */
 export type StatusVerbs = Pick<RuntimeHandlers, 'podSandboxStatus' | 'containerStatus'>;
 
-/** How calls fail while the Engine is away, or is not itself. */
+/** Error codes of calls while the Engine is unreachable or does not respond. */
 const AWAY = ['unavailable', 'deadline_exceeded'];
 
-/** Pods whose last snapshot is kept, for the events that came before it was taken. */
-const MAX_KEPT = 64;
+/** Most pods whose last snapshot is cached, for events from before it was taken. */
+const MAX_CACHED = 64;
 
-/** How pods are, for the events about them. */
+/** Takes the statuses of pods for their events. */
 export class PodSnapshots {
   readonly #engine: Pick<Engine, 'containers'>;
   readonly #verbs: StatusVerbs;
-  readonly #kept = new Map<string, { takenAtMs: number; snapshot: PodSnapshot }>();
+  readonly #cached = new Map<string, { takenAtMs: number; snapshot: PodSnapshot }>();
 
   constructor(engine: Pick<Engine, 'containers'>, verbs: StatusVerbs) {
     this.#engine = engine;
     this.#verbs = verbs;
   }
 
-  /** How the pod was at `sinceMs` (since 1970) or later. An Engine that is away is waited for: an event without its pod says that it is gone. */
+  /**
+   * The pod's statuses at `sinceMs` (since 1970) or later. Waits for an unreachable Engine: an event without statuses would mean that
+   * the pod was removed.
+   */
   async take(sandboxId: string, sinceMs: number, context: CallContext): Promise<PodSnapshot> {
-    const kept = this.#kept.get(sandboxId);
+    const cached = this.#cached.get(sandboxId);
     const takenAtMs = Date.now();
     // not one from before the clock was set back
-    if (kept !== undefined && kept.takenAtMs > sinceMs && kept.takenAtMs <= takenAtMs) return kept.snapshot;
+    if (cached !== undefined && cached.takenAtMs > sinceMs && cached.takenAtMs <= takenAtMs) return cached.snapshot;
     const snapshot = await this.#untilAnswered(sandboxId, context);
-    this.#kept.delete(sandboxId);
-    this.#kept.set(sandboxId, { takenAtMs, snapshot });
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+    this.#cached.delete(sandboxId);
+    this.#cached.set(sandboxId, { takenAtMs, snapshot });
+    if (this.#cached.size > MAX_CACHED) this.#cached.delete(this.#cached.keys().next().value!);
     return snapshot;
   }
 
@@ -67,10 +70,10 @@ export class PodSnapshots {
     const listed = await this.#engine.containers.list({ label }, context.signal);
     const ask = create(PodSandboxStatusRequestSchema, { podSandboxId: sandboxId });
     const [sandbox, ...containers] = await Promise.all([
-      unlessGone(this.#verbs.podSandboxStatus(ask, context)),
+      unlessNotFound(this.#verbs.podSandboxStatus(ask, context)),
       ...listed.map(({ Id }) => {
         const one = create(ContainerStatusRequestSchema, { containerId: Id });
-        return unlessGone(this.#verbs.containerStatus(one, context));
+        return unlessNotFound(this.#verbs.containerStatus(one, context));
       }),
     ]);
     const statuses = containers.flatMap((answer) => answer?.status ?? []);

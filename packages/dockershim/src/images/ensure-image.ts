@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode, errorMessage, findProgram, PodwrightError, SharedWork, wrapError } from '@podwright/base';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import type { DockershimServices } from '../services.ts';
 import { hostCredentials } from './host-credentials.ts';
 import { oneFileArchive } from './one-file-archive.ts';
@@ -12,18 +12,18 @@ import { formatReference, type ImageReference, parseReference } from './referenc
 
 type Needs = Pick<DockershimServices, 'engine' | 'options' | 'logger'>;
 
-/** Programs of the host that wait for signals for ever and reap what is left to them, and how they are told to; they must be static. */
+/** Static programs of the host that can serve as a pause process: they wait for signals and reap orphans, with these arguments. */
 const PAUSES = [
   { program: 'catatonit', args: ['-P'] },
   { program: 'busybox', args: ['sleep', '2147483647'] },
 ];
 
-/** Where the host's own image says what it is, beside the name that was asked for. */
+/** Second name of the locally built image, which shows its origin. */
 const MADE_NAME = 'podwright.local/pause';
 
 /**
- * Makes a function that sees to it that an image for sandboxes is there: pulled with the credentials of the host's root, or, where
- * no registry answers, made of the host's catatonit or busybox under the same name. Calls for one image at once share the work.
+ * Returns a function that ensures that a sandbox image is present: pulled with the credentials of the host's root or, if no registry
+ * answers, built from the host's catatonit or busybox under the same name. Simultaneous calls for one image share the work.
  */
 export function imageEnsurer(
   services: Needs,
@@ -32,7 +32,7 @@ export function imageEnsurer(
   const work = new SharedWork();
   return async (text, signal) => {
     const reference = parseReference(text);
-    const key = { key: `see to image ${formatReference(reference)}` };
+    const key = { key: `ensure image ${formatReference(reference)}` };
     await work.run(key, signal, (abandoned) => ensureImage(services, { reference, home }, abandoned));
   };
 }
@@ -42,29 +42,29 @@ type Wanted = { reference: ImageReference; home: string };
 async function ensureImage(services: Needs, wanted: Wanted, signal: AbortSignal): Promise<void> {
   const { engine, logger } = services;
   const image = formatReference(wanted.reference);
-  if ((await unlessGone(engine.images.inspect(image, signal))) !== undefined) return;
+  if ((await unlessNotFound(engine.images.inspect(image, signal))) !== undefined) return;
   try {
     return await pull(services, wanted, signal);
   } catch (error) {
     signal.throwIfAborted();
     const { name, version } = wanted.reference;
-    if (!mayBeMade(error) || !('tag' in version)) throw error;
+    if (!mayBeBuilt(error) || !('tag' in version)) throw error;
     const program = await makeImage(services, { name, tag: version.tag }, signal).catch((failure) => {
-      throw wrapError(`${errorMessage(error)}; and it cannot be made`, failure, errorCode(error));
+      throw wrapError(`${errorMessage(error)}; and it cannot be built locally`, failure, errorCode(error));
     });
     logger.warn(
       { image, program, error: errorMessage(error) },
-      'sandbox image made of a program of the host: no registry answers',
+      'sandbox image built from a program of the host: no registry answers',
     );
   }
 }
 
-/** Not for what a registry has refused: the image, its name or the credentials are wrong. */
-function mayBeMade(error: unknown): boolean {
+/** Whether the image may be built after this error of a pull: not if a registry has rejected the image's name or the credentials. */
+function mayBeBuilt(error: unknown): boolean {
   return ['unavailable', 'deadline_exceeded', 'unknown'].includes(errorCode(error));
 }
 
-/** With each of the host's credentials for it in turn. */
+/** Pulls with each of the host's matching credentials in turn. */
 async function pull(services: Needs, { reference, home }: Wanted, signal: AbortSignal): Promise<void> {
   const known = await hostCredentials(join(home, '.docker/config.json'), reference.name);
   let failure: unknown;
@@ -79,7 +79,7 @@ async function pull(services: Needs, { reference, home }: Wanted, signal: AbortS
   throw failure;
 }
 
-/** Gives the program that it was made of. */
+/** Builds the image and returns the path of the program in it. */
 async function makeImage(
   { engine }: Needs,
   { name, tag }: { name: string; tag: string },

@@ -13,7 +13,7 @@ const text = JSON.stringify({
   credHelpers: { 'gcr.io': 'gcloud' },
 });
 
-test("an image's credentials are those of its registry and path, the longest first", () => {
+test("an image's credentials are those whose registry and path match, the longest first", () => {
   const check = (image: string, expected: string[]) =>
     assert.deepEqual(
       credentialsIn(text, image).map(({ serverAddress }) => serverAddress),
@@ -29,7 +29,7 @@ test("an image's credentials are those of its registry and path, the longest fir
   check('gcr.io/pause', []);
 });
 
-test('a host without the file has no credentials, and one with a broken file an error that names it', async () => {
+test('a missing file means no credentials, and a malformed one is an error that names it', async () => {
   assert.deepEqual(await hostCredentials('/nosuch/config.json', 'busybox'), []);
   await assert.rejects(hostCredentials('/proc/self/status', 'busybox'), /credentials in \/proc\/self\/status/);
 });

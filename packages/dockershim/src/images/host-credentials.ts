@@ -3,7 +3,7 @@ import { isErrno, wrapError } from '@podwright/base';
 import * as z from 'zod';
 import type { RegistryCredentials } from './registry-auth.ts';
 
-/** What Docker's own command keeps of logins; helpers that are programs are not run, as by other dockershims. */
+/** Credentials in Docker's `config.json`. Credential helpers are not run, as in upstream's dockershim. */
 const schema = z.object({
   auths: z
     .record(
@@ -18,10 +18,10 @@ const schema = z.object({
     .optional(),
 });
 
-/** Names that Docker Hub has had in such files. */
+/** Names of Docker Hub in such files. */
 const HUB = new Set(['index.docker.io', 'registry-1.docker.io']);
 
-/** Credentials for an image in the text of a `config.json`, those for the longest part of its name first. */
+/** Credentials for an image in the text of a `config.json`, the longest matching prefix of its name first. */
 export function credentialsIn(text: string, imageName: string): RegistryCredentials[] {
   const { auths = {} } = schema.parse(JSON.parse(text));
   const full = fullName(imageName);
@@ -33,7 +33,7 @@ export function credentialsIn(text: string, imageName: string): RegistryCredenti
   return matches.sort((one, other) => other.place.length - one.place.length).map(({ credentials }) => credentials);
 }
 
-/** The credentials of the host's root for an image; none without the file. Errors name the file. */
+/** The credentials of the host's root for an image; empty without the file. Errors name the file. */
 export async function hostCredentials(path: string, imageName: string): Promise<RegistryCredentials[]> {
   try {
     return credentialsIn(await readFile(path, 'utf8'), imageName);

@@ -11,7 +11,7 @@ import { formatReference, isMeant, parseReference } from './reference.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 type Verbs = 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo';
 
-/** The verbs of images, by the Engine's. */
+/** CRI calls for images. */
 export function imageHandlers(services: Needs): Pick<ImageHandlers, Verbs> {
   return {
     listImages: listImages(services),
@@ -22,7 +22,7 @@ export function imageHandlers(services: Needs): Pick<ImageHandlers, Verbs> {
   };
 }
 
-/** ListImages: all, or the one that the filter's reference leads to. */
+/** ListImages: all images, or the one of the filter's reference. */
 function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   return async ({ filter }, { signal }) => {
     const reference = filter?.image?.image ?? '';
@@ -32,7 +32,7 @@ function listImages({ engine, options }: Needs): ImageHandlers['listImages'] {
   };
 }
 
-/** ImageStatus: an image that is not there is an answer without one, not an error. */
+/** ImageStatus: a missing image is an empty answer, not an error. */
 function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   return async ({ image, verbose }, { signal }) => {
     const found = await findImage(engine, given(image, 'image status'), signal);
@@ -43,7 +43,7 @@ function imageStatus({ engine, options }: Needs): ImageHandlers['imageStatus'] {
   };
 }
 
-/** PullImage: answers with the image's id, which is what ImageStatus has. */
+/** PullImage: answers with the image's id, as ImageStatus has it. */
 function pull(services: Needs): ImageHandlers['pullImage'] {
   return async ({ image, auth }, { signal }) => {
     const reference = parseReference(given(image, 'pull image'));
@@ -51,14 +51,14 @@ function pull(services: Needs): ImageHandlers['pullImage'] {
   };
 }
 
-/** RemoveImage: removes the image with all its names. A success for what is not there. */
+/** RemoveImage: removes the image with all its names. Succeeds if the image does not exist. */
 function removeImage({ engine }: Needs): ImageHandlers['removeImage'] {
   return async ({ image }, { signal }) => {
     const reference = given(image, 'remove image');
     const found = await findImage(engine, reference, signal);
     if (found === undefined) return {};
     const names = namesOf(found);
-    // what has digests alone is removed by its id, with all of them
+    // an image with digests only is removed with all of them by its id
     for (const name of names.repoTags.length > 0 ? names.repoTags : [found.Id]) await remove(engine, name, signal);
     if (await stillThere(engine, found.Id, signal)) await remove(engine, found.Id, signal);
     return {};
@@ -71,14 +71,14 @@ async function stillThere({ images }: Needs['engine'], id: string, signal: Abort
 
 async function remove({ images }: Needs['engine'], name: string, signal: AbortSignal): Promise<void> {
   await images.remove(name, signal).catch((error: unknown) => {
-    if (isConflict(error)) throw wrapError('a container has it', error, 'failed_precondition');
+    if (isConflict(error)) throw wrapError('a container uses it', error, 'failed_precondition');
     nothingIfMissing(error);
   });
 }
 
 /**
- * ImageFsInfo: the file system of Docker's root. A layer counts for each image that has it: the Engine would have to walk all that
- * it has, for seconds, to tell more. What containers have written is in their statistics.
+ * ImageFsInfo: the file system of Docker's root. A shared layer is counted for each of its images: exact sizes would cost the Engine
+ * seconds. Writable layers are in the statistics of containers.
  */
 function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   return async (_request, { signal }) => {
@@ -94,7 +94,7 @@ function imageFsInfo({ engine }: Needs): ImageHandlers['imageFsInfo'] {
   };
 }
 
-/** The image that a reference or an id means, if it is there. */
+/** The image of a reference or an id, if it exists. */
 async function findImage(
   { images }: Needs['engine'],
   reference: string,
@@ -104,19 +104,19 @@ async function findImage(
   return found !== undefined && isMeant(reference, found) ? found : undefined;
 }
 
-/** The Engine does not take a tag beside a digest. */
+/** Removes the tag of a reference with both tag and digest, which the Engine rejects. */
 function asEngineHasIt(reference: string): string {
   return reference.includes('@') ? formatReference(parseReference(reference)) : reference;
 }
 
 function nothingIfMissing(error: unknown): undefined {
-  // the last words are those of an Engine for an image that another call has removed meanwhile
+  // "unrecognized image ID": another call has removed the image meanwhile
   if (!isNotFound(error) && !/unrecognized image ID/.test(errorMessage(error))) throw error;
 }
 
 function given(image: { image: string } | undefined, attempted: string): string {
   if (image !== undefined && image.image !== '') return image.image;
-  throw new PodwrightError('invalid_argument', `${attempted}: no image is named`);
+  throw new PodwrightError('invalid_argument', `${attempted}: the request names no image`);
 }
 
 function criImage(
@@ -133,13 +133,13 @@ function criImage(
   };
 }
 
-/** Without those that the Engine makes up for what has none: `<none>:<none>`. */
+/** Names of an image without the Engine's placeholder `<none>:<none>`. */
 function namesOf({ RepoTags, RepoDigests }: ImageSummary): { repoTags: string[]; repoDigests: string[] } {
   const isReal = (name: string) => !name.includes('<none>');
   return { repoTags: RepoTags.filter(isReal), repoDigests: RepoDigests.filter(isReal) };
 }
 
-/** The user part of `USER` as a number or as a name; neither where the image says nothing, which means root. */
+/** The user of `USER` as a number or a name; neither if the image sets none, which means root. */
 function imageUser(user: string): { uid?: { value: bigint }; username?: string } {
   const name = user.split(':')[0] ?? '';
   return /^\d{1,10}$/.test(name) ? { uid: { value: BigInt(name) } } : { username: name };

@@ -1,6 +1,6 @@
 import type { ImageInspection, ImageStep } from '../engine/engine-images.ts';
 
-/** Properties of a configuration that the OCI knows; Docker has more of its own. */
+/** Properties of a configuration in the OCI specification; Docker has more. */
 const CONFIG = [
   'User',
   'ExposedPorts',
@@ -13,7 +13,7 @@ const CONFIG = [
   'StopSignal',
 ] as const;
 
-/** An image's configuration as its author wrote it (OCI image specification, "Image Configuration"), out of what the Engine keeps. */
+/** An image's configuration (OCI image specification, "Image Configuration"), reconstructed from the Engine's inspection and history. */
 export function ociImage(image: ImageInspection, history: ImageStep[]): object {
   const { Created, Author, Architecture, Os, Config, RootFS } = image;
   const config = CONFIG.map((name): [string, unknown] => [name, Config?.[name]]);

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { oneFileArchive } from './one-file-archive.ts';
 
-test('tar finds the file as it was, executable', () => {
+test('tar extracts the file unchanged and executable', () => {
   for (const contents of [Buffer.alloc(0), Buffer.alloc(512, 'x'), Buffer.alloc(100_001, 'words ')]) {
     const input = oneFileArchive('pause', contents);
     const { stdout, stderr } = spawnSync('tar', ['-xOf', '-'], { input });

@@ -1,6 +1,6 @@
 const BLOCK_BYTES = 512;
 
-/** Where the parts of a header are, in bytes (POSIX.1, "ustar Interchange Format"). */
+/** Offsets of header fields, in bytes (POSIX.1, "ustar Interchange Format"). */
 const NAME = 0;
 const MODE = 100;
 const SIZE = 124;
@@ -9,7 +9,7 @@ const CHECKSUM = 148;
 const TYPE = 156;
 const MAGIC = 257;
 
-/** A tar archive of one executable file that everybody may run; the same file makes the same archive. */
+/** A tar archive of one world-executable file. Deterministic: the same file makes the same archive. */
 export function oneFileArchive(name: string, contents: Buffer): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
   header.write(name, NAME);
@@ -18,7 +18,7 @@ export function oneFileArchive(name: string, contents: Buffer): Buffer {
   header.write('00000000000\0', TIME);
   header.write('0', TYPE);
   header.write('ustar\x0000', MAGIC);
-  // the checksum counts itself as blanks
+  // the checksum field counts as blanks
   header.write(' '.repeat(8), CHECKSUM);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM);

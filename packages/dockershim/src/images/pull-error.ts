@@ -2,10 +2,10 @@ import { type ErrorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { EngineError, FULL_DISK } from '../engine/engine-error.ts';
 import { PullRefusal } from './pull-progress.ts';
 
-/** The prefix by which kubelets know that the registry is at fault, and not the image (cri-api, pkg/errors). */
+/** Prefix by which kubelets recognize that the registry is unavailable (cri-api, pkg/errors). */
 const REGISTRY_UNAVAILABLE = 'RegistryUnavailable';
 
-/** What registries and the Engine say, in words alone: the Engine passes most of it on as a failure of its own. */
+/** Error codes by message: the Engine reports most errors of registries as its own, without their status. */
 const WORDS: [ErrorCode, RegExp][] = [
   ['resource_exhausted', FULL_DISK],
   [
@@ -20,10 +20,10 @@ const WORDS: [ErrorCode, RegExp][] = [
   ],
 ];
 
-/** Statuses of registries, or of what stands before them, which answer with pages for browsers. */
+/** Statuses of registries that are down. Proxies in front of registries answer with them, and with HTML instead of a message. */
 const UNAVAILABLE_STATUSES = [502, 503, 504];
 
-/** The error of a pull, by what was said against it; other errors stay as they are. */
+/** The error of a pull, classified by its message; other errors are returned unchanged. */
 export function pullError(reference: string, error: unknown): unknown {
   if (!(error instanceof PullRefusal) && !isOfRegistry(error)) return error;
   const said = errorMessage(error).replace(/^pull image [^ ]+: /, '');
@@ -33,7 +33,7 @@ export function pullError(reference: string, error: unknown): unknown {
   return new PodwrightError(code, code === 'unavailable' ? `${REGISTRY_UNAVAILABLE}: ${message}` : message);
 }
 
-/** The Engine answers with 404 and 500 for registries; everything else is about the call. */
+/** Whether an error is the registry's: the Engine uses these statuses for them, and others for faults of the call. */
 function isOfRegistry(error: unknown): error is EngineError {
   return error instanceof EngineError && [403, 404, 500].includes(error.statusCode);
 }

@@ -8,7 +8,7 @@ import { type RegistryCredentials, registryAuth } from './registry-auth.ts';
 type Needs = Pick<DockershimServices, 'engine' | 'options'>;
 
 /**
- * Pulls an image and gives its id. `signal` ends the pull, and so does a time without progress (`deadline_exceeded`). Errors:
+ * Pulls an image and returns its id. The pull ends with `signal`, or without progress for too long (`deadline_exceeded`). Errors:
  * `not_found`, `unauthenticated`, `permission_denied`, `unavailable` (the registry, or the Engine), `unknown`.
  */
 export async function pullImage(
@@ -22,18 +22,18 @@ export async function pullImage(
   using stall = new StallTimer(limitMs, `pull image ${shown}: no progress within ${limitMs} ms`);
   const both = AbortSignal.any([signal, stall.signal]);
   try {
-    const asked = { name, version: 'tag' in version ? version.tag : version.digest, auth: registryAuth(credentials) };
-    const progress = await engine.images.pull({ ...asked, headTimeoutMs: limitMs }, both);
+    const image = { name, version: 'tag' in version ? version.tag : version.digest, auth: registryAuth(credentials) };
+    const progress = await engine.images.pull({ ...image, headTimeoutMs: limitMs }, both);
     await readProgress(progress, (isUnpacking) => stall.restart(isUnpacking));
   } catch (error) {
     if (both.aborted) throw both.reason;
     if (error instanceof PodwrightError || error instanceof PullRefusal) throw pullError(shown, error);
-    throw wrapError(`pull image ${shown}: the Docker Engine has gone meanwhile`, error, 'unavailable');
+    throw wrapError(`pull image ${shown}: the connection to the Docker Engine was lost`, error, 'unavailable');
   }
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** Aborts its signal when it was not restarted for a while. */
+/** Aborts its signal unless it is restarted within the limit. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
@@ -50,7 +50,7 @@ class StallTimer implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Begins anew; `isOff` stops it until then. */
+  /** Restarts the timer; `isOff` stops it until the next restart. */
   restart(isOff: boolean): void {
     clearTimeout(this.#timer);
     if (isOff) return;

@@ -9,7 +9,7 @@ const lineSchema = z.object({
   errorDetail: z.object({ code: z.number().optional() }).optional(),
 });
 
-/** What a registry, or the Engine, has to say against a pull; `statusCode` is the registry's, if that is known. */
+/** An error of a pull that the registry or the Engine reports; `statusCode` is the registry's, if known. */
 export class PullRefusal extends Error {
   readonly statusCode: number | undefined;
 
@@ -19,13 +19,13 @@ export class PullRefusal extends Error {
   }
 }
 
-/** An Engine that unpacks says nothing for a while, of a large layer or on a slow disk. */
+/** Status of a layer that is being unpacked. The Engine may report no progress meanwhile, of a large layer or on a slow disk. */
 const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 
 /**
- * Reads a pull's progress to its end. `onGain` is called for each line that tells something new, with whether a layer is being
- * unpacked. Errors: `PullRefusal`; `internal` for what is no progress; those of the connection.
+ * Reads a pull's progress to its end. `onGain` is called for each line that differs from the last one, with whether a layer is being
+ * unpacked. Errors: `PullRefusal`; `internal` for malformed progress; those of the connection.
  */
 export async function readProgress(
   chunks: AsyncIterable<Buffer>,
@@ -39,7 +39,7 @@ export async function readProgress(
     const { id = '', status, error, errorDetail } = parseLine(text);
     if (error !== undefined) throw new PullRefusal(error, errorDetail?.code);
     if (status === UNPACKED) unpacking.delete(id);
-    // layers are unpacked one after the other
+    // the Engine unpacks layers one after the other
     if (status === UNPACKING && unpacking.size === 0) unpacking.add(id);
     onGain(unpacking.size > 0);
   }

@@ -4,7 +4,7 @@ import { formatReference, isMeant, parseReference } from './reference.ts';
 
 const digest = `sha256:${'0a'.repeat(32)}`;
 
-test('references are as Docker lists them', () => {
+test('references are formatted as Docker lists them', () => {
   const check = (text: string, expected: string) => assert.equal(formatReference(parseReference(text)), expected, text);
   check('busybox', 'busybox:latest');
   check('docker.io/library/busybox:1.36', 'busybox:1.36');
@@ -17,12 +17,12 @@ test('references are as Docker lists them', () => {
   check(`busybox:1@${digest}`, `busybox@${digest}`);
 });
 
-test('what is no reference is refused', () => {
+test('a malformed reference is refused', () => {
   for (const text of ['', ':1', 'Busybox', 'a b', 'a//', 'busybox@sha256:xyz', '-a', 'a:b:c'])
     assert.throws(() => parseReference(text), { code: 'invalid_argument' }, text);
 });
 
-test("a short name is no image's id, however the Engine understands it", () => {
+test("a short name does not match an image's id, although the Engine takes it as a prefix", () => {
   const image = { Id: `sha256:cafe${'0'.repeat(60)}`, RepoTags: ['busybox:1'], RepoDigests: [`busybox@${digest}`] };
   const check = (text: string, expected: boolean) => assert.equal(isMeant(text, image), expected, text);
   check('cafe', false);

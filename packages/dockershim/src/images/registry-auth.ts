@@ -1,4 +1,4 @@
-/** Who a registry is told that pulls, as the CRI has it; empty fields say nothing. `auth` is `username:password` in base64. */
+/** Registry credentials (CRI AuthConfig). Empty fields are ignored. `auth` is `username:password` in base64. */
 export type RegistryCredentials = {
   username?: string;
   password?: string;
@@ -8,7 +8,7 @@ export type RegistryCredentials = {
   registryToken?: string;
 };
 
-/** The value of the Engine's `X-Registry-Auth` (Docker Engine API, "Authentication"); nothing without credentials. */
+/** The value of the Engine's `X-Registry-Auth` (Docker Engine API, "Authentication"); `undefined` without credentials. */
 export function registryAuth(credentials: RegistryCredentials = {}): string | undefined {
   const { auth = '', serverAddress, identityToken, registryToken } = credentials;
   const [, packedName, packedPassword] = /^([^:]*):(.*)$/s.exec(Buffer.from(auth, 'base64').toString('utf8')) ?? [];
@@ -18,9 +18,9 @@ export function registryAuth(credentials: RegistryCredentials = {}): string | un
     identitytoken: identityToken,
     registrytoken: registryToken,
   };
-  const told = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
-  if (told.length === 0) return undefined;
-  const json = JSON.stringify({ ...Object.fromEntries(told), ...(serverAddress && { serveraddress: serverAddress }) });
-  // the URL's alphabet, with padding: Node.js leaves it out
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '');
+  if (given.length === 0) return undefined;
+  const json = JSON.stringify({ ...Object.fromEntries(given), ...(serverAddress && { serveraddress: serverAddress }) });
+  // base64url with padding, which Node.js omits
   return Buffer.from(json).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
 }

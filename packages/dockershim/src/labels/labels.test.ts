@@ -5,13 +5,13 @@ import { formatName, parseName } from './names.ts';
 
 const container = { name: 'web', podName: 'shop-1.a', namespace: 'default', uid: '1b2c-3', attempt: 4 };
 
-test('a name tells all metadata, there and back', () => {
+test('all metadata is encoded in a name and decoded from it', () => {
   assert.equal(formatName(container), 'k8s_web_shop-1.a_default_1b2c-3_4');
   assert.deepEqual(parseName(`/${formatName(container)}`), container);
   assert.deepEqual(parseName(`${formatName(container)}_0a1b2c3d`), container);
 });
 
-test('foreign names tell nothing', () => {
+test('foreign names are not decoded', () => {
   for (const name of [
     '/web',
     'k8s_web',
@@ -23,23 +23,23 @@ test('foreign names tell nothing', () => {
     assert.equal(parseName(name), undefined, name);
 });
 
-test('a name that Docker could not have is refused', () => {
+test('metadata that Docker does not allow in names is refused', () => {
   assert.throws(() => formatName({ ...container, podName: 'a_b' }), /'a_b' must be of letters, digits/);
   assert.throws(() => formatName({ ...container, uid: '' }), /'' must be/);
 });
 
-test('labels and annotations come back as they were given', () => {
+test('labels and annotations are read back unchanged', () => {
   const marks = { labels: { app: 'shop', 'annotationx.y': '1' }, annotations: { 'a/b': 'c', '': 'd' } };
   assert.deepEqual(criMarks(dockerLabels(marks, { [TYPE_LABEL]: SANDBOX_TYPE })), marks);
 });
 
-test('a label of a client does not steer us', () => {
+test("a client's label cannot override one of the dockershim", () => {
   const labels = { [TYPE_LABEL]: SANDBOX_TYPE };
   const given = dockerLabels({ labels, annotations: {} }, { [TYPE_LABEL]: 'container' });
   assert.deepEqual(given, { [TYPE_LABEL]: 'container' });
 });
 
-test('a label in the place of an annotation does not change what the annotation says', () => {
+test('a label cannot override the label of an annotation', () => {
   const marks = { labels: { 'annotation.a': 'label' }, annotations: { a: 'annotation' } };
   assert.deepEqual(criMarks(dockerLabels(marks, {})).annotations, marks.annotations);
 });

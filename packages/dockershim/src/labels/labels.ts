@@ -1,29 +1,32 @@
-/** What a container of ours is, by its label. These labels are those of all dockershims, so that one takes over from another. */
+/** Type of a container of a dockershim. The labels are those of upstream's dockershim, so that one can take over from the other. */
 export const TYPE_LABEL = 'io.kubernetes.docker.type';
 export const SANDBOX_TYPE = 'podsandbox';
 export const CONTAINER_TYPE = 'container';
 /** The id of the sandbox that a container is in. */
 export const SANDBOX_ID_LABEL = 'io.kubernetes.sandbox.id';
-/** Where the CRI client looks for a container's log. */
+/** CRI log path of a container. */
 export const LOG_PATH_LABEL = 'io.kubernetes.container.logpath';
-/** The kubelet's own; on a sandbox it is `POD`, and no client gave it. */
+/** The kubelet's label. On a sandbox the dockershim sets it to `POD`. */
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 const ANNOTATION_PREFIX = 'annotation.';
-/** Of this dockershim alone: what neither Docker nor the labels above keep. A value is JSON. */
+/** Label of this dockershim only, in JSON: state for which neither Docker nor the labels above have a field. */
 export const DETAILS_LABEL = 'io.podwright.details';
 
 const INTERNAL = new Set([TYPE_LABEL, SANDBOX_ID_LABEL, LOG_PATH_LABEL, DETAILS_LABEL]);
 
 export type Marks = { labels: Record<string, string>; annotations: Record<string, string> };
 
-/** Labels of the Engine for the CRI's labels and annotations. A label of a client that is one of ours is left out, or gives way to an annotation. */
+/**
+ * Encodes the CRI's labels and annotations as labels of the Engine. A client's label that collides with an internal one or with an
+ * annotation is dropped.
+ */
 export function dockerLabels({ labels, annotations }: Marks, own: Record<string, string>): Record<string, string> {
   const prefixed = Object.entries(annotations).map(([key, value]) => [ANNOTATION_PREFIX + key, value]);
   const given = Object.entries(labels).filter(([key]) => !INTERNAL.has(key));
   return { ...Object.fromEntries(given), ...Object.fromEntries(prefixed), ...own };
 }
 
-/** The CRI's labels and annotations out of the Engine's. */
+/** Decodes the CRI's labels and annotations from labels of the Engine. */
 export function criMarks(dockerLabels: Record<string, string>): Marks {
   const marks: Marks = { labels: {}, annotations: {} };
   const isSandbox = dockerLabels[TYPE_LABEL] === SANDBOX_TYPE;

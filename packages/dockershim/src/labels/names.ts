@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** What the Engine's name of a pod's own container has in the place of a container's name. */
+/** The container name part in the name of a sandbox's container. */
 export const SANDBOX_CONTAINER_NAME = 'POD';
 
-/** Who a container is, as its name tells: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of all dockershims. */
+/** Metadata in the name of a container: `k8s_NAME_POD_NAMESPACE_UID_ATTEMPT`, the scheme of upstream's dockershim. */
 export type ContainerName = { name: string; podName: string; namespace: string; uid: string; attempt: number };
 
-/** The Engine lets one container have a name, which is what keeps two of one pod and attempt from being made. */
+/** The Engine's name of a container. Names are unique, which prevents two containers of one pod, name and attempt. */
 export function formatName({ name, podName, namespace, uid, attempt }: ContainerName): string {
   const parts = [name, podName, namespace, uid];
   const bad = parts.find((part) => !/^[a-zA-Z0-9.-]+$/.test(part));
@@ -19,7 +19,7 @@ export function formatName({ name, podName, namespace, uid, attempt }: Container
   return ['k8s', ...parts, attempt].join('_');
 }
 
-/** The name taken apart, with or without the Engine's slash and the suffix that a conflict left; nothing where it is not of this form. */
+/** Decodes a name, with or without the Engine's slash and the suffix of a conflict; `undefined` for a foreign name. */
 export function parseName(text: string): ContainerName | undefined {
   const match = /^\/?k8s_([^_]+)_([^_]+)_([^_]+)_([^_]+)_(\d{1,10})(?:_[0-9a-f]{1,16})?$/.exec(text);
   if (match === null) return undefined;

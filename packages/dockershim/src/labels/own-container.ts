@@ -8,8 +8,8 @@ type Wanted = { type: ContainerType; id: string };
 type Call = { attempted: string; signal: AbortSignal };
 
 /**
- * The container as it is now, by its id or a beginning of it that only one has. `attempted` is at the head of errors: `not_found` for
- * one that is not there, that is no dockershim's, or whose name is what was given: the Engine takes names as well.
+ * Inspects a container by its id or a unique prefix of it. `attempted` is the prefix of errors: `not_found` if it does not exist, is
+ * not of a dockershim, or was found by its name, which the Engine accepts too.
  */
 export async function inspectOwn(
   { containers }: Pick<Engine, 'containers'>,
@@ -17,12 +17,12 @@ export async function inspectOwn(
   { attempted, signal }: Call,
 ): Promise<ContainerInspection> {
   const container = await containers.inspect(givenId(attempted, id), signal);
-  if (!container.Id.startsWith(id)) throw new PodwrightError('not_found', `${attempted}: there is none with this id`);
+  if (!container.Id.startsWith(id)) throw new PodwrightError('not_found', `${attempted}: no container has this id`);
   requireOurs(type, { names: [container.Name], labels: container.Config.Labels }, attempted);
   return container;
 }
 
-/** The same for one that must run: `failed_precondition` where it does not. */
+/** As `inspectOwn`; `failed_precondition` if the container does not run. */
 export async function requireRunning(
   engine: Pick<Engine, 'containers'>,
   wanted: Wanted,

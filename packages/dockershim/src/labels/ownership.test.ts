@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CONTAINER_TYPE, SANDBOX_TYPE, TYPE_LABEL } from './labels.ts';
 import { isOurs, requireOurs } from './ownership.ts';
 
-test('a container is ours by its label and its name together', () => {
+test('a container of a dockershim is recognized by its label and its name together', () => {
   const check = (type: typeof CONTAINER_TYPE | typeof SANDBOX_TYPE, label: string, name: string, expected: boolean) =>
     assert.equal(
       isOurs(type, { names: [name], labels: { [TYPE_LABEL]: label } }),
@@ -20,9 +20,9 @@ test('a container is ours by its label and its name together', () => {
   check(CONTAINER_TYPE, '', '/k8s_web_shop_default_uid_0', false);
 });
 
-test('a foreign container is as one that is not there', () => {
+test('a foreign container is not found', () => {
   assert.throws(() => requireOurs(CONTAINER_TYPE, { names: ['/web'], labels: {} }, 'exec in container web'), {
     code: 'not_found',
-    message: 'exec in container web: it is no container of a pod',
+    message: 'exec in container web: not a container of a pod',
   });
 });

@@ -10,7 +10,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 const target = '/engine/containers/c/c-json.log';
 
-test('the log of a container is where the Engine says, or will be', () => {
+test('the log path of a container is the one of the Engine, or the one it will have', () => {
   const container = (Type: string, LogPath = '') => ({
     Id: 'c',
     LogPath,
@@ -22,7 +22,7 @@ test('the log of a container is where the Engine says, or will be', () => {
     assert.equal(engineLogPath(container(driver), '/engine'), undefined);
 });
 
-test('a link takes the place of what was there, and leaves nothing beside it', async () => {
+test('a link replaces an existing file, and leaves no temporary file', async () => {
   const link = join(scratch, 'pod/c/0.log');
   await linkLog(link, target);
   await linkLog(link, target);
@@ -37,7 +37,7 @@ test('a link takes the place of what was there, and leaves nothing beside it', a
   assert.deepEqual(readdirSync(scratch).sort(), ['pod', 'taken']);
 });
 
-test("a container's own link is removed, and nothing else", async () => {
+test("only the container's own link is removed", async () => {
   const link = join(scratch, 'l');
   await unlinkLog(link, 'c');
   writeFileSync(link, '');

@@ -8,8 +8,8 @@ import { isCriLogDriver } from '../engine/log-driver.ts';
 type LoggedContainer = Pick<ContainerInspection, 'Id' | 'LogPath' | 'HostConfig'>;
 
 /**
- * Where the Engine writes the container's log; nothing with a driver that has no file which a kubelet could read. Before the first
- * start the Engine does not tell, but it is always this place below its root.
+ * Path of the Engine's log of a container; `undefined` for a driver without files that kubelets can read. Before the first start the
+ * Engine reports no path; it is always this one below its root.
  */
 export function engineLogPath({ Id, LogPath, HostConfig }: LoggedContainer, engineRoot: string): string | undefined {
   if (!isCriLogDriver(HostConfig.LogConfig?.Type ?? '')) return undefined;
@@ -20,7 +20,7 @@ function logFileBelow(id: string): string {
   return join('containers', id, `${id}-json.log`);
 }
 
-/** Makes `link` lead to the Engine's log. What is there of an earlier container is replaced at once. */
+/** Links `link` to the Engine's log. Atomically replaces an existing file or link. */
 export async function linkLog(link: string, target: string): Promise<void> {
   if ((await readLink(link)) === target) return;
   const temporary = `${link}.${randomBytes(6).toString('hex')}.tmp`;
@@ -34,7 +34,7 @@ export async function linkLog(link: string, target: string): Promise<void> {
   }
 }
 
-/** Removes the link to the log of this container; a file, or another container's link by now, stays. */
+/** Removes the link to the log of this container; a regular file or the link of another container stays. */
 export async function unlinkLog(link: string, containerId: string): Promise<void> {
   const target = await readLink(link);
   if (target?.endsWith(`/${logFileBelow(containerId)}`)) await rm(link, { force: true });

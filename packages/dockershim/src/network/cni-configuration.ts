@@ -13,17 +13,17 @@ import { loadNetworks, missingPlugins, missingPluginsError, type NetworkList } f
 import { MAX_TEMPLATE_BYTES } from '../limits.ts';
 import { renderTemplate, type TemplateValues } from './configuration-template.ts';
 
-/** What follows the name of the configuration that a template is of. */
+/** File name suffix of a template, after the name of its configuration. */
 const TEMPLATE_SUFFIX = '.template';
 
 type Rejected = { path: string; reason: string };
 
-/** The network to use, or why there is none. */
+/** The network to use, or the reasons why each file was rejected. */
 type Choice = { list: NetworkList; path: string } | { rejected: Rejected[] };
 
 /**
  * The default network: the first configuration of a directory that is valid and whose plugins are installed. The directory is
- * read anew each time, so that a change is in force at once. What is new about it is logged once.
+ * read each time, so that a change takes effect at once. The choice is logged when it changes.
  */
 export class CniConfiguration {
   readonly #directory: string;
@@ -37,7 +37,7 @@ export class CniConfiguration {
     this.#logger = logger;
   }
 
-  /** Throws `failed_precondition` with every file that was tried and why it cannot be used. */
+  /** The default network. Throws `failed_precondition` with every file that was tried and why it cannot be used. */
   async require(): Promise<NetworkList> {
     const choice = await this.#choose();
     if ('list' in choice) return choice.list;
@@ -49,13 +49,13 @@ export class CniConfiguration {
     );
   }
 
-  /** The same, or nothing. */
+  /** The default network, or `undefined`. */
   async find(): Promise<NetworkList | undefined> {
     const choice = await this.#choose();
     return 'list' in choice ? choice.list : undefined;
   }
 
-  /** Writes the configuration of each template in the directory, `NAME.conflist` for `NAME.conflist.template`, where it changes. */
+  /** Renders each template in the directory, `NAME.conflist` from `NAME.conflist.template`, if its result changes. */
   async renderTemplates(values: TemplateValues): Promise<void> {
     const names = (await namesIn(this.#directory)).filter((name) => /\.(conf|conflist|json)\.template$/.test(name));
     for (const name of names.sort()) {
@@ -64,7 +64,7 @@ export class CniConfiguration {
         const text = renderTemplate(await readTemplate(path), values);
         if (text !== undefined) await this.#write(path.slice(0, -TEMPLATE_SUFFIX.length), text);
       } catch (error) {
-        this.#logger.warn({ path, reason: errorMessage(error) }, 'template of a network configuration cannot be used');
+        this.#logger.warn({ path, reason: errorMessage(error) }, 'network configuration template cannot be used');
       }
     }
   }
@@ -106,9 +106,9 @@ export class CniConfiguration {
 
 async function readTemplate(path: string): Promise<string> {
   const status = await stat(path).catch((error) => {
-    throw isErrno(error, 'ENOENT') ? new PodwrightError('not_found', 'it is gone') : error;
+    throw isErrno(error, 'ENOENT') ? new PodwrightError('not_found', 'the file does not exist any more') : error;
   });
   if (!status.isFile() || status.size > MAX_TEMPLATE_BYTES)
-    throw new PodwrightError('invalid_argument', `it is no regular file of at most ${MAX_TEMPLATE_BYTES} bytes`);
+    throw new PodwrightError('invalid_argument', `not a regular file of at most ${MAX_TEMPLATE_BYTES} bytes`);
   return await readFile(path, 'utf8');
 }

@@ -12,7 +12,7 @@ const pod = { namespace: 'shop', name: 'web', uid: 'u-1', sandboxId: 'a'.repeat(
 const settings = { hairpinMode: 'none', nonMasqueradeCidr: '10.0.0.0/8', mtu: 1400 } as const;
 const signal = AbortSignal.timeout(60_000);
 const portOf = (mapping: MessageInitShape<typeof PortMappingSchema>) => create(PortMappingSchema, mapping);
-/** This process's own namespace stands for the pod's: the plugins are scripts that do nothing to it. */
+/** Uses the namespace of this process as the pod's: the plugins are scripts that do not touch it. */
 const setup = {
   pod,
   netnsPath: '/proc/self/ns/net',
@@ -38,7 +38,7 @@ async function place(t: { after(work: () => unknown): void }) {
 
 const listOf = (...plugins: object[]) => ({ cniVersion: '1.0.0', name: 'pods', plugins });
 
-test('the first file that can be used is used, the others are named once', async (t) => {
+test('the first usable file is used, and the rejected ones are logged once', async (t) => {
   const { fake, confDir, warned, open, write } = await place(t);
   await fake.install('good', answers('10.1.0.2/24'));
   const plugin = open();
@@ -65,7 +65,7 @@ test('the first file that can be used is used, the others are named once', async
   assert.deepEqual((await plugin.setUpPod(setup, signal)).ips, ['10.1.0.2']);
 });
 
-test('plugins get what they take of ports, limits, DNS, ranges and MTU', async (t) => {
+test('plugins get the ports, bandwidth, DNS, ranges and MTU that they support', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('bridge', answers('10.1.0.2/24'));
   const capabilities = { portMappings: true, bandwidth: true, dns: true, ipRanges: true };
@@ -93,7 +93,7 @@ test('plugins get what they take of ports, limits, DNS, ranges and MTU', async (
   assert.ok((await fake.environment('ADD', 'bridge')).some((line) => /^CNI_ARGS=.*K8S_POD_NAME=web;/.test(line)));
 });
 
-test('a template becomes the configuration with the pod CIDR, and changes with it', async (t) => {
+test('a template is rendered with the pod CIDR, and again when it changes', async (t) => {
   const { fake, confDir, open, write } = await place(t);
   await fake.install('bridge', answers('10.1.0.2/24'));
   const ipam = { type: 'bridge', ranges: '@' };
@@ -111,7 +111,7 @@ test('a template becomes the configuration with the pod CIDR, and changes with i
   await assert.rejects(plugin.event({ name: 'POD_CIDR_CHANGE', podCidr: '10.1.0.0' }), { code: 'invalid_argument' });
 });
 
-test('a pod goes down by what it was set up by, as often as is asked for, also after a restart', async (t) => {
+test('a pod is torn down with the configuration of its setup, any number of times, also after a restart', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('old', answers('10.1.0.2/24'));
   await fake.install('new', answers('10.2.0.2/24'));
@@ -124,14 +124,14 @@ test('a pod goes down by what it was set up by, as often as is asked for, also a
   const down = { pod, portMappings: [] };
   await plugin.tearDownPod(down, signal);
   assert.deepEqual(await fake.journal(), ['ADD old', 'DEL old']);
-  // its process is gone, and its id may be another's: no namespace is named
+  // the sandbox's process has exited, and its id may be reused: CNI_NETNS is empty
   assert.ok((await fake.environment('DEL', 'old')).includes('CNI_NETNS='));
   await plugin.tearDownPod(down, signal);
   assert.deepEqual((await fake.journal()).slice(2), ['DEL new']);
   assert.equal(await plugin.podNetworkStatus(pod, undefined), undefined);
 });
 
-test('a damaged record is replaced by the configuration of now', async (t) => {
+test('the current configuration is used instead of a damaged record', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('good', answers('10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'good' }));
@@ -144,7 +144,7 @@ test('a damaged record is replaced by the configuration of now', async (t) => {
   assert.deepEqual((await open().podNetworkStatus(pod, undefined)) ?? 'none', 'none');
 });
 
-test('calls for one pod wait for each other, those for others do not', async (t) => {
+test('calls for one pod are serialized, calls for different pods are not', async (t) => {
   const { fake, open, write } = await place(t);
   const wait = `[ "$CNI_COMMAND" = ADD ] && case "$CNI_ARGS" in *=web\\;*) until [ -e ${fake.directory}/go ]; do sleep 0.02; done;; esac`;
   await fake.install('slow', `${wait}\n${answers('10.1.0.2/24')}`);
@@ -159,7 +159,7 @@ test('calls for one pod wait for each other, those for others do not', async (t)
   assert.equal((await fake.journal()).at(-1), 'DEL slow');
 });
 
-test('a network that cannot be removed stays to be removed', async (t) => {
+test('a network whose removal failed is removed by the next call', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('stuck', failsOn('DEL', '10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'stuck' }));
@@ -169,15 +169,15 @@ test('a network that cannot be removed stays to be removed', async (t) => {
   assert.deepEqual(await plugin.podNetworkStatus(pod, undefined), { ips: ['10.1.0.2'] });
 });
 
-test('ports of a pod that another dockershim has set up are given back by the record that it kept', async (t) => {
+test('ports of a pod that another dockershim has set up are released by its libcni record', async (t) => {
   const { fake, open, write } = await place(t);
   await fake.install('bridge', answers('10.1.0.2/24'));
   write('10.conflist', listOf({ type: 'bridge', capabilities: { portMappings: true } }));
   const results = join(fake.cacheDirectory, 'results');
   mkdirSync(results, { recursive: true });
   const ports = [{ hostPort: 8080, containerPort: 80, protocol: 'tcp', hostIP: '127.0.0.1' }];
-  const kept = { kind: 'cniCacheV1', containerId: pod.sandboxId, capabilityArgs: { portMappings: ports } };
-  writeFileSync(join(results, `pods-${pod.sandboxId}-eth0`), JSON.stringify(kept));
+  const libcniRecord = { kind: 'cniCacheV1', containerId: pod.sandboxId, capabilityArgs: { portMappings: ports } };
+  writeFileSync(join(results, `pods-${pod.sandboxId}-eth0`), JSON.stringify(libcniRecord));
   writeFileSync(join(results, `cni-loopback-${pod.sandboxId}-eth0`), '{');
   writeFileSync(join(results, 'pods-other-eth0'), '{}');
   await open().tearDownPod({ pod, portMappings: [] }, signal);

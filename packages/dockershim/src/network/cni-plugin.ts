@@ -13,7 +13,7 @@ import {
   withoutIdlePlugins,
 } from '@podwright/cni';
 import { type PortMapping, Protocol } from '@podwright/cri';
-import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
+import { ROLLBACK_TIMEOUT_MS } from '../limits.ts';
 import { CniConfiguration } from './cni-configuration.ts';
 import { LibcniRecords } from './libcni-records.ts';
 import type {
@@ -29,19 +29,19 @@ import { parsePodCidrs } from './pod-cidrs.ts';
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
-  /** `cacheDir` is lasting: what was added to which network is in its directory `attachments`. */
+  /** `cacheDir` must be persistent: its directory `attachments` has a record of each attachment. */
   network: { confDir: string; binDirs: string[]; cacheDir: string };
   logger: Logger;
-  /** How long plugins may run. */
+  /** Timeouts of plugins. */
   deadlines?: Partial<CniDeadlines>;
 };
 
 type TearDown = Parameters<NetworkPlugin['tearDownPod']>[0];
 
-/** Never a namespace. Without a path, the record's would be taken, and its process id may be another process's by now. */
+/** Never a namespace. Without a path, the record's path would be used, whose process id may be reused by now. */
 const NO_NAMESPACE = '/proc/0/ns/net';
 
-/** What plugins call the capabilities that we name otherwise. */
+/** Capabilities by the names that plugins use. */
 const CAPABILITIES: Record<string, NetworkCapability> = {
   bandwidth: 'shaping',
   portMappings: 'portMappings',
@@ -49,10 +49,10 @@ const CAPABILITIES: Record<string, NetworkCapability> = {
   dns: 'dns',
 };
 
-/** Plugins whose links take an `mtu` of their configuration. */
+/** Plugins whose configuration has an `mtu`. */
 const TAKES_MTU = new Set(['bridge', 'ptp', 'macvlan', 'ipvlan']);
 
-/** Networks of the host's CNI configurations. */
+/** Network of pods by the host's CNI configuration. */
 export class CniPlugin implements NetworkPlugin {
   readonly name = 'cni';
   readonly dockerNetworkMode = 'none';
@@ -108,7 +108,7 @@ export class CniPlugin implements NetworkPlugin {
   ): Promise<PodNetworkStatus | undefined> {
     const recorded = this.#recorded(sandboxId);
     if (recorded !== undefined) return { ips: recorded };
-    // one that another dockershim has set up
+    // the pod may have been set up by another dockershim
     if (netnsPath === undefined || !(await isNamespace(netnsPath))) return undefined;
     const ips = await this.#namespaces.addresses(netnsPath).catch(() => []);
     return ips.length === 0 ? undefined : { ips };
@@ -127,7 +127,7 @@ export class CniPlugin implements NetworkPlugin {
     this.#namespaces.bringLoopbackUp(setup.netnsPath);
     const ips = podAddresses(await this.#client.add(list, attachment, signal));
     if (ips.length === 0) {
-      using bound = withTimeout(undefined, TAKE_BACK_TIMEOUT_MS, 'remove a network that gave no address');
+      using bound = withTimeout(undefined, ROLLBACK_TIMEOUT_MS, 'remove a network that assigned no address');
       await this.#client.del(attachment, undefined, bound);
       throw new PodwrightError('internal', `network ${list.name} gave sandbox ${setup.pod.sandboxId} no address`);
     }
@@ -143,7 +143,7 @@ export class CniPlugin implements NetworkPlugin {
     });
   }
 
-  /** By the sandbox's record, which has the configuration of its time; where there is none, the plugins of now make sure. */
+  /** Tears down with the configuration in the sandbox's record; without a record, with the current configuration to be sure. */
   async #tearDown(setup: TearDown, signal: AbortSignal): Promise<void> {
     const { sandboxId } = setup.pod;
     const portMappings = setup.portMappings.length > 0 ? setup.portMappings : await this.#foreign.ports(sandboxId);
@@ -156,7 +156,7 @@ export class CniPlugin implements NetworkPlugin {
       if (errorCode(error) !== 'data_loss') throw error;
       await this.#client.del(attachment, list ?? FORGET, signal);
     }
-    await this.#foreign.forget(sandboxId);
+    await this.#foreign.remove(sandboxId);
   }
 
   #recorded(sandboxId: string): string[] | undefined {
@@ -164,12 +164,15 @@ export class CniPlugin implements NetworkPlugin {
       const result = this.#client.result({ containerId: sandboxId, ifName: 'eth0' });
       return result === undefined ? undefined : podAddresses(result);
     } catch (error) {
-      this.#logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'the record of a network is damaged');
+      this.#logger.warn(
+        { sandbox: sandboxId, error: errorMessage(error) },
+        'the record of a network attachment is damaged',
+      );
       return undefined;
     }
   }
 
-  /** The network of now. Throws why there is none. */
+  /** The current network. Throws if there is none. */
   async #default(): Promise<NetworkList> {
     const list = await this.#configuration.require();
     const taken = list.plugins.flatMap(({ capabilities }) => capabilities);
@@ -208,7 +211,7 @@ export class CniPlugin implements NetworkPlugin {
   }
 }
 
-/** The CRI client asks every few seconds, and waits for no more than that. */
+/** The CRI client calls Status every few seconds, and must not wait longer. */
 const STATUS_TIMEOUT_MS = 10_000;
 
 const keyOf = ({ namespace, name, sandboxId }: NetworkPod): string =>

@@ -16,7 +16,7 @@ test('placeholders of a template are filled in', () => {
   check('{{.MTU}}', '1400', { ...values, podCidrs: [] });
 });
 
-test('what a template cannot have is named', () => {
+test('an unknown placeholder of a template is an error that names it', () => {
   for (const name of ['.Node', 'range .Routes', '', 'toString'])
     assert.throws(() => renderTemplate(`{{${name}}}`, values), {
       code: 'invalid_argument',
@@ -24,7 +24,7 @@ test('what a template cannot have is named', () => {
     });
 });
 
-test('pod CIDRs are one, or one a family', () => {
+test('pod CIDRs are one, or one per address family', () => {
   assert.deepEqual(parsePodCidrs('10.1.0.0/24'), ['10.1.0.0/24']);
   assert.deepEqual(parsePodCidrs('10.1.0.0/24, fd00::/64'), ['10.1.0.0/24', 'fd00::/64']);
   for (const text of [

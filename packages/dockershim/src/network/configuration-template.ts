@@ -1,14 +1,14 @@
 import { PodwrightError } from '@podwright/base';
 
-/** What a template of a network configuration may have filled in. */
+/** Values of the placeholders of a network configuration template. */
 export type TemplateValues = { podCidrs: string[]; mtu: number; nonMasqueradeCidr: string };
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
 /**
  * A network configuration from its template: `{{.PodCIDR}}` is the pod's first subnet, `{{.PodCIDRRanges}}` all of them as
- * `ranges` of the plugin host-local, `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` are the settings'. Nothing while subnets are asked
- * for and none are known. Throws `invalid_argument` for another placeholder.
+ * `ranges` of the plugin host-local, `{{.MTU}}` and `{{.NonMasqueradeCIDR}}` are the settings'. `undefined` if a subnet is
+ * needed and none is known yet. Throws `invalid_argument` for another placeholder.
  */
 export function renderTemplate(
   template: string,

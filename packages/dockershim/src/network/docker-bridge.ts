@@ -3,8 +3,8 @@ import type { NetworkCapability, NetworkPlugin, PodNetworkStatus } from './netwo
 const CAPABILITIES: ReadonlySet<NetworkCapability> = new Set<NetworkCapability>(['portMappings']);
 
 /**
- * Docker's own bridge: the Engine attaches a sandbox when it starts it, with its ports, and detaches it when it ends. Its
- * addresses are those of the container's inspection, so that nothing is known of them here.
+ * Docker's own bridge: the Engine attaches a sandbox at its start, with its ports, and detaches it at its exit. The addresses are taken
+ * from the container's inspection, not from here.
  */
 export class DockerBridge implements NetworkPlugin {
   readonly name = 'none';

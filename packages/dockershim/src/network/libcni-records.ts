@@ -20,8 +20,8 @@ const record = z.object({
 });
 
 /**
- * What libcni keeps of the networks that other dockershims have set up, in the directory `results` of the same cache. Of a pod that is
- * taken over it alone has the ports, and without them `portmap` removes no rule.
+ * libcni's cached results of other dockershims, in the directory `results` of the CNI cache. They are the only source of the ports of a
+ * pod that is taken over, without which `portmap` would remove no rules.
  */
 export class LibcniRecords {
   readonly #directory: string;
@@ -32,20 +32,20 @@ export class LibcniRecords {
     this.#logger = logger;
   }
 
-  /** The ports that a sandbox has on the host; none where nothing is known. */
+  /** The host ports of a sandbox; empty without a record. */
   async ports(sandboxId: string): Promise<PortMapping[]> {
     const records = await Promise.all((await this.#paths(sandboxId)).map((path) => this.#read(path)));
     const ports = records.map((found) => found?.capabilityArgs?.portMappings ?? []);
-    // each record has the same
+    // the records of all networks have the same ports
     return (ports.find(({ length }) => length > 0) ?? []).map(portMapping);
   }
 
-  /** Once the network is gone. */
-  async forget(sandboxId: string): Promise<void> {
+  /** Removes the records, after the network was removed. */
+  async remove(sandboxId: string): Promise<void> {
     await Promise.all((await this.#paths(sandboxId)).map((path) => rm(path, { force: true })));
   }
 
-  /** A record is `NETWORK-SANDBOX-INTERFACE`, and there is one for the loopback as well, as if it were of the same interface. */
+  /** Paths of records: `NETWORK-SANDBOX-INTERFACE`. The loopback network has one too, with the same interface name. */
   async #paths(sandboxId: string): Promise<string[]> {
     const names = await namesIn(this.#directory);
     return names.filter((name) => name.endsWith(`-${sandboxId}-eth0`)).map((name) => join(this.#directory, name));

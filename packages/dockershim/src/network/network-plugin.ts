@@ -1,15 +1,15 @@
 import type { DNSConfig, PortMapping } from '@podwright/cri';
 
-/** How a pod reaches itself by the address of a service that leads to it. */
+/** How a pod can reach itself through the address of its service (the kubelet's `hairpinMode`). */
 export type HairpinMode = 'hairpin-veth' | 'promiscuous-bridge' | 'none';
 
-/** What a plugin can do beside setting pods up. `shaping`: it limits bandwidth by the pod's annotations. */
+/** Optional features of a plugin. `shaping`: limits bandwidth by the pod's annotations. */
 export type NetworkCapability = 'shaping' | 'portMappings' | 'ipRanges' | 'dns';
 
-/** A pod to the network: the sandbox is the container whose namespace is attached. */
+/** Identity of a pod. The network namespace of its sandbox is attached. */
 export type NetworkPod = { namespace: string; name: string; uid: string; sandboxId: string };
 
-/** What a pod is set up with. `netnsPath` is the sandbox's network namespace. */
+/** Parameters of a pod's setup. `netnsPath` is the sandbox's network namespace. */
 export type NetworkSetup = {
   pod: NetworkPod;
   netnsPath: string;
@@ -22,20 +22,20 @@ export type NetworkSetup = {
 /** Addresses of a pod, the primary one first. */
 export type PodNetworkStatus = { ips: string[] };
 
-/** An event that a plugin may act on. */
+/** A change of the node's configuration. */
 export type NetworkEvent = { name: 'POD_CIDR_CHANGE'; podCidr: string };
 
-/** What a plugin is told of the host before anything else. `mtu` 0 leaves it to the plugin. */
+/** Settings of the node, passed to `init`. `mtu` 0 means the plugin's default. */
 export type NetworkPluginSettings = { hairpinMode: HairpinMode; nonMasqueradeCidr: string; mtu: number };
 
 /**
- * The network of pods on a Docker Engine, as the kubelet's network plugins were. Calls for one pod run one after the other.
- * `tearDownPod` may be called any number of times, also when `setUpPod` never ended or the namespace is gone.
+ * The network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for one pod are serialized.
+ * `tearDownPod` may be called any number of times, also if `setUpPod` never finished or the namespace does not exist any more.
  */
 export interface NetworkPlugin {
   /** `cni`, or `none` for Docker's own bridge. */
   readonly name: string;
-  /** The network mode that the Engine gives sandboxes: `none` where the plugin attaches them itself, else Docker's own. */
+  /** The network mode that the Engine gives sandboxes: `none` if the plugin attaches them itself, otherwise Docker's default. */
   readonly dockerNetworkMode: string;
   capabilities(): ReadonlySet<NetworkCapability>;
   init(settings: NetworkPluginSettings): Promise<void>;
@@ -45,8 +45,8 @@ export interface NetworkPlugin {
     setup: Omit<NetworkSetup, 'netnsPath' | 'annotations'> & { netnsPath?: string },
     signal: AbortSignal,
   ): Promise<void>;
-  /** Nothing where the pod has no network, or its namespace is gone. */
+  /** `undefined` if the pod has no network, or its namespace does not exist any more. */
   podNetworkStatus(pod: NetworkPod, netnsPath: string | undefined): Promise<PodNetworkStatus | undefined>;
-  /** Throws why pods cannot be set up now, for people. */
+  /** Throws with a message for users if pods cannot be set up now. */
   status(signal?: AbortSignal): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { CniPlugin, type CniPluginOptions } from './cni-plugin.ts';
 import { DockerBridge } from './docker-bridge.ts';
 import type { NetworkPlugin, NetworkPluginSettings } from './network-plugin.ts';
 
-/** The network plugin that the options name, told of the host. */
+/** Creates and initializes the network plugin of the options. */
 export async function openNetworkPlugin({
   network,
   logger,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 
-/** The subnets of a node's pods, one or, separated by a comma, one a family. Throws `invalid_argument`. */
+/** Parses the node's pod CIDRs: one or, separated by a comma, one per address family. Throws `invalid_argument`. */
 export function parsePodCidrs(text: string): string[] {
   const cidrs = text.split(',').map((part) => part.trim());
   const bad = cidrs.find((cidr) => !isCidr(cidr));

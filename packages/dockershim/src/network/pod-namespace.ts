@@ -14,10 +14,10 @@ import {
 } from '@podwright/system';
 import type { HairpinMode } from './network-plugin.ts';
 
-/** The interface that Kubernetes expects in a pod. */
+/** Name of a pod's interface in Kubernetes. */
 const INTERFACE_NAME = 'eth0';
 
-/** What is asked of the kernel about the network namespaces of pods. */
+/** Netlink operations in the network namespaces of pods. */
 export class PodNamespaces {
   readonly #dependencies: { system: System; logger: Logger };
   readonly #sockets = new NetlinkSockets();
@@ -26,13 +26,13 @@ export class PodNamespaces {
     this.#dependencies = { system: loadSystem(), logger };
   }
 
-  /** Brings the loopback up, as the `loopback` plugin does; the kernel gives it its addresses. */
+  /** Brings the loopback up, as the `loopback` plugin does; the kernel assigns its addresses. */
   bringLoopbackUp(netnsPath: string): void {
     const { system } = this.#dependencies;
     withNetworkNamespace(this.#dependencies, netnsPath, () => system.bringInterfaceUp('lo'));
   }
 
-  /** Addresses of a pod's interface, those of IPv4 first. Throws `not_found` where there is no such interface. */
+  /** Addresses of a pod's interface, those of IPv4 first. Throws `not_found` without such an interface. */
   async addresses(netnsPath: string): Promise<string[]> {
     const [[link], answers] = (await this.#inside(netnsPath, [getLink(INTERFACE_NAME), listAddresses()])) as [
       [Parameters<typeof decodeLink>[0]],
@@ -45,8 +45,8 @@ export class PodNamespaces {
   }
 
   /**
-   * Lets what a pod sends to its own service come back to it: `hairpin-veth` by the bridge's port, `promiscuous-bridge` by the
-   * bridge. Nothing where the pod is not on a bridge.
+   * Enables hairpin traffic, from a pod to its own service: `hairpin-veth` on the bridge port, `promiscuous-bridge` on the bridge.
+   * No effect if the pod is not on a bridge.
    */
   async setHairpin(netnsPath: string, mode: HairpinMode): Promise<void> {
     if (mode === 'none') return;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 
-test("the cgroup driver is the Engine's, and another that was asked for is refused", () => {
+test("the cgroup driver is the Engine's, and another requested one is refused", () => {
   assert.equal(cgroupDriverOf({ CgroupDriver: '' }), 'cgroupfs');
   assert.equal(cgroupDriverOf({ CgroupDriver: 'systemd' }, 'systemd'), 'systemd');
-  const refused = (told: string, wanted: 'cgroupfs' | 'systemd' | undefined, message: RegExp) =>
-    assert.throws(() => cgroupDriverOf({ CgroupDriver: told }, wanted), { code: 'failed_precondition', message });
+  const refused = (actual: string, wanted: 'cgroupfs' | 'systemd' | undefined, message: RegExp) =>
+    assert.throws(() => cgroupDriverOf({ CgroupDriver: actual }, wanted), { code: 'failed_precondition', message });
   refused(
     '',
     'systemd',

@@ -1,12 +1,12 @@
 import { type CgroupDriver, PodwrightError } from '@podwright/base';
 import type { EngineInfo } from '../engine/engine-types.ts';
 
-/** The Engine's cgroup driver. `failed_precondition` if the kubelet is to have another, or the Engine has one that we do not know. */
+/** The Engine's cgroup driver. `failed_precondition` if the kubelet is configured with another one, or if it is unknown. */
 export function cgroupDriverOf(
-  { CgroupDriver: told }: Pick<EngineInfo, 'CgroupDriver'>,
+  { CgroupDriver: reported }: Pick<EngineInfo, 'CgroupDriver'>,
   wanted?: CgroupDriver,
 ): CgroupDriver {
-  const driver = told === '' ? 'cgroupfs' : told;
+  const driver = reported === '' ? 'cgroupfs' : reported;
   if (driver !== 'cgroupfs' && driver !== 'systemd') {
     throw new PodwrightError(
       'failed_precondition',

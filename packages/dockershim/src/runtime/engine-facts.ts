@@ -1,18 +1,18 @@
 import type { Engine } from '../engine/engine.ts';
 import type { EngineInfo, EngineVersion } from '../engine/engine-types.ts';
-import { FACTS_KEPT_MS } from '../limits.ts';
+import { FACTS_CACHE_MS } from '../limits.ts';
 
-/** What the Engine says about itself, asked at most once a minute; `look` asks anew. Errors are those of `Engine`. */
+/** The Engine's version and info, cached for a minute; `look` always requests the version. Errors are those of `Engine`. */
 export class EngineFacts {
   readonly #engine: Engine;
-  #version: Kept<EngineVersion> | undefined;
-  #info: Kept<EngineInfo> | undefined;
+  #version: Cached<EngineVersion> | undefined;
+  #info: Cached<EngineInfo> | undefined;
 
   constructor(engine: Engine) {
     this.#engine = engine;
   }
 
-  /** The version as it was within the last minute; of an Engine that is away, as it was last. */
+  /** The version, at most a minute old; that of the last answer if the Engine is unreachable. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;
@@ -22,10 +22,10 @@ export class EngineFacts {
     });
   }
 
-  /** Asks for the version, whatever is known of it: an Engine that answers is there. */
+  /** Requests the version without the cache, which proves that the Engine answers. */
   async look(signal?: AbortSignal): Promise<EngineVersion> {
     const value = await this.#engine.version(signal);
-    if (this.#version?.value.Version !== value.Version) this.#info = undefined; // another Engine by now
+    if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced
     this.#version = { value, atMs: performance.now() };
     return value;
   }
@@ -38,14 +38,14 @@ export class EngineFacts {
     return value;
   }
 
-  /** What was heard last, however long ago. */
+  /** The info of the last answer, of any age. */
   get lastInfo(): EngineInfo | undefined {
     return this.#info?.value;
   }
 }
 
-type Kept<T> = { value: T; atMs: number };
+type Cached<T> = { value: T; atMs: number };
 
-function fresh<T>(kept: Kept<T> | undefined): T | undefined {
-  return kept !== undefined && performance.now() - kept.atMs < FACTS_KEPT_MS ? kept.value : undefined;
+function fresh<T>(cached: Cached<T> | undefined): T | undefined {
+  return cached !== undefined && performance.now() - cached.atMs < FACTS_CACHE_MS ? cached.value : undefined;
 }

@@ -14,7 +14,7 @@ const FOREIGN = {
   NetworkSettings: {},
 };
 
-test('the log of a container that only has our label is not read', async () => {
+test('the log of a foreign container with the label of the dockershim is not read', async () => {
   await using fake = await startFakeEngine(({ url }, response) => {
     const answer = url === '/version' ? { Version: '20.10.24', ApiVersion: '1.41' } : FOREIGN;
     response.end(url?.endsWith('/json') || url === '/version' ? JSON.stringify(answer) : 'its log');
@@ -23,7 +23,7 @@ test('the log of a container that only has our label is not read', async () => {
   try {
     await assert.rejects(new LegacyLogs(engine).read(FOREIGN.Id, {}, AbortSignal.timeout(30_000)), {
       code: 'not_found',
-      message: `read the log of container ${FOREIGN.Id}: it is no container of a pod`,
+      message: `read the log of container ${FOREIGN.Id}: not a container of a pod`,
     });
   } finally {
     engine.close();

@@ -4,7 +4,7 @@ import { FrameReader } from '../engine/output-frames.ts';
 import { CONTAINER_TYPE } from '../labels/labels.ts';
 import { inspectOwn } from '../labels/own-container.ts';
 
-/** What of a log is wanted. */
+/** The part of a log to read. */
 export type LegacyLogQuery = {
   follow?: boolean;
   tailLines?: number;
@@ -13,7 +13,7 @@ export type LegacyLogQuery = {
   stream?: 'stdout' | 'stderr';
 };
 
-/** Logs of containers whose log driver writes no files that a kubelet reads, through the Engine. */
+/** Reads logs through the Engine, for containers whose log driver writes no files for kubelets. */
 export class LegacyLogs {
   readonly #engine: Engine;
 
@@ -22,8 +22,8 @@ export class LegacyLogs {
   }
 
   /**
-   * A container's log as text; `undefined` for one with the driver json-file, whose log is linked into the CRI's place. With `follow` it
-   * ends with the container. Errors: `not_found`, `unavailable`, and what the Engine says of a driver that cannot be read.
+   * A container's log as text; `undefined` for the driver json-file, whose log is linked to the CRI log path. With `follow` it ends with
+   * the container. Errors: `not_found`, `unavailable`, and the Engine's error for a driver that cannot be read.
    */
   async read(id: string, query: LegacyLogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined> {
     const attempted = `read the log of container ${id}`;
@@ -34,13 +34,13 @@ export class LegacyLogs {
   }
 }
 
-/** Text as it came, the two streams among each other. */
+/** The text of both streams, in the order of the Engine. */
 async function* payloads(output: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
   for await (const chunk of output) for (const { bytes } of frames.take(chunk)) yield bytes;
 }
 
-/** The same question in the Engine's words; its times are seconds since 1970 with a fraction. */
+/** The query as the Engine takes it; its times are seconds since 1970 with a fraction. */
 function engineQuery({ follow = false, tailLines, sinceMs, timestamps = false, stream }: LegacyLogQuery) {
   return {
     stdout: stream !== 'stderr',

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cgroupDirectory, createCgroup, discoverCgroups, wrapError } from '@podwright/base';
 
-/** Moves this process to a cgroup of the host, which is made if it is not there. */
+/** Moves this process to a cgroup of the host, which is created if needed. */
 export async function moveToCgroup(path: string): Promise<void> {
   try {
     const hierarchy = await discoverCgroups();

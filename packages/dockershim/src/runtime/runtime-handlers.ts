@@ -6,17 +6,17 @@ import type { DockershimServices } from '../services.ts';
 import { cgroupDriverOf } from './cgroup-driver.ts';
 import type { EngineFacts } from './engine-facts.ts';
 
-/** The kubelet's own API version, which it wants to hear (0.1.0, since ever). */
+/** Version of the kubelet's runtime API in the answer of Version, always 0.1.0. */
 const KUBELET_API_VERSION = '0.1.0';
 
 type Verbs = 'version' | 'status' | 'runtimeConfig' | 'updateRuntimeConfig';
 type Needs = Pick<DockershimServices, 'network' | 'options'> & {
   facts: EngineFacts;
-  /** Resolves when pods can be made, or throws why not. */
-  begun: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when pods can be created, or rejects with the error of the startup. */
+  whenStarted: (signal: AbortSignal) => Promise<void>;
 };
 
-/** What a client asks about the runtime itself. */
+/** CRI calls about the runtime itself. */
 export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
   const { network, options, facts } = needs;
   return {
@@ -39,11 +39,11 @@ export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
   };
 }
 
-/** Status: whether the Engine answers just now, and the network plugin's word for pods' network. */
-function status({ network, options, facts, begun }: Needs): RuntimeHandlers['status'] {
+/** Status: whether the Engine answers, and whether the network plugin can set up pods. */
+function status({ network, options, facts, whenStarted }: Needs): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
     const engine = facts.look(signal).then(async (version) => {
-      await begun(signal);
+      await whenStarted(signal);
       return { version, info: await facts.info(signal) };
     });
     const [runtime, networkReady] = await Promise.allSettled([engine, network.status(signal)]);
@@ -69,7 +69,7 @@ function status({ network, options, facts, begun }: Needs): RuntimeHandlers['sta
   };
 }
 
-/** What people ask first of an Engine whose pods do odd things. */
+/** Settings of the Engine that help to diagnose problems with pods. */
 function engineDetails(info: EngineInfo | undefined): object {
   if (info === undefined) return {};
   const { CgroupDriver: cgroupDriver, CgroupVersion: cgroupVersion, LoggingDriver: logDriver } = info;
@@ -87,7 +87,7 @@ function condition(type: string, result: PromiseSettledResult<unknown>, reason: 
   return { type, status: false, reason, message: `docker: ${errorMessage(result.reason)}` };
 }
 
-/** The Engine's OCI runtimes, '' for its default. What API 1.41 can ask of none is left out. */
+/** The Engine's OCI runtimes, '' for its default, without the features that API 1.41 cannot request. */
 function handlersOf(info: EngineInfo | undefined) {
   if (info === undefined) return [];
   const features = { recursiveReadOnlyMounts: false, userNamespaces: false };

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 import { EngineError, isConflict } from '../engine/engine-error.ts';
 import type { ContainerSpec } from '../engine/engine-types.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
+import { rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
-import { takeBack } from './take-back.ts';
 
-/** Names and images that may be in the way, one after the other. */
+/** Attempts of a creation, which may fail first for a missing image or a taken name. */
 const MOST_TRIES = 4;
 
 /**
- * Creates a sandbox's container and gives its id. An image that is missing is got first; a name that a dead sandbox of ours has is
- * freed. Errors: `already_exists` where one that lives has the name.
+ * Creates a sandbox's container and returns its id. Pulls a missing image, and removes a dead sandbox that has the name. Errors:
+ * `already_exists` if a running sandbox has the name.
  */
 export async function createSandbox(
   dependencies: SandboxDependencies,
@@ -34,7 +34,7 @@ export async function createSandbox(
   }
 }
 
-/** The id of the container that the Engine says has the name. */
+/** The id of the container that has the name, by the Engine's conflict error. */
 export function holderOfName(error: unknown): string | undefined {
   if (!isConflict(error)) return undefined;
   return /already in use by container "?([0-9a-f]{12,64})"?/.exec(error.message)?.[1];
@@ -45,8 +45,8 @@ function isMissingImage(error: unknown): boolean {
 }
 
 /**
- * Makes a name free, or gives another: a foreign container keeps it, and so may one that the Engine does not have any more (one that
- * was killed forgets to give names back).
+ * Frees a name, or returns one with a suffix: if a foreign container has the name, or one that does not exist any more (an Engine that
+ * was killed may not release names).
  */
 async function freeName(
   dependencies: SandboxDependencies,
@@ -54,17 +54,17 @@ async function freeName(
   signal: AbortSignal,
 ): Promise<string> {
   const { engine, logger } = dependencies.services;
-  const found = await unlessGone(engine.containers.inspect(holder, signal));
+  const found = await unlessNotFound(engine.containers.inspect(holder, signal));
   if (found === undefined || !sandboxIdentity({ names: [found.Name], labels: found.Config.Labels })) {
-    logger.warn({ name, holder }, 'the name of a sandbox is taken by what is none of ours, it has another');
+    logger.warn({ name, holder }, 'the name of a sandbox is taken by a foreign container, adding a suffix');
     return `${name}_${randomBytes(4).toString('hex')}`;
   }
   if (found.State.Running && !dependencies.unfinished.has(found.Id))
-    throw new PodwrightError('already_exists', `create sandbox ${name}: it is there, and runs, as ${holder}`);
+    throw new PodwrightError('already_exists', `create sandbox ${name}: it exists and runs, as ${holder}`);
   logger.warn(
     { sandbox: holder, name, state: found.State.Status },
-    'removing a dead sandbox whose name is asked for again',
+    'removing a dead sandbox whose name is requested again',
   );
-  await takeBack(dependencies, holder);
+  await rollBack(dependencies, holder);
   return name;
 }

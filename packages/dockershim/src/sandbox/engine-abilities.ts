@@ -3,33 +3,33 @@ import { NamespaceMode, type PodSandboxConfig } from '@podwright/cri';
 import type { EngineInfo } from '../engine/engine-types.ts';
 import { asksAppArmor, hasSecurity } from './security-options.ts';
 
-/** The runtime handler that means the Engine's default, as all dockershims have it. */
+/** Name of the runtime handler for the Engine's default runtime, as in upstream's dockershim. */
 const DEFAULT_HANDLER = 'docker';
 
-/** The Engine's runtime for a handler; nothing for its default. */
+/** The Engine's runtime for a handler; `undefined` for its default. */
 export function runtimeOf(handler: string): string | undefined {
   return handler === '' || handler === DEFAULT_HANDLER ? undefined : handler;
 }
 
-/** Whether the Engine must be asked what it has before a sandbox is made. */
+/** Whether the Engine's info must be requested before a sandbox is created. */
 export function asksAbilities({ linux }: PodSandboxConfig, handler: string): boolean {
   return runtimeOf(handler) !== undefined || asksAppArmor(linux?.securityContext);
 }
 
-/** Throws `failed_precondition`, in words, for what the Engine does not have. */
+/** Throws `failed_precondition` for requested features that the Engine or its host does not have. */
 export function requireAbilities(info: EngineInfo, { linux }: PodSandboxConfig, handler: string): void {
   const runtime = runtimeOf(handler);
   if (runtime !== undefined && !Object.hasOwn(info.Runtimes, runtime)) {
     const known = Object.keys(info.Runtimes).sort().join(', ');
     throw refusal(
-      `runtime handler "${runtime}" is no runtime of the Docker Engine, which has ${known}: add it to "runtimes" in daemon.json`,
+      `runtime handler "${runtime}" is not a runtime of the Docker Engine, which has ${known}: add it to "runtimes" in daemon.json`,
     );
   }
   if (asksAppArmor(linux?.securityContext) && !hasSecurity(info.SecurityOptions, 'apparmor'))
-    throw refusal('an AppArmor profile is asked for, and the Docker host has no AppArmor');
+    throw refusal('an AppArmor profile is requested, and the Docker host has no AppArmor');
 }
 
-/** Throws `failed_precondition` for a user namespace: the Engine maps users for all containers alike, or for none. */
+/** Throws `failed_precondition` for a user namespace of the pod: the Engine maps users for all containers or for none. */
 export function refuseOwnUsers({ linux }: PodSandboxConfig): void {
   const mode = linux?.securityContext?.namespaceOptions?.usernsOptions?.mode ?? NamespaceMode.NODE;
   if (mode !== NamespaceMode.NODE)

@@ -1,15 +1,15 @@
 import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { ContainerInspection } from '../engine/engine-types.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import type { NetworkPod } from '../network/network-plugin.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 
-/** A sandbox as Docker and its checkpoint have it; either may be missing. */
+/** A sandbox by its container and its checkpoint; one of them may be missing. */
 export type FoundSandbox = {
   id: string;
-  /** Never a container that is not a sandbox of ours. */
+  /** `undefined` also for a foreign container. */
   container: ContainerInspection | undefined;
   checkpoint: SandboxCheckpoint | undefined;
   pod: NetworkPod & { attempt: number };
@@ -17,15 +17,16 @@ export type FoundSandbox = {
   netnsPath: string | undefined;
 };
 
-/** Looks a sandbox up in Docker, where the beginning of an id is enough, and among the checkpoints. */
+/** Looks a sandbox up in Docker, by its id or a prefix of it, and among the checkpoints. */
 export async function findSandbox(
   { services, checkpoints }: Pick<SandboxDependencies, 'services' | 'checkpoints'>,
   wanted: string,
   signal?: AbortSignal,
 ): Promise<FoundSandbox> {
-  const inspected = wanted === '' ? undefined : await unlessGone(services.engine.containers.inspect(wanted, signal));
+  const inspected =
+    wanted === '' ? undefined : await unlessNotFound(services.engine.containers.inspect(wanted, signal));
   const identity = inspected && sandboxIdentity({ names: [inspected.Name], labels: inspected.Config.Labels });
-  // a name finds containers as well, and is no id
+  // the Engine also finds containers by name
   const container = identity !== undefined && inspected?.Id.startsWith(wanted) ? inspected : undefined;
   const id = container?.Id ?? wanted;
   const checkpoint = await checkpoints.read(id);

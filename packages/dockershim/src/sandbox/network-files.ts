@@ -4,10 +4,10 @@ import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, readPodResolvConf, wrapEr
 import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
 import { resolvConf } from './resolv-conf.ts';
 
-/** Where containers have the files by which they find themselves and other hosts. */
+/** Paths in containers of the files for names of hosts. */
 const NETWORK_FILES = ['/etc/hostname', '/etc/hosts', '/etc/resolv.conf'];
 
-/** What every host knows of itself and its link: what the Engine writes for a container without a network. */
+/** The loopback and link-local names of `hosts`, as the Engine writes them for a container without a network. */
 const HOSTS = [
   '127.0.0.1\tlocalhost',
   '::1\tlocalhost ip6-localhost ip6-loopback',
@@ -18,8 +18,8 @@ const HOSTS = [
 ];
 
 /**
- * What the Engine writes for pods whose network it does not leave alone. Without DNS of its own a pod has that of the host; a file that
- * is there stays as it is.
+ * Writes `hostname`, `hosts` and `resolv.conf`, for pods whose network the Engine does not set up and so writes no such files. Without
+ * its own DNS settings a pod gets those of the host. Existing files are kept.
  */
 export async function writeNetworkFiles(
   directory: string,
@@ -43,12 +43,12 @@ export async function writeNetworkFiles(
   }
 }
 
-/** By which names a pod knows itself and others: as with the Engine it has a beginning of its sandbox's id without a name of its own. */
+/** Host name and DNS settings of a pod. As in the Engine, the default host name is the start of the sandbox's id. */
 export function networkNames(sandboxId: string, { hostname, dnsConfig: dns }: PodSandboxConfig) {
   return { hostname: hostname || sandboxId.slice(0, 12), dns };
 }
 
-/** The pod's files as mounts of a container, but those that it has of its own. */
+/** Mounts of the pod's files, without those whose path the container's own mounts take. */
 export function networkFileMounts(
   directory: string,
   taken: readonly string[],
@@ -59,7 +59,7 @@ export function networkFileMounts(
   }));
 }
 
-/** Whether a mount is none that the client asked for. */
+/** Whether a mount is one of the pod's files, which the client has not requested. */
 export function isNetworkFile(sandboxId: string, mount: { Source: string; Destination: string }): boolean {
   const { Source, Destination } = mount;
   return NETWORK_FILES.includes(Destination) && Source.endsWith(`/${sandboxId}/${basename(Destination)}`);

@@ -2,23 +2,23 @@ import { errorMessage, withTimeout } from '@podwright/base';
 import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { ContainerSummary } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../labels/labels.ts';
-import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
+import { ROLLBACK_TIMEOUT_MS } from '../limits.ts';
 import { findSandbox } from './found-sandbox.ts';
+import { detach, killContainer, rollBack } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { sandboxIdentity } from './sandbox-identity.ts';
-import { detach, killContainer, takeBack } from './take-back.ts';
 
-/** What a start does about a sandbox that it finds. */
+/** Action of a start for an existing sandbox. */
 export type Recovery =
-  /** It was never finished, and nothing is in it: all of it goes. */
-  | 'take back'
-  /** It has no network, and containers are in it, which the client has to see end with it. */
+  /** The sandbox was never finished and has no containers: it is removed. */
+  | 'roll back'
+  /** The sandbox has no network but containers: it is killed, so that the client stops and removes them. */
   | 'end'
   | 'keep';
 
 /**
- * Puts sandboxes in order that an earlier process left half made or half removed, before calls are served. What fails is logged,
- * and tried again by the client's calls and by the next start. Throws where the Engine does not answer.
+ * Cleans up sandboxes that an earlier process left incompletely created or removed, before calls are served. Failures are logged, and
+ * retried by the client's calls and by the next start. Throws if the Engine does not answer.
  */
 export async function recoverSandboxes(dependencies: SandboxDependencies, signal: AbortSignal): Promise<void> {
   const { services, checkpoints } = dependencies;
@@ -44,36 +44,39 @@ async function recoverOne(
   const hasNetwork = (await hasNetworkOf(network, Id, checkpoint)) ?? true;
   const recovery = recoveryOf({ state: State, hasNetwork, isOccupied: occupied.has(Id) });
   if (recovery === 'keep') return;
-  logger.warn({ sandbox: Id, state: State, hasNetwork }, 'found a sandbox that is half made or half removed');
-  await attempt(dependencies, Id, () => (recovery === 'end' ? killContainer(engine, Id) : takeBack(dependencies, Id)));
+  logger.warn({ sandbox: Id, state: State, hasNetwork }, 'found an incompletely created or removed sandbox');
+  await attempt(dependencies, Id, () => (recovery === 'end' ? killContainer(engine, Id) : rollBack(dependencies, Id)));
 }
 
-/** Whether its network is set up; nothing where this plugin would not know. */
+/** Whether the sandbox's network is set up; `undefined` if it belongs to another plugin. */
 async function hasNetworkOf(
   network: SandboxDependencies['services']['network'],
   sandboxId: string,
   checkpoint: SandboxCheckpoint | undefined,
 ): Promise<boolean | undefined> {
-  const knows = network.name === 'cni' && checkpoint?.network === network.name && !checkpoint.hostNetwork;
-  if (!knows) return undefined;
+  const isOfPlugin = network.name === 'cni' && checkpoint?.network === network.name && !checkpoint.hostNetwork;
+  if (!isOfPlugin) return undefined;
   const { name, namespace, uid } = checkpoint;
   return (await network.podNetworkStatus({ name, namespace, uid, sandboxId }, undefined)) !== undefined;
 }
 
-/** `state` is the Engine's word. One that has ended is the client's to remove, whatever it has. */
+/** The action for a sandbox; `state` is the Engine's. An exited sandbox is kept for the client to remove. */
 export function recoveryOf(sandbox: { state: string; hasNetwork: boolean; isOccupied: boolean }): Recovery {
   const { state, hasNetwork, isOccupied } = sandbox;
-  if (state === 'created') return isOccupied ? 'keep' : 'take back';
+  if (state === 'created') return isOccupied ? 'keep' : 'roll back';
   if (state !== 'running' || hasNetwork) return 'keep';
-  return isOccupied ? 'end' : 'take back';
+  return isOccupied ? 'end' : 'roll back';
 }
 
-/** A checkpoint whose container is gone: its network is given back; where containers are left, the client removes it with them. */
+/**
+ * Removes the network of a checkpoint without a sandbox container, and the checkpoint too unless the sandbox has containers, with
+ * which the client removes it.
+ */
 async function recoverOrphan(dependencies: SandboxDependencies, id: string, isOccupied: boolean): Promise<void> {
   const { logger } = dependencies.services;
   logger.warn({ sandbox: id }, 'found the checkpoint of a sandbox that has no container');
   await attempt(dependencies, id, async () => {
-    using signal = withTimeout(undefined, TAKE_BACK_TIMEOUT_MS, `remove the network of sandbox ${id}`);
+    using signal = withTimeout(undefined, ROLLBACK_TIMEOUT_MS, `remove the network of sandbox ${id}`);
     await detach(dependencies, await findSandbox(dependencies, id, signal), signal);
     if (!isOccupied) await dependencies.checkpoints.remove(id);
   });
@@ -81,6 +84,6 @@ async function recoverOrphan(dependencies: SandboxDependencies, id: string, isOc
 
 async function attempt({ services }: SandboxDependencies, id: string, work: () => Promise<void>): Promise<void> {
   await work().catch((error: unknown) => {
-    services.logger.error({ sandbox: id, error: errorMessage(error) }, 'a sandbox could not be put in order');
+    services.logger.error({ sandbox: id, error: errorMessage(error) }, 'a sandbox could not be cleaned up');
   });
 }

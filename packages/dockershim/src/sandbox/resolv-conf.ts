@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 import type { DNSConfig } from '@podwright/cri';
 
-/** `resolv.conf` as the pod asks for it (resolv.conf(5)), in the Engine's own order. */
+/** `resolv.conf` (resolv.conf(5)) of a pod's DNS settings, in the Engine's order. */
 export function resolvConf({
   servers,
   searches,
@@ -15,13 +15,13 @@ export function resolvConf({
 }
 
 /**
- * Writes the file that the Engine mounts into all containers of a pod, in place, as mounts hold on to it. The Engine is told the
- * same at creation, and so writes no other content when it comes to write it again.
+ * Writes the file that the Engine mounts into all containers of a pod, in place because it is bind-mounted. The Engine got the same
+ * settings at creation, so that it does not overwrite the file with other content.
  */
 export async function rewriteResolvConf(path: string, dns: DNSConfig): Promise<void> {
   const text = resolvConf(dns);
   if (text === '') return;
-  if (path === '') throw new PodwrightError('internal', 'rewrite resolv.conf: the Docker Engine names no file');
+  if (path === '') throw new PodwrightError('internal', 'rewrite resolv.conf: the Docker Engine reports no path');
   try {
     if ((await readFile(path, 'utf8')) !== text) await writeFile(path, text);
   } catch (error) {

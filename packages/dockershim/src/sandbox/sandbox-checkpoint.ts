@@ -3,7 +3,7 @@ import type { SandboxCheckpoint } from '../checkpoints/checkpoint.ts';
 import type { NetworkSetup } from '../network/network-plugin.ts';
 import { isHostNetwork, requireMetadata } from './sandbox-spec.ts';
 
-/** What is kept of a sandbox beside what Docker keeps. */
+/** The checkpoint of a new sandbox. */
 export function checkpointOf(
   config: PodSandboxConfig,
   made: { createdAtMs: number; network: string },
@@ -22,7 +22,7 @@ export function checkpointOf(
   };
 }
 
-/** What the network is told of a pod by its checkpoint; without one its ports and the rest are not known. */
+/** The network parameters in a checkpoint; without one ports, DNS and cgroup are unknown. */
 export function networkFacts(
   checkpoint: SandboxCheckpoint | undefined,
 ): Pick<NetworkSetup, 'portMappings' | 'dns' | 'cgroupParent'> {

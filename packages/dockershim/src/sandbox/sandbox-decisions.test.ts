@@ -22,20 +22,20 @@ import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { engineFilter } from './sandbox-list.ts';
 import { sandboxSecurityOptions } from './security-options.ts';
 
-test('a start takes back what was never finished, and leaves what has ended to the client', () => {
+test('a start removes unfinished sandboxes, and keeps exited ones for the client', () => {
   const check = (state: string, hasNetwork: boolean, isOccupied: boolean, expected: string) =>
     assert.equal(recoveryOf({ state, hasNetwork, isOccupied }), expected, `${state} ${hasNetwork} ${isOccupied}`);
-  check('created', true, false, 'take back');
-  check('created', false, false, 'take back');
+  check('created', true, false, 'roll back');
+  check('created', false, false, 'roll back');
   check('created', false, true, 'keep');
-  check('running', false, false, 'take back');
+  check('running', false, false, 'roll back');
   check('running', false, true, 'end');
   check('running', true, false, 'keep');
   check('exited', false, false, 'keep');
   check('dead', false, true, 'keep');
 });
 
-test('the Engine leaves out what is not ready only where no checkpoint is looked for', () => {
+test('the Engine filters by state and labels only for ready sandboxes, so that no sandbox seems to lack its container', () => {
   const check = (filter: MessageInitShape<typeof PodSandboxFilterSchema> | undefined, expected: object) =>
     assert.deepEqual(engineFilter(filter && create(PodSandboxFilterSchema, filter)), expected);
   const type = 'io.kubernetes.docker.type=podsandbox';
@@ -49,7 +49,7 @@ test('the Engine leaves out what is not ready only where no checkpoint is looked
   check({ state: { state: PodSandboxState.SANDBOX_READY }, labelSelector }, ready);
 });
 
-test('resolv.conf has what the pod asks for', () => {
+test("resolv.conf has the pod's DNS settings", () => {
   const dns = { servers: ['1.1.1.1', '::1'], searches: ['a', 'b'], options: ['ndots:5', 'debug'] };
   assert.equal(resolvConf(dns), 'search a b\nnameserver 1.1.1.1\nnameserver ::1\noptions ndots:5 debug\n');
   assert.equal(resolvConf({ servers: [], searches: [], options: [] }), '');
@@ -87,7 +87,7 @@ const conflict = (name: string, id: string) =>
     `create container ${name}: Conflict. The container name "/${name}" is already in use by container "${id}". You have to`,
   );
 
-test('the holder of a name is read from the conflict alone', () => {
+test('the holder of a name is read from name conflicts only', () => {
   const id = 'ab'.repeat(32);
   assert.equal(holderOfName(conflict('k8s_x', id)), id);
   assert.equal(holderOfName(new EngineError(409, 'removal of container x is already in progress')), undefined);
@@ -95,7 +95,7 @@ test('the holder of a name is read from the conflict alone', () => {
   assert.equal(holderOfName(conflict('k8s_x', '../../x')), undefined);
 });
 
-/** An Engine that refuses each creation with the next error, and has no containers. */
+/** An Engine without containers that fails each creation with the next error. */
 function faultyEngine(errors: Error[]) {
   const [tried, ensured]: [string[], string[]] = [[], []];
   const containers = {
@@ -126,13 +126,13 @@ function faultyEngine(errors: Error[]) {
 const wanted = { name: 'k8s_POD_a_b_c_0', spec: { Image: 'pause' } as ContainerSpec };
 const signal = AbortSignal.timeout(60_000);
 
-test('a name that the Engine keeps for nobody gets a suffix', async () => {
+test('a name that is taken by a removed container gets a suffix', async () => {
   const { tried, dependencies } = faultyEngine([conflict(wanted.name, 'ab'.repeat(32))]);
   assert.equal(await createSandbox(dependencies, wanted, signal), 'new-id');
   assert.match(tried[1]!, /^k8s_POD_a_b_c_0_[0-9a-f]{8}$/);
 });
 
-test('an image that is missing is got, once after the other until it is there', async () => {
+test('a missing image is pulled, and the creation is retried a bounded number of times', async () => {
   const missing = () => new EngineError(404, 'create container x: No such image: pause');
   const { ensured, dependencies } = faultyEngine([missing()]);
   assert.equal(await createSandbox(dependencies, wanted, signal), 'new-id');

@@ -2,23 +2,23 @@ import { KeyedLock } from '@podwright/base';
 import type { CheckpointStore } from '../checkpoints/checkpoint-store.ts';
 import type { DockershimServices } from '../services.ts';
 
-/** What the verbs of sandboxes work with, and what they know of each other. */
+/** Dependencies and shared in-memory state of the CRI calls for sandboxes. */
 export type SandboxDependencies = {
   services: DockershimServices;
   checkpoints: CheckpointStore;
-  /** Sees to it that an image is there. */
+  /** Pulls or builds a sandbox image if it is missing. */
   ensureImage: (reference: string, signal: AbortSignal) => Promise<void>;
-  /** Removes a container that is in a sandbox, with what else is kept of it. */
+  /** Removes a container in a sandbox, and the link to its log. */
   removeContainer: (id: string, signal: AbortSignal) => Promise<void>;
-  /** One run at a time of a sandbox's name: a retry waits until the one before is taken back. */
+  /** Serializes runs of one sandbox name: a retry waits until the earlier run is rolled back. */
   names: KeyedLock;
-  /** Sandboxes whose container may run but that are not finished, or could not be taken back: not ready. */
+  /** Sandboxes that are being created or could not be rolled back; not ready even if their container runs. */
   unfinished: Set<string>;
-  /** Sandboxes whose network was removed by this process: need not be again. */
+  /** Sandboxes whose network this process has removed already. */
   detached: Set<string>;
 };
 
-/** The given, and a fresh memory. */
+/** The given dependencies with empty in-memory state. */
 export function sandboxDependencies(
   given: Omit<SandboxDependencies, 'names' | 'unfinished' | 'detached'>,
 ): SandboxDependencies {

@@ -7,7 +7,7 @@ import { sandboxStatus } from './sandbox-status.ts';
 import { sandboxStop } from './sandbox-stop.ts';
 import { sandboxUpdate } from './sandbox-update.ts';
 
-/** The verbs of sandboxes. */
+/** CRI calls for sandboxes. */
 export function sandboxHandlers(dependencies: SandboxDependencies) {
   return {
     runPodSandbox: sandboxRun(dependencies),

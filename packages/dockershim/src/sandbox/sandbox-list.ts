@@ -19,26 +19,28 @@ type Sandbox = {
 };
 
 /**
- * ListPodSandbox: one question to the Engine, and of the checkpoints those whose container is gone, which are not ready: so the
- * client removes them.
+ * ListPodSandbox: one request to the Engine, and the checkpoints whose container was removed. Those are listed as not ready, so that
+ * the client removes them.
  */
 export function sandboxList(dependencies: SandboxDependencies): RuntimeHandlers['listPodSandbox'] {
   return async ({ filter }, { signal }) => {
     const { services, checkpoints, unfinished } = dependencies;
     const isReadyOnly = filter?.state?.state === PodSandboxState.SANDBOX_READY;
-    // first, so that none is missing whose sandbox is just being made
+    // before the Engine's list: a sandbox that is created in between must not look like a checkpoint without a container
     const checkpointed = isReadyOnly ? [] : await checkpoints.ids();
     const found = await services.engine.lists.list(engineFilter(filter), signal);
     const listed = found.flatMap((container) => listedSandbox(container, unfinished) ?? []);
     const withContainer = new Set(found.map(({ Id }) => Id));
     const orphans = checkpointed.filter((id) => !withContainer.has(id) && id.startsWith(filter?.id ?? ''));
     const read = await Promise.all(orphans.map(async (id) => ({ id, checkpoint: await checkpoints.read(id) })));
-    const left = read.flatMap(({ id, checkpoint }) => (checkpoint ? [checkpointedSandbox(id, checkpoint)] : []));
-    return { items: [...listed, ...left].filter((sandbox) => matches(sandbox, filter)) };
+    const withoutContainer = read.flatMap(({ id, checkpoint }) =>
+      checkpoint ? [checkpointedSandbox(id, checkpoint)] : [],
+    );
+    return { items: [...listed, ...withoutContainer].filter((sandbox) => matches(sandbox, filter)) };
   };
 }
 
-/** What leaves no sandbox out that a checkpoint would then seem to be alone for. */
+/** The Engine's filter. It must not drop a sandbox that has a checkpoint, which would then seem to lack its container. */
 export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFilter {
   const type = `${TYPE_LABEL}=${SANDBOX_TYPE}`;
   if (filter?.state?.state !== PodSandboxState.SANDBOX_READY) return { label: [type], ...idOf(filter) };
@@ -49,7 +51,7 @@ export function engineFilter(filter: PodSandboxFilter | undefined): ContainerFil
 const idOf = (filter: PodSandboxFilter | undefined): ContainerFilter =>
   filter === undefined || !/^[0-9a-f]+$/.test(filter.id) ? {} : { id: [filter.id] };
 
-/** A sandbox's container as the list shows it; nothing for a foreign one. */
+/** The list entry of a sandbox's container; `undefined` for a foreign one. */
 export function listedSandbox(container: ContainerSummary, unfinished: ReadonlySet<string>): Sandbox | undefined {
   const { Id, Labels, Names, State, Created } = container;
   const identity = sandboxIdentity({ names: Names, labels: Labels });
@@ -66,7 +68,7 @@ export function listedSandbox(container: ContainerSummary, unfinished: ReadonlyS
   };
 }
 
-/** A sandbox without a container, with the labels that a kubelet gives each. */
+/** The list entry of a sandbox without a container, with the kubelet's standard labels. */
 export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): Sandbox {
   const { name, namespace, uid, createdAtMs } = checkpoint;
   return {
@@ -82,7 +84,7 @@ export function checkpointedSandbox(id: string, checkpoint: SandboxCheckpoint): 
   };
 }
 
-/** The CRI's metadata alone. */
+/** The CRI's metadata without other fields. */
 export function metadataOf(pod: Sandbox['metadata']): Sandbox['metadata'] {
   const { name, namespace, uid, attempt } = pod;
   return { name, namespace, uid, attempt };

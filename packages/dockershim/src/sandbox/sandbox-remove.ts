@@ -2,11 +2,11 @@ import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import { isSandboxId } from '../checkpoints/checkpoint-store.ts';
 import { removeContainer } from '../engine/remove-container.ts';
 import { findSandbox } from './found-sandbox.ts';
+import { detach, dropState } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { allOf, containersOf } from './sandbox-stop.ts';
-import { detach, forget } from './take-back.ts';
 
-/** RemovePodSandbox: removes the sandbox and its containers, at last its checkpoint. A success for what is not there. */
+/** RemovePodSandbox: removes the containers, the sandbox, and last the checkpoint. Succeeds if the sandbox does not exist. */
 export function sandboxRemove(dependencies: SandboxDependencies): RuntimeHandlers['removePodSandbox'] {
   return async ({ podSandboxId }, { signal }) => {
     const { services, checkpoints } = dependencies;
@@ -20,7 +20,7 @@ export function sandboxRemove(dependencies: SandboxDependencies): RuntimeHandler
     if (found.container !== undefined) await removeContainer(services.engine, found.id, signal);
     await services.failpoint('sandbox-remove/removed');
     await checkpoints.remove(found.id);
-    forget(dependencies, found.id);
+    dropState(dependencies, found.id);
     return {};
   };
 }

@@ -6,18 +6,18 @@ import { asksAbilities, refuseOwnUsers, requireAbilities, runtimeOf } from './en
 import { networkNames, writeNetworkFiles } from './network-files.ts';
 import { allowedOomScoreAdj } from './oom-score.ts';
 import { rewriteResolvConf } from './resolv-conf.ts';
+import { rollBack } from './roll-back.ts';
 import { checkpointOf, networkFacts } from './sandbox-checkpoint.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { netnsPathOf } from './sandbox-netns.ts';
 import { requireMetadata, SANDBOX_OOM_SCORE_ADJ, sandboxName, sandboxSpec } from './sandbox-spec.ts';
 import { sandboxSecurityOptions } from './security-options.ts';
-import { takeBack } from './take-back.ts';
 
 type Wanted = { config: PodSandboxConfig; name: string; spec: ContainerSpec; createdAtMs: number };
 
 /**
- * RunPodSandbox: a container that holds the pod's namespaces, in five steps: image and creation, checkpoint, start,
- * `resolv.conf`, network. A step that fails takes back those before.
+ * RunPodSandbox: creates a container that holds the pod's namespaces, in five steps: image and creation, checkpoint, start,
+ * `resolv.conf`, network. If a step fails, the earlier ones are rolled back.
  */
 export function sandboxRun(dependencies: SandboxDependencies): RuntimeHandlers['runPodSandbox'] {
   return async ({ config, runtimeHandler }, { signal }) => {
@@ -54,7 +54,7 @@ async function run(dependencies: SandboxDependencies, wanted: Wanted, signal: Ab
   const undo = new Undo();
   try {
     const id = await createSandbox(dependencies, wanted, signal);
-    undo.add(`take back sandbox ${id}`, () => takeBack(dependencies, id));
+    undo.add(`roll back sandbox ${id}`, () => rollBack(dependencies, id));
     dependencies.unfinished.add(id);
     await failpoint('sandbox-run/created');
     await finish(dependencies, { ...wanted, id }, signal);
@@ -88,14 +88,14 @@ async function finish(
   if (netnsPath === undefined)
     throw new PodwrightError(
       'internal',
-      `its container ${id} has ended at once: exit code ${container.State.ExitCode}`,
+      `its container ${id} exited immediately: exit code ${container.State.ExitCode}`,
     );
   const { name, namespace, uid } = checkpoint;
   const pod = { name, namespace, uid, sandboxId: id };
   try {
     await network.setUpPod({ pod, netnsPath, annotations: config.annotations, ...networkFacts(checkpoint) }, signal);
   } finally {
-    dependencies.detached.delete(id); // a stop that came before has removed nothing of this
+    dependencies.detached.delete(id); // a stop during the setup has not removed this network
   }
   await failpoint('sandbox-run/network-up');
 }

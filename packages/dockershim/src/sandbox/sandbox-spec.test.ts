@@ -21,7 +21,7 @@ const secured = (securityContext: NonNullable<Init['linux']>['securityContext'])
   linux: { securityContext },
 });
 
-test('a sandbox is named and labelled as all dockershims do', () => {
+test("a sandbox has the name and labels of upstream's dockershim", () => {
   const labels = { app: 'x', 'io.kubernetes.container.name': 'sneaky', 'io.kubernetes.docker.type': 'container' };
   const spec = specOf({ labels, annotations: { 'a/b': 'c' }, hostname: 'web-1' });
   assert.equal(sandboxName(requireMetadata(configOf())), 'k8s_POD_web_shop_u-1_3');
@@ -40,14 +40,14 @@ test('a sandbox is named and labelled as all dockershims do', () => {
     assert.equal(decodeDetails({ 'io.podwright.details': text }), undefined);
 });
 
-test('the Engine leaves the network of a pod alone that a plugin sets up', () => {
+test('the Engine does not set up the network of a pod if a plugin does', () => {
   const onHost = secured({ namespaceOptions: { network: NamespaceMode.NODE } });
   assert.equal(specOf().NetworkDisabled, true);
   assert.equal(specOf(onHost).NetworkDisabled, undefined);
   assert.equal(specOf({}, 'default').NetworkDisabled, undefined);
 });
 
-test("what is asked for of namespaces, users and limits is the Engine's", () => {
+test('namespaces, users and limits are translated for the Engine', () => {
   const check = (more: Init, expected: object) => {
     const { HostConfig, User } = specOf(more);
     const found = Object.fromEntries(Object.keys(expected).map((key) => [key, { User, ...HostConfig }[key as 'User']]));
@@ -73,7 +73,7 @@ test("what is asked for of namespaces, users and limits is the Engine's", () => 
   check({ dnsConfig: dns }, { Dns: dns.servers, DnsSearch: dns.searches, DnsOptions: dns.options });
 });
 
-test("ports are the Engine's to publish on its own bridge alone", () => {
+test('the Engine publishes ports only on its own bridge', () => {
   const portMappings = [
     { protocol: Protocol.TCP, containerPort: 80, hostPort: 8080 },
     { protocol: Protocol.TCP, containerPort: 80, hostPort: 8081, hostIp: '127.0.0.1' },
@@ -94,7 +94,7 @@ test("ports are the Engine's to publish on its own bridge alone", () => {
   assert.equal(specOf(hosted, 'default').HostConfig.PortBindings, undefined);
 });
 
-test('what makes no sense is refused by field and value', () => {
+test('a malformed request is refused with field and value', () => {
   const check = (more: Init, message: RegExp) => assert.throws(() => specOf(more, 'default'), { message });
   check(secured({ runAsGroup: { value: 5n } }), /runAsGroup is set without runAsUser/);
   check(secured({ runAsUser: { value: -1n } }), /runAsUser -1 is not an id/);
@@ -102,7 +102,7 @@ test('what makes no sense is refused by field and value', () => {
   check(secured({ namespaceOptions: { ipc: 9 as NamespaceMode } }), /namespaceOptions.ipc 9 is unknown/);
   check({ linux: { cgroupParent: '/a/../b' } }, /cgroupParent "\/a\/..\/b" has ".."/);
   check({ dnsConfig: { servers: ['1.1.1.1\nsearch evil'] } }, /contains white space/);
-  check({ portMappings: [{ containerPort: 70000, hostPort: 1 }] }, /port 70000 is not one/);
+  check({ portMappings: [{ containerPort: 70000, hostPort: 1 }] }, /port 70000 must be from 1 to 65535/);
   check({ portMappings: [{ containerPort: 1, hostPort: 1, hostIp: 'x' }] }, /hostIp "x" of port 1/);
   check(
     { portMappings: [{ containerPort: 1, hostPort: 1, protocol: 7 as Protocol }] },
@@ -112,7 +112,7 @@ test('what makes no sense is refused by field and value', () => {
   assert.throws(() => sandboxName({ ...requireMetadata(configOf()), namespace: 'a_b' }), /'a_b' must be/);
 });
 
-test('a slice is told by its name, a path as it is', () => {
+test('a systemd slice is passed by its name, a cgroupfs path unchanged', () => {
   assert.equal(dockerCgroupParent('/kubepods.slice/kubepods-pod1.slice'), 'kubepods-pod1.slice');
   assert.equal(dockerCgroupParent('/kubepods/pod1'), '/kubepods/pod1');
 });

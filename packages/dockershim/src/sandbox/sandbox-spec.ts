@@ -18,33 +18,33 @@ import { CONTAINER_NAME_LABEL, dockerLabels, SANDBOX_TYPE, TYPE_LABEL } from '..
 import { formatName, SANDBOX_CONTAINER_NAME } from '../labels/names.ts';
 import { encodeDetails, type SandboxDetails } from './sandbox-details.ts';
 
-/** The kubelet's own score of a sandbox: ended after all that is in the pod, before the Engine and the kubelet. */
+/** The kubelet's OOM score of a sandbox: killed after the containers of pods, before the Engine and the kubelet. */
 export const SANDBOX_OOM_SCORE_ADJ = -998;
-/** What Docker gives containers unless asked otherwise, and what all containers of the pod share. */
+/** Size of /dev/shm, which all containers of the pod share: Docker's default. */
 const SHM_BYTES = 64 << 20;
-/** The least that the kernel knows: the sandbox's own process only waits. */
+/** The kernel's minimum: the pause process only waits. */
 const SANDBOX_CPU_SHARES = 2;
 
-/** What a sandbox's container is made from beside the CRI's configuration. */
+/** Inputs of a sandbox's spec besides the CRI's configuration. */
 export type SandboxSpecInput = {
   image: string;
   details: SandboxDetails;
-  /** The Engine's runtime; its default unless given. */
+  /** The Engine's runtime. Default: the Engine's default. */
   runtime?: string;
   /** The network plugin's mode, for a pod that is not on the host's network. */
   networkMode: string;
   oomScoreAdj: number;
-  /** `SecurityOpt`, for which files may have been read. */
+  /** `SecurityOpt`, including the text of profile files. */
   securityOptions: string[];
 };
 
-/** A sandbox's metadata, checked. Throws `invalid_argument`. */
+/** A sandbox's metadata. Throws `invalid_argument` if it is missing. */
 export function requireMetadata(config: PodSandboxConfig | undefined): PodSandboxMetadata {
   if (config?.metadata === undefined) throw invalid('the sandbox configuration has no metadata');
   return config.metadata;
 }
 
-/** The Engine's name of a sandbox. Throws `invalid_argument` for metadata that Docker's names cannot have. */
+/** The Engine's name of a sandbox. Throws `invalid_argument` for metadata that Docker does not allow in names. */
 export function sandboxName({ name, namespace, uid, attempt }: PodSandboxMetadata): string {
   return formatName({ name: SANDBOX_CONTAINER_NAME, podName: name, namespace, uid, attempt });
 }
@@ -53,7 +53,7 @@ export function isHostNetwork(config: PodSandboxConfig): boolean {
   return config.linux?.securityContext?.namespaceOptions?.network === NamespaceMode.NODE;
 }
 
-/** The sandbox's container as the Engine makes it. Throws `invalid_argument` for what makes no sense. */
+/** The spec of a sandbox's container. Throws `invalid_argument` for a malformed request. */
 export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): ContainerSpec {
   const security = config.linux?.securityContext;
   const own = { [TYPE_LABEL]: SANDBOX_TYPE, [CONTAINER_NAME_LABEL]: SANDBOX_CONTAINER_NAME };
@@ -61,7 +61,7 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
   return {
     Image: input.image,
     ...(config.hostname !== '' && { Hostname: config.hostname }),
-    // connecting it to a network `none` doubles the time of a start
+    // NetworkDisabled, because connecting to the network `none` would double the time of a start
     ...(input.networkMode === 'none' && !isHostNetwork(config) && { NetworkDisabled: true }),
     ...(user !== undefined && { User: user }),
     Labels: dockerLabels(config, { ...own, ...encodeDetails(input.details) }),
@@ -84,7 +84,7 @@ export function sandboxSpec(config: PodSandboxConfig, input: SandboxSpecInput): 
   };
 }
 
-/** Of the namespaces a sandbox holds those of network and IPC, and of processes where the pod shares them. */
+/** The sandbox holds the pod's network and IPC namespaces, and the PID namespace if the pod shares it. */
 function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig {
   const security = config.linux?.securityContext;
   const { network, ipc, pid } = security?.namespaceOptions ?? {};
@@ -96,7 +96,7 @@ function namespacesOf(config: PodSandboxConfig, networkMode: string): HostConfig
     NetworkMode: isHostNetwork(config) ? 'host' : networkMode,
     IpcMode: ipc === NamespaceMode.NODE ? 'host' : 'shareable',
     ...(pid === NamespaceMode.NODE && { PidMode: 'host' }),
-    // an Engine that remaps users refuses a container that shares the host's namespaces or is privileged, unless told
+    // an Engine with userns-remap rejects privileged containers and host namespaces without UsernsMode `host`
     ...(isOnHost && { UsernsMode: 'host' }),
   };
 }
@@ -125,7 +125,7 @@ function dnsOf(dns: DNSConfig | undefined): HostConfig {
   return { Dns: dns.servers, DnsSearch: dns.searches, DnsOptions: dns.options };
 }
 
-/** The Engine's driver for systemd takes a slice by its name, that for cgroupfs a path. */
+/** The pod's cgroup: the Engine's systemd driver takes the name of a slice, its cgroupfs driver a path. */
 function cgroupOf({ linux }: PodSandboxConfig): HostConfig {
   const parent = linux?.cgroupParent ?? '';
   if (parent === '') return {};
@@ -147,14 +147,14 @@ const PROTOCOLS: Record<Protocol, string> = {
 function publishedPorts(config: PodSandboxConfig, networkMode: string): [key: string, mapping: PortMapping][] {
   const published = config.portMappings.filter(({ hostPort }) => hostPort > 0);
   const keys = published.map((mapping): [string, PortMapping] => [portKey(mapping), mapping]);
-  // the plugin publishes them itself
+  // with a network plugin the plugin publishes the ports
   return networkMode === 'none' || isHostNetwork(config) ? [] : keys;
 }
 
 function portKey({ protocol, containerPort, hostPort, hostIp }: PortMapping): string {
   for (const port of [containerPort, hostPort])
-    if (port < 1 || port > 65535) throw invalid(`port ${port} is not one from 1 to 65535`);
-  if (hostIp !== '' && isIP(hostIp) === 0) throw invalid(`hostIp "${hostIp}" of port ${hostPort} is no address`);
+    if (port < 1 || port > 65535) throw invalid(`port ${port} must be from 1 to 65535`);
+  if (hostIp !== '' && isIP(hostIp) === 0) throw invalid(`hostIp "${hostIp}" of port ${hostPort} is not an IP address`);
   const name = PROTOCOLS[protocol];
   if (name === undefined) throw invalid(`protocol ${protocol} of port ${containerPort} is unknown`);
   return `${containerPort}/${name}`;

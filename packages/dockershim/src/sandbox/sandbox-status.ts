@@ -17,7 +17,7 @@ import { checkpointedSandbox, metadataOf } from './sandbox-list.ts';
 
 type Status = MessageInitShape<typeof PodSandboxStatusSchema>;
 
-/** PodSandboxStatus: from Docker, the network plugin and the checkpoint together. Without a container it is not ready. */
+/** PodSandboxStatus: combines Docker, the network plugin and the checkpoint. A sandbox without a container is not ready. */
 export function sandboxStatus(dependencies: SandboxDependencies): RuntimeHandlers['podSandboxStatus'] {
   return async ({ podSandboxId, verbose }, { signal }) => {
     const found = await findSandbox(dependencies, podSandboxId, signal);
@@ -71,7 +71,7 @@ async function withContainer(
   };
 }
 
-/** By the plugin; where it knows none, those that Docker's own bridge gave. A pod on the host's network has no own. */
+/** Addresses by the plugin, or else those of Docker's own bridge. Empty for a pod on the host's network. */
 async function addressesOf(
   network: SandboxDependencies['services']['network'],
   { pod, hostNetwork, netnsPath }: FoundSandbox,

@@ -15,7 +15,7 @@ import { sandboxStop } from './sandbox-stop.ts';
 const ID = 'a'.repeat(64);
 const context = { signal: AbortSignal.timeout(30_000), service: '', method: '' };
 
-/** An Engine with one container, as far as a sandbox needs it. */
+/** A fake Engine with one container. */
 function engineOf() {
   let made: { Name: string; Config: ContainerSpec } | undefined;
   const containers = {
@@ -38,7 +38,7 @@ test('a network that comes up after a stop has removed it is removed by the next
     name: 'cni',
     dockerNetworkMode: 'none',
     setUpPod: async () => {
-      await stop(); // a client that waits no more stops what it sees
+      await stop(); // a client whose call timed out stops the sandbox meanwhile
       isAttached = true;
       return { ips: ['10.88.0.2'] };
     },

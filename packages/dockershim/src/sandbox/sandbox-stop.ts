@@ -3,13 +3,13 @@ import { givenId, type RuntimeHandlers } from '@podwright/cri';
 import { isSandboxId } from '../checkpoints/checkpoint-store.ts';
 import { SANDBOX_ID_LABEL } from '../labels/labels.ts';
 import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
+import { detach, killContainer } from './roll-back.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 import { isInSandbox } from './sandbox-identity.ts';
-import { detach, killContainer } from './take-back.ts';
 
 /**
- * StopPodSandbox: kills what runs in the pod and gives its network back, also where the container or the checkpoint is missing.
- * A success for what is not there.
+ * StopPodSandbox: kills the pod's containers and removes its network, even if the sandbox's container or checkpoint is missing.
+ * Succeeds if the sandbox does not exist.
  */
 export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers['stopPodSandbox'] {
   return async ({ podSandboxId }, { signal }) => {
@@ -19,7 +19,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
     const ended = containersOf(dependencies, found.id, signal).then((ids) =>
       allOf(ids.map((id) => killContainer(engine, id, signal))),
     );
-    // the sandbox ends whether or not its network was given back in the client's time: that is tried again without it
+    // the sandbox is killed even if its network could not be removed in time: the removal is retried without its process
     const detached = detach(dependencies, found, signal).then(() => failpoint('sandbox-stop/network-down'));
     const results = await Promise.allSettled([ended, detached]);
     const own = found.container === undefined ? Promise.resolve() : killContainer(engine, found.id);
@@ -30,7 +30,7 @@ export function sandboxStop(dependencies: SandboxDependencies): RuntimeHandlers[
   };
 }
 
-/** Ids of the containers in a sandbox that are ours. */
+/** Ids of the containers in a sandbox, without foreign ones. */
 export async function containersOf(
   { services }: Pick<SandboxDependencies, 'services'>,
   sandboxId: FoundSandbox['id'],
@@ -42,12 +42,12 @@ export async function containersOf(
     .map(({ Id }) => Id);
 }
 
-/** Waits for all, and then throws what went wrong as one error. */
+/** Waits for all, and then throws their errors as one. */
 export async function allOf(work: Promise<unknown>[]): Promise<void> {
   throwAll('', await Promise.allSettled(work));
 }
 
-/** Throws all errors as one, of the first one's class. */
+/** Throws all errors as one, with the class of the first. */
 export function throwAll(attempted: string, results: PromiseSettledResult<unknown>[]): void {
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   const [first] = failures;

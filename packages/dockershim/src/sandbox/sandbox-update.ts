@@ -4,8 +4,8 @@ import { findSandbox } from './found-sandbox.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 
 /**
- * UpdatePodSandboxResources: the client has changed the pod's cgroup before, and its containers are changed one by one, so that
- * nothing is left to do. Errors: `not_found`.
+ * UpdatePodSandboxResources: only checks that the sandbox exists. The kubelet changes the pod's cgroup itself, and the containers by
+ * separate calls. Errors: `not_found`.
  */
 export function sandboxUpdate(dependencies: SandboxDependencies): RuntimeHandlers['updatePodSandboxResources'] {
   return async ({ podSandboxId }, { signal }) => {

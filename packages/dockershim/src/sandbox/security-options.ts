@@ -9,26 +9,26 @@ import { readSeccompProfile } from './seccomp-profile.ts';
 
 type Security = LinuxSandboxSecurityContext | undefined;
 
-/** `label=` options of the Engine for the parts of a label that are asked for. */
+/** The Engine's `label=` options for the requested parts of an SELinux label. */
 export function selinuxOptions(options: SELinuxOption | undefined): string[] {
   const { user = '', role = '', type = '', level = '' } = options ?? {};
   const parts = Object.entries({ user, role, type, level }).filter(([, value]) => value !== '');
   return parts.map(([name, value]) => `label=${name}:${plainText(`selinuxOptions.${name}`, value)}`);
 }
 
-/** Whether the Engine says, by its `SecurityOptions`, that the host has this kind of security: `apparmor`, `selinux`, `seccomp`. */
+/** Whether the Engine's `SecurityOptions` include this one: `apparmor`, `selinux`, `seccomp`. */
 export function hasSecurity(options: readonly string[], name: string): boolean {
   return options.some((option) => option.split(',').includes(`name=${name}`));
 }
 
-/** Whether a profile of the host is asked for, which an Engine without AppArmor would leave out. */
+/** Whether an AppArmor profile of the host is requested, which an Engine without AppArmor would ignore. */
 export function asksAppArmor(security: Security): boolean {
   return apparmorOf(security)?.type === 'localhost';
 }
 
 /**
- * A sandbox's `SecurityOpt`. What is not asked for is as the Engine has it by default. A seccomp profile of the host is read now:
- * the Engine takes its text. Throws `invalid_argument`.
+ * A sandbox's `SecurityOpt`, with the Engine's defaults for omitted settings. Reads the file of a seccomp profile, because the Engine
+ * takes its text. Throws `invalid_argument`.
  */
 export async function sandboxSecurityOptions(security: Security): Promise<string[]> {
   const apparmor = apparmorOf(security);
@@ -44,7 +44,7 @@ export async function sandboxSecurityOptions(security: Security): Promise<string
 
 const apparmorOf = (security: Security) => securityProfile('apparmor', security?.apparmor, undefined);
 
-/** A privileged sandbox has none. */
+/** A privileged sandbox runs without a seccomp profile. */
 async function seccompOptions(security: Security): Promise<string[]> {
   const profile = securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath);
   if (profile === undefined || profile.type === 'runtime-default' || security?.privileged) return [];

@@ -1,7 +1,10 @@
-/** Controllers by which a container's own cgroup is found, the best first: others may be shared on some hosts. */
+/** Controllers whose hierarchy has a container's own cgroup, the most reliable first; '' is cgroup v2. */
 const CONTROLLERS = ['memory', 'cpu', 'pids', ''];
 
-/** The cgroup in a text of /proc/PID/cgroup (cgroups(7)), from a hierarchy's root; on v2, and hybrid hosts, that of v2 at last. */
+/**
+ * The cgroup in a text of /proc/PID/cgroup (cgroups(7)), relative to the hierarchy's root: of a v1 controller if it has one, otherwise
+ * of v2.
+ */
 export function cgroupPathIn(text: string): string | undefined {
   const lines = text.split('\n').flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
@@ -14,7 +17,7 @@ export function cgroupPathIn(text: string): string | undefined {
   return undefined;
 }
 
-/** The container's cgroup in a path of one of its processes, which may be below it; nothing where it is none of the container's. */
+/** The container's cgroup in the path of a process's cgroup, which may be below it; `undefined` if the path is not of the container. */
 export function containerCgroup(path: string, containerId: string): string | undefined {
   const at = path.indexOf(containerId);
   if (at === -1) return undefined;

@@ -10,18 +10,18 @@ import { LayerSizes, measureTree } from './layer-sizes.ts';
 
 const bound = () => AbortSignal.timeout(10_000);
 
-test('a size from before the clock was set back is measured again', async (context) => {
+test('a size with a time in the future, after the clock was set back, is measured again', async (context) => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   context.after(() => rmSync(top, { recursive: true }));
   const sizes = new LayerSizes();
   assert.equal((await sizes.of(top))?.inodes, 0);
   writeFileSync(join(top, 'file'), '');
   context.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
-  await sizes.of(top); // the last one, while it is measured
+  await sizes.of(top); // returns the cached size and starts a measurement
   await waitFor(async () => (await sizes.of(top))?.inodes || undefined, { intervalMs: 5, signal: bound() });
 });
 
-test('a tree is measured with what is below, a file with two names once, links as themselves', async () => {
+test('a tree is measured with its subdirectories, hard links once, symbolic links as themselves', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   mkdirSync(join(top, 'a/b'), { recursive: true });
   writeFileSync(join(top, 'a/b/file'), Buffer.alloc(1 << 20, 'x'));
@@ -41,7 +41,7 @@ test('a tree is measured with what is below, a file with two names once, links a
   assert.equal(await new LayerSizes().of(top), undefined);
 });
 
-test('what a container does to its files meanwhile, and names that are no UTF-8, keep nothing else from being measured', async () => {
+test('a measurement succeeds while files are removed, and with names that are not UTF-8', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   const odd = Buffer.concat([Buffer.from(`${top}/`), Buffer.from([0xff])]);
   mkdirSync(odd);
@@ -59,11 +59,11 @@ test('what a container does to its files meanwhile, and names that are no UTF-8,
     const ended = once(busy, 'exit');
     process.kill(-busy.pid!, 'SIGKILL');
     await ended;
-    rmSync(top, { recursive: true, maxRetries: 10 }); // the shell's last command may take a moment more to end
+    rmSync(top, { recursive: true, maxRetries: 10 }); // the shell's last command may outlive it shortly
   }
 });
 
-test('a tree that is deeper than paths can be long is measured as far as they reach', async () => {
+test('a tree that is deeper than PATH_MAX is measured down to PATH_MAX', async () => {
   const top = mkdtempSync(join(tmpdir(), 'layer-'));
   const script = 'i=0; while [ $i -lt 30 ]; do n=$(printf %0200d 0); mkdir $n; cd $n; i=$((i+1)); done';
   spawnSync('sh', ['-c', script], { cwd: top });

@@ -2,27 +2,27 @@ import { lstat, opendir } from 'node:fs/promises';
 import { isErrno, Limiter, sleep } from '@podwright/base';
 import { MAX_LAYER_FILES } from '../limits.ts';
 
-/** What a container has written. */
+/** Size of a container's writable layer. */
 export type LayerSize = { sizeBytes: number; inodes: number; atMs: number };
 
-/** How long a size is good: measuring walks the layer. */
-const KEPT_MS = 60_000;
-/** How long who asks waits for a first measure; most layers take less. */
+/** How long a size is cached, because measuring walks the layer. */
+const CACHE_MS = 60_000;
+/** How long a caller waits for the first measurement; most layers take less. */
 const PATIENCE_MS = 500;
-/** Layers that are walked at once: more keep the disk from those who work. */
+/** Layers that are measured at once: more would slow down other disk access. */
 const AT_ONCE = 2;
 
-/** Sizes of written layers: each is measured once a minute at most, and never while somebody waits for long. */
+/** Sizes of writable layers. Each is measured at most once a minute, in the background; callers wait only for a first size. */
 export class LayerSizes {
   readonly #known = new Map<string, LayerSize>();
   readonly #measuring = new Map<string, Promise<void>>();
   readonly #limiter = new Limiter(AT_ONCE);
 
-  /** The last measure of the directory; nothing where the first one is not done in half a second. */
+  /** The last size of the directory; `undefined` if the first measurement takes more than half a second. */
   async of(directory: string): Promise<LayerSize | undefined> {
     const known = this.#known.get(directory);
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.atMs;
-    if (ageMs >= 0 && ageMs < KEPT_MS) return known;
+    if (ageMs >= 0 && ageMs < CACHE_MS) return known;
     const measured = this.#measure(directory);
     if (known !== undefined) return known;
     const patience = new AbortController();
@@ -31,7 +31,7 @@ export class LayerSizes {
     return this.#known.get(directory);
   }
 
-  /** Forgets all but these. */
+  /** Drops the sizes of all other directories. */
   keep(directories: Set<string>): void {
     for (const directory of this.#known.keys()) if (!directories.has(directory)) this.#known.delete(directory);
   }
@@ -41,7 +41,7 @@ export class LayerSizes {
     if (running !== undefined) return running;
     const measured = this.#limiter
       .run(async () => void this.#known.set(directory, { ...(await measureTree(directory)), atMs: Date.now() }))
-      .catch(() => undefined) // it goes away with its container
+      .catch(() => undefined) // the container was removed meanwhile
       .finally(() => this.#measuring.delete(directory));
     this.#measuring.set(directory, measured);
     return measured;
@@ -49,8 +49,8 @@ export class LayerSizes {
 }
 
 /**
- * What a tree takes on its disk, a file with several names once. Of more than a million files the rest is left out, as is what a
- * container removes or replaces meanwhile, and what lies deeper than a path can be long.
+ * Disk usage of a tree; hard links count once. Not counted: files after the first million, files that are removed or replaced meanwhile,
+ * and files whose path is too long.
  */
 export async function measureTree(top: string): Promise<{ sizeBytes: number; inodes: number }> {
   const total = { sizeBytes: 0, inodes: 0 };
@@ -59,11 +59,11 @@ export async function measureTree(top: string): Promise<{ sizeBytes: number; ino
   const options = { encoding: 'buffer' as BufferEncoding }; // names need not be UTF-8
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
     const isTop = directory.equals(Buffer.from(top));
-    const entries = await opendir(directory as unknown as string, options).catch(isTop ? rethrow : nothingIfGone);
+    const entries = await opendir(directory as unknown as string, options).catch(isTop ? rethrow : undefinedIfRemoved);
     for await (const entry of entries ?? []) {
       if (total.inodes >= MAX_LAYER_FILES) return total;
       const path = Buffer.concat([directory, Buffer.from('/'), entry.name as unknown as Buffer]);
-      const stats = await lstat(path).catch(nothingIfGone);
+      const stats = await lstat(path).catch(undefinedIfRemoved);
       if (stats === undefined || linked.has(stats.ino)) continue;
       if (stats.nlink > 1 && !stats.isDirectory()) linked.add(stats.ino);
       total.sizeBytes += stats.blocks * BLOCK_BYTES;
@@ -74,13 +74,13 @@ export async function measureTree(top: string): Promise<{ sizeBytes: number; ino
   return total;
 }
 
-/** Of `blocks` (stat(2)). */
+/** Unit of `blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
 
 function rethrow(error: unknown): never {
   throw error;
 }
 
-function nothingIfGone(error: unknown): undefined {
+function undefinedIfRemoved(error: unknown): undefined {
   if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'].some((code) => isErrno(error, code))) throw error;
 }

@@ -18,13 +18,13 @@ import type { DockershimServices } from '../services.ts';
 import { LayerSizes } from './layer-sizes.ts';
 import { type RunningContainer, RunningContainers } from './running-containers.ts';
 
-/** What statistics are read with. `cgroups` is the host's hierarchy. */
+/** Dependencies of statistics. `cgroups` is the host's hierarchy. */
 export type StatisticsServices = Pick<DockershimServices, 'engine' | 'logger'> & { cgroups: CgroupHierarchy };
 
-/** From a layer, `ROOT/DRIVER/ID/diff`, to Docker's root, which is the same for all. */
+/** Relative path from a layer, `ROOT/DRIVER/ID/diff`, to Docker's root. */
 const LAYERS_ROOT = '../../..';
 
-/** Measures containers of ours that run; of those that do not there is nothing to measure. */
+/** Measures running sandboxes and containers; those that do not run have no usage. */
 export class Meter {
   readonly #services: StatisticsServices;
   readonly #cpu = new CpuSamples();
@@ -40,7 +40,7 @@ export class Meter {
     };
   }
 
-  /** All of ours of this type that run. */
+  /** All running containers of this type, without foreign ones. */
   async running(type: ContainerType, signal: AbortSignal): Promise<ContainerSummary[]> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], status: ['running'] };
     const found = await this.#services.engine.containers.list(filter, signal);
@@ -50,14 +50,14 @@ export class Meter {
     return ours;
   }
 
-  /** The one with this id, or a beginning of it, also if it does not run. Errors: `not_found`. */
+  /** The container with this id or prefix of an id, running or not. Errors: `not_found`. */
   async one(type: ContainerType, id: string, signal: AbortSignal): Promise<ContainerSummary> {
     const filter = { label: [`${TYPE_LABEL}=${type}`], id: [id] };
     const found = await this.#services.engine.containers.list(filter, signal);
     const ours = found.filter(({ Names, Labels }) => isOurs(type, { names: Names, labels: Labels }));
     if (ours.length === 1) return ours[0]!;
     const kind = type === SANDBOX_TYPE ? 'sandbox' : 'container';
-    throw new PodwrightError('not_found', `statistics of ${kind} ${id}: there is none with this id`);
+    throw new PodwrightError('not_found', `statistics of ${kind} ${id}: no ${kind} has this id`);
   }
 
   async ofContainer(summary: ContainerSummary, signal: AbortSignal): Promise<MeasuredContainer> {
@@ -73,7 +73,7 @@ export class Meter {
     };
   }
 
-  /** `containers` are those that run, of whatever sandbox. */
+  /** `containers` are all running containers, of any sandbox. */
   async ofSandbox(
     summary: ContainerSummary,
     containers: ContainerSummary[],
@@ -83,7 +83,7 @@ export class Meter {
     const { podName: name, namespace, uid, attempt } = nameOf(summary);
     const sandbox = await this.#known[SANDBOX_TYPE].of(id, signal);
     const own = containers.filter(({ Labels }) => Labels[SANDBOX_ID_LABEL] === id);
-    // without a cgroup of the pod's, the sandbox is among Docker's other containers
+    // without a cgroup of the pod, the sandbox is in Docker's own cgroup next to other containers
     const hasOwnCgroup = sandbox !== undefined && sandbox.cgroupParent !== '';
     const cgroup = hasOwnCgroup ? this.#read(posix.dirname(sandbox.cgroup)) : undefined;
     const nanoCores = cgroup && this.#cpu.nanoCores(id, cgroup);
@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each that can be measured. */
+  /** Measures each; those that fail are skipped. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));
@@ -109,7 +109,7 @@ function nameOf({ Names }: ContainerSummary): ContainerName {
   return Names.flatMap((text) => parseName(text) ?? [])[0]!;
 }
 
-/** What the kernel counts in the sandbox's network; a sandbox in the host's network has none of its own. */
+/** The kernel's counters of the sandbox's interfaces; empty for a sandbox on the host's network. */
 async function interfacesOf(sandbox: RunningContainer | undefined): Promise<InterfaceUse[]> {
   if (sandbox === undefined || sandbox.isInHostNetwork) return [];
   const text = await readFile(`/proc/${sandbox.pid}/net/dev`, 'utf8').catch(() => '');

@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { isInCgroup } from '@podwright/system';
 import type { EngineContainers } from '../engine/engine-containers.ts';
-import { unlessGone } from '../engine/unless-gone.ts';
+import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { cgroupPathIn, containerCgroup } from './cgroup-path.ts';
 
-/** What stays the same of a container while it runs. */
+/** Properties of a container that are constant while it runs. */
 export type RunningContainer = {
-  /** Its first process, of the host. */
+  /** Host process id of its first process. */
   pid: number;
   cgroup: string;
-  /** The cgroup that it was told to be in, as the Engine has it; none for Docker's own. */
+  /** The Engine's `CgroupParent`; '' for Docker's default. */
   cgroupParent: string;
   isInHostNetwork: boolean;
-  /** The directory of what it writes; unknown with some storage drivers. */
+  /** Directory of its writable layer; unknown with some storage drivers. */
   layer: string | undefined;
 };
 
-/** Knows containers that run: each is inspected once for as long as its first process is there. */
+/** Caches properties of running containers: each is inspected once while its first process exists. */
 export class RunningContainers {
   readonly #containers: Pick<EngineContainers, 'inspect'>;
   readonly #known = new Map<string, RunningContainer>();
@@ -25,7 +25,7 @@ export class RunningContainers {
     this.#containers = containers;
   }
 
-  /** Nothing for a container that does not run, or whose processes are not on this host. */
+  /** `undefined` for a container that does not run, or whose processes are not on this host. */
   async of(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined && isInCgroup(known.pid, known.cgroup)) return known;
@@ -35,14 +35,14 @@ export class RunningContainers {
     return found;
   }
 
-  /** Forgets all but these, and gives the layers of those that it knows. */
+  /** Drops all other containers from the cache, and returns the layers of the remaining ones. */
   keep(ids: Set<string>): Set<string> {
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     return new Set([...this.#known.values()].flatMap(({ layer }) => layer ?? []));
   }
 
   async #look(id: string, signal?: AbortSignal): Promise<RunningContainer | undefined> {
-    const container = await unlessGone(this.#containers.inspect(id, signal));
+    const container = await unlessNotFound(this.#containers.inspect(id, signal));
     if (!container?.State.Running) return undefined;
     const { Pid: pid } = container.State;
     const path = cgroupPathIn(await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''));

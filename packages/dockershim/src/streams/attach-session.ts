@@ -4,7 +4,7 @@ import type { ContainerInspection } from '../engine/engine-types.ts';
 import { engineStreams } from './engine-streams.ts';
 import { remoteStreams, resizer } from './remote-streams.ts';
 
-/** The streams of a container's own process, for a client: the process goes on when the client goes. */
+/** Attaches a client to a container's own process, which keeps running when the client disconnects. */
 export async function attachSession(
   { exec, containers }: Pick<Engine, 'exec' | 'containers'>,
   { Id: id, Config: { Tty: tty = false, OpenStdin, StdinOnce = false } }: ContainerInspection,
@@ -15,10 +15,10 @@ export async function attachSession(
   const streams = engineStreams(connection, { tty, endsInput: StdinOnce });
   const exit = streams.over.then(async (broken) => {
     if (broken !== undefined) throw broken;
-    await containers.inspect(id); // an Engine that has gone ends the streams as the container's end does
+    await containers.inspect(id); // fails if the streams ended because the Engine stopped, not the container
     return 0;
   });
-  exit.catch(() => undefined); // the session may be over
+  exit.catch(() => undefined); // nothing awaits it once the session is closed
   return {
     ...remoteStreams(streams, { ...asked, stdin }),
     exit,

@@ -4,31 +4,31 @@ import { PassThrough, type Readable, Writable } from 'node:stream';
 import type { HijackedConnection } from '../engine/engine-http.ts';
 import { splitFrames } from '../engine/output-frames.ts';
 
-/** The standard streams of a process behind a connection of the Engine. */
+/** The standard streams of a process, over an upgraded connection to the Engine. */
 export type EngineStreams = {
   stdin: Writable;
   stdout: Readable;
   /** Absent with a terminal. */
   stderr: Readable | undefined;
-  /** Resolves when the Engine has sent all output, or the connection has broken, which is then told. */
+  /** Resolves when the Engine has sent all output, or with the error of the connection. */
   over: Promise<Error | undefined>;
-  /** Gives the connection up. */
+  /** Closes the connection. */
   close: () => void;
 };
 
 /**
- * Takes a connection's streams apart. `endsInput`: whether the end of `stdin` is to be the end of the process's input; else it is
- * dropped, because the Engine ends the outputs with an input that it may not end, and on a terminal there is no end of input.
+ * Splits a connection into its streams. `endsInput`: whether the end of `stdin` is passed to the process. Otherwise it must be dropped:
+ * the Engine would close the output with an input that it may not close, and a terminal has no end of input.
  */
 export function engineStreams(
   { socket, head }: HijackedConnection,
   { tty, endsInput }: { tty: boolean; endsInput: boolean },
 ): EngineStreams {
   const outputs = tty ? { stdout: rawOutput(socket, head), stderr: undefined } : splitFrames(socket, head);
-  // whoever reads them hears of a broken connection by `over`
+  // readers learn of a broken connection from `over`
   outputs.stdout.on('error', () => undefined);
   outputs.stderr?.on('error', () => undefined);
-  // the Engine ends its side only, and reads no more input
+  // the Engine only shuts down its side, and reads no more input
   socket.once('end', () => socket.destroy());
   const over = once(socket, 'close').then(
     () => undefined,

@@ -5,7 +5,7 @@ import { isRunning } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { ExecProcess } from './exec-process.ts';
 
-/** A command of an Engine that says this of it, one look after the other. */
+/** A command of an Engine with these inspections, one after the other. */
 function processOf(...looks: ExecInspection[]): ExecProcess {
   const inspect = async () => (looks.length > 1 ? looks.shift()! : looks[0]!);
   const ids = { containerId: 'cafe'.repeat(16), execId: '1' };
@@ -14,7 +14,7 @@ function processOf(...looks: ExecInspection[]): ExecProcess {
 
 const waiting = { Running: false, ExitCode: undefined, Pid: 0 };
 
-test('a process that is not in the container is left alone, whatever the Engine says', async () => {
+test('a process outside of the container is not killed, whatever process id the Engine reports', async () => {
   const foreign = spawn('sleep', ['1000']);
   const command = processOf({ Running: true, ExitCode: undefined, Pid: foreign.pid! });
   assert.equal(await command.started(), true);
@@ -23,7 +23,7 @@ test('a process that is not in the container is left alone, whatever the Engine 
   foreign.kill('SIGKILL');
 });
 
-test('a command is waited for until it runs, and until it has ended', async () => {
+test('`started` waits until a command runs, and `ended` until it has exited', async () => {
   assert.equal(await processOf(waiting, waiting, { Running: true, ExitCode: undefined, Pid: 2 ** 30 }).started(), true);
   assert.equal(await processOf(waiting, { Running: false, ExitCode: 126, Pid: 0 }).started(), false);
   const running = { Running: true, ExitCode: undefined, Pid: 2 ** 30 };

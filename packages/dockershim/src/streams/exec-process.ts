@@ -3,17 +3,17 @@ import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';
 
-/** The Engine is asked how a command stands at first so soon, then ever later, in milliseconds. */
+/** The first and the longest interval of polling the state of a command, in milliseconds. */
 const FIRST_LOOK_MS = 2;
 const LAST_LOOK_MS = 500;
 
-/** A command's first process: its id and, where it was seen alive, its start, which no other of this id has. */
+/** A command's first process: its id and, if it was seen alive, its start time, which identifies it if the id is reused. */
 type KnownProcess = { pid: number; startTicks: number | undefined };
 
 /** How a command ended. `hasRun` is false for one that could not be started. */
 export type ExecEnd = { exitCode: number; hasRun: boolean };
 
-/** A command that the Engine has been told to start in a container. */
+/** A command that was started in a container through the Engine. */
 export class ExecProcess {
   readonly #exec: EngineExec;
   readonly #containerId: string;
@@ -26,7 +26,7 @@ export class ExecProcess {
     this.#execId = execId;
   }
 
-  /** Waits until the command runs or has run, which is true, or could not be started. */
+  /** Waits until the command runs or has exited (true), or could not be started (false). */
   async started(): Promise<boolean> {
     using signal = withTimeout(undefined, CALL_TIMEOUT_MS, 'start a command');
     const found = await this.#until(({ Pid, ExitCode }) => Pid > 0 || ExitCode !== undefined, signal);
@@ -34,15 +34,15 @@ export class ExecProcess {
     return found.Pid > 0;
   }
 
-  /** Waits until the command has ended. */
+  /** Waits until the command has exited. */
   async ended(signal?: AbortSignal): Promise<ExecEnd> {
     const found = await this.#until(({ Running, ExitCode }) => !Running && ExitCode !== undefined, signal);
     return { exitCode: found.ExitCode!, hasRun: found.Pid > 0 };
   }
 
   /**
-   * Ends the command with all that it has started, also where it has ended itself and left something in its session. The Engine has
-   * no call for that: the processes are killed, where they are on this host and in the container. Never rejects.
+   * Kills the command and its descendants, also if only processes of its session are left. The Engine has no call for that, so the
+   * processes are killed directly, if they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {
@@ -50,7 +50,7 @@ export class ExecProcess {
       if (this.#process !== undefined && (await this.#isLeft(this.#process)))
         await killProcessTrees([this.#process.pid]);
     } catch {
-      // the container, or the Engine, has gone meanwhile
+      // the container was removed, or the Engine stopped
     }
   }
 
@@ -60,7 +60,7 @@ export class ExecProcess {
     this.#process ??= { pid: Pid, startTicks };
   }
 
-  /** Whether the command's process, or one of its session, is there. A session keeps the kernel from using its number again. */
+  /** Whether the command's process or one of its session exists. The kernel does not reuse the id while the session exists. */
   async #isLeft({ pid, startTicks }: KnownProcess): Promise<boolean> {
     const leader = readProcess(pid);
     if (leader !== undefined) return leader.startTicks === startTicks && this.#hasInContainer(pid);

@@ -9,10 +9,10 @@ import { unstartedCommand } from './unstarted-command.ts';
 /** A command to run in a container. `terminalName` is the client's TERM. */
 export type ExecCommand = { containerId: string; command: string[]; choice: StreamChoice; terminalName?: string };
 
-/** A command that has been told to start, and its streams. */
+/** A command that was started, and its streams. */
 export type StartedExec = { process: ExecProcess; streams: EngineStreams; execId: string };
 
-/** Starts a command, whose output then waits to be read. */
+/** Starts a command. Its output waits until it is read. */
 export async function startExec(
   { exec }: Pick<Engine, 'exec'>,
   { containerId, command, choice, terminalName }: ExecCommand,
@@ -24,13 +24,13 @@ export async function startExec(
     ...(terminalName !== undefined && { Env: [`TERM=${terminalName}`] }),
   };
   const execId = await exec.create(containerId, spec, signal);
-  // not cut off from here on: it would be unknown whether the command runs
+  // without the signal: after a cancelled start it would be unknown whether the command runs
   const connection = await exec.start(execId, tty);
   const streams = engineStreams(connection, { tty, endsInput: true });
   return { process: new ExecProcess(exec, { containerId, execId }), streams, execId };
 }
 
-/** Runs a command for a client: it ends when the client goes. */
+/** Runs a command for a client, and kills it when the client disconnects. */
 export async function execSession(
   engine: Pick<Engine, 'exec'>,
   command: ExecCommand,
@@ -52,7 +52,7 @@ export async function execSession(
     () => {
       hasEnded = true;
     },
-    () => undefined, // whether it has is unknown
+    () => undefined, // unknown whether the command has exited
   );
   return {
     ...remoteStreams(streams, command.choice),
@@ -66,7 +66,7 @@ export async function execSession(
   };
 }
 
-/** Ends a command that nobody waits for any more. */
+/** Kills a command and closes its streams. */
 export async function abandon({ process, streams }: StartedExec): Promise<void> {
   await process.kill();
   streams.close();
@@ -79,6 +79,10 @@ async function exitCodeOf({ process, streams }: StartedExec, signal: AbortSignal
     if (broken !== undefined) throw new PodwrightError('unavailable', broken.message, { cause: broken });
     return (await process.ended(signal)).exitCode;
   } catch (error) {
-    throw wrapError('how the command ended is unknown: the Docker Engine has gone meanwhile', error, 'unavailable');
+    throw wrapError(
+      'how the command ended is unknown: the connection to the Docker Engine was lost',
+      error,
+      'unavailable',
+    );
   }
 }

@@ -4,17 +4,17 @@ import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
 
-/** How much longer than its timeout a caller waits for the command to be gone; with an Engine that answers it takes no time. */
+/** How long a caller waits for the kill after the timeout, in milliseconds; only an Engine that does not answer takes noticeable time. */
 const MAX_KILL_MS = 2000;
 
-/** `timeoutSeconds` 0 is none. */
+/** `timeoutSeconds` 0 means no timeout. */
 export type SyncCommand = { containerId: string; command: string[]; timeoutSeconds: number };
 
 export type SyncResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Runs a command to its end. It is killed at its timeout (`deadline_exceeded`) and when its caller waits no more. One that cannot
- * be started is `unknown`, with the OCI runtime's reason.
+ * Runs a command to its end. It is killed at its timeout (`deadline_exceeded`) and when the caller cancels. A command that cannot be
+ * started is `unknown`, with the OCI runtime's reason.
  */
 export async function execSync(
   engine: Pick<Engine, 'exec'>,

@@ -1,7 +1,7 @@
 import type { RemoteProcess, StreamChoice } from '@podwright/streaming';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** The streams that a client asked for; what it did not ask for is drained, so that the process never waits for a reader. */
+/** The streams that the client requested. Others are drained, so that the process does not block. */
 export function remoteStreams(
   { stdin, stdout, stderr }: EngineStreams,
   choice: StreamChoice,
@@ -18,7 +18,7 @@ export function remoteStreams(
 /** A terminal's size in characters. */
 export type Size = { columns: number; rows: number };
 
-/** Gives a terminal one size after the other; of those that come meanwhile the last one counts. Failures change nothing. */
+/** Resizes a terminal, one call at a time; of sizes that arrive meanwhile only the last one is applied. Failures are ignored. */
 export function resizer(resize: (size: Size) => Promise<void>): (columns: number, rows: number) => void {
   let wanted: Size | undefined;
   let isBusy = false;

@@ -8,7 +8,7 @@ import { attachSession } from './attach-session.ts';
 import { execSession } from './exec-session.ts';
 import { execSync } from './exec-sync.ts';
 
-/** What streams are served by. `dial` connects to a port in the network namespace at a path. */
+/** Dependencies of streams. `dial` connects to a port in the network namespace at a path. */
 export type StreamServices = Pick<DockershimServices, 'engine'> & { server: StreamingServer; dial: PortDialer };
 
 type Needs = Pick<StreamServices, 'engine'>;
@@ -31,8 +31,8 @@ function exec({ engine, server }: StreamServices): RuntimeHandlers['exec'] {
     requireCommand(cmd);
     const choice = { stdin, stdout, stderr, tty };
     requireStreams(`exec in container ${Id}`, choice);
-    const start = (gone: AbortSignal, terminalName?: string) =>
-      execSession(engine, { containerId: Id, command: cmd, choice, terminalName }, gone);
+    const start = (disconnected: AbortSignal, terminalName?: string) =>
+      execSession(engine, { containerId: Id, command: cmd, choice, terminalName }, disconnected);
     return { url: server.url({ kind: 'exec', choice, start }) };
   };
 }
@@ -55,7 +55,7 @@ function attach({ engine, server }: StreamServices): RuntimeHandlers['attach'] {
   };
 }
 
-/** PortForward: connections are made in the network namespace of the sandbox, the host's for a pod in the host's network. */
+/** PortForward: connections are made in the network namespace of the sandbox, or in the host's for a pod on the host's network. */
 function portForward({ engine, server, dial }: StreamServices): RuntimeHandlers['portForward'] {
   return async ({ podSandboxId: id, port: ports }, { signal }) => {
     const attempted = `forward ports of sandbox ${id}`;

@@ -2,14 +2,17 @@ import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_ERROR_BYTES } from '../limits.ts';
 import type { EngineStreams } from './engine-streams.ts';
 
-/** What shells exit with for a command that is not there, and for one that may not be executed (POSIX.1, 2.8.2). */
+/** Exit codes of shells for a missing command, and for one that cannot be executed (POSIX.1, 2.8.2). */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** Why a command could not be started, which the Engine writes where the command's output would be, and what stands for its exit code. */
+/**
+ * Why a command could not be started, and the exit code of a shell for it. The Engine writes the reason in place of the command's
+ * output.
+ */
 export type UnstartedCommand = { reason: string; exitCode: number };
 
-/** Reads it to its end. */
+/** Reads the reason to its end. */
 export async function unstartedCommand({ stdout }: EngineStreams): Promise<UnstartedCommand> {
   const tooLong = () => new PodwrightError('resource_exhausted', 'the reason is too long');
   const said = await gatherBytes(stdout, MAX_ERROR_BYTES, tooLong).catch((error: Error) => error.message);
@@ -17,7 +20,7 @@ export async function unstartedCommand({ stdout }: EngineStreams): Promise<Unsta
   return { reason, exitCode: exitCodeOf(reason) };
 }
 
-/** By the words of the OCI runtime and the kernel: Docker 20.10 says 126 of both. */
+/** The exit code by the message of the OCI runtime: Docker 20.10 reports 126 in both cases. */
 export function exitCodeOf(reason: string): number {
   return /executable file not found|no such file or directory/i.test(reason) ? NOT_FOUND : NOT_EXECUTABLE;
 }

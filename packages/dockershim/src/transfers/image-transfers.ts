@@ -10,7 +10,7 @@ import { FULL_DISK } from '../engine/engine-error.ts';
 
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 
-/** podwright.v1.ImageTransfers, as far as an Engine has it: nothing tells the progress of others' pulls, and it cleans up itself. */
+/** podwright.v1.ImageTransfers, without the calls that an Engine cannot serve: progress of other clients' pulls, and cleanup. */
 export function imageTransfers({ archives }: Pick<Engine, 'archives'>): Pick<Handlers, 'load' | 'save' | 'untag'> {
   return {
     load: async function* ({ path, name }, { signal }) {
@@ -39,7 +39,7 @@ async function load(
   });
   const stats = await file.stat();
   if (stats.isDirectory()) {
-    const message = `load images from ${path}: a Docker Engine takes archives, and this is a directory; make one: skopeo copy oci:${path} docker-archive:FILE:NAME`;
+    const message = `load images from ${path}: a Docker Engine takes archives, and this is a directory; make an archive: skopeo copy oci:${path} docker-archive:FILE:NAME`;
     throw new PodwrightError('invalid_argument', message);
   }
   const images: Loaded[] = [];
@@ -54,16 +54,16 @@ async function load(
   return images;
 }
 
-/** Docker 20.10 knows archives of its own kind alone, and calls what it misses in others a missing file. */
+/** The error of a load. Docker 20.10 supports only its own format, and reports missing files for OCI archives. */
 function notLoaded(path: string, error: string): PodwrightError {
   const hint = /no such file/.test(error)
-    ? '; an archive of OCI is for Docker 25 and later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME makes one that this Engine takes'
+    ? '; OCI archives need Docker 25 or later: skopeo copy oci-archive:FILE docker-archive:OTHER:NAME converts one for this Engine'
     : '';
   const code = FULL_DISK.test(error) ? 'resource_exhausted' : 'invalid_argument';
   return new PodwrightError(code, `load images from ${path}: ${error}${hint}`);
 }
 
-/** The name is for the one image of an archive. */
+/** Tags the only image of an archive with a name. */
 async function giveName(
   archives: EngineArchives,
   { images, name }: { images: Loaded[]; name: string },
@@ -73,14 +73,14 @@ async function giveName(
   if (image === undefined || others.length > 0)
     throw new PodwrightError(
       'invalid_argument',
-      `name ${name}: the archive has ${counted(images.length, 'image')}, and a name is for one`,
+      `name ${name}: the archive has ${counted(images.length, 'image')}, and a name needs exactly one`,
     );
   const [, repository = name, tag = 'latest'] = /^(.+?)(?::([^/:]+))?$/.exec(name) ?? [];
   await archives.tag(image.id, { repository, tag }, signal);
   image.references = [...image.references, `${repository}:${tag}`];
 }
 
-/** A file that could not be written whole is removed. */
+/** Saves images to a file, which is removed if it could not be written completely. */
 async function save(
   archives: EngineArchives,
   { references, path }: { references: string[]; path: string },

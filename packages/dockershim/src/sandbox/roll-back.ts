@@ -2,19 +2,19 @@ import { isNotFound, withTimeout } from '@podwright/base';
 import type { Engine } from '../engine/engine.ts';
 import { isConflict } from '../engine/engine-error.ts';
 import { removeContainer } from '../engine/remove-container.ts';
-import { TAKE_BACK_TIMEOUT_MS } from '../limits.ts';
+import { ROLLBACK_TIMEOUT_MS } from '../limits.ts';
 import { type FoundSandbox, findSandbox } from './found-sandbox.ts';
 import { networkFacts } from './sandbox-checkpoint.ts';
 import type { SandboxDependencies } from './sandbox-dependencies.ts';
 
-/** Ends a container at once; one that does not run is as asked for. */
+/** Kills a container; succeeds if it does not run. */
 export async function killContainer({ containers }: Engine, id: string, signal?: AbortSignal): Promise<void> {
   await containers.kill(id, 'SIGKILL', signal).catch((error: unknown) => {
     if (!isNotFound(error) && !isConflict(error)) throw error;
   });
 }
 
-/** Removes a sandbox's network, once; it is asked for again after a restart, which costs little. */
+/** Removes a sandbox's network, once per process: after a restart it may be removed again, which costs little. */
 export async function detach(
   { services, detached }: Pick<SandboxDependencies, 'services' | 'detached'>,
   { id, pod, checkpoint, hostNetwork, netnsPath }: FoundSandbox,
@@ -24,7 +24,10 @@ export async function detach(
   const { network, logger } = services;
   if (checkpoint !== undefined && checkpoint.network !== network.name) {
     const fields = { sandbox: id, plugin: checkpoint.network, now: network.name };
-    logger.warn(fields, 'a sandbox has its network of a plugin that is not in use any more: what it holds may stay');
+    logger.warn(
+      fields,
+      'the network of a sandbox belongs to a plugin that is not in use any more: its resources may leak',
+    );
     return;
   }
   await network.tearDownPod({ pod, netnsPath, ...networkFacts(checkpoint) }, signal);
@@ -32,21 +35,21 @@ export async function detach(
 }
 
 /**
- * Removes all of a sandbox that was half made: its network, its container, and at last its checkpoint, so that what could not be
- * removed is found by the next start. Nothing but the sandbox's own container is touched.
+ * Removes an incompletely created sandbox: its network, its container and last its checkpoint, so that the next start finds the rest
+ * after a failure. Other containers are not touched.
  */
-export async function takeBack(dependencies: SandboxDependencies, id: string): Promise<void> {
+export async function rollBack(dependencies: SandboxDependencies, id: string): Promise<void> {
   const { services, checkpoints } = dependencies;
-  using signal = withTimeout(undefined, TAKE_BACK_TIMEOUT_MS, `take back sandbox ${id}`);
+  using signal = withTimeout(undefined, ROLLBACK_TIMEOUT_MS, `roll back sandbox ${id}`);
   const found = await findSandbox(dependencies, id, signal);
   await detach(dependencies, found, signal);
   if (found.container !== undefined) await removeContainer(services.engine, id, signal);
   await checkpoints.remove(id);
-  forget(dependencies, id);
+  dropState(dependencies, id);
 }
 
-/** Forgets what was remembered of a sandbox that is gone. */
-export function forget({ unfinished, detached }: SandboxDependencies, id: string): void {
+/** Drops the in-memory state of a removed sandbox. */
+export function dropState({ unfinished, detached }: SandboxDependencies, id: string): void {
   unfinished.delete(id);
   detached.delete(id);
 }

@@ -2,10 +2,10 @@ import { errorCode, errorMessage, type Logger, raceAbort } from '@podwright/base
 import { ENGINE_RETRY_MS } from './limits.ts';
 
 /**
- * What needs the Engine once before anything else: tried at the start, and if the Engine is away then, every two seconds and with
- * each call until it has worked.
+ * Runs once the work that needs the Engine before any call can be served. If the Engine is unreachable at start, the work is retried
+ * every two seconds and with each call until it succeeds.
  */
-export class Beginning {
+export class EngineStartup {
   readonly #work: () => Promise<void>;
   readonly #logger: Logger;
   #done = false;
@@ -17,28 +17,28 @@ export class Beginning {
     this.#logger = logger;
   }
 
-  /** Whether it has worked: nothing needs to wait then. */
+  /** Whether the work has succeeded, so that calls need not wait. */
   get isDone(): boolean {
     return this.#done;
   }
 
-  /** Tries; an Engine that is away is looked for from then on. Rejects with anything else that is wrong. */
+  /** Runs the work; retries in the background if the Engine is unreachable. Rejects with any other error. */
   async start(): Promise<void> {
     try {
       await this.#try();
     } catch (error) {
-      if (!isAway(error)) throw error;
-      this.#logger.warn({ error: errorMessage(error) }, 'the Docker Engine is away, waiting for it');
+      if (!isUnreachable(error)) throw error;
+      this.#logger.warn({ error: errorMessage(error) }, 'the Docker Engine is unreachable, retrying');
       this.#retryLater();
     }
   }
 
-  /** Resolves when it has worked; rejects with why it does not, or with the signal's reason. */
+  /** Resolves once the work has succeeded; rejects with the error of a failed attempt, or with the signal's reason. */
   async done(signal: AbortSignal): Promise<void> {
     if (!this.#done) await raceAbort(this.#try(), signal);
   }
 
-  /** Gives up. What is being tried is waited for. */
+  /** Stops retrying and waits for a running attempt. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#done = true;
@@ -60,13 +60,13 @@ export class Beginning {
     this.#timer = setTimeout(() => {
       if (this.#done) return;
       this.#try().then(
-        () => this.#logger.info({}, 'the Docker Engine is back'),
+        () => this.#logger.info({}, 'the Docker Engine is reachable again'),
         () => this.#retryLater(),
       );
     }, ENGINE_RETRY_MS).unref();
   }
 }
 
-function isAway(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return errorCode(error) === 'unavailable' || errorCode(error) === 'deadline_exceeded';
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger } from '@podwright/base';
 import { type RuntimeHandlers, RuntimeService } from '@podwright/cri';
-import { Beginning } from './beginning.ts';
-import { onceBegun } from './once-begun.ts';
+import { afterStartup } from './after-startup.ts';
+import { EngineStartup } from './engine-startup.ts';
 
 const context = { signal: AbortSignal.timeout(30_000), service: '', method: '' };
 
-test('verbs of one answer and of several wait for the beginning, and tell why it does not come', async () => {
+test('unary and streaming calls wait for the startup, and answer with its error', async () => {
   let isThere = false;
   const work = async () => {
     if (!isThere) throw new PodwrightError('unavailable', 'no Engine');
@@ -18,7 +18,11 @@ test('verbs of one answer and of several wait for the beginning, and tell why it
       yield { podSandboxes: [{ id: 'one' }] };
     },
   };
-  const { listPodSandbox, streamPodSandboxes } = onceBegun(RuntimeService, verbs, new Beginning(work, silentLogger));
+  const { listPodSandbox, streamPodSandboxes } = afterStartup(
+    RuntimeService,
+    verbs,
+    new EngineStartup(work, silentLogger),
+  );
   const list = () => listPodSandbox({} as never, context);
   const stream = async () => {
     for await (const first of streamPodSandboxes({} as never, context)) return first;
