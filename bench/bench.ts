@@ -1,17 +1,17 @@
 import type { Registry } from './registry.ts';
 import type { Side } from './sides.ts';
 
-/** What every part measures with: the runtimes, and where it may put files. */
+/** The runtimes under measurement and shared resources, for every part. `scratch` is a directory for files. */
 export type Bench = {
   scratch: string;
   containerd: Side;
-  /** As it is set up by default. */
+  /** With default settings. */
   podwright: Side;
   /** With containerd's CNI configuration and OCI runtime. */
   matched: Side;
-  /** By default, but without sandboxes that are made ahead. */
+  /** With default settings, but without ready sandboxes (sandboxes that are created in advance). */
   unready: Side;
   registry: Registry;
-  /** All that were started, to be stopped at the end or at a signal, the last one first; each can be stopped more than once. */
+  /** All started sides, which are stopped at the end or at a signal, the last one first. `stop` may be called more than once. */
   sides: Pick<Side, 'stop'>[];
 };

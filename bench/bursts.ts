@@ -1,12 +1,12 @@
 import type { Bench } from './bench.ts';
-import { bringUp, type PodWish, takeDown } from './life-cycle.ts';
+import { bringUp, type PodOptions, takeDown } from './life-cycle.ts';
 import type { Side } from './sides.ts';
 import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const PODS = 10;
 const ROUNDS = 10;
-/** Podwright refills its ready sandboxes meanwhile. */
+/** Pause between bursts, in which Podwright refills its ready sandboxes. */
 const SETTLE_MS = 1500;
 
 /** Ten pods at once. */
@@ -43,13 +43,13 @@ export async function measureBursts({ containerd, podwright, matched, unready }:
   };
 }
 
-/** In ms: what each pod took to be up, all of them together, and all to be gone again. */
+/** Times in ms: until each pod is up, until all are up, and until all are removed. */
 type Burst = { each: number[]; all: number; down: number };
 
-/** Several pods brought up at once, and then taken down. */
-export async function burst(side: Side, count: number, wish?: PodWish): Promise<Burst> {
+/** Starts several pods at once, and then removes them. */
+export async function burst(side: Side, count: number, options?: PodOptions): Promise<Burst> {
   const begin = performance.now();
-  const pods = await Promise.all(Array.from({ length: count }, () => bringUp(side, wish)));
+  const pods = await Promise.all(Array.from({ length: count }, () => bringUp(side, options)));
   const up = performance.now();
   await Promise.all(pods.map(({ pod }) => takeDown(side, pod)));
   return { each: pods.map(({ times }) => times.up), all: up - begin, down: performance.now() - up };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a server and counts what they send each other. */
+/** A TCP proxy that counts the bytes between clients and a server. */
 export class ByteCounter {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -34,12 +34,12 @@ export class ByteCounter {
     return counter;
   }
 
-  /** Where clients reach the server. */
+  /** URL of the proxy, for clients. */
   get url(): string {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Both ways, encrypted, so far. */
+  /** Bytes in both directions so far, of the encrypted stream. */
   get bytes(): number {
     return this.#bytes;
   }

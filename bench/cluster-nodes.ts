@@ -1,4 +1,4 @@
-/** Nodes of a real control plane under measurement: upstream's kubelet (PODWRIGHT_BENCH_KUBELET names its binary) and ours. */
+/** Nodes of a real control plane under measurement: upstream's kubelet (PODWRIGHT_BENCH_KUBELET names its binary) and Podwright's. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,23 +13,23 @@ import { until } from './until.ts';
 const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
 const FIRST_PORT = 11_900;
 
-/** A node of the cluster. `counter` has what it and the API server send each other. */
+/** A node of the cluster. `counter` counts the bytes between it and the API server. */
 export type ClusterNode = {
   name: string;
   runtime: Side;
-  /** Of its daemons: the kubelet, and a runtime in another process. */
+  /** Process ids of its daemons: the kubelet, and the runtime if it is another process. */
   pids: number[];
   counter: ByteCounter;
 };
 
-/** In the columns: upstream's kubelet on containerd, `podwright node`, and our kubelet on containerd. */
+/** Nodes by column: upstream's kubelet on containerd, `podwright node`, and Podwright's kubelet on containerd. */
 export type ClusterNodes = Record<'containerd' | 'podwright' | 'matched', ClusterNode>;
 
 export type MeasuredCluster = { client: KubeClient; nodes: ClusterNodes };
 
 type Started = { index: number; kubeconfig: string; name: string };
 
-/** Starts a control plane and nodes for the time of `work`; upstream's only where it is at hand. */
+/** Starts a control plane and nodes while `work` runs; upstream's kubelet only if PODWRIGHT_BENCH_KUBELET is set. */
 export async function withCluster<T>(bench: Bench, work: (measured: MeasuredCluster) => Promise<T>): Promise<T> {
   const { scratch, sides } = bench;
   await using cluster = await startCluster();
@@ -93,7 +93,7 @@ async function untilReady(client: KubeClient, name: string): Promise<void> {
   });
 }
 
-/** What our kubelets have besides directories. */
+/** Settings of Podwright's kubelets, without directories. */
 const settingsOf = ({ index, kubeconfig }: Started) => `[cluster]
 kubeconfig = "${kubeconfig}"
 [kubelet.server]

@@ -1,5 +1,6 @@
 /**
- * Nodes of a real control plane, in turns: upstream's kubelet on containerd, `podwright node`, and our kubelet on containerd.
+ * Nodes of a real control plane, in turns: upstream's kubelet on containerd, `podwright node`, and Podwright's kubelet on
+ * containerd.
  * PODWRIGHT_KUBERNETES_BIN names the directory of kube-apiserver, kube-controller-manager and kube-scheduler, PODWRIGHT_ETCD etcd.
  */
 import { sleep } from '@podwright/base';
@@ -18,7 +19,7 @@ const BURSTS = 5;
 const BURST = 20;
 const FULL_NODE = 110;
 const FULL_ROUNDS = 10;
-/** As long as a node waits between statuses in which nothing has changed. */
+/** Interval of a node's unchanged status reports. */
 const REST_MS = 300_000;
 const NAMESPACE = 'default';
 
@@ -98,7 +99,7 @@ function podsOf({ name: nodeName }: ClusterNode, { count, hasToken }: { count: n
       nodeName,
       automountServiceAccountToken: hasToken,
       terminationGracePeriodSeconds: 30,
-      // a shell that is the first process ignores signals it has no trap for
+      // a shell as process 1 ignores signals without a trap
       containers: [{ name: 'c', image: IMAGE, command: ['sh', '-c', 'trap exit TERM; sleep 3600 & wait'] }],
     },
   }));
@@ -106,7 +107,7 @@ function podsOf({ name: nodeName }: ClusterNode, { count, hasToken }: { count: n
 
 type Pods = ReturnType<typeof podsOf>;
 
-/** Milliseconds from the first POST until a watcher has seen each of them Running. */
+/** Milliseconds from the first POST until a watcher sees all of them Running. */
 async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map((pod) => client.create(PODS, pod)));
@@ -117,7 +118,7 @@ async function bringUp({ client, seen }: Places, pods: Pods): Promise<number> {
 const isRunning = (pod: PodObject | undefined) =>
   pod?.status?.phase === 'Running' && (pod.status.containerStatuses ?? []).every(({ ready }) => ready);
 
-/** Milliseconds from the first DELETE until a watcher has seen each of them go. */
+/** Milliseconds from the first DELETE until a watcher sees all of them removed. */
 async function takeDown({ client, seen }: Places, pods: Pods): Promise<number> {
   const beginMs = performance.now();
   await Promise.all(pods.map(({ metadata }) => client.delete(PODS, metadata)));
@@ -140,7 +141,7 @@ async function memoryOfNodes(places: Places) {
   return rss;
 }
 
-/** All nodes at once: they have no pods. */
+/** Traffic of nodes without pods, measured on all nodes at the same time. */
 async function bytesAtRest(nodes: ClusterNodes) {
   await sleep(15_000);
   const entries = Object.entries(nodes) as [keyof ClusterNodes, ClusterNode][];
@@ -152,7 +153,7 @@ async function bytesAtRest(nodes: ClusterNodes) {
   return Object.fromEntries(perMinute) as unknown as Record<keyof ClusterNodes, number[]>;
 }
 
-/** As many pods as a node takes, again and again, on ours alone. */
+/** Repeatedly starts and removes the most pods that a node takes, on `podwright node` only. */
 async function fullNode(places: Places): Promise<string> {
   const node = places.nodes.podwright;
   const rounds: string[] = [];

@@ -14,21 +14,21 @@ import { inTurns } from './turns.ts';
 import { until } from './until.ts';
 import { manifest, variedManifests } from './varied-manifests.ts';
 
-/** For commands of milliseconds, and for those that start pods. */
+/** Rounds and pauses: for commands that take milliseconds, and for those that start pods. */
 const CALLS = { rounds: 30, settleMs: 20 };
 const PODS = { rounds: 15, settleMs: 500 };
 const ALL_VARIED = { rounds: 10, settleMs: 1000 };
 const COLD = { rounds: 10, settleMs: 500 };
-/** How long `run` follows before its memory counts. */
+/** How long `run` follows before its memory is measured. */
 const FOLLOWED_MS = 5000;
 
-/** `podman` is missing where it has no such command, or is not installed. */
+/** A row of the table. `podman` is missing if it has no such command or is not installed. */
 type CommandRow = { what: string; unit?: 'ms' | 'MiB'; podwright: number[]; podman?: number[]; goal: Goal };
 
-/** A command's two sides; each turn does what has to be done before and after it, too, and tells how long the command took. */
+/** A command on both sides. Each turn also prepares and cleans up, and returns how long only the command took. */
 type Turns = { podwright: () => Promise<number>; podman?: () => Promise<number> };
 
-/** The command as people call it, beside Podman's: both with runc and the same image, the node running but for a cold start. */
+/** The command `podwright` against Podman's, both with runc and the same image. The node runs already, except for the cold start. */
 export async function measureCommands(bench: Bench): Promise<string> {
   const podman = await openPodman(bench.scratch, 11);
   const setup = { name: 'commands', setup: 'default', settings: `oci_runtime = "${PEER.runc}"` } as const;
@@ -36,7 +36,7 @@ export async function measureCommands(bench: Bench): Promise<string> {
   const commands = new Commands(bench.scratch, { node, podman });
   let stopping: Promise<void> | undefined;
   const stop = () => (stopping ??= commands.stop());
-  bench.sides.push({ ...node, stop }); // at a signal, too
+  bench.sides.push({ ...node, stop }); // also stopped at a signal
   try {
     const rows = [...(await commands.calls()), ...(await commands.pods()), await commands.memory()];
     await stopNode(node.client, { removeHostState: false, endPods: false });
@@ -60,7 +60,7 @@ class Commands {
     this.#podman = podman;
   }
 
-  /** Small commands, with one pod there. */
+  /** Short commands, with one pod on the node. */
   async calls(): Promise<CommandRow[]> {
     const file = this.#file('asked', manifest('asked'));
     await this.#took(this.#podwright('run', '--detach', file));
@@ -79,7 +79,7 @@ class Commands {
     return rows;
   }
 
-  /** One pod, again and again, and twenty others, one after the other. */
+  /** Starts and removals of one pod, and of twenty different ones one after the other. */
   async pods(): Promise<CommandRow[]> {
     const file = this.#file('one', manifest('one'));
     const removals = { podwright: [] as number[], podman: [] as number[] };
@@ -118,7 +118,7 @@ class Commands {
     ];
   }
 
-  /** What `run` in front takes while it follows. */
+  /** Memory of `run` in the foreground while it follows. */
   async memory(): Promise<CommandRow> {
     const [program, ...args] = this.#podwright('run', this.#file('followed', manifest('followed')));
     const child = spawn(program!, args, { stdio: 'ignore' });
@@ -138,7 +138,7 @@ class Commands {
     };
   }
 
-  /** From no node to a pod that runs; the node is stopped again. */
+  /** From no node to a running pod; the node is stopped afterwards. */
   async cold(): Promise<CommandRow> {
     const file = this.#file('cold', manifest('cold'));
     const config = join(this.#node.directory, 'config.toml');
@@ -188,7 +188,7 @@ class Commands {
     return this.#took(command('kube', 'play', '--network', network, file));
   }
 
-  /** Where mounts are private, Podman finds one of its own busy now and then; calls after the first do not count. */
+  /** Removes pods. With private mounts Podman sometimes fails because a mount is busy; retries are not counted. */
   async #removeFromPodman(...names: string[]): Promise<number> {
     const command = this.#podman!.command('pod', 'rm', '--force', '--ignore', '--time', '0', ...names);
     const { tookMs, exitCode } = await this.#call(command);
@@ -196,7 +196,7 @@ class Commands {
     return tookMs;
   }
 
-  /** How long a command took that must succeed, in ms. */
+  /** Runs a command that must succeed, and returns how long it took in ms. */
   async #took(command: string[]): Promise<number> {
     const { tookMs, exitCode, stderr } = await this.#call(command);
     if (exitCode !== 0) throw new Error(`${command.join(' ')}: exit code ${exitCode}: ${stderr}`);

@@ -1,4 +1,4 @@
-/** A full node most of whose pods crash again and again: how soon a new manifest's pod runs, and whether memory grows. */
+/** A full node most of whose pods crash repeatedly: how soon the pod of a new manifest runs, and whether memory grows. */
 import { sleep } from '@podwright/base';
 import type { Bench } from './bench.ts';
 import { type Sides, withKubelets } from './kubelet-sides.ts';
@@ -8,13 +8,13 @@ import type { Goal, Row, Table } from './tables.ts';
 
 const CALM = 24;
 const CRASHING = 64;
-/** One after the other, each beside all of those before: upstream's kubelet takes 110 pods. */
+/** New pods, one after the other without removing earlier ones: upstream's kubelet takes 110 pods in all. */
 const NEW_PODS = 20;
 const EVERY_MS = 2000;
 
 type Samples = Pick<Row, keyof Sides>;
 
-/** Without upstream's kubelet the first column is empty. */
+/** The first column is empty without upstream's kubelet. */
 export function measureCrashes(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'crashes', indices: [14, 15, 16] }, async (all) => ({
     title: `${CRASHING} of ${CALM + CRASHING} pods crash`,
@@ -22,7 +22,7 @@ export function measureCrashes(bench: Bench): Promise<Table> {
   }));
 }
 
-/** One kubelet after the other, as the crashes of one would take the time of the others. */
+/** Measures one kubelet after the other, because the crashes on one would take CPU time from the others. */
 async function measure(all: Sides): Promise<Row[]> {
   const samples = (): Samples => ({ podwright: [] });
   const [took, slowest, before, after] = [samples(), samples(), samples(), samples()];
@@ -41,7 +41,7 @@ async function measure(all: Sides): Promise<Row[]> {
     after[name] = [memoryOf(side.pid).rss];
     await removeManifests(side);
   }
-  const [goal, whose]: [Goal, string] = [{ limit: 1000 }, "the kubelet's process"];
+  const [goal, whose]: [Goal, string] = [{ limit: 1000 }, "the kubelet's process"]; // in `podwright node` it includes the runtime
   const goals: Row['goals'] = { podwright: goal, matched: goal };
   return [
     { what: 'one more manifest written → its process runs', ...took, goals },

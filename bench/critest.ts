@@ -8,28 +8,31 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const CRITEST = process.env.PODWRIGHT_BENCH_CRITEST;
-/** Pods, and as many containers in pods of their own, of one run, one after the other or ten at once. */
+/** Pods of one run, and as many containers in pods of their own, one by one or ten at once. */
 const RUNS = { 'one by one': { samples: 10, atOnce: 1 }, 'ten at once': { samples: 30, atOnce: 10 } };
 const ROUNDS = 3;
 const SETTLE_MS = 1000;
 
 type Run = (typeof RUNS)[keyof typeof RUNS];
-/** What a run's operations took, in ms, by their names. */
+/** Times of a run's operations in ms, by their names. */
 type Operations = Record<string, number[]>;
-/** What critest writes of a benchmark. */
+/** The output file of a critest benchmark. */
 type Written = { operationsNames: string[]; datapoints: { operationsDurationsNs: number[] }[] };
 
 /** critest's own benchmarks of pods and containers (`-benchmark`), on both sides. */
 export async function measureCritest(bench: Bench): Promise<Table> {
   if (CRITEST === undefined)
-    throw new PodwrightError('failed_precondition', 'the part critest needs that program: set PODWRIGHT_BENCH_CRITEST');
-  // where critest has pods of a runtime that does not tell its cgroup driver, as containerd 1.6
+    throw new PodwrightError(
+      'failed_precondition',
+      'the part critest needs the program critest: set PODWRIGHT_BENCH_CRITEST',
+    );
+  // critest puts pods there if the runtime does not report its cgroup driver, as containerd 1.6
   const slices = cgroupTrees().map((tree) => join(tree, 'system.slice'));
   const made = slices.filter((slice) => !existsSync(slice));
   try {
     return { title: "critest's benchmarks", rows: await rowsOf(CRITEST, bench) };
   } finally {
-    for (const slice of made) await removeIfEmpty(slice).catch(() => undefined); // a critest that failed may have left pods
+    for (const slice of made) await removeIfEmpty(slice).catch(() => undefined); // a failed critest may have left pods behind
   }
 }
 
@@ -63,7 +66,7 @@ async function operations(
   const { samples, atOnce } = run;
   const counts = { podsNumber: samples, podsNumberParallel: atOnce };
   const ofContainers = { containersNumber: samples, containersNumberParallel: atOnce };
-  writeFileSync(parameters, JSON.stringify({ ...counts, ...ofContainers })); // which is YAML, too
+  writeFileSync(parameters, JSON.stringify({ ...counts, ...ofContainers })); // JSON is valid YAML
   writeFileSync(images, JSON.stringify({ defaultTestContainerImage: IMAGE }));
   const endpoint = `unix://${side.socket}`;
   await runChecked(critest, [

@@ -1,6 +1,6 @@
 /**
- * The dockershim against cri-dockerd, which `PODWRIGHT_BENCH_CRI_DOCKERD` names, each on a Docker Engine of its own with the same CNI
- * configuration, in turns; beside them what the Engine itself takes for the same containers.
+ * The dockershim against cri-dockerd (`PODWRIGHT_BENCH_CRI_DOCKERD` names its binary), each on its own Docker Engine with the same CNI
+ * configuration, in turns. A further column has the times of the Engine alone for the same containers.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ const LISTED_CONTAINERS = 200;
 const MEMORY_PODS = 50;
 const SETTLE_MS = 300;
 
-/** `engine` is ours, to be asked without a dockershim. */
+/** `engine` is the Engine of `ours`, which is also measured without a dockershim. */
 type Places = { ours: Side; peer: Side | undefined; engine: Engine };
 type Samples = { ours: number[]; peer?: number[]; engine?: number[] };
 type Line = Samples & { what: string; unit?: string; goal: string };
 
-/** The table; without the peer's program, its column is empty. */
+/** Returns the table; the column of cri-dockerd is empty without its binary. */
 export async function measureDockershim(bench: Bench): Promise<string> {
   const { sides } = bench;
   const before = sides.length;
@@ -56,7 +56,7 @@ export async function measureDockershim(bench: Bench): Promise<string> {
   }
 }
 
-/** A dockershim on its Engine, which has the image of the bench's pods and that of their sandboxes. */
+/** Starts a dockershim on an Engine that has the images of the bench's pods and sandboxes. */
 async function startSide(
   docker: DockerEngine,
   { name, index, scratch }: { name: 'ours' | 'peer'; index: number; scratch: string },
@@ -87,8 +87,8 @@ async function startSide(
 }
 
 /**
- * An image whose process only waits, made of the one of the bench's pods. It ends at the signal of a stop, as a pause container does,
- * and a shell's `sleep` would not as the first process of its namespace: cri-dockerd would wait ten seconds to kill each.
+ * Makes a sandbox image from the image of the bench's pods. Its stop signal is SIGKILL, because `sleep` as process 1 ignores SIGTERM:
+ * otherwise cri-dockerd would wait ten seconds before it kills each sandbox.
  */
 async function makeSandboxImage(socket: string): Promise<void> {
   const engine = await connectEngine(socket);
@@ -100,7 +100,7 @@ async function makeSandboxImage(socket: string): Promise<void> {
   engine.close();
 }
 
-/** The same measurement of each dockershim that there is, and of the Engine alone, in turns. */
+/** Measures each available dockershim and the Engine alone, in turns. */
 async function inTurnsOf<T>(
   { ours, peer, engine }: Places,
   rounds: number,
@@ -146,7 +146,7 @@ async function cycles(places: Places): Promise<Line[]> {
 
 let bare = 0;
 
-/** What the Engine takes to create and start a pod's two containers, without a network. */
+/** Creates and starts a pod's two containers with the Engine alone, without a network. */
 async function bareUp({ containers }: Engine): Promise<{ ids: string[]; times: Omit<Steps, 'down'> }> {
   const name = `bare-${bare++}`;
   const begin = performance.now();
@@ -204,7 +204,7 @@ async function lists(places: Places): Promise<Line[]> {
   return [{ what: `ListContainers of ${LISTED_CONTAINERS}`, ...samples, goal: '≤ 0.8×' }];
 }
 
-/** Pods with many containers, most of which were created and not started. */
+/** Creates pods with many containers, most of which are not started. */
 async function fill(side: Side): Promise<RunningPod[]> {
   const pods: RunningPod[] = [];
   for (let pod = 0; pod < LISTED_PODS; pod++) pods.push((await bringUp(side)).pod);
@@ -219,7 +219,7 @@ async function fill(side: Side): Promise<RunningPod[]> {
   return pods;
 }
 
-/** Memory of the daemons with fifty pods, each of which was also asked for by lists. */
+/** Memory of the daemons with fifty pods, after some lists. */
 async function memory({ ours, peer }: Places): Promise<Line[]> {
   const rssOf = async (side: Side) => {
     const pods: RunningPod[] = [];

@@ -1,4 +1,4 @@
-/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET names its binary) and ours. */
+/** Kubelets under measurement: upstream's (PODWRIGHT_BENCH_KUBELET names its binary) and Podwright's. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import type { Bench } from './bench.ts';
 import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';
 
 const UPSTREAM = process.env.PODWRIGHT_BENCH_KUBELET;
-/** Logs of a hundred megabytes are to stay one file. */
+/** Large enough that a log of a hundred megabytes is not rotated. */
 const MAX_LOG_SIZE = '1Gi';
 const FIRST_PORT = 10_900;
 
-/** A kubelet with a directory of manifests and an HTTP API; its pods tell that they run by a file in `out`. */
+/** A kubelet with a directory of manifests and an HTTP API; each of its pods creates a file in `out` once it runs. */
 export type KubeletSide = {
   runtime: Side;
   manifests: string;
@@ -23,7 +23,7 @@ export type KubeletSide = {
   stop: () => Promise<void>;
 };
 
-/** In the columns: upstream's kubelet on containerd, ours with our runtime (`podwright node`), and ours on containerd. */
+/** Kubelets by column: upstream's on containerd, Podwright's with its own runtime (`podwright node`), and Podwright's on containerd. */
 export type Sides = Record<'containerd' | 'podwright' | 'matched', KubeletSide>;
 
 type Ports = { https: number; healthz: number };
@@ -34,8 +34,8 @@ type Begin = (directory: string, setup: Setup) => Promise<ChildProcess>;
 const portsOf = (index: number): Ports => ({ https: FIRST_PORT + 2 * index, healthz: FIRST_PORT + 2 * index + 1 });
 
 /**
- * Starts them for the time of `work`, each on a runtime of its own; upstream's only where it is at hand. All serve HTTPS with the
- * same certificate, which this process trusts. `indices` distinguish their bridges, subnets and ports.
+ * Starts the kubelets while `work` runs, each on its own runtime; upstream's only if PODWRIGHT_BENCH_KUBELET is set. All serve HTTPS
+ * with the same certificate, which this process trusts. `indices` distinguish their bridges, subnets and ports.
  */
 export async function withKubelets<T>(
   { scratch, sides }: Bench,
@@ -98,7 +98,7 @@ function kubeletSide(runtime: Side, { manifests, ports, child }: SideParts): Kub
   return { runtime, manifests, out, url: `https://127.0.0.1:${ports.https}`, pid: child?.pid ?? runtime.pid, stop };
 }
 
-/** What of our configuration both of our kubelets have, besides directories. */
+/** Settings of both of Podwright's kubelets, without directories. */
 const serverSettings = ({ https, healthz }: Ports, { certificate, key }: Certificate) => `[kubelet]
 container_log_max_size = "${MAX_LOG_SIZE}"
 [kubelet.server]
@@ -143,7 +143,7 @@ async function upstreamKubelet(directory: string, { index, ports, certificate }:
     endpoint: `unix://${directory}/c.sock`,
     ports,
     cgroupRoot: `/${BRIDGE}${index}`,
-    // as ours asks for its pods
+    // --seccomp-default is Podwright's default
     flags: [...served, '--container-log-max-size', MAX_LOG_SIZE, '--seccomp-default'],
   });
   return child;

@@ -1,4 +1,4 @@
-/** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET names its binary), each on a containerd of its own. */
+/** The kubelet alone, against upstream's (PODWRIGHT_BENCH_KUBELET names its binary), each on its own containerd. */
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sleep } from '@podwright/base';
@@ -17,7 +17,7 @@ const BURSTS = 5;
 const FULL_NODE = 110;
 const REST_MS = 30_000;
 
-/** Without upstream's kubelet the first column is empty. */
+/** The first column is empty without upstream's kubelet. */
 export function measureKubelets(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'kubelets', indices: [7, 8, 10] }, async (all) => ({
     title: 'The kubelet',
@@ -80,10 +80,10 @@ async function atRest(all: Sides) {
 
 let counter = 0;
 
-/** What the containers have besides, and what they do once they have told that they run. */
+/** `probe`: further fields of the container. `script`: what it runs after it has reported that it runs. */
 type PodKind = { probe?: string; script?: string };
 
-/** Milliseconds from the first manifest's being written until so many more processes than before have run. */
+/** Writes `count` manifests. Returns the milliseconds from the first one until all their processes have run. */
 export async function runManifests(
   { manifests, out }: KubeletSide,
   count: number,
@@ -93,7 +93,7 @@ export async function runManifests(
   const names = Array.from({ length: count }, () => `k${counter++}`);
   const beginMs = performance.now();
   for (const name of names) {
-    // Written beside and renamed, as tools write files that others watch.
+    // written to a temporary file and renamed, so that the kubelet sees complete manifests only
     const temporary = join(manifests, `.${name}.tmp`);
     writeFileSync(temporary, manifest({ name, out, probe, script }));
     renameSync(temporary, join(manifests, `${name}.yaml`));
@@ -104,7 +104,7 @@ export async function runManifests(
 
 export async function removeManifests({ manifests, out, runtime }: KubeletSide): Promise<void> {
   for (const name of readdirSync(manifests)) rmSync(join(manifests, name));
-  // a kubelet that is ended while it stops a sandbox leaves its network behind
+  // a kubelet that is killed while it stops a sandbox would leave its network behind
   const filter = { state: { state: PodSandboxState.SANDBOX_READY } };
   await until(async () => (await runtime.cri.runtime.listPodSandbox({ filter })).items.length === 0 || undefined, 50);
   for (const name of readdirSync(out)) rmSync(join(out, name));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { discoverCgroups, endDelegation, runChecked } from '@podwright/base';
 import { BRIDGE } from './sides.ts';
 
-/** What daemons that were stopped leave on the host for their next start, which there is none of. */
+/** Removes what stopped daemons keep on the host for their next start: links, nftables, mounts, cgroups, `scratch`. */
 export async function leaveNothing(scratch: string): Promise<void> {
   for (const link of readdirSync('/sys/class/net').filter((name) => name.startsWith(BRIDGE)))
     await runChecked('ip', ['link', 'delete', link]);
@@ -20,13 +20,13 @@ export async function leaveNothing(scratch: string): Promise<void> {
       else removeCgroups(join(tree, name));
 }
 
-/** Where cgroups are mounted. */
+/** Mount points of cgroup hierarchies. */
 export function cgroupTrees(): string[] {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n');
   return mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
 }
 
-/** Empty without nft(8), with which set-up provides whoever measures: Podwright itself makes its table without it. */
+/** Lists nftables; '' without nft(8). `make setup-dev` installs it; Podwright itself does not need it. */
 const nftTables = () => runChecked('nft', ['list', 'tables']).catch(() => '');
 
 function removeCgroups(path: string): void {

@@ -7,10 +7,10 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 15;
-/** Podwright refills its ready sandboxes meanwhile: after 200 ms, one in some 40. */
+/** Pause between pods, in which Podwright refills its ready sandboxes: it starts after 200 ms and takes about 40 ms for each. */
 const SETTLE_MS = 500;
 
-/** Steps of one pod with one container, in ms each. */
+/** Times of the steps of one pod with one container, in ms. */
 type LifeCycle = Record<'sandbox' | 'create' | 'start' | 'up' | 'exec' | 'stop' | 'remove' | 'down', number>;
 
 export type RunningPod = { sandboxId: string; containerId: string };
@@ -72,18 +72,18 @@ async function lifeCycle(side: Side): Promise<LifeCycle> {
 
 let counter = 0;
 
-/** What pods are asked for with: `seccomp` is what Podwright's kubelet asks for by default, and upstream's with `seccompDefault`. */
-export type PodWish = { seccomp: boolean };
+/** `seccomp`: with the profile RuntimeDefault, as Podwright's kubelet requests by default, and upstream's with `seccompDefault`. */
+export type PodOptions = { seccomp: boolean };
 
-/** Brings one pod up through the CRI, as a kubelet would; tells what each call took. */
+/** Starts one pod through the CRI, as a kubelet would, and returns the time of each call. */
 export async function bringUp(
   { cri, directory }: Side,
-  { seccomp }: PodWish = { seccomp: false },
+  { seccomp }: PodOptions = { seccomp: false },
 ): Promise<{ pod: RunningPod; times: Pick<LifeCycle, 'sandbox' | 'create' | 'start' | 'up'> }> {
   const name = `bench-${process.pid}-${counter++}`;
   const logDirectory = join(directory, 'pod-logs', name);
   mkdirSync(logDirectory, { recursive: true });
-  // As the kubelet asks: each container has a PID namespace of its own.
+  // as the kubelet requests: a PID namespace per container
   const profile = seccomp ? { seccomp: { profileType: SecurityProfile_ProfileType.RuntimeDefault } } : {};
   const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER }, ...profile } };
   const metadata = { name, uid: name, namespace: 'bench', attempt: 0 };
@@ -105,14 +105,14 @@ export async function bringUp(
   return { pod: { sandboxId: podSandboxId, containerId }, times };
 }
 
-/** A container that does nothing. */
+/** Configuration of a container that only sleeps. */
 export const sleeper = (name: string) => ({
   metadata: { name, attempt: 0 },
   image: { image: IMAGE },
   command: ['sleep', '3600'],
 });
 
-/** Stops and removes it; the container is killed at once. */
+/** Stops and removes a pod, without a grace period for its container. */
 export async function takeDown({ cri }: Side, pod: RunningPod): Promise<Pick<LifeCycle, 'stop' | 'remove' | 'down'>> {
   const begin = performance.now();
   await cri.runtime.stopContainer({ containerId: pod.containerId, timeout: 0n });

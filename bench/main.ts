@@ -1,8 +1,8 @@
 /**
  * `make bench`: Podwright against containerd with runc, driven by the same client in the same run, in turns. Prints
  * Markdown; `node bench/main.ts life-cycle memory …` measures only the named parts. `PODWRIGHT_BENCH_CONTAINERD` and
- * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected beside containerd.
- * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare ours with, and
+ * `PODWRIGHT_BENCH_RUNC` name other programs than those in PATH; a shim and ctr are expected in the directory of containerd.
+ * `PODWRIGHT_BENCH_KUBELET` names upstream's kubelet, which the parts `kubelets`, `streams` and `crashes` compare with Podwright's, and
  * `PODWRIGHT_BENCH_CRI_DOCKERD` cri-dockerd, for the part `dockershim`; the part `critest` needs critest (`PODWRIGHT_BENCH_CRITEST`),
  * and the part `cluster` the binaries of a control plane.
  */
@@ -23,9 +23,9 @@ import { measureLifeCycle } from './life-cycle.ts';
 import { measureLists } from './lists.ts';
 import { measureMemory } from './memory.ts';
 import { measureNode } from './node.ts';
-import { whereTimeGoes } from './pod-time.ts';
 import { measurePull } from './pull.ts';
 import { Registry } from './registry.ts';
+import { whereTimeGoes } from './research/pod-time.ts';
 import {
   loadImage,
   PEER,
@@ -72,7 +72,7 @@ async function measure(bench: Bench, parts: string[]): Promise<void> {
   console.log(`Load at the end: ${loadavg()[0]!.toFixed(1)}.`);
 }
 
-/** The OCI runtime of the default handler, as its status tells it to users. */
+/** Name and version of the OCI runtime of the default handler, from the runtime's verbose status. */
 async function ociRuntimeOf({ cri }: Side): Promise<string> {
   const { info } = await cri.runtime.status({ verbose: true });
   const { host } = JSON.parse(info.config!) as {
@@ -84,9 +84,9 @@ async function ociRuntimeOf({ cri }: Side): Promise<string> {
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.find((part) => PARTS[part] === undefined);
-if (unknown !== undefined) throw new Error(`no part ${unknown}: there are ${Object.keys(PARTS).join(', ')}`);
+if (unknown !== undefined) throw new Error(`no part ${unknown}; the parts are ${Object.keys(PARTS).join(', ')}`);
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
-process.env.TMPDIR = scratch; // what is made beside, and what a signal leaves of it, goes with the rest
+process.env.TMPDIR = scratch; // temporary files of other modules are removed with `scratch`, also after a signal
 const registry = new Registry(join(scratch, 'registry'));
 const sides: Bench['sides'] = [];
 const started = (side: Promise<Side>) => {
@@ -100,7 +100,7 @@ const end = () => {
 };
 const endAll = async () => {
   const stopped = new Set<Bench['sides'][number]>();
-  const next = () => sides.findLast((side) => !stopped.has(side)); // measurements go on, and may start more
+  const next = () => sides.findLast((side) => !stopped.has(side)); // measurements continue meanwhile and may start further sides
   for (let side = next(); side !== undefined; side = next()) {
     stopped.add(side);
     await side.stop();

@@ -6,13 +6,16 @@ import type { Bench } from './bench.ts';
 import { IMAGE, loadImage, type PodwrightSetup, type Side, startPodwright } from './sides.ts';
 import { until } from './until.ts';
 
-/** A node that runs manifests; when containers' starts and sandboxes' ends were told, in `performance.now()`. */
+/**
+ * A node that runs manifests. `started` and `gone`: when the runtime reported starts of containers and removals of sandboxes, in
+ * `performance.now()`.
+ */
 export type BenchNode = Side & { client: NodeClient; started: number[]; gone: number[] };
 
-/** Manifests that were written, and how long after that each pod's container ran. */
+/** Written manifests, and how long it took until the container of each ran. */
 export type Written = { paths: string[]; tookMs: number[] };
 
-/** `podwright node`, whose runtime is asked to tell what happens, rather than asked again and again. */
+/** Starts `podwright node` and follows the events of its runtime instead of polling. */
 export async function startNode(
   { scratch, sides }: Pick<Bench, 'scratch' | 'sides'>,
   setup: Omit<PodwrightSetup, 'command'>,
@@ -25,7 +28,7 @@ export async function startNode(
   return node;
 }
 
-/** Ends with the connection. */
+/** Records events until the connection closes. */
 async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
   const { CONTAINER_STARTED_EVENT: start, CONTAINER_DELETED_EVENT: deletion } = ContainerEventType;
   try {
@@ -41,7 +44,7 @@ async function followEvents({ cri, started, gone }: BenchNode): Promise<void> {
 
 let counter = 0;
 
-/** Writes manifests and waits until the runtime has told that their containers run. */
+/** Writes manifests and waits until the runtime has reported the starts of their containers. */
 export async function runManifests(node: BenchNode, count: number): Promise<Written> {
   const group = `g${counter++}`;
   const names = Array.from({ length: count }, (_, index) => `${group}-${index}`);
@@ -49,7 +52,7 @@ export async function runManifests(node: BenchNode, count: number): Promise<Writ
   node.started.length = 0;
   const beginMs = performance.now();
   const paths = names.map((name) => {
-    // Written beside and renamed, as tools write files that others watch.
+    // written to a temporary file and renamed, so that the kubelet sees complete manifests only
     const [temporary, path] = [join(directory, `.${name}.tmp`), join(directory, `${name}.yaml`)];
     writeFileSync(temporary, manifest(name));
     renameSync(temporary, path);
@@ -59,7 +62,7 @@ export async function runManifests(node: BenchNode, count: number): Promise<Writ
   return { paths, tookMs: node.started.map((atMs) => atMs - beginMs) };
 }
 
-/** Removes them again, and waits until the runtime has told that their sandboxes have gone. */
+/** Removes manifests and waits until the runtime has reported the removals of their sandboxes. */
 export async function removeManifests(node: BenchNode, { paths }: Written): Promise<void> {
   node.gone.length = 0;
   for (const path of paths) rmSync(path);

@@ -7,12 +7,12 @@ import type { Side } from './sides.ts';
 import { median, type Row, type Table } from './tables.ts';
 
 const HELPED_PODS = 20;
-/** How long a node is left alone before it counts as at rest. */
+/** How long a node is idle before it is measured at rest. */
 const REST_MS = 30_000;
 const RSS_SAMPLES = 5;
 const SAMPLES_APART_MS = 1000;
 
-/** What daemons and their helpers take. */
+/** Memory and CPU time of daemons and their helper processes. */
 export async function measureMemory(bench: Bench): Promise<Table> {
   return {
     title: 'Memory and CPU at rest',
@@ -85,7 +85,7 @@ async function rss({ pid }: Side): Promise<number[]> {
   return [median(samples)];
 }
 
-/** The part of one core that a daemon uses while it is left alone. */
+/** The share of one core that an idle daemon uses. */
 async function cpuShare({ pid }: Side): Promise<number> {
   const [cpu, wall] = [cpuTimeMs(pid), performance.now()];
   await sleep(REST_MS);

@@ -12,12 +12,12 @@ import { inTurns } from './turns.ts';
 const ROUNDS = 15;
 const BURSTS = 10;
 const HUNDREDS = 3;
-/** What the node's own kubelet asks for. */
-const AS_KUBELETS_ASK = { seccomp: true };
-/** Goal for the pod's cgroup and volumes: with cgroup v1, every move of a process may wait for a grace period. */
+/** Options of bare CRI calls that match the requests of the node's kubelet. */
+const AS_KUBELET = { seccomp: true };
+/** Goal for the pod's cgroup and volumes: with cgroup v1, each move of a process may wait for an RCU grace period. */
 const CGROUP_GOAL = { limit: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 3 : 15 };
 
-/** What a node's runs of manifests told. */
+/** Times of one run of manifests on a node, in ms: each pod, the slowest pod, and the cgroup step of each. */
 type Runs = { tookMs: number[]; all: number; cgroups: number[] };
 
 /** The whole node, against bare CRI calls on containerd. */
@@ -87,8 +87,8 @@ async function compare(
 }
 
 async function bareCalls(side: Side, count: number): Promise<number> {
-  if (count > 1) return (await burst(side, count, AS_KUBELETS_ASK)).all;
-  const { pod, times } = await bringUp(side, AS_KUBELETS_ASK);
+  if (count > 1) return (await burst(side, count, AS_KUBELET)).all;
+  const { pod, times } = await bringUp(side, AS_KUBELET);
   await takeDown(side, pod);
   return times.up;
 }

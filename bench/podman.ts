@@ -4,10 +4,10 @@ import { findProgram, runChecked } from '@podwright/base';
 import { writeExampleArchive } from '../scripts/example-image.ts';
 import { IMAGE, PEER, writeNetworkList } from './sides.ts';
 
-/** The peer of the commands: Debian's, or the one that the environment names. */
+/** The Podman to compare with: the one in PATH, or the one of PODWRIGHT_BENCH_PODMAN. */
 const PODMAN = process.env.PODWRIGHT_BENCH_PODMAN ?? 'podman';
 
-/** Podman with all that it has in a directory of the bench, runc, and the network that containerd has. */
+/** Podman with all its state in a directory of the bench, with runc and a CNI network as containerd's. */
 export type Podman = {
   version: string;
   network: string;
@@ -15,7 +15,7 @@ export type Podman = {
   command: (...args: string[]) => string[];
 };
 
-/** `undefined` where it is not installed. */
+/** `undefined` if Podman is not installed. */
 export async function openPodman(scratch: string, index: number): Promise<Podman | undefined> {
   const program = findProgram(PODMAN);
   if (program === undefined) return undefined;
@@ -23,7 +23,7 @@ export async function openPodman(scratch: string, index: number): Promise<Podman
   mkdirSync(join(directory, 'cni'), { recursive: true });
   const network = writeNetworkList(directory, index);
   const settings = join(directory, 'containers.conf');
-  // its own default, a million, may not be set everywhere
+  // Podman's default of a million is not allowed on every host
   writeFileSync(settings, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
   const env = { ...process.env, CONTAINERS_CONF: settings };
   const flags = {

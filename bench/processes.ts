@@ -6,7 +6,7 @@ export function cpuTimeMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Memory of a process in MiB; zeros once it has gone. */
+/** Memory of a process in MiB; zeros once it has exited. */
 export function memoryOf(pid: number): { rss: number; pss: number } {
   let text: string;
   try {
@@ -24,7 +24,7 @@ export function processIds(): number[] {
     .map(Number);
 }
 
-/** True for a process whose command line names `directory`: what a runtime with its state there has started. */
+/** Whether a process's command line names `directory`, which means that a runtime with its state there has started it. */
 export function commandNames(pid: number, directory: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);

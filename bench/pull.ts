@@ -4,10 +4,10 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const ROUNDS = 10;
-/** Both sides remove content in the background: it must not run into the next turn. */
+/** Pause after each pull: both sides remove content in the background, which must not overlap with the next turn. */
 const SETTLE_MS = 2000;
 
-/** Pull and unpack, from a registry on loopback. */
+/** Times of pulling and unpacking images from a registry on loopback. */
 export async function measurePull({ containerd, podwright, registry }: Bench): Promise<Table> {
   const rows: Row[] = [];
   for (const size of ['300 MB', '5 MB'] as const) {

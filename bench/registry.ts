@@ -5,13 +5,13 @@ import { runChecked } from '@podwright/base';
 import { type ImageSize, makeImage } from './made-image.ts';
 import { until } from './until.ts';
 
-/** Images of the sizes that are pulled. */
+/** Images by size. */
 const SIZES = {
   '5 MB': { layers: 1, filesPerLayer: 20 },
   '300 MB': { layers: 4, filesPerLayer: 300 },
 } satisfies Record<string, ImageSize>;
 
-/** A registry on loopback, which is started and filled when the first image is asked for. */
+/** A registry on loopback, which is started and filled on demand. */
 export class Registry {
   readonly #directory: string;
   readonly #port = 20_000 + (process.pid % 10_000);

@@ -5,25 +5,25 @@ import { errorMessage, runChecked, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
 
-/** A CRI runtime under measurement, and its socket. */
+/** A CRI runtime under measurement. */
 export type Side = { cri: CriClient; pid: number; directory: string; socket: string; stop: () => Promise<void> };
 
-/** How one of Podwright's daemons is set up. */
+/** Setup of one of Podwright's daemons. */
 export type PodwrightSetup = {
-  /** Of its directories. */
+  /** Name of its directory. */
   name: string;
   command: 'runtime' | 'node';
-  /** `default`: as somebody has it who set nothing. `matched`: containerd's CNI configuration and OCI runtime. */
+  /** `default`: default settings. `matched`: with containerd's CNI configuration and OCI runtime. */
   setup: 'default' | 'matched';
   /** Distinguishes bridges and subnets. */
   index: number;
-  /** First lines of its configuration, before all tables. */
+  /** Lines at the start of its configuration, before all tables. */
   top?: string;
-  /** More lines of its configuration. */
+  /** Lines at the end of the table `[runtime]` of its configuration; may start further tables. */
   settings?: string;
 };
 
-/** The peer's programs: Debian's, or those that the environment names. */
+/** containerd and runc to compare with: those in PATH, or those of the environment. */
 export const PEER = {
   containerd: process.env.PODWRIGHT_BENCH_CONTAINERD ?? 'containerd',
   runc: process.env.PODWRIGHT_BENCH_RUNC ?? 'runc',
@@ -32,10 +32,10 @@ export const PEER = {
 export const IMAGE = 'localhost/podwright/busybox:1';
 export const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 const CONNECT_TIMEOUT_MS = 30_000;
-/** How names of this run's bridges, tables and cgroups begin, or have in them; the kernel allows bridges 15 characters. */
+/** Part of the names of this run's bridges, tables and cgroups, which are removed by it. Interface names have at most 15 characters. */
 export const BRIDGE = `pwb${process.pid}n`;
 
-/** The network configuration that containerd's documentation has, with a bridge and a subnet of its own; its name. */
+/** Writes the network configuration of containerd's documentation, with its own bridge and subnet. Returns the network's name. */
 export function writeNetworkList(directory: string, index: number): string {
   const bridge = {
     type: 'bridge',
@@ -58,15 +58,15 @@ export function writeNetworkList(directory: string, index: number): string {
 const subnetOf = (index: number) => `10.${201 + index}.0.0/16`;
 
 /**
- * The directory of a daemon's state, in memory as /run is, where both sides have it by default: what comes and goes with each pod
- * would otherwise be on a disk, which is not what is compared.
+ * Mounts a tmpfs for a daemon's state. Both sides have their state in /run by default, which is in memory too; on a disk the comparison
+ * would measure the disk.
  */
 async function makeState(path: string): Promise<void> {
   mkdirSync(path);
   await runChecked('mount', ['-t', 'tmpfs', '-o', 'mode=711', 'tmpfs', path]); // `leaveNothing` unmounts it
 }
 
-/** containerd with runc, all of it in a directory of `scratch`; `index` distinguishes bridges and subnets. */
+/** Starts containerd with runc, all its files in a directory of `scratch`; `index` distinguishes bridges and subnets. */
 export async function startContainerd(
   scratch: string,
   { name: own, index } = { name: 'containerd', index: 0 },
@@ -116,7 +116,7 @@ ${binaryName}Root = "${directory}/state/runc"
 `;
 }
 
-/** One of Podwright's daemons, started as users start it, without an image. */
+/** Starts one of Podwright's daemons by its command, without images. */
 export async function startPodwright(scratch: string, setup: PodwrightSetup): Promise<Side> {
   const directory = join(scratch, setup.name);
   for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
@@ -140,7 +140,7 @@ registry_config_dir = "${directory}/certs"
 ${setup.setup === 'matched' ? `oci_runtime = "${PEER.runc}"` : ''}
 ${setup.settings ?? ''}
 [kubelet.eviction]
-hard = {} # how full the host is, is not measured
+hard = {} # a full disk of the host must not evict pods
 `,
   );
   const program = new URL('../bin/podwright', import.meta.url).pathname;
@@ -148,7 +148,7 @@ hard = {} # how full the host is, is not measured
   return connected(daemon, directory, join(directory, 'run/cri.sock'));
 }
 
-/** Gives one of Podwright's daemons the image of the bench's pods. */
+/** Loads the image of the bench's pods into one of Podwright's daemons. */
 export async function loadImage({ cri, directory }: Side): Promise<void> {
   const layout = join(directory, 'layout');
   await makeExampleImage(layout);
@@ -157,13 +157,13 @@ export async function loadImage({ cri, directory }: Side): Promise<void> {
 
 export function startDaemon(directory: string, [file, ...args]: string[]): ChildProcess {
   const log = openSync(join(directory, 'daemon.log'), 'a');
-  const beside = file!.includes('/') ? `${dirname(file!)}:` : ''; // containerd finds its shim there
-  const PATH = `${beside}${process.env.PATH}:/usr/sbin:/sbin`;
-  // a terminal's Ctrl-C is for the bench, which needs its daemons to take down what they run
+  const ownDirectory = file!.includes('/') ? `${dirname(file!)}:` : ''; // where containerd finds its shim
+  const PATH = `${ownDirectory}${process.env.PATH}:/usr/sbin:/sbin`;
+  // detached: Ctrl-C must reach only the bench, which needs its daemons to remove their pods
   return spawn(file!, args, { stdio: ['ignore', log, log], env: { ...process.env, PATH }, detached: true });
 }
 
-/** What may be stopped while it starts: it is, as soon as it has started. */
+/** Stops a side that may still be starting, as soon as it has started. */
 export function startedOrStarting(side: Promise<Pick<Side, 'stop'>>): Pick<Side, 'stop'> {
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -203,8 +203,8 @@ export async function connected(daemon: ChildProcess, directory: string, socket:
 }
 
 /**
- * No monitor or shim ends with its daemon: what a measurement that failed has left is taken down before. What it was still
- * asking for when a signal came is found by the next look.
+ * Removes all sandboxes, because monitors and shims outlive their daemon. Lists again afterwards, because calls that were under way at a
+ * signal may have created further sandboxes.
  */
 async function removeSandboxes({ runtime }: CriClient): Promise<void> {
   for (let look = 1; ; look++) {

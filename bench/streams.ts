@@ -1,4 +1,4 @@
-/** The kubelet's HTTP API: streams, logs and statistics, of ours and of upstream's by one client in turns. */
+/** The kubelet's HTTP API: streams, logs and statistics of Podwright's and upstream's kubelet, by one client in turns. */
 import { EventEmitter, once } from 'node:events';
 import { renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -23,19 +23,19 @@ const CHUNK = Buffer.alloc(64 << 10, 'x');
 const LOG_LINE = 'a line of a log, a hundred characters long with its end, as servers write many of them all day long';
 const PORTS = { hello: 8080, source: 8081, sink: 8082 };
 
-/** A pod that runs on a kubelet, as far as its streams are concerned. */
+/** A pod on a kubelet whose streams are measured. */
 type Target = {
   side: KubeletSide;
   name: string;
-  /** `line` for each piece of the log of `lines`. */
+  /** Emits `line` for each chunk of the followed log of the container `lines`. */
   followed: EventEmitter;
   forwarder: PortForwarder;
-  /** Commands that ended without their exit code: containerd 1.6 may reset the connection before upstream's kubelet has read it. */
+  /** Commands whose exit code was lost: containerd 1.6 may reset the connection before upstream's kubelet has read it. */
   lost: number;
 };
 type Measure = (target: Target) => Promise<unknown>;
 
-/** Without upstream's kubelet the first column is empty. */
+/** The first column is empty without upstream's kubelet. */
 export function measureStreams(bench: Bench): Promise<Table> {
   return withKubelets(bench, { name: 'streams', indices: [11, 12, 13] }, async (sides) => ({
     title: "The kubelet's HTTP API",
@@ -46,7 +46,7 @@ export function measureStreams(bench: Bench): Promise<Table> {
 const STREAMS: Record<string, Measure> = {
   'exec `true`': (target) => exec(target, ['true']),
   'exec, 100 MiB out': (target) => exec(target, ['dd', 'if=/dev/zero', 'bs=64k', `count=${MANY_BYTES >> 16}`]),
-  // one that counts: containerd 1.6 has answered `cat > /dev/null` before it had read all of its input
+  // `wc` and not `cat > /dev/null`, of which containerd 1.6 reports the exit before all input is read
   'exec, 100 MiB in': (target) => exec(target, ['wc', '-c'], Readable.from(chunks())),
   'logs, 100 MB': (target) => page(target, logPath(target, 'long')),
   'logs, the last 100 lines of them': (target) => page(target, logPath(target, 'long', 'tailLines=100')),
@@ -118,7 +118,7 @@ type ListedPod = {
 };
 
 async function runningPods(side: KubeletSide): Promise<string[]> {
-  const answer = await open(side, '/pods').catch(() => undefined); // it may only have been started
+  const answer = await open(side, '/pods').catch(() => undefined); // the kubelet may not listen yet
   if (answer === undefined) return [];
   const { items } = JSON.parse(await text(answer)) as { items: ListedPod[] | null };
   const runs = ({ status: { containerStatuses = [] } }: ListedPod) =>
@@ -135,7 +135,7 @@ async function open({ url }: KubeletSide, path: string): Promise<IncomingMessage
   throw new Error(`${url}${path}: ${answer.statusCode} ${await text(answer)}`);
 }
 
-/** The end of what is there. */
+/** Reads a page and returns its last chunk. */
 async function page({ side }: Pick<Target, 'side'>, path: string): Promise<string> {
   let last: Buffer = Buffer.alloc(0);
   for await (const chunk of (await open(side, path)) as AsyncIterable<Buffer>) last = chunk;
@@ -152,9 +152,9 @@ async function exec({ side, name }: Target, command: string[], stdin?: Readable)
 }
 
 async function followedLine({ side, followed }: Target): Promise<void> {
-  const heard = once(followed, 'line', { signal: AbortSignal.timeout(30_000) });
+  const line = once(followed, 'line', { signal: AbortSignal.timeout(30_000) });
   writeFileSync(join(side.out, 'lines'), 'a line\n');
-  await heard;
+  await line;
 }
 
 async function forwarded({ forwarder }: Target, port: number, input: Iterable<Buffer>): Promise<void> {
@@ -175,8 +175,8 @@ function writeManifest({ manifests }: KubeletSide, name: string, yaml: string): 
 }
 
 /**
- * A container with a long log; one that has a line for each that is written to a pipe of the host; and one that greets, sends and
- * takes on a port each.
+ * A pod of three containers: `long` has a long log, `lines` logs each line that the bench writes to a pipe, and `server` greets, sends
+ * and receives on a port each.
  */
 function targetManifest(out: string): string {
   const long = `yes '${LOG_LINE}' | head -c ${MANY_BYTES}; echo end; exec sleep 36000`;

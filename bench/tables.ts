@@ -1,12 +1,12 @@
-/** What a row's figures are. */
+/** Unit of a row's figures. */
 type Unit = 'ms' | 'MiB' | 'KiB' | '%';
 
-/** At most this part of containerd's median (`ratio`), or at most this much (`limit`, in the row's unit). */
+/** An upper bound of the median: relative to containerd's (`ratio`), or absolute (`limit`, in the row's unit). */
 export type Goal = { ratio: number } | { limit: number };
 
 /**
- * A line of the report: the samples of each side. `podwright` is set up by default, `matched` has containerd's CNI
- * configuration and OCI runtime.
+ * A row of the report, with the samples of each side. `podwright` has default settings, `matched` containerd's CNI configuration
+ * and OCI runtime.
  */
 export type Row = {
   what: string;
@@ -15,13 +15,13 @@ export type Row = {
   podwright: number[];
   matched?: number[];
   goals?: { podwright?: Goal; matched?: Goal };
-  /** Whether it is in the table of the README; without this, it is if it has goals. */
+  /** Whether the row is in the short table, which the README has. Default: if it has goals. */
   inShort?: boolean;
 };
 
 export type Table = { title: string; rows: Row[]; below?: string };
 
-/** The value below which `share` of the sorted samples lie. */
+/** The quantile `share` (0 to 1) of the samples. */
 export function quantile(samples: number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -29,7 +29,7 @@ export function quantile(samples: number[], share: number): number {
 
 export const median = (samples: number[]): number => quantile(samples, 0.5);
 
-/** How far the samples lie apart: from the 10th to the 90th percentile, as a part of the median. */
+/** The spread of samples: 10th to 90th percentile, relative to the median. */
 export const spread = (samples: number[]): number =>
   (quantile(samples, 0.9) - quantile(samples, 0.1)) / median(samples);
 
@@ -51,7 +51,7 @@ export function fullTable({ title, rows, below = '' }: Table): string {
   return `### ${title}\n\n${markdown([head, ...lines])}\n${below}`;
 }
 
-/** What users want to know, medians only: the table of the README. */
+/** The short table, which the README has: medians of selected rows. */
 export function summary(rows: Row[], peer: string): string {
   const head = [
     ...['what (medians)', peer, 'Podwright', 'ratio'],
@@ -67,7 +67,7 @@ export function summary(rows: Row[], peer: string): string {
   return markdown([head, ...lines]);
 }
 
-/** How noisy the host was: the spread of containerd's own figures, over all rows. */
+/** How noisy the host was, by the spread of containerd's figures over all rows. */
 export function noise(rows: Row[]): string {
   const spreads = rows.flatMap(({ containerd = [] }) => (containerd.length < 10 ? [] : [spread(containerd)]));
   const percent = (share: number) => `${(100 * quantile(spreads, share)).toFixed(0)} %`;
@@ -105,10 +105,10 @@ function short(samples: number[] | undefined, unit: Unit = 'ms'): string {
   return unit === 'ms' && value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${digits(value)} ${unit}`;
 }
 
-/** Three figures are enough. */
+/** A number with about three significant digits. */
 export const digits = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
-/** Rows of cells, the first is the head, with columns of one width. */
+/** A Markdown table with padded columns; the first row is the head. */
 export function markdown(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;

@@ -1,8 +1,8 @@
 import { sleep } from '@podwright/base';
 
 /**
- * Does each of `turns` once for warmth and then `rounds` times, one after the other, each round beginning with another
- * one. After each the kernel has `settleMs` for what it does later, as ending links and reading back dropped pages.
+ * Runs each of `turns` once to warm up and then `rounds` times, one after the other; each round starts with another one. After each
+ * turn it waits `settleMs` for deferred work of the kernel, such as removing links and writing back pages.
  */
 export async function inTurns<Name extends string, T>(
   { rounds, settleMs }: { rounds: number; settleMs: number },

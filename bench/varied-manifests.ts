@@ -1,13 +1,13 @@
 import { IMAGE } from './sides.ts';
 
-/** One pod with a container of the bench's image, or with the fields that are given. */
+/** Changes of a pod with one container of the bench's image; `more` are further containers. */
 type Fields = { container?: object; spec?: object; metadata?: object; more?: object[] };
 
 const volume = (mountPath: string) => ({ volumeMounts: [{ name: 'v', mountPath }] });
 
 /**
- * Twenty pods as people write them, each of another kind; what Podman 4.3 does not know is in none. No readiness probes: what is
- * measured is the time until the containers have started.
+ * Twenty different pods with common features, all supported by Podman 4.3. Without readiness probes, because the time until the
+ * containers have started is measured.
  */
 const VARIED: Record<string, Fields> = {
   plain: {},
@@ -43,7 +43,7 @@ const VARIED: Record<string, Fields> = {
   port: { container: { ports: [{ containerPort: 80, hostPort: 18_080 }] } },
 };
 
-/** The manifests, JSON that is YAML, too, by the names of their pods. */
+/** The manifests in JSON (which is valid YAML), by the names of their pods. */
 export function variedManifests(): Map<string, string> {
   return new Map(
     Object.entries(VARIED).map(([name, fields]) => [`varied-${name}`, manifest(`varied-${name}`, fields)]),

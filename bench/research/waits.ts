@@ -1,19 +1,19 @@
 /**
- * `node bench/waits.ts [PODS]`: where the processes of a pod's way sleep while pods go up and down one after the other on
- * Podwright's runtime, as it is set up by default. Prints Markdown: the waits that are no waiting for another process, in ms a pod.
+ * `node bench/research/waits.ts [PODS]`: in which kernel functions processes sleep while pods are started and removed one after the
+ * other on Podwright's runtime with default settings. Prints Markdown: the waits except for other processes, in ms per pod.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { leaveNothing } from './leave-nothing.ts';
-import { bringUp, takeDown } from './life-cycle.ts';
-import { loadImage, type Side, startPodwright } from './sides.ts';
-import { median } from './tables.ts';
+import { leaveNothing } from '../leave-nothing.ts';
+import { bringUp, takeDown } from '../life-cycle.ts';
+import { loadImage, type Side, startPodwright } from '../sides.ts';
+import { median } from '../tables.ts';
 import type { Sample, SamplerInput } from './wait-sampler.ts';
 
 const PHASES = ['start', 'exec', 'stop + remove'];
-/** Waits that take less of a pod are not printed. */
+/** Shorter waits per pod are not printed. */
 const LEAST_MS = 0.3;
 
 async function onePod(runtime: Side, phase: Int32Array): Promise<number[]> {
@@ -51,7 +51,7 @@ function table(samples: Sample[], times: number[][]): string {
 
 async function main(pods: number): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-waits-'));
-  const settings = 'ready_sandboxes = 0'; // nothing is hidden from the pods' way
+  const settings = 'ready_sandboxes = 0'; // sandboxes that are created in advance would hide the work of RunPodSandbox
   const runtime = await startPodwright(scratch, {
     name: 'pw',
     command: 'runtime',
@@ -62,7 +62,7 @@ async function main(pods: number): Promise<void> {
   try {
     await loadImage(runtime);
     const phase = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
-    await onePod(runtime, phase); // what only the first one pays
+    await onePod(runtime, phase); // without the one-time costs of the first pod
     const workerData: SamplerInput = { runtime: runtime.pid, marker: scratch, phase };
     const sampler = new Worker(new URL('./wait-sampler.ts', import.meta.url), { workerData });
     const answer = new Promise<Sample[]>((resolve, reject) => {

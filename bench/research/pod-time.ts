@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { sleep } from '@podwright/base';
-import type { Bench } from './bench.ts';
+import type { Bench } from '../bench.ts';
+import { type BenchNode, removeManifests, runManifests, startNode } from '../manifests.ts';
+import type { PodwrightSetup } from '../sides.ts';
+import { digits, markdown, median } from '../tables.ts';
 import { type KernelEvent, KernelTrace } from './kernel-trace.ts';
-import { type BenchNode, removeManifests, runManifests, startNode } from './manifests.ts';
-import type { PodwrightSetup } from './sides.ts';
-import { digits, markdown, median } from './tables.ts';
 
 const ROUNDS = 10;
 /** Between a pod's start and its end, and between pods. */
 const PAUSE_MS = 300;
 
-/** Parts of a span of time, in ms. What went on at once counts for the first of them. */
+/** Parts of a time span, in ms. Simultaneous activities count for the first of them. */
 type Parts = Record<'own' | 'systemCalls' | 'programs' | 'noProcessor' | 'waiting', number> & {
   byProgram: Map<string, number>;
 };
 
-/** Where the time of a pod goes, from its manifest to its process and back. */
+/** How the time of a pod's start (manifest written until its process runs) and end is spent. */
 export async function whereTimeGoes(bench: Bench): Promise<string> {
   const setups = [
     ['by default', { name: 'time', setup: 'default', index: 7 }],
@@ -78,7 +78,7 @@ const nameOf = (pid: number, thread: number) => readFileSync(`/proc/${pid}/task/
 
 type Threads = { node: number; pool: number[] };
 
-/** What each of `spans` was spent on. */
+/** How each of `spans` was spent. */
 function divide(events: KernelEvent[], threads: Threads, spans: [fromMs: number, toMs: number][]): Parts[] {
   const parts: Parts[] = spans.map(() => ({
     ...{ own: 0, systemCalls: 0, programs: 0, noProcessor: 0, waiting: 0 },
@@ -97,14 +97,14 @@ function divide(events: KernelEvent[], threads: Threads, spans: [fromMs: number,
   return parts;
 }
 
-/** What a thread does: `ready` has no processor, `blocked` waits for the kernel where no signal ends it. */
+/** State of a thread: `ready` waits for a processor, `blocked` is in uninterruptible sleep. */
 type ThreadState = 'running' | 'ready' | 'blocked' | 'asleep';
 
-/** Follows who does what; what was not seen yet is asleep. */
+/** Tracks the state of threads; a thread without an event yet counts as asleep. */
 class Activity {
   readonly #threads: Threads;
   readonly #states = new Map<number, ThreadState>();
-  /** Names of programs that were started for the pod, and of their own children. */
+  /** Processes that were started for the pod and their children, with the name of their program. */
   readonly #programs = new Map<number, string>();
   #main: 'own' | 'systemCalls' = 'systemCalls';
 
@@ -153,13 +153,13 @@ class Activity {
     if (name !== undefined) this.#programs.set(child, name);
   }
 
-  /** A program that starts itself anew, by a descriptor or as /proc/self/exe, keeps its name. */
+  /** A program that executes itself again, by a descriptor or /proc/self/exe, keeps its name. */
   #exec(pid: number, name: string): void {
     if (this.#programs.has(pid) && !/^(\d+|exe)$/.test(name)) this.#programs.set(pid, name);
   }
 }
 
-/** proc_pid_stat(5), `state`. The node's thread sleeps in epoll_wait as S; where it is D, a system call keeps it. */
+/** proc_pid_stat(5), `state`. The node's thread sleeps in epoll_wait as S; as D it is blocked in a system call. */
 function stateOf(letter: string): ThreadState {
   if (letter.startsWith('R')) return 'ready';
   return /^[DI]/.test(letter) ? 'blocked' : 'asleep';

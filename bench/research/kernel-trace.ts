@@ -5,10 +5,10 @@ import { runChecked } from '@podwright/base';
 const TRACEFS = '/sys/kernel/tracing';
 const BUFFER_KB = 16_384;
 
-/** An event of the kernel (tracefs, Documentation/trace/events.rst): the time is that of `process.hrtime`. */
+/** An event of the kernel (tracefs, Documentation/trace/events.rst). `atMs` has the clock of `process.hrtime`. */
 export type KernelEvent = { atMs: number; name: string; thread: number; fields: string };
 
-/** Records in a buffer of its own what processes the kernel starts, runs and ends, and the system calls of one thread. */
+/** Records starts, exits and scheduling of all processes and the system calls of one thread, in its own trace instance. */
 export class KernelTrace implements Disposable {
   readonly #directory = join(TRACEFS, `instances/podwright-bench-${process.pid}`);
 
@@ -26,7 +26,7 @@ export class KernelTrace implements Disposable {
       this.#write(`events/sched/sched_${event}/enable`, '1');
   }
 
-  /** Everything from now on, with the system calls of `thread`. */
+  /** Clears the buffer and starts recording, with the system calls of `thread`. */
   start(thread: number): void {
     for (const event of ['sys_enter', 'sys_exit']) {
       this.#write(`events/raw_syscalls/${event}/filter`, `common_pid == ${thread}`);
@@ -52,7 +52,7 @@ export class KernelTrace implements Disposable {
   }
 }
 
-/** `  node-1234  [001] d..2.  1234.567890: sched_switch: prev_comm=…` */
+/** Parses a line such as `  node-1234  [001] d..2.  1234.567890: sched_switch: prev_comm=…`. */
 function parseLine(line: string): KernelEvent | undefined {
   const match = /-(\d+)\s+\[\d+\]\s+\S+\s+([\d.]+): (\w+):? (.*)$/.exec(line);
   return match === null || line.startsWith('#')

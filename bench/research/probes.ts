@@ -1,9 +1,9 @@
-/** How exactly the kubelet makes 500 probes a second, and what they cost it: `node bench/probes.ts [SECONDS]`. */
+/** How exactly the kubelet makes 500 probes a second, and their CPU time: `node bench/research/probes.ts [SECONDS]`. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ProberManager } from '../packages/kubelet/src/prober/prober-manager.ts';
+import { ProberManager } from '../../packages/kubelet/src/prober/prober-manager.ts';
 
 const PROBES = 500;
 const SECONDS = Number(process.argv[2] ?? 20);
@@ -11,7 +11,7 @@ const SECONDS = Number(process.argv[2] ?? 20);
 if (process.send === undefined) await measure();
 else serve();
 
-/** The child: answers, and says when each container was asked. */
+/** The child process: answers probes and reports each to the parent. */
 function serve(): void {
   const server = createServer((request, response) => {
     process.send!(request.url);
@@ -38,7 +38,7 @@ async function measure(): Promise<void> {
   report(askedMs, (user + system) / 1e6);
 }
 
-/** A container that is asked by HTTP once a second, from some time in the first second on. */
+/** Adds a container with an HTTP liveness probe once a second, whose first run is at a random time in the first second. */
 function watch(manager: ProberManager, index: number, port: number): void {
   const id = String(index);
   const livenessProbe = { httpGet: { path: `/${index}`, port }, periodSeconds: 1, timeoutSeconds: 1 };

@@ -1,28 +1,28 @@
 /**
- * A thread that looks, twice a millisecond, at what every process of a runtime's way does, and adds up for how long it was
- * seen doing it. Started by `waits.ts` with a `SamplerInput`; answers any message with its `Sample`s and ends.
+ * A worker thread that samples, twice a millisecond, what each process of a runtime waits for, and sums the times. Started by
+ * `waits.ts` with a `SamplerInput`; answers any message with its `Sample`s and exits.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-/** `phase[0]` is the number of the phase that is under way, -1 between two. */
+/** `phase[0]` is the number of the current phase, -1 between phases. */
 export type SamplerInput = { runtime: number; marker: string; phase: Int32Array };
 
-/** For how long a process was seen in one wait; `wait` is `runs` while it has, or asks for, a processor. */
+/** Time that a process was seen in one wait; `wait` is `runs` while it runs or is runnable. */
 export type Sample = { phase: number; process: string; wait: string; ms: number };
 
 const INTERVAL_MS = 0.5;
-/** New processes that are looked at in one turn; more are those of somebody else. */
+/** Most new processes that are inspected per sample: a runtime does not start more. */
 const MAX_NEW = 500;
 
-/** Frames of a kernel stack that tell nothing: how one sleeps, and how a call reaches a file system. */
+/** Frames of a kernel stack without information: of sleeping itself, and of the path from a system call to a file system. */
 const NOISE =
   /^(__)?(schedule|wait_for|do_wait|down_|rwsem|mutex_lock|vfs_|ksys_|kernfs_fop|cgroup_file_write|seq_|new_sync|do_syscall|entry_|x64_sys|do_fast|ret_from|do_sys_openat|path_openat|do_filp|link_path|walk_comp|wait_rcu_gp|usleep|hrtimer|poll_schedule|schedule_)/;
-/** Waits of one process for another, which are no delay of their own. */
+/** Waits for another process, whose own waits are counted. */
 const FOR_OTHERS =
   /poll|epoll|futex|pipe|do_wait|fifo|unix_stream|skb_recv|ptrace|wait4|kernel_clone|vfork|nanosleep|sigsuspend|signal/;
 
-/** What was seen of the processes that a runtime has started, and of its own threads. */
+/** Samples the processes that a runtime has started, and its own threads. */
 class WaitSampler {
   readonly #input: SamplerInput;
   readonly #tracked = new Map<number, string>();
@@ -34,7 +34,7 @@ class WaitSampler {
     this.#input = input;
   }
 
-  /** Looks once. */
+  /** Takes one sample. */
   look(): void {
     this.#findNew();
     const now = performance.now();
@@ -59,7 +59,7 @@ class WaitSampler {
     return [...this.#sums.values()];
   }
 
-  /** Children of what is known, and orphans whose command line names the runtime's directory. */
+  /** Adds children of known processes, and orphans whose command line names the runtime's directory. */
   #findNew(): void {
     const last = readNumber('/proc/sys/kernel/ns_last_pid');
     for (let pid = Math.max(this.#lastPid + 1, last - MAX_NEW); pid <= last; pid++) {
@@ -81,7 +81,10 @@ class WaitSampler {
   }
 }
 
-/** What a process or thread does: `runs`, the first and the last telling frame of its kernel stack, '' if it waits for another. */
+/**
+ * The wait of a process or thread: `runs`, the first and the last informative frame of its kernel stack, or '' if it waits for another
+ * process.
+ */
 function waitOf(directory: string, state: string): string {
   if (state === 'R') return 'runs';
   const frames = readText(`${directory}/stack`)
@@ -89,8 +92,8 @@ function waitOf(directory: string, state: string): string {
     .map((line) => /^\[<0>\] ([\w.]+)\+/.exec(line)?.[1] ?? '')
     .filter((name) => name !== '');
   if (frames.length === 0 || FOR_OTHERS.test(frames.slice(0, 4).join(' '))) return '';
-  const telling = frames.filter((name) => !NOISE.test(name));
-  return [...new Set([telling[0] ?? frames[0], telling.at(-1) ?? ''])].join(' ← ');
+  const informative = frames.filter((name) => !NOISE.test(name));
+  return [...new Set([informative[0] ?? frames[0], informative.at(-1) ?? ''])].join(' ← ');
 }
 
 function readStat(directory: string): { name: string; state: string; parent: number } | undefined {
@@ -108,7 +111,7 @@ function threadsOf(pid: number): number[] {
 
 const readNumber = (path: string) => Number(readText(path));
 
-/** '' for what has gone. */
+/** The text of a file, '' if it does not exist (the process has exited). */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
