@@ -1,4 +1,4 @@
-/** Bundles the command `podwright` and the worker that unpacks layers into `dist/`, or into the directory that is given. */
+/** Bundles the command `podwright` and the worker that unpacks layers: `node scripts/build.ts [DIRECTORY]` (default `dist`). */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
 import { bundleImports } from './bundle-imports.ts';
 
 const outdir = process.argv[2] ?? 'dist';
-/** Ends an older Node.js with one line. A file may have a `process` of its own. */
+/** Exits with one line on an older Node.js. Uses globalThis, because a bundled file may declare its own `process`. */
 const requireNode =
   "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 const shared: BuildOptions = {
@@ -17,12 +17,12 @@ const shared: BuildOptions = {
   platform: 'node',
   format: 'esm',
   target: 'node22',
-  // A running daemon keeps its sources in memory. Names stay, for stacks.
+  // Smaller sources, because a running daemon keeps them in memory. Names are not minified, for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   sourcemap: 'linked',
   sourcesContent: false,
-  // Native parts stay in node_modules; both load from prebuilt files. gRPC loads the third for debugging services that nobody serves.
+  // The two native packages load prebuilt files from node_modules. gRPC needs the third only for debugging services, which are not used.
   external: ['koffi', 'better-sqlite3', '@grpc/proto-loader'],
   logLevel: 'warning',
 };
@@ -35,28 +35,31 @@ const { metafile } = await build({
   splitting: true,
   chunkNames: 'chunk-[hash]',
   banner: {
-    // First of all, as an older Node.js lacks what the files use. Then: bundled CommonJS packages call require.
+    // The version check must run first, because an older Node.js lacks APIs of the bundle. Bundled CommonJS packages need `require`.
     js: `${requireNode} const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);`,
   },
   metafile: true,
 });
-// By itself: chunks that it shared with the command would bring the logger, the metrics and FFI along, twice its start.
+// Built separately: chunks shared with the command would load the logger, the metrics and FFI too, and double the worker's start.
 await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });
 for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) refuseWide(file);
-// Beside the bundle: who may write there may change what it runs.
+// The compile cache is next to the bundle, because write access to it allows to change the code that runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });
 if (process.argv[2] === undefined) compile();
 
-/** V8 keeps a source with a single character beyond Latin-1 in two bytes a character. esbuild escapes those in strings, not in patterns. */
+/**
+ * Rejects characters beyond Latin-1, with one of which V8 stores a source in two bytes per character. esbuild escapes them in strings,
+ * but not in regular expressions.
+ */
 function refuseWide(file: string): void {
   const at = readFileSync(file, 'utf8').match(/.{0,60}[^\0-\xff]/)?.[0];
   if (at !== undefined)
-    throw new Error(`${file} would take twice its memory: write the last character as \\u….: ${at}`);
+    throw new Error(`${file} would take twice the memory: write the last character as \\u….: ${at}`);
 }
 
 /**
- * Fills the cache of compiled code for who builds. Calls first, as they compile more than what a file runs when it is loaded: they
- * find no node. Then the parts that are loaded by a call, as V8 compiles for daemons.
+ * Fills the compile cache for the user who builds. First runs commands (which find no node), because that compiles more functions than
+ * loading alone. Then loads the other entry points, also with the V8 flags of daemons.
  */
 function compile(): void {
   const nowhere = ['--state', '/nonexistent'];

@@ -1,32 +1,32 @@
 /**
- * How the bundle imports, so that a command loads what it needs and no more.
+ * An esbuild plugin that rewrites imports, so that a command loads only the code that it needs.
  *
- * - A package's index names everything of the package, and esbuild puts what an index names into the chunks of all that import one
- *   thing of it: `podwright ps` would load gRPC. Here each name is imported from the file that has it.
- * - An `import` of a module of Node.js reads all that the module exports, and some of it is loaded by being read: `node:http` brings
- *   its WebSocket client (20 ms), `node:fs` its streams (4 ms). `process.getBuiltinModule` reads nothing.
- * - What reads YAML is run when there is some (4 ms): most of what programs write is JSON.
- * - A package that another one requires for what nobody here asks of it is left out: daemons keep in memory what they load.
+ * - A package's index exports everything of the package, and esbuild puts all of it into the chunks of each importer of one name:
+ *   `podwright ps` would load gRPC. So each name is imported from the file that declares it.
+ * - An `import` of a built-in module reads all its exports, and some are lazy getters that load code when they are read: `node:http`
+ *   its WebSocket client (20 ms), `node:fs` its streams (4 ms). `process.getBuiltinModule` does not read them.
+ * - The YAML parser is loaded when YAML is parsed (4 ms): most programs write JSON.
+ * - A package that another one requires only for unused features is replaced by an empty module, because loaded code stays in memory.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** Where a name that an index has is written. */
+/** The declaration of a name that an index exports. */
 type Place = { file: string; name: string };
 
-/** A name in the braces of an import or export, and the name that it gets. */
+/** A name in the braces of an import or export, and its alias. */
 type Item = { name: string; as: string };
 
-/** Our sources as the formatter leaves them, and the one ES module of others that imports modules of Node.js. */
+/** The project's sources (as formatted) and commander, the only ES module of a dependency that imports built-in modules. */
 const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
 const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
-/** Packages whose functions and classes, and nothing else of them, our sources use; none is the base of a class. */
+/** Packages that can be loaded late: only their functions and classes are used, and no class extends one of them. */
 const LATE_PACKAGES = /^yaml$/;
 
-/** The client of Prometheus has it for exemplars, which none of our metrics has. */
+/** Packages that are never used: the Prometheus client needs this one for exemplars, which no metric has. */
 const UNUSED_PACKAGES = /^@opentelemetry\/api$/;
 
 export function bundleImports(checkout: string): Plugin {
@@ -65,10 +65,10 @@ export function bundleImports(checkout: string): Plugin {
   };
 }
 
-/** What stands for a statement has as many lines, for positions in stacks. */
+/** Line breaks that keep the number of lines of a replaced statement, for positions in stack traces. */
 const linesOf = (statement: string) => '\n'.repeat(statement.split('\n').length - 1);
 
-/** Types have no place in a bundle. */
+/** The names in the braces of an import or export, without types. */
 function itemsOf(list: string): Item[] {
   const items = list.split(',').map((item) => item.trim());
   return items
@@ -79,7 +79,7 @@ function itemsOf(list: string): Item[] {
     });
 }
 
-/** What an index has from packages that are not ours is imported from the index. */
+/** Imports of each name from its own file; a name that the index re-exports from a dependency is imported from the index. */
 function directImports(items: Item[], { index, from }: { index: Map<string, Place>; from: string }): string {
   const statements = items.map(({ name, as }) => {
     const place = index.get(name) ?? { file: from, name };
@@ -88,7 +88,7 @@ function directImports(items: Item[], { index, from }: { index: Map<string, Plac
   return statements.join(' ');
 }
 
-/** Exports the functions and classes of a CommonJS package, and runs the package when one is called. */
+/** A module with the functions and classes of a CommonJS package, which loads the package when one of them is called. */
 async function lateModule(name: string): Promise<string> {
   const all = (await import(name)) as Record<string, unknown>;
   const exported = Object.keys(all).filter(
@@ -102,7 +102,7 @@ async function lateModule(name: string): Promise<string> {
   return [`let loaded; const all = () => (loaded ??= require(${JSON.stringify(name)}));`, ...lines].join('\n');
 }
 
-/** Loaded when something of it is used: commander, which imports it as a whole, has it for commands in files of their own. */
+/** Loaded on first use: commander imports it as a whole, but needs it only for subcommands in separate executables. */
 const LATE = "'node:child_process'";
 
 function fromBuiltin(all: string | undefined, list: string, name: string): string {
@@ -114,7 +114,7 @@ function fromBuiltin(all: string | undefined, list: string, name: string): strin
   return `const ${names} = globalThis.process.getBuiltinModule(${name});`;
 }
 
-/** The values that a file exports, its own and those of files of the same package. */
+/** The values that a file exports, its own and those of files of its package. */
 function findPlaces(file: string, placesOf: (file: string) => Map<string, Place>): Map<string, Place> {
   const source = readFileSync(file, 'utf8');
   const found = new Map<string, Place>();

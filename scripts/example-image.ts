@@ -1,6 +1,6 @@
 /**
- * Makes the image of the examples and the tests from the host's static busybox, without any image tool and without a
- * network: `node scripts/example-image.ts OUT_TAR` writes an OCI archive. The same busybox gives the same digests.
+ * Builds the image of the examples and the tests from the host's static busybox, without image tools and without a
+ * network: `node scripts/example-image.ts OUT_TAR` writes an OCI archive. Deterministic: the same busybox gives the same digests.
  */
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage, isErrno, PodwrightError, runChecked } from '@podwright/base';
 
-/** The name that the image carries in the layout's annotations. */
+/** The name of the image in the layout's annotations. */
 export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';
 
 export type ExampleImageOptions = {
@@ -50,7 +50,7 @@ export async function makeExampleImage(layout: string, options: ExampleImageOpti
   }
 }
 
-/** Writes the image as one tar file, as `podwright load` takes it, and by its `manifest.json` as Docker Engines before 25 do. */
+/** Writes the image as one tar file for `podwright load`, with a `manifest.json` for Docker Engines before 25. */
 export async function writeExampleArchive(path: string, options: ExampleImageOptions = {}): Promise<ExampleImage> {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-layout-'));
   try {
@@ -79,7 +79,7 @@ async function fillRoot(root: string, options: ExampleImageOptions): Promise<voi
   await chmod(join(root, 'bin/busybox'), 0o755);
   const applets = (await runChecked(busybox, ['--list'])).split('\n');
   for (const applet of applets) {
-    // `busybox --list` names busybox itself, which would become a link to itself
+    // `busybox --list` includes busybox itself
     if (applet !== '' && applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet));
   }
   const files: Record<string, string> = {
@@ -104,7 +104,7 @@ async function findStaticBusybox(given: string | undefined): Promise<string> {
   );
 }
 
-/** An ELF file (64 bit, little endian) without a PT_INTERP program header. */
+/** Whether a file is an ELF file (64 bit, little endian) without a PT_INTERP program header. */
 async function isStaticProgram(path: string): Promise<boolean> {
   try {
     await using file = await open(path);

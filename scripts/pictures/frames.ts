@@ -2,12 +2,12 @@ import type { Frame } from './animated-svg.ts';
 import { Screen } from './screen.ts';
 import type { Output, TerminalSize } from './terminal-session.ts';
 
-/** Nobody sees what is shown for less. */
+/** Frames that would be visible for less are merged. */
 const LEAST_FRAME_MS = 25;
-/** Nobody waits to see nothing happen. */
+/** Longer pauses in the output are shortened to this. */
 const LONGEST_WAIT_MS = 1500;
 
-/** What the screen shows as the output comes. Long waits are shortened. */
+/** The frames of a terminal with this output. Long pauses are shortened. */
 export function framesOf(outputs: Output[], size: TerminalSize): Frame[] {
   const screen = new Screen(size);
   const frames: Frame[] = [];

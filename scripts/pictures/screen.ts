@@ -1,9 +1,9 @@
-/** How characters look; colours are those of SGR 31 to 36. */
+/** Style of characters; colours are those of SGR 31 to 36. */
 export type Style = { colour: Colour | undefined; bold: boolean; dim: boolean };
 export type Colour = (typeof COLOURS)[number];
-/** A piece of a line of one style. */
+/** Part of a line with one style. */
 export type Span = { text: string; style: Style };
-/** A line as its pieces, without the spaces at its end. */
+/** The spans of a line, without trailing spaces. */
 export type Line = Span[];
 
 export const COLOURS = ['red', 'green', 'yellow', 'blue', 'magenta', 'cyan'] as const;
@@ -11,14 +11,14 @@ const PLAIN: Style = { colour: undefined, bold: false, dim: false };
 
 type Cell = { character: string; style: Style };
 
-/** A control sequence (ECMA-48, 5.4), whole or cut at the end of what has come so far. */
+/** A control sequence (ECMA-48, 5.4), complete or cut off at the end of the text. */
 const SEQUENCE = /\x1b(?:\[([\d;]*)([@-~])?)?/y;
-/** What takes one cell: Latin, punctuation, arrows, box drawing. */
+/** Characters that take one cell: Latin, punctuation, arrows, box drawing. */
 const NARROW = /[\x20-\x7e\u00a0-\u024f\u2010-\u2027\u2190-\u2193\u2500-\u257f]/;
 
 /**
- * A terminal's screen, as far as our commands use one: lines that wrap and scroll, CR and LF, cursor up (CUU), erase to the end of
- * the screen or the line (ED, EL), colours (SGR). Anything else is an error, as a picture of it would be wrong.
+ * A terminal emulator with the features that `podwright` uses: lines that wrap and scroll, CR and LF, cursor up (CUU), erase to the end
+ * of the screen or the line (ED, EL), colours (SGR). Any other sequence is an error, because the picture would be wrong.
  */
 export class Screen {
   readonly #columns: number;
@@ -34,7 +34,7 @@ export class Screen {
     this.#rows = size.rows;
   }
 
-  /** A sequence may come in pieces. */
+  /** Writes output; a control sequence may be split between calls. */
   write(text: string): void {
     const all = this.#pending + text;
     this.#pending = '';
@@ -63,7 +63,7 @@ export class Screen {
     else if (character === '\n') this.#nextLine();
     else if (!NARROW.test(character)) throw unknown(character);
     else {
-      // A full line wraps when one more comes.
+      // A full line wraps at the next character.
       if (this.#column === this.#columns) {
         this.#nextLine();
         this.#column = 0;
@@ -102,7 +102,8 @@ function styled(style: Style, code: number): Style {
   return { ...style, colour };
 }
 
-const unknown = (text: string) => new Error(`a terminal's ${JSON.stringify(text)} is not known here`);
+const unknown = (text: string) =>
+  new Error(`a terminal's ${JSON.stringify(text)} is not supported by this terminal emulator`);
 
 function spansOf(cells: Cell[]): Line {
   const line: Line = [];

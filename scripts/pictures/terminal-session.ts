@@ -2,28 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sleep, waitFor, withTimeout } from '@podwright/base';
 
-/** What a terminal was sent, and when, in ms since its first output. */
+/** Output of a terminal, and its time in ms since the first output. */
 export type Output = { atMs: number; text: string };
 export type TerminalSize = { columns: number; rows: number };
 
-/** How fast somebody types who knows what. */
+/** Interval between keys, as of a fast typist. */
 const KEY_MS = 45;
 const PATIENCE_MS = 60_000;
 
 /**
- * A shell in a pseudo-terminal of this size, with the prompt `$ `; util-linux's script(1) makes the terminal. `prefix` is the
- * command line that runs the shell, such as nsenter's.
+ * A shell in a pseudo-terminal of this size, with the prompt `$ `; script(1) of util-linux creates the terminal. `prefix` returns the
+ * command line that runs a command in the shell's environment, such as nsenter's.
  */
 export class TerminalSession implements AsyncDisposable {
   readonly outputs: Output[] = [];
   readonly #child: ChildProcess;
   readonly #decoder = new TextDecoder();
   #startedAtMs: number | undefined;
-  /** Where in the text that has come the next `until` looks. */
+  /** Position in the output where the next `until` starts to search. */
   #seen = 0;
 
   constructor(size: TerminalSize, prefix: (...command: string[]) => string[], env: Record<string, string>) {
-    // dash leaves the line to the terminal, so there is nothing to interpret of an editor's.
+    // dash, because it has no line editor whose control sequences would have to be interpreted
     const shell = `stty cols ${size.columns} rows ${size.rows}; PS1='$ ' exec dash -i`;
     const [program, ...args] = prefix('script', '--quiet', '--flush', '--command', shell, '/dev/null');
     const inherited = { ...process.env };
@@ -38,7 +38,7 @@ export class TerminalSession implements AsyncDisposable {
     });
   }
 
-  /** Types a command as a person does, and Enter. */
+  /** Types a command key by key, and Enter. */
   async type(command: string): Promise<void> {
     for (const key of `${command}\n`) {
       await sleep(KEY_MS);
@@ -50,7 +50,7 @@ export class TerminalSession implements AsyncDisposable {
     this.#child.stdin!.write(key);
   }
 
-  /** Waits until what came since the last call matches. */
+  /** Waits until the output since the last match matches `pattern`. */
   async until(pattern: RegExp): Promise<void> {
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${pattern}`);
     const find = () => {

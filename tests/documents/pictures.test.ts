@@ -54,7 +54,7 @@ test('a screen knows the colours that commands use, and keeps each piece with it
 
 test('what a screen does not know is an error', () => {
   for (const text of ['\x1b[2J', '\x1b[1;1H', '\x1b[7m', '\x1b]0;title\x07', '\x07', '\t', '漢', '\x1b[?25l'])
-    assert.throws(() => shown(text), /is not known here/, JSON.stringify(text));
+    assert.throws(() => shown(text), /is not supported by this terminal emulator/, JSON.stringify(text));
 });
 
 test('each text is in the picture once, with its time, and the last ones stay', () => {

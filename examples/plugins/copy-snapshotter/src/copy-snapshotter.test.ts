@@ -1,4 +1,4 @@
-/** The contract suite of snapshotters on this one; needs root. */
+/** Runs the contract suite of snapshotters; needs root. */
 import { testSnapshotter } from '@podwright/runtime/suites';
 import { CopySnapshotter } from './copy-snapshotter.ts';
 

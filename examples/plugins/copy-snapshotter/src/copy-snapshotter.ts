@@ -17,18 +17,18 @@ export type CopySnapshotterOptions = { name: string; root: string; reflink: 'aut
 
 const run = promisify(execFile);
 
-/** Podwright tells errors apart by their `code`. */
+/** An error for Podwright, which distinguishes errors by their `code`. */
 const failure = (code: ErrorCode, message: string): Error => Object.assign(new Error(message), { code });
 
 /**
- * Each snapshot is a full copy of the one below, in `<root>/<number>/fs`. A copy is made in `<root>/new-<number>`, renamed,
- * and then recorded; a record goes before its directory. So a directory without a record is what a crash left.
+ * Each snapshot is a full copy of its parent, in `<root>/<number>/fs`. A copy is made in `<root>/new-<number>`, renamed and then
+ * recorded; a record is removed before its directory. So a directory without a record is the leftover of a crash.
  */
 export class CopySnapshotter implements Snapshotter {
   readonly name: string;
   readonly #options: CopySnapshotterOptions;
   readonly #records: SnapshotRecords;
-  /** Keys that are being made, with the key of the snapshot that is copied. */
+  /** Keys of snapshots that are being created, with the key of their parent. */
   readonly #making = new Map<string, string>();
   #lastNumber: number;
 
@@ -79,7 +79,8 @@ export class CopySnapshotter implements Snapshotter {
   async remove(key: string): Promise<void> {
     const record = this.#get(key);
     const parents = [...this.#records.list().map(({ parent }) => parent), ...this.#making.values()];
-    if (parents.includes(key)) throw failure('failed_precondition', `remove snapshot ${key}: others are built on it`);
+    if (parents.includes(key))
+      throw failure('failed_precondition', `remove snapshot ${key}: other snapshots are based on it`);
     this.#records.delete(key);
     await rm(this.#directory(record.number), { recursive: true, force: true });
   }
@@ -120,14 +121,14 @@ export class CopySnapshotter implements Snapshotter {
     return this.mounts(key);
   }
 
-  /** With owners, modes, times, extended attributes, hard links, devices and holes. */
+  /** Copies with owners, modes, times, extended attributes, hard links, devices and holes. */
   async #copy(from: string, to: string): Promise<void> {
     await run('cp', ['--archive', `--reflink=${this.#options.reflink}`, '--sparse=auto', from, to]);
   }
 
   #get(key: string, ...kinds: SnapshotInfo['kind'][]): SnapshotRecord {
     const record = this.#records.find(key);
-    if (record === undefined) throw failure('not_found', `snapshot ${key} is not there`);
+    if (record === undefined) throw failure('not_found', `snapshot ${key} does not exist`);
     if (kinds.length === 0 || kinds.includes(record.kind)) return record;
     throw failure('failed_precondition', `snapshot ${key} is ${record.kind}, not ${kinds.join(' or ')}`);
   }
@@ -135,7 +136,7 @@ export class CopySnapshotter implements Snapshotter {
   #checkFree(key: string): void {
     if (key === '') throw failure('invalid_argument', 'a snapshot needs a key');
     if (this.#records.find(key) === undefined && !this.#making.has(key)) return;
-    throw failure('already_exists', `snapshot ${key} is already there`);
+    throw failure('already_exists', `snapshot ${key} already exists`);
   }
 
   #directory(number: number): string {
@@ -146,7 +147,7 @@ export class CopySnapshotter implements Snapshotter {
     return join(this.#directory(number), 'fs');
   }
 
-  /** Removes directories of ours without a record and records without a directory; returns the last number that was used. */
+  /** Removes snapshot directories without a record and records without a directory. Returns the highest number in use. */
   #reconcile(): number {
     const directories = readdirSync(this.#options.root).filter((name) => /^(new-)?\d+$/.test(name));
     const recorded = new Set(this.#records.list().map(({ number }) => String(number)));

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { CopySnapshotter } from './copy-snapshotter.ts';
 
 const settings = z.strictObject({
-  /** Where the snapshots are; without it, in Podwright's own directory. Such as a disk with a file system that has reflinks. */
+  /** Directory of the snapshots, for example on a file system with reflinks. Default: the plugin's directory below Podwright's root. */
   directory: z.string().refine(isAbsolute, 'must be an absolute path').optional(),
-  /** Whether copies share their blocks with the original until either is written to. */
+  /** Whether copies share their blocks with the original until one of them is modified (`cp --reflink`). Default: `auto`. */
   reflink: z.enum(['auto', 'always', 'never']).default('auto'),
 });
 

@@ -4,7 +4,7 @@ import type { SnapshotInfo } from '@podwright/runtime/plugin';
 /** A snapshot, and the number that names its directory. */
 export type SnapshotRecord = SnapshotInfo & { number: number };
 
-/** The records in one JSON file. A change is written whole before the call returns, or not at all. */
+/** The records in one JSON file. Each change is written atomically before the call returns. */
 export class SnapshotRecords {
   readonly #path: string;
   readonly #records: Map<string, SnapshotRecord>;
@@ -22,7 +22,7 @@ export class SnapshotRecords {
     return [...this.#records.values()];
   }
 
-  /** Puts `record` in the place of the one that has the key `instead`, which is its own unless another is given. */
+  /** Adds `record` and removes the record with the key `instead`. Default of `instead`: the record's own key. */
   put(record: SnapshotRecord, instead = record.key): void {
     this.#records.delete(instead);
     this.#records.set(record.key, record);
