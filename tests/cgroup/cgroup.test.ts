@@ -32,7 +32,7 @@ describe('cgroups of this host', () => {
   });
   after(() => removeCgroup(cgroups, parent));
 
-  /** A process in the cgroup, in every tree. */
+  /** Starts a process in the cgroup, in every hierarchy. */
   async function enter(path: string, command: string[]): Promise<ChildProcess> {
     const child = spawn('sh', ['-c', 'read go; exec "$@"', 'sh', ...command], { stdio: ['pipe', 'ignore', 'ignore'] });
     for (const tree of cgroups.trees)
@@ -41,7 +41,7 @@ describe('cgroups of this host', () => {
     return child;
   }
 
-  test('a cgroup is made in every tree, once or twice, and listed', async () => {
+  test('a cgroup is created in every hierarchy, also if it exists already, and listed', async () => {
     await createCgroup(cgroups, `${parent}/a/b`);
     await createCgroup(cgroups, `${parent}/a/b`);
     assert.deepEqual(await listChildCgroups(cgroups, `${parent}/a`), ['b']);
@@ -53,7 +53,7 @@ describe('cgroups of this host', () => {
     assert.ok(await cgroupExists(cgroups, parent));
   });
 
-  test('processes in and below a cgroup are found, killed, and the cgroup removed at once after', async () => {
+  test('processes in and below a cgroup are found and killed, and the cgroup is removed immediately afterwards', async () => {
     await createCgroup(cgroups, `${parent}/kill/below`);
     const child = await enter(`${parent}/kill/below`, ['sleep', '1000']);
     const exited = once(child, 'exit');
@@ -65,14 +65,14 @@ describe('cgroups of this host', () => {
     assert.ok(!(await cgroupExists(cgroups, `${parent}/kill`)));
   });
 
-  test('processes in cgroups whose names are not UTF-8 are found, killed, and the cgroups removed', async () => {
+  test('processes in cgroups whose names are not UTF-8 are found and killed, and the cgroups are removed', async () => {
     const path = `${parent}/odd`;
     await createCgroup(cgroups, path);
     const child = await enter(path, ['sleep', '1000']);
     for (const tree of cgroups.trees) {
       const odd = Buffer.from(`${cgroupDirectory(tree, path)}/caf\xe9`, 'latin1');
       const inner = Buffer.concat([odd, Buffer.from('/\xff', 'latin1')]);
-      // a new cpuset takes no process before it has processors and memory nodes
+      // a new cpuset accepts processes only once it has processors and memory nodes
       if (tree.controllers.includes('cpuset'))
         writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.clone_children'), '1');
       mkdirSync(inner, { recursive: true });
@@ -100,7 +100,7 @@ describe('cgroups of this host', () => {
       await assert.rejects(act(cgroups, '/'), (error) => errorCode(error) === 'invalid_argument');
   });
 
-  test('limits are set, raised and lowered, and what is used is read', async () => {
+  test('limits are set, raised and lowered, and the usage is read', async () => {
     const path = `${parent}/limited`;
     await createCgroup(cgroups, path);
     const megabytes = (count: number) => count << 20;

@@ -1,4 +1,4 @@
-/** The kubelet's cgroups of pods and of their classes, as the kernel has them: on cgroup v1 and v2. */
+/** The kubelet's cgroups of pods and of QoS classes, as the kernel reports them, on cgroup v1 and v2. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => removeCgroup(cgroups, root));
 
-/** Pod cgroups as a kubelet on this host has them. */
+/** Opens the pod cgroups of a kubelet on this host. */
 function open(context: TestContext, given: Partial<KubeletCgroupsSettings> & { parent?: string } = {}) {
   return openAt(context, given.parent ?? root, given);
 }
@@ -59,13 +59,13 @@ async function read(path: string, files: { controller: string; v1: string; v2: s
   return (await readCgroupFile(join(cgroupDirectory(tree, path), tree.version === 1 ? files.v1 : files.v2)))?.trim();
 }
 
-/** CPU shares on v1; the weights that they become on v2. */
+/** Asserts CPU shares on v1, or the corresponding weight on v2. */
 async function assertShares(path: string, shares: number, weight: number): Promise<void> {
   const expected = treeOf(cgroups, 'cpu')?.version === 1 ? shares : weight;
   assert.equal(await read(path, { controller: 'cpu', v1: 'cpu.shares', v2: 'cpu.weight' }), String(expected), path);
 }
 
-test('pods get their limits, and a class the weight of all its pods, so that Guaranteed pods keep what they asked for', async (context) => {
+test('pods get their limits, and a QoS class the weight of all its pods, so that Guaranteed pods keep their requests', async (context) => {
   const pods = await open(context);
   const [kubepods, burstable] = [join(root, 'kubepods'), join(root, 'kubepods', 'burstable')];
   await assertShares(kubepods, 4096, 157);
@@ -91,7 +91,7 @@ test('pods get their limits, and a class the weight of all its pods, so that Gua
 const MEMORY = { controller: 'memory', v1: 'memory.limit_in_bytes', v2: 'memory.max' };
 const PIDS = { controller: 'pids', v1: 'pids.max', v2: 'pids.max' };
 
-test('all pods together and each pod have the limits of the node, also below a cgroup that has less', async (context) => {
+test('all pods together and each pod have the limits of the node, also below a cgroup with lower ones', async (context) => {
   const parent = join(root, 'small');
   await createCgroup(cgroups, parent);
   await setCgroupLimits(cgroups, parent, { memoryLimitBytes: 64 << 20, pidsLimit: 50 });
@@ -106,7 +106,7 @@ test('all pods together and each pod have the limits of the node, also below a c
   assert.deepEqual(pods.enforced, { pidsPerPod: 100, allPods });
 });
 
-test('the overhead of a pod comes on top of what its containers ask for and of limits, but a BestEffort pod has the least', async (context) => {
+test("a pod's overhead is added to its requests and limits, but a BestEffort pod has the minimum weight", async (context) => {
   const parent = join(root, 'overhead');
   const pods = await open(context, { parent });
   const withOverhead = (uid: string, resources: Parameters<typeof podOf>[1]): Pod => {
@@ -147,7 +147,7 @@ test('the overhead of a pod comes on top of what its containers ask for and of l
   await assertShares(join(parent, 'kubepods', 'burstable'), 1024, 39);
 });
 
-test('limits that are not wanted any more go at the next start', async (context) => {
+test('limits that are not configured any more are removed at the next start', async (context) => {
   const pod = podOf('freed', {});
   const limits = { pidsPerPod: 100, allPods: { memoryBytes: 512 << 20, pids: 1000 } };
   const first = await open(context, { limits });
@@ -160,9 +160,9 @@ test('limits that are not wanted any more go at the next start', async (context)
   assert.ok(memory === 'max' || Number(memory) > 2 ** 60, memory);
 });
 
-test('what somebody else changed or removed is as it was after a while', async (context) => {
+test('cgroups that another process has changed or removed are restored after a while', async (context) => {
   const pods = await open(context);
-  const pod = podOf('kept', { requests: { cpu: '1' } });
+  const pod = podOf('restored', { requests: { cpu: '1' } });
   await pods.ensure(pod);
   const burstable = join(root, 'kubepods', 'burstable');
   await setCgroupLimits(cgroups, burstable, { cpuShares: 10 });
@@ -173,7 +173,7 @@ test('what somebody else changed or removed is as it was after a while', async (
   await assertShares(pods.parentFor(pod), 1024, 39);
 });
 
-test('a pod in a class that somebody removed has all controllers again after a while', async (context) => {
+test('a pod in a removed QoS class has all controllers again after a while', async (context) => {
   const pods = await open(context, { limits: { pidsPerPod: 100 }, hugePageSizes: ['2MB'] });
   await pods.ensure(podOf('before', {}));
   await removeCgroup(cgroups, join(root, 'kubepods', 'besteffort'));
@@ -186,7 +186,7 @@ test('a pod in a class that somebody removed has all controllers again after a w
   assert.equal(await read(pods.parentFor(pod), pages), '0');
 });
 
-test('the class of pods that come and go at once has the weight of those that are there', async (context) => {
+test('the QoS class of simultaneously added and removed pods has the weight of the remaining ones', async (context) => {
   const pods = await open(context);
   const names = Array.from({ length: 8 }, (_, index) => `crowd${index}`);
   await Promise.all(names.map((name) => pods.ensure(podOf(name, { requests: { cpu: '500m' } }))));
@@ -195,16 +195,16 @@ test('the class of pods that come and go at once has the weight of those that ar
   await assertShares(join(root, 'kubepods', 'burstable'), 1024, 39);
 });
 
-test('that all pods together are limited is told once', async (context) => {
-  const parent = join(root, 'told');
-  const told: (string | undefined)[] = [];
+test('the limit of all pods together is reported once', async (context) => {
+  const parent = join(root, 'reported');
+  const reports: (string | undefined)[] = [];
   const allPods = { memoryBytes: 64 << 20, pids: 100 };
-  const pods = await open(context, { parent, limits: { allPods }, onLimited: (failure) => told.push(failure) });
+  const pods = await open(context, { parent, limits: { allPods }, onLimited: (failure) => reports.push(failure) });
   await pods.refresh();
-  assert.deepEqual(told, [undefined], 'told once');
+  assert.deepEqual(reports, [undefined], 'reported once');
 });
 
-test('processes in the cgroup of a pod that is gone are ended, those of another kubelet beside it never', async (context) => {
+test('processes in the cgroup of a removed pod are killed, those of another kubelet never', async (context) => {
   const [one, other] = [await open(context), await open(context, { parent: join(root, 'other') })];
   const [gone, foreign] = [podOf('gone', {}), podOf('foreign', {})];
   await one.ensure(gone);
@@ -220,7 +220,7 @@ test('processes in the cgroup of a pod that is gone are ended, those of another 
   assert.ok(await cgroupExists(cgroups, other.parentFor(foreign)));
 });
 
-test('of two kubelets with the same cgroups the second removes nothing, until the first is killed', async (context) => {
+test('a second kubelet with the same cgroups removes nothing until the first is killed', async (context) => {
   const parent = join(root, 'shared');
   const first = await kubeletProcess(context, parent);
   const second = await open(context, { parent });
@@ -233,7 +233,7 @@ test('of two kubelets with the same cgroups the second removes nothing, until th
   assert.ok(!(await cgroupExists(cgroups, left)));
 });
 
-test('a cgroup of the host gets limits, and must be there', async () => {
+test('a reserved cgroup of the host gets limits, and must exist', async () => {
   const path = join(root, 'reserved');
   await createCgroup(cgroups, path);
   const host = { hierarchy: cgroups, driver: 'cgroupfs' } as const;
@@ -243,7 +243,7 @@ test('a cgroup of the host gets limits, and must be there', async () => {
   await assert.rejects(limitReservedCgroup(host, join(root, 'missing'), {}), /there is no cgroup .*missing/);
 });
 
-/** A process in a cgroup, and how it ends. */
+/** Starts a process in a cgroup; `ended` resolves with its signal. */
 async function sleeperIn(context: TestContext, path: string) {
   const sleeper = spawn('sleep', ['60'], { stdio: 'ignore' });
   context.after(() => sleeper.kill('SIGKILL'));
@@ -256,7 +256,7 @@ async function sleeperIn(context: TestContext, path: string) {
   return { process: sleeper, ended };
 }
 
-/** A kubelet's cgroups in a process of their own, with those of the pod `left`. */
+/** Opens a kubelet's cgroups in another process, with those of the pod `left`. */
 async function kubeletProcess(context: TestContext, parent: string) {
   const module = new URL('../../packages/kubelet/src/cgroups/open-pod-cgroups.ts', import.meta.url);
   const base = new URL('../../packages/base/src/index.ts', import.meta.url);

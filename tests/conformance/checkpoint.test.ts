@@ -1,6 +1,6 @@
 /**
- * CheckpointContainer. CRIU itself is played by an OCI runtime that writes a file where CRIU would write its images: what is
- * tried here is everything around it. Without CRIU the call says so.
+ * CheckpointContainer. CRIU is faked by an OCI runtime that writes a file in place of CRIU's images, so that everything around CRIU is
+ * tested. Without CRIU the call is not implemented.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { runChecked, waitFor } from '@podwright/base';
 import { startKillable } from '../fixtures/killable-runtime.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
-import { writePlayedCriu, writePlayedRunc } from './played-criu.fixture.ts';
+import { writeFakeCriu, writeFakeRunc } from './fake-criu.fixture.ts';
 
 const place = makeTestPlace();
 const programs = join(place.directory, 'net.d', 'programs');
@@ -19,7 +19,7 @@ const pathBefore = process.env.PATH;
 const runtime = new RuntimeUnderTest(place);
 
 before(async () => {
-  await runtime.start({ ociRuntime: writePlayedRunc(programs) });
+  await runtime.start({ ociRuntime: writeFakeRunc(programs) });
 });
 
 after(async () => {
@@ -40,7 +40,7 @@ async function runContainer(name: string, script: string) {
   return { podSandboxId, containerId };
 }
 
-/** That the container goes on: its process answers. */
+/** Checks that the container keeps running: its process answers. */
 async function goesOn(containerId: string): Promise<void> {
   const { exitCode } = await runtime.cri.runtime.execSync({ containerId, cmd: ['true'], timeout: 60n });
   assert.equal(exitCode, 0);
@@ -53,8 +53,8 @@ test('without CRIU a checkpoint is not implemented, and the message says what is
   await runtime.cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('with CRIU the archive holds memory, changed files, specification and log, and the container goes on', async () => {
-  writePlayedCriu(programs);
+test('with CRIU the archive has memory, changed files, specification and log, and the container keeps running', async () => {
+  writeFakeCriu(programs);
   process.env.PATH = `${programs}:${pathBefore}`;
   const script =
     'echo hello; echo new > /written; rm /etc/passwd; rm -r /home; mkdir /home; touch /ready; exec sleep 1000';
@@ -83,7 +83,7 @@ test('with CRIU the archive holds memory, changed files, specification and log, 
     'spec.dump',
     'status.dump',
   ]);
-  assert.equal(JSON.parse(read('checkpoint/state.json')).status, 'paused', 'it stands still while it is written');
+  assert.equal(JSON.parse(read('checkpoint/state.json')).status, 'paused', 'it is paused during the checkpoint');
   const { id, rootfsImage, rootfsImageName } = JSON.parse(read('config.dump'));
   assert.deepEqual([id, rootfsImage, rootfsImageName], [containerId, runtime.image, runtime.image]);
   assert.equal(JSON.parse(read('status.dump')).image.image, runtime.image);
@@ -98,7 +98,7 @@ test('with CRIU the archive holds memory, changed files, specification and log, 
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a checkpoint that fails or takes too long leaves nothing, and the container goes on', async () => {
+test('a checkpoint that fails or times out leaves nothing behind, and the container keeps running', async () => {
   const { podSandboxId, containerId } = await runContainer('failed', 'exec sleep 1000');
   const { cri } = runtime;
   const location = `${archive}.failed`;
@@ -122,7 +122,7 @@ test('a checkpoint that fails or takes too long leaves nothing, and the containe
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a container that a killed runtime left standing still goes on with the next one', async () => {
+test('a container that a killed runtime left paused is resumed by the next runtime', async () => {
   const { podSandboxId, containerId } = await runContainer('cut', 'exec sleep 1000');
   const hangs = join(programs, 'hangs');
   rmSync(hangs, { force: true });

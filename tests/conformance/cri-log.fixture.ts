@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 
-/** A line of a container's log file. `text` has one character a byte. */
+/** A line of a container's log file. `text` has one character per byte. */
 export type LogLine = { stream: 'stdout' | 'stderr'; tag: 'P' | 'F'; text: string };
 
 const FORMAT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}(?:Z|[+-]\d\d:\d\d) (stdout|stderr) ([PF]) (.*)$/s;
 
-/** The lines of a log in the CRI's format; a line of another form, or one that is cut off, fails. */
+/** Reads the lines of a log in the CRI's format; throws for a malformed or truncated line. */
 export async function* readLog(path: string): AsyncGenerator<LogLine> {
   let rest = '';
   for await (const chunk of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
@@ -18,11 +18,11 @@ export async function* readLog(path: string): AsyncGenerator<LogLine> {
 
 function parseLine(line: string): LogLine {
   const match = FORMAT.exec(line);
-  if (match === null) throw new Error(`no line of a log: ${JSON.stringify(line.slice(0, 200))}`);
+  if (match === null) throw new Error(`malformed line of a log: ${JSON.stringify(line.slice(0, 200))}`);
   return { stream: match[1] as LogLine['stream'], tag: match[2] as LogLine['tag'], text: match[3]! };
 }
 
-/** What a stream carried: a full line ends with an end of line, a partial one goes on. */
+/** The content of a stream: a full line (F) ends with a line break, a partial one (P) is continued. */
 export async function contentOf(path: string, stream: LogLine['stream']): Promise<Buffer> {
   const parts: string[] = [];
   for await (const line of readLog(path)) {

@@ -3,7 +3,7 @@ import { type ContainerFilterSchema, ContainerState, type MessageInitShape } fro
 import { createIn, type Pod, podConfig, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
-/** A pod with a container in each state, and one that is stopped. */
+/** A pod with a container in each state, and a stopped pod. */
 export type World = RuntimeToCompare & {
   pod: Pod;
   created: string;
@@ -12,7 +12,7 @@ export type World = RuntimeToCompare & {
   stoppedPod: Pod;
   /** A container of the stopped pod that was never started. */
   stranded: string;
-  /** What more than one container's id begins with. */
+  /** A prefix of several containers' ids. */
   ambiguous: string;
 };
 
@@ -26,7 +26,7 @@ export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
   const stranded = await createIn(runtime, stoppedPod, { name: 'stranded', script });
   await runtime.cri.runtime.stopPodSandbox({ podSandboxId: stoppedPod.podSandboxId });
   await untilExited(runtime, exited);
-  // Of seventeen ids two begin with the same digit.
+  // of seventeen ids at least two start with the same hexadecimal digit
   const ids = await Promise.all(
     Array.from({ length: 17 }, (_, index) => createIn(runtime, pod, { name: `n${index}`, script })),
   );
@@ -35,18 +35,18 @@ export async function makeWorld(runtime: RuntimeToCompare): Promise<World> {
   return { ...runtime, pod, created, running, exited, stoppedPod, stranded, ambiguous };
 }
 
-/** How a call ends: its class, or `ok`. */
+/** The outcome of a call: its error class, or `ok`. */
 export type Outcome = ErrorCode | 'ok';
 
-/** A call, how it ends with us, and how with containerd 1.6 where that is something else; then `why` says what is better here. */
+/** A call and its outcome with Podwright and with containerd 1.6. If they differ, `why` is the reason for the difference. */
 export type ErrorCase = { what: string; call: Call; ours: Outcome; containerd: Outcome; why: string };
 type Call = (world: World) => Promise<unknown>;
 
-const GONE = 'f'.repeat(64);
+const MISSING = 'f'.repeat(64);
 const CLASSLESS = 'containerd 1.6 gives most errors no class, so that clients have to read their messages';
-const LATER = 'this call is younger than containerd 1.6';
-const RETRY = 'a kubelet whose call was cut tries it again, and is not to meet its own first attempt for ever';
-const IDEMPOTENT = 'the CRI says that stopping what is gone succeeds; containerd 2 does so too';
+const LATER = 'this call is newer than containerd 1.6';
+const RETRY = 'a kubelet retries an interrupted call, and its own first attempt must not block the retry for ever';
+const IDEMPOTENT = 'the CRI specifies that stopping a removed container or sandbox succeeds; containerd 2 does so too';
 
 const same = (outcome: Outcome, calls: Record<string, Call>): ErrorCase[] =>
   Object.entries(calls).map(([what, call]) => ({ what, call, ours: outcome, containerd: outcome, why: '' }));
@@ -58,41 +58,41 @@ const different = (
 
 const missing = [
   ...same('not_found', {
-    'the status of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStatus({ podSandboxId: GONE }),
-    'the statistics of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStats({ podSandboxId: GONE }),
-    'port-forward to a missing sandbox': ({ cri }) => cri.runtime.portForward({ podSandboxId: GONE, port: [80] }),
+    'the status of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStatus({ podSandboxId: MISSING }),
+    'the statistics of a missing sandbox': ({ cri }) => cri.runtime.podSandboxStats({ podSandboxId: MISSING }),
+    'port-forward to a missing sandbox': ({ cri }) => cri.runtime.portForward({ podSandboxId: MISSING, port: [80] }),
     'a container in a missing sandbox': ({ pod, ...world }) =>
-      createIn(world, { ...pod, podSandboxId: GONE }, { name: 'lost', script: '' }),
-    'the status of a missing container': ({ cri }) => cri.runtime.containerStatus({ containerId: GONE }),
-    'the statistics of a missing container': ({ cri }) => cri.runtime.containerStats({ containerId: GONE }),
-    'the start of a missing container': ({ cri }) => cri.runtime.startContainer({ containerId: GONE }),
-    'exec in a missing container': ({ cri }) => cri.runtime.execSync({ containerId: GONE, cmd: ['true'] }),
+      createIn(world, { ...pod, podSandboxId: MISSING }, { name: 'lost', script: '' }),
+    'the status of a missing container': ({ cri }) => cri.runtime.containerStatus({ containerId: MISSING }),
+    'the statistics of a missing container': ({ cri }) => cri.runtime.containerStats({ containerId: MISSING }),
+    'the start of a missing container': ({ cri }) => cri.runtime.startContainer({ containerId: MISSING }),
+    'exec in a missing container': ({ cri }) => cri.runtime.execSync({ containerId: MISSING, cmd: ['true'] }),
     'streamed exec in a missing container': ({ cri }) =>
-      cri.runtime.exec({ containerId: GONE, cmd: ['true'], stdout: true }),
-    'attach to a missing container': ({ cri }) => cri.runtime.attach({ containerId: GONE, stdout: true }),
+      cri.runtime.exec({ containerId: MISSING, cmd: ['true'], stdout: true }),
+    'attach to a missing container': ({ cri }) => cri.runtime.attach({ containerId: MISSING, stdout: true }),
     'new limits for a missing container': ({ cri }) =>
-      cri.runtime.updateContainerResources({ containerId: GONE, linux: {} }),
-    'a new log for a missing container': ({ cri }) => cri.runtime.reopenContainerLog({ containerId: GONE }),
+      cri.runtime.updateContainerResources({ containerId: MISSING, linux: {} }),
+    'a new log for a missing container': ({ cri }) => cri.runtime.reopenContainerLog({ containerId: MISSING }),
     'a container of a missing image': ({ pod, ...world }) =>
       createIn(world, pod, { name: 'bare', script: '', image: { image: 'localhost/none:1' } }),
   }),
   ...same('ok', {
-    'the removal of a missing sandbox': ({ cri }) => cri.runtime.removePodSandbox({ podSandboxId: GONE }),
-    'the removal of a missing container': ({ cri }) => cri.runtime.removeContainer({ containerId: GONE }),
+    'the removal of a missing sandbox': ({ cri }) => cri.runtime.removePodSandbox({ podSandboxId: MISSING }),
+    'the removal of a missing container': ({ cri }) => cri.runtime.removeContainer({ containerId: MISSING }),
     'the status of a missing image': ({ cri }) => cri.image.imageStatus({ image: { image: 'localhost/none:1' } }),
     'the removal of a missing image': ({ cri }) => cri.image.removeImage({ image: { image: 'localhost/none:1' } }),
   }),
   ...different(
     { ours: 'ok', containerd: 'not_found', why: IDEMPOTENT },
     {
-      'the stop of a missing sandbox': ({ cri }) => cri.runtime.stopPodSandbox({ podSandboxId: GONE }),
-      'the stop of a missing container': ({ cri }) => cri.runtime.stopContainer({ containerId: GONE }),
+      'the stop of a missing sandbox': ({ cri }) => cri.runtime.stopPodSandbox({ podSandboxId: MISSING }),
+      'the stop of a missing container': ({ cri }) => cri.runtime.stopContainer({ containerId: MISSING }),
     },
   ),
   ...different(
     { ours: 'not_found', containerd: 'unimplemented', why: LATER },
     {
-      'new limits for a missing sandbox': ({ cri }) => cri.runtime.updatePodSandboxResources({ podSandboxId: GONE }),
+      'new limits for a missing sandbox': ({ cri }) => cri.runtime.updatePodSandboxResources({ podSandboxId: MISSING }),
     },
   ),
 ];
@@ -105,22 +105,21 @@ const badRequests = [
       'the removal of a sandbox without an id': ({ cri }) => cri.runtime.removePodSandbox({}),
       'the stop of a container without an id': ({ cri }) => cri.runtime.stopContainer({}),
       'the removal of a container without an id': ({ cri }) => cri.runtime.removeContainer({}),
-      'an id that more than one container begins with': ({ cri, ambiguous }) =>
+      'an ambiguous prefix of container ids': ({ cri, ambiguous }) =>
         cri.runtime.containerStatus({ containerId: ambiguous }),
       'a sandbox without a configuration': ({ cri }) => cri.runtime.runPodSandbox({}),
       'a sandbox without metadata': ({ cri, logs }) =>
-        cri.runtime.runPodSandbox({ config: { ...podConfig({ logs }, 'nobody'), metadata: undefined } }),
+        cri.runtime.runPodSandbox({ config: { ...podConfig({ logs }, 'nameless'), metadata: undefined } }),
       'a sandbox of an unknown handler': ({ cri, logs }) =>
         cri.runtime.runPodSandbox({ config: podConfig({ logs }, 'handled'), runtimeHandler: 'nonsense' }),
       'a container without a configuration': ({ cri, pod }) =>
         cri.runtime.createContainer({ podSandboxId: pod.podSandboxId, sandboxConfig: pod.config }),
       'a container without metadata': ({ pod, ...world }) =>
-        createIn(world, pod, { name: 'nobody', script: '', metadata: undefined }),
+        createIn(world, pod, { name: 'nameless', script: '', metadata: undefined }),
       'exec of an empty command': ({ cri, running }) => cri.runtime.execSync({ containerId: running }),
-      'a range of pod addresses that cannot be one': ({ cri }) =>
+      'a malformed range of pod addresses': ({ cri }) =>
         cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: 'nonsense' } } }),
-      'a pull of a reference that cannot be one': ({ cri }) =>
-        cri.image.pullImage({ image: { image: 'localhost/UPPER:x' } }),
+      'a pull of a malformed reference': ({ cri }) => cri.image.pullImage({ image: { image: 'localhost/UPPER:x' } }),
     },
   ),
   ...different(
@@ -145,35 +144,35 @@ const wrongState = [
     { ours: 'failed_precondition', containerd: 'unknown', why: CLASSLESS },
     {
       'the second start of a container': ({ cri, running }) => cri.runtime.startContainer({ containerId: running }),
-      'the start of a container that has ended': ({ cri, exited }) =>
+      'the start of a container that has exited': ({ cri, exited }) =>
         cri.runtime.startContainer({ containerId: exited }),
       'the start of a container in a stopped sandbox': ({ cri, stranded }) =>
         cri.runtime.startContainer({ containerId: stranded }),
       'exec before the start': ({ cri, created }) => cri.runtime.execSync({ containerId: created, cmd: ['true'] }),
-      'exec after the end': ({ cri, exited }) => cri.runtime.execSync({ containerId: exited, cmd: ['true'] }),
+      'exec after the exit': ({ cri, exited }) => cri.runtime.execSync({ containerId: exited, cmd: ['true'] }),
       'streamed exec before the start': ({ cri, created }) =>
         cri.runtime.exec({ containerId: created, cmd: ['true'], stdout: true }),
-      'streamed exec after the end': ({ cri, exited }) =>
+      'streamed exec after the exit': ({ cri, exited }) =>
         cri.runtime.exec({ containerId: exited, cmd: ['true'], stdout: true }),
       'attach before the start': ({ cri, created }) => cri.runtime.attach({ containerId: created, stdout: true }),
-      'attach after the end': ({ cri, exited }) => cri.runtime.attach({ containerId: exited, stdout: true }),
+      'attach after the exit': ({ cri, exited }) => cri.runtime.attach({ containerId: exited, stdout: true }),
       'a new log before the start': ({ cri, created }) => cri.runtime.reopenContainerLog({ containerId: created }),
-      'a new log after the end': ({ cri, exited }) => cri.runtime.reopenContainerLog({ containerId: exited }),
+      'a new log after the exit': ({ cri, exited }) => cri.runtime.reopenContainerLog({ containerId: exited }),
       'port-forward to a stopped sandbox': ({ cri, stoppedPod }) =>
         cri.runtime.portForward({ podSandboxId: stoppedPod.podSandboxId, port: [80] }),
     },
   ),
   ...different(
-    { ours: 'failed_precondition', containerd: 'not_found', why: 'the sandbox is there, it only does not run' },
+    { ours: 'failed_precondition', containerd: 'not_found', why: 'the sandbox exists, it only does not run' },
     {
       'a container in a stopped sandbox': ({ stoppedPod, ...world }) =>
         createIn(world, stoppedPod, { name: 'late', script: '' }),
     },
   ),
   ...different(
-    { ours: 'failed_precondition', containerd: 'ok', why: 'nothing has these limits any more' },
+    { ours: 'failed_precondition', containerd: 'ok', why: 'no process would have these limits any more' },
     {
-      'new limits after the end': ({ cri, exited }) =>
+      'new limits after the exit': ({ cri, exited }) =>
         cri.runtime.updateContainerResources({ containerId: exited, linux: { cpuShares: 10n } }),
     },
   ),
@@ -182,14 +181,14 @@ const wrongState = [
       cri.runtime.updateContainerResources({ containerId: created, linux: { cpuShares: 10n } }),
     'the stop of a container that was never started': ({ cri, created }) =>
       cri.runtime.stopContainer({ containerId: created }),
-    'the stop of a container that has ended': ({ cri, exited }) => cri.runtime.stopContainer({ containerId: exited }),
+    'the stop of a container that has exited': ({ cri, exited }) => cri.runtime.stopContainer({ containerId: exited }),
     'the second stop of a sandbox': ({ cri, stoppedPod }) =>
       cri.runtime.stopPodSandbox({ podSandboxId: stoppedPod.podSandboxId }),
   }),
   ...different(
-    { ours: 'ok', containerd: 'unknown', why: 'what it has written is there, and is told' },
+    { ours: 'ok', containerd: 'unknown', why: 'the usage of its writable layer exists and is reported' },
     {
-      'the statistics of a container that has ended': ({ cri, exited }) =>
+      'the statistics of a container that has exited': ({ cri, exited }) =>
         cri.runtime.containerStats({ containerId: exited }),
       'the statistics of a stopped sandbox': ({ cri, stoppedPod }) =>
         cri.runtime.podSandboxStats({ podSandboxId: stoppedPod.podSandboxId }),
@@ -234,20 +233,20 @@ const commands = [
   ...different(
     { ours: 'ok', containerd: 'resource_exhausted', why: 'the exit code is worth more than the last bytes of output' },
     {
-      'a command that writes more than an answer takes': ({ cri, running }) =>
+      'a command that writes more than an answer can hold': ({ cri, running }) =>
         cri.runtime.execSync({ containerId: running, cmd: ['head', '-c', '17000000', '/dev/zero'] }),
     },
   ),
   ...different(
     { ours: 'unavailable', containerd: 'unknown', why: CLASSLESS },
     {
-      'a pull from a registry that is not there': ({ cri }) =>
+      'a pull from a registry that does not exist': ({ cri }) =>
         cri.image.pullImage({ image: { image: '127.0.0.1:1/none:1' } }),
     },
   ),
 ];
 
-/** These end what the others need. */
+/** Run last, because they remove objects that other cases need. */
 const last = same('ok', {
   'the removal of a container that runs': ({ cri, running }) => cri.runtime.removeContainer({ containerId: running }),
   'the removal of a sandbox that runs': ({ cri, pod }) =>
@@ -256,20 +255,20 @@ const last = same('ok', {
 
 export const errorCases: ErrorCase[] = [...missing, ...badRequests, ...names, ...wrongState, ...commands, ...last];
 
-/** What a list shows for a filter: names of containers, in alphabetical order. */
+/** Filters of ListContainers, and the names of the listed containers in alphabetical order. */
 export const listCases: Record<string, { ask: (world: World) => Promise<string[]>; shown: string[] }> = {
   'by its id': { ask: (world) => listed(world, { id: world.running }), shown: ['running'] },
-  'by how its id begins': { ask: (world) => listed(world, { id: world.running.slice(0, 12) }), shown: ['running'] },
-  'by an id that is not there': { ask: (world) => listed(world, { id: GONE }), shown: [] },
+  'by a prefix of its id': { ask: (world) => listed(world, { id: world.running.slice(0, 12) }), shown: ['running'] },
+  'by an id that does not exist': { ask: (world) => listed(world, { id: MISSING }), shown: [] },
   'by its sandbox': {
     ask: (world) => listed(world, { podSandboxId: world.stoppedPod.podSandboxId }),
     shown: ['stranded'],
   },
-  'by how the id of its sandbox begins': {
+  'by a prefix of the id of its sandbox': {
     ask: (world) => listed(world, { podSandboxId: world.stoppedPod.podSandboxId.slice(0, 12) }),
     shown: ['stranded'],
   },
-  'by a sandbox that is not there': { ask: (world) => listed(world, { podSandboxId: GONE }), shown: [] },
+  'by a sandbox that does not exist': { ask: (world) => listed(world, { podSandboxId: MISSING }), shown: [] },
   'by its state': {
     ask: (world) => listed(world, { state: { state: ContainerState.CONTAINER_EXITED } }),
     shown: ['exited'],
@@ -279,7 +278,7 @@ export const listCases: Record<string, { ask: (world: World) => Promise<string[]
     ask: (world) => listed(world, { labelSelector: { container: '' } }),
     shown: [],
   },
-  'by two things at once': {
+  'by two criteria': {
     ask: (world) => listed(world, { id: world.running, podSandboxId: world.stoppedPod.podSandboxId }),
     shown: [],
   },

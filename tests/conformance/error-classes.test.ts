@@ -1,4 +1,4 @@
-/** The class of each error, with one client against our runtime and Debian's containerd 1.6: the same, or better for a reason. */
+/** The class of each error of Podwright's runtime and of Debian's containerd 1.6, by the same client: equal, or different for a reason. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { errorCode } from '@podwright/base';

@@ -1,4 +1,4 @@
-/** UpdateContainerResources on a CRI runtime, whoever made it: the kernel has the limits that the client asked for. */
+/** UpdateContainerResources on any CRI runtime: the kernel applies the requested limits. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const MEGABYTE = 1n << 20n;
 
-/** What the kernel has for a process, in v1's units. */
+/** The kernel's limits of a process, in units of cgroup v1. */
 type Limits = { shares: number; quota: string; period: string; cpus: string; memory: string };
 
 export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>): void {
@@ -30,7 +30,7 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       runtime.cri.runtime.updateContainerResources({ containerId, linux: resources });
     const limits = async (containerId: string) => limitsOf(cgroups, await pidOf(runtime, containerId));
 
-    test('a running container gets other limits, each alone and together', async () => {
+    test('limits of a running container are changed, one by one and together', async () => {
       const containerId = await startIn(runtime, pod, { name: 'running', script, ...linux(first) });
       const memory = (count: bigint) => String(count * MEGABYTE);
       const before = await limits(containerId);
@@ -48,16 +48,16 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       await asked(containerId, { cpusetCpus: '0' });
       assert.deepEqual(await limits(containerId), { ...expected, cpus: '0' });
       await asked(containerId, {});
-      assert.deepEqual(await limits(containerId), { ...expected, cpus: '0' }, 'nothing that is asked changes nothing');
+      assert.deepEqual(await limits(containerId), { ...expected, cpus: '0' }, 'an empty request changes nothing');
       await asked(containerId, { cpuQuota: -1n });
       await asked(containerId, { memoryLimitInBytes: -1n });
       await asked(containerId, { cpuShares: 100n });
       const { shares, quota, memory: limit } = await limits(containerId);
-      assert.deepEqual([shares, quota], [100, '-1'], 'limits that are taken away stay away');
+      assert.deepEqual([shares, quota], [100, '-1'], 'removed limits stay removed');
       assert.ok(limit === 'max' || Number(limit) > 2 ** 60, limit);
     });
 
-    test('limits of a container that waits for its start are there from its start on', async () => {
+    test('limits that are changed before the start are in force from the start on', async () => {
       const containerId = await createIn(runtime, pod, { name: 'created', script, ...linux(first) });
       await asked(containerId, { cpuShares: 256n, memoryLimitInBytes: 48n * MEGABYTE });
       await runtime.cri.runtime.startContainer({ containerId });
@@ -65,7 +65,7 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       assert.deepEqual([shares, quota, memory], [256, '50000', String(48n * MEGABYTE)]);
     });
 
-    test('a container may be made without a quota, and get one', async () => {
+    test('a container without a quota can get one', async () => {
       const resources = { cpuQuota: -1n, memoryLimitInBytes: -1n };
       const containerId = await startIn(runtime, pod, { name: 'unlimited', script, ...linux(resources) });
       assert.equal((await limits(containerId)).quota, '-1');
@@ -73,7 +73,7 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       assert.equal((await limits(containerId)).quota, '30000');
     });
 
-    test('a container that takes more memory than it may is told to have been killed for it', async () => {
+    test('a container that exceeds its memory limit has the reason OOMKilled', async () => {
       const hungry = 'exec dd if=/dev/zero of=/dev/null bs=100M';
       const containerId = await startIn(runtime, pod, { name: 'hungry', script: hungry, ...linux(first) });
       await untilExited(runtime, containerId);
@@ -88,7 +88,11 @@ export function limitsSuite(name: string, open: () => Promise<RuntimeToCompare>)
       await assert.rejects(asked(containerId, { cpuQuota: 1n }));
       assert.deepEqual(await limits(containerId), before);
       await asked(containerId, { cpuShares: 2048n });
-      assert.deepEqual(await limits(containerId), { ...before, shares: 2048 }, 'what was refused is not tried again');
+      assert.deepEqual(
+        await limits(containerId),
+        { ...before, shares: 2048 },
+        'a refused limit is not applied again later',
+      );
     });
   });
 }
@@ -99,8 +103,8 @@ async function pidOf({ cri }: RuntimeToCompare, containerId: string): Promise<nu
 }
 
 /**
- * Which of the shares that are asked for here v2 has as this weight: converted linearly by older OCI runtimes, and so that
- * the two defaults are the same (1024 and 100) by runc since 1.3.2 and crun since 1.23.
+ * The CPU shares for a weight of cgroup v2. Older OCI runtimes convert linearly; runc since 1.3.2 and crun since 1.23 map the
+ * defaults (1024 shares, weight 100) to each other.
  */
 function sharesOf(weight: number): number {
   const linear = (shares: number) => Math.floor(1 + ((shares - 2) * 9999) / 262_142);
@@ -109,7 +113,7 @@ function sharesOf(weight: number): number {
   return [100, 256, 512, 1024, 2048].find((shares) => [linear(shares), curved(shares)].includes(weight)) ?? -1;
 }
 
-/** Read where the process is, whatever its runtime calls its cgroup. */
+/** Reads the limits of the cgroup that the process is in, whatever its name. */
 async function limitsOf(cgroups: CgroupHierarchy, pid: number): Promise<Limits> {
   const own = (await readFile(`/proc/${pid}/cgroup`, 'utf8')).split('\n').map((line) => line.split(':'));
   const read = async (controller: string, file: string) => {

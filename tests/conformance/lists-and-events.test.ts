@@ -1,4 +1,4 @@
-/** Streamed lists, metrics, and events of our runtime: nothing is lost on the way, however much there is and whoever is slow. */
+/** Streamed lists, metrics and events of Podwright's runtime: nothing is lost with large lists or slow clients. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { waitFor } from '@podwright/base';
@@ -15,22 +15,22 @@ before(async () => {
 });
 after(() => runtime?.end());
 
-/** Subscribes; the answer is there when nothing can be missed any more. */
+/** Subscribes; resolves when no later event can be missed. */
 async function subscribe(signal: AbortSignal): Promise<AsyncIterator<ContainerEventResponse>> {
   const events = runtime.cri.runtime.getContainerEvents({}, { signal });
-  await runtime.cri.runtime.version({}); // it was asked for later on the same connection
+  await runtime.cri.runtime.version({}); // a later call on the same connection: once it is answered, the subscription is active
   return events[Symbol.asyncIterator]();
 }
 
-/** Reads until an event of this kind about this id has come; returns what came, as text. */
+/** Reads events until the one of this kind and id; returns all of them as text. */
 async function readUntil(events: AsyncIterator<ContainerEventResponse>, last: { id: string; kind: string }) {
-  const heard: string[] = [];
+  const read: string[] = [];
   for (;;) {
     const { value, done } = await events.next();
     if (done) throw new Error('the events ended');
     const kind = ContainerEventType[value.containerEventType].split('_')[1]!.toLowerCase();
-    heard.push(`${kind} ${value.containerId}`);
-    if (value.containerId === last.id && kind === last.kind) return heard;
+    read.push(`${kind} ${value.containerId}`);
+    if (value.containerId === last.id && kind === last.kind) return read;
   }
 }
 
@@ -41,7 +41,7 @@ async function gather<T, I>(stream: AsyncIterable<T>, itemsOf: (message: T) => I
 }
 
 suite('events', { timeout: 180_000 }, () => {
-  test('ten who read and one who does not hear of the same things in the same order', async () => {
+  test('ten readers and a slow one get the same events in the same order', async () => {
     const leave = new AbortController();
     const readers = await Promise.all(Array.from({ length: 10 }, () => subscribe(leave.signal)));
     const slow = await subscribe(leave.signal);
@@ -51,9 +51,9 @@ suite('events', { timeout: 180_000 }, () => {
       ids.push(await createIn(runtime, pod, { name: `n${index}`, script: sleeper }));
     const { podSandboxId } = pod;
     const last = { id: podSandboxId, kind: 'deleted' };
-    const heard = Promise.all(readers.map((reader) => readUntil(reader, last)));
+    const read = Promise.all(readers.map((reader) => readUntil(reader, last)));
     await runtime.cri.runtime.removePodSandbox({ podSandboxId });
-    const [first, ...others] = await heard;
+    const [first, ...others] = await read;
     assert.deepEqual(first!.slice(0, 42), [
       `created ${podSandboxId}`,
       `started ${podSandboxId}`,
@@ -61,11 +61,11 @@ suite('events', { timeout: 180_000 }, () => {
     ]);
     assert.deepEqual(first!.filter((line) => line.startsWith('deleted')).length, 41);
     for (const other of others) assert.deepEqual(other, first);
-    assert.deepEqual(await readUntil(slow, last), first, 'late, but whole');
+    assert.deepEqual(await readUntil(slow, last), first, 'late, but complete');
     leave.abort();
   });
 
-  test('what happens between a subscription and a list is in one of both', async () => {
+  test('a change between a subscription and a list is in one of them', async () => {
     const pod = await runPod(runtime, 'between');
     const ids: string[] = [];
     const count = 30;
@@ -95,10 +95,10 @@ suite('events', { timeout: 180_000 }, () => {
     await runtime.cri.runtime.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('an event tells how the pod was when it happened', async () => {
+  test('an event has the status of the pod at its time', async () => {
     const leave = new AbortController();
     const events = await subscribe(leave.signal);
-    const pod = await runPod(runtime, 'told');
+    const pod = await runPod(runtime, 'reported');
     const id = await startIn(runtime, pod, { name: 'short', script: 'exit 3' });
     await untilExited(runtime, id);
     const states: string[] = [];
@@ -121,7 +121,7 @@ suite('events', { timeout: 180_000 }, () => {
 });
 
 suite('lists', { timeout: 180_000 }, () => {
-  test('a list longer than a message is refused with a message, and streamed whole', async () => {
+  test('a list longer than a message is refused with advice, and streamed completely', async () => {
     const pod = await runPod(runtime, 'long');
     const annotations = { note: 'x'.repeat(1 << 20) };
     const ids = [];
@@ -140,7 +140,7 @@ suite('lists', { timeout: 180_000 }, () => {
     await cri.runtime.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('streamed lists show what the others show', async () => {
+  test('streamed lists have the same items as the other lists', async () => {
     const pod = await runPod(runtime, 'streamed');
     const id = await startIn(runtime, pod, { name: 'one', script: sleeper });
     const { runtime: cri, image } = runtime.cri;
@@ -164,7 +164,7 @@ suite('lists', { timeout: 180_000 }, () => {
     await cri.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('metrics of a pod and its containers have the labels that their descriptors name', async () => {
+  test('metrics of a pod and its containers have the labels of their descriptors', async () => {
     const pod = await runPod(runtime, 'measured');
     const containerId = await startIn(runtime, pod, { name: 'main', script: sleeper });
     const { cri } = runtime;
@@ -198,7 +198,7 @@ suite('lists', { timeout: 180_000 }, () => {
     await cri.runtime.removePodSandbox({ podSandboxId: pod.podSandboxId });
   });
 
-  test('what a pod may take is noted, and shown when all is asked for', async () => {
+  test('the resources of a pod are recorded, and shown in verbose status', async () => {
     const pod = await runPod(runtime, 'resized');
     const { podSandboxId } = pod;
     const { cri } = runtime;
@@ -216,7 +216,7 @@ const allOf = ({ metrics, containerMetrics }: PodSandboxMetrics) => [
   ...metrics,
   ...containerMetrics.flatMap((container) => container.metrics),
 ];
-/** Which metrics there are changes from call to call: devices appear as they are used. */
+/** Names of containers with metrics. The metrics themselves vary from call to call: devices appear when they are used. */
 const subjectsOf = ({ podSandboxId, containerMetrics }: PodSandboxMetrics) => [
   podSandboxId,
   ...containerMetrics.map(({ containerId }) => containerId),

@@ -1,4 +1,4 @@
-/** A container that writes as fast as it can: every byte is in its log, and our process has nothing to do with it. */
+/** A container that writes as fast as it can: every byte is in its log, without CPU time of the runtime's process. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => runtime?.end());
 
-/** Waits without asking again and again, which would take CPU of ours. */
+/** Waits by events: polling would take CPU time of this process. */
 async function untilStopped(containerId: string, begin: () => Promise<unknown>): Promise<void> {
   const events = runtime.cri.runtime.getContainerEvents({}, { signal: AbortSignal.timeout(120_000) });
   await runtime.cri.runtime.version({});
@@ -28,22 +28,24 @@ async function untilStopped(containerId: string, begin: () => Promise<unknown>):
   }
 }
 
-/** Full lines of each stream, however they were cut into parts; a line that is not as it was written fails. */
+/** Counts the full lines of each stream, joined from their parts; throws for an altered line. */
 async function countLines(path: string): Promise<typeof LINES> {
   const counts = { stdout: 0, stderr: 0 };
-  const begun: Record<LogLine['stream'], string> = { stdout: '', stderr: '' };
+  const partial: Record<LogLine['stream'], string> = { stdout: '', stderr: '' };
   for await (const { stream, tag, text } of readLog(path)) {
-    const line = begun[stream] + text;
-    begun[stream] = tag === 'P' ? line : '';
+    const line = partial[stream] + text;
+    partial[stream] = tag === 'P' ? line : '';
     if (tag === 'P') continue;
     if (line !== LINE) assert.fail(`line ${counts[stream]} of ${stream} is ${JSON.stringify(line.slice(0, 500))}`);
     counts[stream]++;
   }
-  assert.deepEqual(begun, { stdout: '', stderr: '' });
+  assert.deepEqual(partial, { stdout: '', stderr: '' });
   return counts;
 }
 
-test('200 MB from a container are logged whole, without CPU time of ours', { timeout: 240_000 }, async () => {
+test('200 MB from a container are logged completely, without CPU time of the runtime', {
+  timeout: 240_000,
+}, async () => {
   const pod = await runPod(runtime, 'loud');
   const script = `until [ -e /go ]; do sleep 0.05; done; line=${LINE}
 yes $line | head -c ${LINES.stderr * 400} >&2 & yes $line | head -c ${LINES.stdout * 400}; wait`;
@@ -54,6 +56,6 @@ yes $line | head -c ${LINES.stderr * 400} >&2 & yes $line | head -c ${LINES.stdo
   await untilStopped(containerId, go);
   const { user, system } = process.cpuUsage(before);
   assert.deepEqual(await countLines(join(pod.config.logDirectory, 'loud.log')), LINES);
-  // Passing 200 MB on by ourselves would take seconds; the command and the event take some hundredths of one.
+  // copying 200 MB would take seconds of CPU time; the command and the event take some hundredths of a second
   assert.ok(user + system < 1_000_000, `${user + system} microseconds of CPU time`);
 });

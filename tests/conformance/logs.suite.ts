@@ -1,4 +1,4 @@
-/** Log files of containers of a CRI runtime, whoever made it: every byte is there, in the CRI's format. */
+/** Log files of containers of any CRI runtime: every byte is logged, in the CRI's format. */
 import assert from 'node:assert/strict';
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const patience = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 
-/** On a busy host containerd 1.6 now and then loses what is under way while a log is turned: `losesAtTurns`. */
-export type LogsOptions = { losesAtTurns: boolean };
+/** `losesAtRotation`: containerd 1.6 on a busy host sometimes loses output that is written while a log is rotated. */
+export type LogsOptions = { losesAtRotation: boolean };
 
 export function logsSuite(
   name: string,
   open: () => Promise<RuntimeToCompare>,
-  { losesAtTurns }: LogsOptions = { losesAtTurns: false },
+  { losesAtRotation }: LogsOptions = { losesAtRotation: false },
 ): void {
   suite(`logs of ${name}`, { timeout: 300_000 }, () => {
     let runtime: RuntimeToCompare;
@@ -27,7 +27,7 @@ export function logsSuite(
     });
     after(() => runtime?.end());
 
-    /** Runs a script to its end; the path of its log. */
+    /** Runs a script to its end and returns the path of its log. */
     const logOf = async (container: string, script: string) => {
       const containerId = await startIn(runtime, pod, { name: container, script });
       await untilExited(runtime, containerId);
@@ -39,14 +39,14 @@ export function logsSuite(
       return lines;
     };
 
-    /** A stream's content once it is `whole`: containerd tells the end of a container before it has written all of its log. */
+    /** A stream's content once it is `whole`: containerd reports the exit of a container before it has written all of its log. */
     const settled = async (path: string, stream: LogLine['stream'], whole: (content: Buffer) => boolean) => {
       const isWhole = async () => whole(await contentOf(path, stream)) || undefined;
       await waitFor(() => isWhole().catch(() => undefined), patience()).catch(() => undefined);
       return await contentOf(path, stream);
     };
 
-    test('both streams, empty lines, and what waits for the rest of its line', async () => {
+    test('both streams, empty lines and unfinished lines are logged', async () => {
       const script = "echo one; echo; printf 'tw'; sleep 0.3; echo o; echo wrong >&2; sleep 0.1; echo; printf end";
       const path = await logOf('lines', script);
       const out = /^one\n\ntwo\n\nend\n?$/;
@@ -55,8 +55,8 @@ export function logsSuite(
       assert.equal(String(await settled(path, 'stderr', (content) => String(content) === wrong)), wrong);
     });
 
-    test('lines longer than any buffer, and every byte that there is', async () => {
-      // 256 bytes of each value, a line of 100,000 characters, one of 16 KiB exactly, one that is one longer
+    test('lines longer than any buffer and all byte values are logged', async () => {
+      // all 256 byte values, a line of 100,000 characters, one of exactly 16 KiB, one that is a byte longer
       const bytes = Array.from({ length: 256 }, (_, value) => `\\${value.toString(8).padStart(3, '0')}`).join('');
       const x = (count: number) => `head -c ${count} /dev/zero | tr '\\0' x`;
       const script = `printf '${bytes}'; echo; ${x(100_000)}; echo; ${x(16_384)}; echo; ${x(16_385)}; echo`;
@@ -70,7 +70,7 @@ export function logsSuite(
       assert.ok(lines.every(({ text }) => text.length <= 16_384));
     });
 
-    test('a log that is moved away again and again while it is written loses nothing', async () => {
+    test('a log that is rotated repeatedly while it is written loses nothing', async () => {
       const count = 100_000;
       const script = `seq 1 ${count}; until [ -e /go ]; do sleep 0.05; done`;
       const containerId = await startIn(runtime, pod, { name: 'turned', script });
@@ -81,23 +81,23 @@ export function logsSuite(
         const moved = `${path}.${turn}`;
         renameSync(path, moved);
         await runtime.cri.runtime.reopenContainerLog({ containerId });
-        assert.ok(existsSync(path), 'the new log is there');
+        assert.ok(existsSync(path), 'the new log exists');
         files.push(moved);
       }
       await runtime.cri.runtime.execSync({ containerId, cmd: ['touch', '/go'], timeout: 60n });
       await untilExited(runtime, containerId, 150_000);
       const parts = await Promise.all([...files, path].map((file) => settled(file, 'stdout', () => true)));
-      if (losesAtTurns) return;
+      if (losesAtRotation) return;
       const numbers = parts.join('').trimEnd().split('\n').map(Number);
       const wrong = numbers.findIndex((number, index) => number !== index + 1);
       assert.equal(wrong, -1, `after ${numbers[wrong - 1]} comes ${numbers[wrong]}`);
       assert.equal(numbers.length, count);
     });
 
-    test('a log that was not moved away keeps what is in it', async () => {
+    test('ReopenContainerLog without a rotation keeps the content of the log', async () => {
       const script = 'echo before; until [ -e /go ]; do sleep 0.05; done; echo after; sleep 1000';
-      const containerId = await startIn(runtime, pod, { name: 'kept', script });
-      const path = join(pod.config.logDirectory, 'kept.log');
+      const containerId = await startIn(runtime, pod, { name: 'unrotated', script });
+      const path = join(pod.config.logDirectory, 'unrotated.log');
       const has = (text: string) =>
         waitFor(async () => String(await contentOf(path, 'stdout').catch(() => '')) === text || undefined, patience());
       await waitFor(() => existsSync(path) || undefined, patience());

@@ -13,7 +13,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 
 const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } };
 
-/** A pod's configuration, as a kubelet would make it. */
+/** A pod's configuration, as a kubelet would send it. */
 export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string, labels: Record<string, string> = {}) {
   return {
     metadata: { name, uid: `uid-${name}`, namespace: 'default', attempt: 0 },
@@ -24,7 +24,7 @@ export function podConfig({ logs }: Pick<RuntimeToCompare, 'logs'>, name: string
   } satisfies MessageInitShape<typeof PodSandboxConfigSchema>;
 }
 
-/** A container that runs a shell script. */
+/** Configuration of a container that runs a shell script. */
 export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name: string, script: string) {
   return {
     metadata: { name, attempt: 0 },
@@ -36,7 +36,7 @@ export function containerConfig({ image }: Pick<RuntimeToCompare, 'image'>, name
   } satisfies MessageInitShape<typeof ContainerConfigSchema>;
 }
 
-/** A sandbox, and what else is needed to make containers in it. */
+/** A sandbox and its configuration, which CreateContainer needs too. */
 export type Pod = { podSandboxId: string; config: PodConfig };
 type PodConfig = Omit<ReturnType<typeof podConfig>, 'linux'> & MessageInitShape<typeof PodSandboxConfigSchema>;
 
@@ -46,7 +46,7 @@ export async function runPod(runtime: RuntimeToCompare, name: string, labels?: R
   return { podSandboxId, config };
 }
 
-/** A container that runs a shell script; the rest replaces what it has otherwise. */
+/** A container that runs a shell script; further fields override its configuration. */
 export type ContainerInPod = { name: string; script: string } & Partial<
   Pick<ContainerConfig, 'stdin' | 'tty' | 'logPath' | 'command' | 'annotations'>
 > & {
@@ -55,7 +55,7 @@ export type ContainerInPod = { name: string; script: string } & Partial<
     linux?: MessageInitShape<typeof LinuxContainerConfigSchema>;
   };
 
-/** Creates a container in the pod; `more` changes its configuration. Returns its id. */
+/** Creates a container in the pod and returns its id; `more` overrides its configuration. */
 export async function createIn(
   runtime: RuntimeToCompare,
   { podSandboxId, config: sandboxConfig }: Pod,
@@ -72,7 +72,7 @@ export async function startIn(...args: Parameters<typeof createIn>): Promise<str
   return containerId;
 }
 
-/** Waits until the container has ended. */
+/** Waits until the container has exited. */
 export async function untilExited({ cri }: RuntimeToCompare, containerId: string, patienceMs = 60_000): Promise<void> {
   const ended = async () => {
     const { status } = await cri.runtime.containerStatus({ containerId });

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** A spec that did not pass, and the message that it gave. */
+/** A spec that did not pass, and its message. */
 export type SpecOutcome = { name: string; why: string };
 
 /** The outcome of one run of the suite. */
 export type Totals = { passed: number; failed: SpecOutcome[]; skipped: SpecOutcome[] };
 
-/** What is read of Ginkgo's JSON report. */
+/** The fields of Ginkgo's JSON report that are used. */
 type SpecReport = {
   ContainerHierarchyTexts: string[] | null;
   LeafNodeText: string;
@@ -17,7 +17,7 @@ type SpecReport = {
 
 const MAX_WHY = 300;
 
-/** Reads Ginkgo's JSON report. The benchmarks that critest carries along, and never selects for a validation, do not count. */
+/** Reads Ginkgo's JSON report. critest's benchmarks, which a validation never selects, are not counted. */
 export function readReport(file: string): Totals {
   const [suite] = JSON.parse(readFileSync(file, 'utf8')) as { SpecReports: SpecReport[] }[];
   const specs = (suite?.SpecReports ?? []).filter(
@@ -39,5 +39,5 @@ function nameOf({ ContainerHierarchyTexts, LeafNodeText }: SpecReport): string {
 
 function outcomeOf(spec: SpecReport): SpecOutcome {
   const why = spec.Failure?.Message?.replaceAll(/\s+/g, ' ').slice(0, MAX_WHY) ?? '';
-  return { name: nameOf(spec), why: why === '' ? 'left out by --skip or --ginkgo.focus' : why };
+  return { name: nameOf(spec), why: why === '' ? 'excluded by --skip or --ginkgo.focus' : why };
 }

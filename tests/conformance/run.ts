@@ -1,6 +1,6 @@
 /**
- * Runs a given critest (the validation suite of kubernetes-sigs/cri-tools) against a runtime from this checkout, in a place
- * of its own; README.md says how. Ends with 1 if a spec fails or if anything is left on the host.
+ * Runs a given critest (the validation suite of kubernetes-sigs/cri-tools) against a runtime from this checkout, with its own
+ * directories; see README.md. Exits with 1 if a spec fails or if anything is left on the host.
  *   node tests/conformance/run.ts --critest FILE --registry-config DIR [options] [-- more arguments of critest]
  */
 import { spawn } from 'node:child_process';
@@ -27,14 +27,16 @@ const { values: given, positionals: more } = parseArgs({
 });
 const { critest, 'registry-config': registryConfig } = given;
 if (critest === undefined || registryConfig === undefined) {
-  console.error('usage: run.ts --critest FILE --registry-config DIR; README.md beside it says what else');
+  console.error(
+    'usage: run.ts --critest FILE --registry-config DIR; see README.md in its directory for further options',
+  );
   process.exit(2);
 }
 const { problems, left } = await runAll({ critest: resolve(critest), registryConfigDir: resolve(registryConfig) });
 for (const line of left) console.log(`left on the host: ${line}`);
 process.exit(problems + left.length > 0 ? 1 : 0);
 
-/** All runs on one runtime: what one leaves behind is there for the next. */
+/** All runs use one runtime, so that later runs see leftovers of earlier ones. */
 async function runAll(paths: { critest: string; registryConfigDir: string }) {
   const runtime = new RuntimeUnderTest();
   const { registryConfigDir } = paths;
@@ -59,7 +61,7 @@ async function runAll(paths: { critest: string; registryConfigDir: string }) {
   return { problems, left: await runtime.end() };
 }
 
-/** One run of the suite; its log and its report stay in a directory of their own. */
+/** One run of the suite; its log and its report stay in their own directory. */
 async function runSuite(program: string, socket: string, seed: number): Promise<Totals> {
   const directory = resolve(given.output, `seed-${seed}`);
   const report = join(directory, 'report.json');
@@ -70,7 +72,7 @@ async function runSuite(program: string, socket: string, seed: number): Promise<
   const websocket = ['exec', 'attach', 'portforward'].map((kind) => `--websocket-${kind}`);
   const args = [
     ...[`--runtime-endpoint=${endpoint}`, `--image-endpoint=${endpoint}`],
-    ...(given.parallel === '1' ? [] : [`--parallel=${given.parallel}`]), // ginkgo takes it for a flag of go's where it is alone
+    ...(given.parallel === '1' ? [] : [`--parallel=${given.parallel}`]), // with 1, ginkgo would pass the flag to go
     ...[`--ginkgo.seed=${seed}`, `--ginkgo.json-report=${report}`, '--ginkgo.vv', '--ginkgo.no-color'],
     ...given.skip.map((pattern) => `--ginkgo.skip=${pattern}`),
     ...(given.websocket ? websocket : []),

@@ -5,29 +5,29 @@ import { type CriClient, connectCri } from '@podwright/cri';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { busyboxImage, startContainerd } from '../kubelet/containerd.fixture.ts';
 
-/** A runtime that has the busybox image, whoever made it. */
+/** A runtime under comparison, with the busybox image. */
 export type RuntimeToCompare = {
-  /** Ours, or Debian's containerd 1.6, which is what users come from. */
+  /** Podwright's runtime, or Debian's containerd 1.6, from which users migrate. */
   who: 'ours' | 'containerd';
   cri: CriClient;
   image: string;
   /** Directory for log directories of pods. */
   logs: string;
-  /** Ends it and removes all that it made. */
+  /** Stops the runtime and removes all its state. */
   end: () => Promise<void>;
 };
 
-/** How each runtime is opened; `name` is at most 4 letters and tells the containerds of one test run apart. */
+/** Functions that start each runtime; `name` (at most 4 letters) distinguishes the containerds of one test run. */
 export const openers = (name: string): Record<RuntimeToCompare['who'], () => Promise<RuntimeToCompare>> => ({
   ours: () => openOurs(),
   containerd: () => openContainerd(name),
 });
 
-/** Ours, with an OCI runtime of one's choice. */
+/** Starts Podwright's runtime with a given OCI runtime. */
 export async function openOurs(ociRuntime = ''): Promise<RuntimeToCompare> {
   const runtime = new RuntimeUnderTest();
   await runtime.start({ ociRuntime }).catch(async (error: unknown) => {
-    await runtime.stop(); // it would keep the test from ending
+    await runtime.stop(); // a running runtime would keep the test process alive
     throw error;
   });
   const { cri, image, place } = runtime;

@@ -1,4 +1,4 @@
-/** Statistics of containers, pods and image file systems of a CRI runtime, whoever made it. */
+/** Statistics of containers, pods and image file systems of any CRI runtime. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { createCgroup, discoverCgroups, removeCgroup, waitFor } from '@podwright/base';
@@ -9,7 +9,7 @@ import type { RuntimeToCompare } from './runtimes.fixture.ts';
 const MEGABYTE = 1 << 20;
 const patience = () => ({ intervalMs: 100, signal: AbortSignal.timeout(60_000) });
 
-/** Holds 20 MiB, writes 3 MiB over its image, uses some CPU now and then, and has one process beside its first. */
+/** A script that holds 20 MiB, writes 3 MiB to its layer, uses some CPU repeatedly, and has a second process. */
 const busy = `sleep 1000 & dd if=/dev/zero of=/written bs=1M count=3 2>/dev/null
 head -c ${20 * MEGABYTE} /dev/zero > /dev/shm/held; while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05; done`;
 
@@ -22,7 +22,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
     before(async () => {
       runtime = await open();
       const cgroups = await discoverCgroups();
-      await createCgroup(cgroups, cgroupParent); // the kubelet makes it
+      await createCgroup(cgroups, cgroupParent); // as the kubelet does
       const config = { ...podConfig(runtime, 'counted'), linux: { cgroupParent } };
       pod = { podSandboxId: (await runtime.cri.runtime.runPodSandbox({ config })).podSandboxId, config };
       const linux = { resources: { memoryLimitInBytes: BigInt(64 * MEGABYTE) } };
@@ -37,7 +37,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
     const ofContainer = async () => (await runtime.cri.runtime.containerStats({ containerId })).stats!;
     const value = (counter: { value: bigint } | undefined) => Number(counter?.value ?? -1);
 
-    test('a container tells its memory, its written layer and its CPU time, which grows', async () => {
+    test("a container's statistics have its memory, its writable layer and its growing CPU time", async () => {
       const settled = async () => {
         const stats = await ofContainer();
         const [used, layer] = [value(stats.memory?.usageBytes), value(stats.writableLayer?.usedBytes)];
@@ -62,7 +62,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
       await waitFor(grown, patience());
     });
 
-    test('a list shows what runs, and can be asked for less', async () => {
+    test('a list has the running containers, and can be filtered', async () => {
       const { cri } = runtime;
       const names = async (filter?: object) =>
         (await cri.runtime.listContainerStats({ filter })).stats.filter(isUsing).map(nameOf).sort();
@@ -74,7 +74,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
       assert.deepEqual(await names({ id: 'f'.repeat(64) }), []);
     });
 
-    test('a pod tells its cgroup, its network, its processes and its containers', async () => {
+    test("a pod's statistics have its cgroup, its network, its processes and its containers", async () => {
       const { stats } = await runtime.cri.runtime.podSandboxStats({ podSandboxId: pod.podSandboxId });
       checkPod(stats!, value);
       assert.ok(value(stats?.linux?.memory?.usageBytes) > 20 * MEGABYTE);
@@ -85,7 +85,7 @@ export function statisticsSuite(name: string, open: () => Promise<RuntimeToCompa
       );
     });
 
-    test('the image file system is told with a mount point and what it uses', async () => {
+    test('the image file system has a mount point and its usage', async () => {
       const { imageFilesystems } = await runtime.cri.image.imageFsInfo({});
       assert.equal(imageFilesystems.length, 1);
       const [one] = imageFilesystems;

@@ -1,6 +1,6 @@
 /**
- * The node is killed with SIGKILL while twenty pods start, run and stop; a new one finds everything as it was. The moments
- * are random; TEST_SEED repeats those of an earlier run.
+ * The node is killed with SIGKILL while twenty pods start, run and stop; a new node recovers all of them. The moments are random;
+ * TEST_SEED repeats those of an earlier run.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import type { StartedProgram } from '../pods/started-program.ts';
 const POD_COUNT = 20;
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const random = seededRandom(seed);
-/** A moment in each of these stretches, whose ends are in ms. */
+/** A random moment in each of these intervals, whose ends are in ms. */
 const momentsWithin = (...ends: number[]) =>
   ends.map((endMs, index) => (ends[index - 1] ?? 0) + random(endMs - (ends[index - 1] ?? 0)));
 const names = Array.from({ length: POD_COUNT }, (_, index) => `pod-${index}`);
@@ -47,7 +47,7 @@ function processesOfPods(): Map<string, string[]> {
   for (const line of shells) {
     const [pid, name] = [line.split(' ')[0]!, SHELL.exec(line)![1]!];
     const [, parent, , , , , , , , , , , , , , , , , , startTime] = statOf(pid);
-    // A shell's child has its command line until it becomes another program.
+    // a shell's child has the shell's command line until it executes another program
     if (startTime === undefined || pids.has(parent!)) continue;
     found.set(name, [...(found.get(name) ?? []), `${pid}@${startTime}`]);
   }
@@ -56,7 +56,7 @@ function processesOfPods(): Map<string, string[]> {
 
 const SHELL = /^\d+ sh -c : mark-(pod-\d+);/;
 
-/** Fields of a process from its state on; none when it has ended. */
+/** Fields of a process from its state on (proc_pid_stat(5)); empty if it has exited. */
 function statOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
@@ -65,7 +65,7 @@ function statOf(pid: string): string[] {
   }
 }
 
-/** Every pod is there once: by the CRI and by processes, and none was restarted. */
+/** Asserts that every pod exists once, by the CRI and by processes, and was not restarted. */
 async function assertOnce(): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint: place.path('state/cri.sock'), logger: silentLogger });
   try {
@@ -87,7 +87,7 @@ function assertSame(before: Map<string, string[]>, now: Map<string, string[]>): 
   for (const [name, processes] of before) assert.deepEqual(now.get(name), processes, `${name} is another process`);
 }
 
-/** Kills the node and returns what ran before; a start that was under way may still end in either way. */
+/** Kills the node and returns the processes that ran before; a start that was under way may still succeed or fail. */
 async function kill(daemon: StartedProgram): Promise<Map<string, string[]>> {
   const running = processesOfPods();
   daemon.child.kill('SIGKILL');
@@ -105,12 +105,12 @@ async function deleteAll(): Promise<void> {
   await place.ok('delete', '-f', place.file('all.yaml', manifests));
 }
 
-test(`twenty pods are there exactly once after ten kills while they start, run and stop (TEST_SEED=${seed})`, async () => {
+test(`twenty pods exist exactly once after ten kills while they start, run and stop (TEST_SEED=${seed})`, async () => {
   const manifests = place.file('all.yaml', names.map((name) => podManifest(name, marked(name))).join('---\n'));
   let daemon = await place.startDaemon();
-  // The stretches of a start on an idle host and on a busy one; between them lie sandbox, container and status.
+  // intervals of a start on an idle host and on a busy one, which cover sandbox, container and status
   for (const [index, momentMs] of momentsWithin(80, 250, 600, 1000, 1800, 2600).entries()) {
-    if (index > 0) await deleteAll(); // each start begins from nothing
+    if (index > 0) await deleteAll(); // each start begins without pods
     const apply = place.call('apply', manifests);
     await sleep(momentMs);
     const survivors = await kill(daemon);
@@ -140,7 +140,7 @@ test(`twenty pods are there exactly once after ten kills while they start, run a
     await kill(daemon);
     await deleting;
     daemon = await place.startDaemon();
-    // What was asked before the kill was kept; what was not is asked again.
+    // deletions that were accepted before the kill are kept; the others are requested again
     await place.call('delete', '-f', manifests);
     await place.until(async () => (await place.pods()).length === 0);
     assert.equal(processesOfPods().size, 0);
@@ -157,7 +157,7 @@ test(`twenty pods are there exactly once after ten kills while they start, run a
   assert.equal((await client.ended()).code, 0);
   daemon.child.kill('SIGTERM');
   await daemon.ended();
-  // A node that a command starts and ends takes what an empty node keeps on the host with it.
+  // a node that a command starts and stops also removes the state that an empty node keeps on the host
   await place.ok('images');
   assert.deepEqual(place.leftovers(), []);
 });

@@ -32,7 +32,7 @@ test('v1 is found', async () => {
 });
 
 for (const apiVersion of ['v1', 'v1alpha2'] as const) {
-  test(`${apiVersion}: status, lists and errors are understood`, async () => {
+  test(`${apiVersion}: status, lists and errors are decoded`, async () => {
     const client = await connect(apiVersion);
     assert.equal(client.apiVersion, apiVersion);
     const { status, info } = await client.runtime.status({ verbose: true });
@@ -57,7 +57,7 @@ for (const apiVersion of ['v1', 'v1alpha2'] as const) {
   });
 }
 
-test('a client outlives a restart of the runtime', async () => {
+test('a client reconnects after a restart of the runtime', async () => {
   const metrics = new Registry();
   const client = await connect('v1', metrics);
   await containerd.stop();

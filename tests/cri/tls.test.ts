@@ -13,7 +13,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 const certificates = new Certificates(directory);
 
-test('only clients with a certificate of the authority are let in over TCP', async (t) => {
+test('only clients with a certificate of the authority are accepted over TCP', async (t) => {
   await certificates.makeAuthority('authority');
   await certificates.makeAuthority('stranger');
   const own = await certificates.make('server', 'authority');

@@ -1,4 +1,4 @@
-/** Pods as a dockershim leaves them on an Engine, without one: for rooms that work with pods and make none. */
+/** Pods on an Engine as a dockershim creates them, but without a dockershim: for tests of rooms that do not create pods. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { discoverCgroups, silentLogger } from '@podwright/base';
@@ -21,16 +21,16 @@ import { statisticsHandlers } from '../../packages/dockershim/src/statistics/sta
 import { streamHandlers } from '../../packages/dockershim/src/streams/stream-handlers.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
-/** What rooms read of a dockershim's options. */
+/** The dockershim options that the tested rooms read. */
 export const bareOptions = {
   sandboxImage: 'registry.k8s.io/pause:3.10',
   pullProgressDeadlineMs: 60_000,
 } as DockershimOptions;
 
-/** What a container is made of beyond its command. */
+/** Options of a container besides its command. */
 export type BareContainer = { stdin?: boolean; stdinOnce?: boolean; tty?: boolean; host?: HostConfig };
 
-/** An Engine with pods on it, and the handlers of streams behind a CRI socket. */
+/** An Engine with pods, and a CRI server with the handlers of streams and statistics. */
 export class BarePods implements AsyncDisposable {
   readonly docker: DockerEngine;
   readonly engine: Engine;
@@ -69,7 +69,7 @@ export class BarePods implements AsyncDisposable {
     return pods;
   }
 
-  /** A pod's own container, running; with a network namespace of its own unless `host` says otherwise. */
+  /** Starts a sandbox container, by default with its own network namespace. */
   async sandbox(host: HostConfig = {}): Promise<string> {
     const name = { name: 'POD', podName: 'pod', namespace: 'default', uid: randomUUID(), attempt: 0 };
     const labels = dockerLabels({ labels: {}, annotations: {} }, { [TYPE_LABEL]: SANDBOX_TYPE });
@@ -77,7 +77,7 @@ export class BarePods implements AsyncDisposable {
     return await this.#start(formatName(name), { ...command, HostConfig: { NetworkMode: 'none', ...host } });
   }
 
-  /** A container of a pod that runs a script. */
+  /** Starts a container of a pod that runs a script. */
   async container(sandboxId: string, script: string, options: BareContainer = {}): Promise<string> {
     const own = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: sandboxId };
     const labels = dockerLabels({ labels: { app: 'bare' }, annotations: {} }, own);

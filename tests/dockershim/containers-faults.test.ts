@@ -15,19 +15,19 @@ after(() => pod?.[Symbol.asyncDispose]());
 const { CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED } = ContainerState;
 const hasCode = (code: string) => (error: unknown) => errorCode(error) === code;
 const bound = () => ({ intervalMs: 20, signal: AbortSignal.timeout(60_000) });
-/** A process namespace of its own: its end is not that of the sandbox. */
+/** Its own PID namespace, so that it does not exit with the sandbox. */
 const linux = { securityContext: { namespaceOptions: { pid: 1 } } };
 const configOf = (name: string) => ({ metadata: { name }, logPath: `${name}.log`, linux });
 const stateOf = async (id: string) => (await pod.verbs.status(id)).state;
 
-/** Stops the Engine as the call is under way, and starts it again. */
+/** Stops the Engine during the call, and starts it again. */
 async function restartDuring(call: () => Promise<unknown>): Promise<void> {
   process.kill(pod.docker.pid(), 'SIGSTOP');
   const failed = assert.rejects(call(), hasCode('unavailable'));
   await Promise.all([failed, pod.docker.restart()]);
 }
 
-test('an Engine that restarts in the middle of a call is an error that says so, and the call works again', async () => {
+test('a restart of the Engine fails the call under way, and a retry succeeds', async () => {
   const { verbs } = pod;
   await restartDuring(() => verbs.create(configOf('restarted')));
   const id = await verbs.create(configOf('restarted'));
@@ -45,8 +45,8 @@ test('an Engine that restarts in the middle of a call is an error that says so, 
   assert.deepEqual(found, []);
 });
 
-test('a dockershim that is killed at any stage leaves nothing that the next one cannot take up', async () => {
-  /** The call of a dockershim that ends at the stage: what it would have done is not done, and it knows nothing afterwards. */
+test('the next dockershim recovers from a kill at any stage', async () => {
+  /** A call of a dockershim that stops at the stage: later steps are not done, and its memory is lost. */
   const killedAt = async (stage: string, call: (verbs: EnginePod['verbs']) => Promise<unknown>) => {
     const atStage = (reached: string) => {
       if (reached === stage) throw new Error(`killed at ${stage}`);
@@ -76,10 +76,10 @@ test('a dockershim that is killed at any stage leaves nothing that the next one 
   const unstarted = await pod.verbs.create(configOf('killed'));
   await killedAt('container-start/log-linked', (verbs) => verbs.start(unstarted));
   await pod.verbs.remove(unstarted);
-  assert.throws(() => lstatSync(link), /ENOENT/, 'the link to a log that never was is gone as well');
+  assert.throws(() => lstatSync(link), /ENOENT/, 'the link to a log that never existed is removed too');
 });
 
-test('what somebody else ends or removes is as if it had ended or gone by itself', async () => {
+test('a container that another client kills or removes is reported as exited or missing', async () => {
   const { engine, verbs } = pod;
   const id = await verbs.create(configOf('behind'));
   await verbs.start(id);
@@ -99,7 +99,7 @@ test('what somebody else ends or removes is as if it had ended or gone by itself
   await assert.rejects(verbs.status(both), hasCode('not_found'));
 });
 
-test('a client that leaves is not waited for, and its retry finds what was begun', async () => {
+test('a cancelled call ends at once, and its retry finds the work that was begun', async () => {
   process.kill(pod.docker.pid(), 'SIGSTOP');
   const leave = new AbortController();
   const first = assert.rejects(pod.verbs.create(configOf('hasty'), leave.signal));

@@ -24,7 +24,7 @@ import { CONTAINER_NAME_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../../packages/d
 import { formatName, SANDBOX_CONTAINER_NAME } from '../../packages/dockershim/src/labels/names.ts';
 import { busyboxImage, type DockerEngine, startDockerEngine } from './docker-engine.fixture.ts';
 
-/** A pod on an Engine of its own: a sandbox made by hand, and the verbs of containers in it. */
+/** A pod on its own Engine: a manually created sandbox, and the CRI calls for containers in it. */
 export type EnginePod = AsyncDisposable & {
   docker: DockerEngine;
   engine: Engine;
@@ -52,7 +52,7 @@ export async function startEnginePod(): Promise<EnginePod> {
   return { docker, engine, sandboxId, logDirectory, verbs, [Symbol.asyncDispose]: dispose };
 }
 
-/** A sandbox's container, as any dockershim makes it. */
+/** Starts a sandbox container, as any dockershim creates it. */
 export async function startSandbox(
   engine: Engine,
   podName: string,
@@ -70,7 +70,7 @@ export async function startSandbox(
   return id;
 }
 
-/** The verbs as tests call them: with what they are about alone. */
+/** The CRI calls with short parameters for tests. */
 export function verbsOf(
   engine: Engine,
   { sandboxId, logDirectory }: { sandboxId: string; logDirectory: string },

@@ -25,7 +25,7 @@ const ended = (id: string) =>
     return status.state === CONTAINER_EXITED ? status : undefined;
   }, bound());
 
-/** What a container that has ended has written, out of Docker's lines of JSON. */
+/** The output of an exited container, from Docker's JSON log. */
 async function output(id: string): Promise<string> {
   const { logPath } = await pod.verbs.status(id);
   const lines = readFileSync(logPath!, 'utf8').trimEnd().split('\n');
@@ -38,7 +38,7 @@ async function run(name: string, config: object): Promise<string> {
   return id;
 }
 
-test('a container lives from its creation to its removal, and each time twice is as once', async () => {
+test('each call of the life of a container is idempotent', async () => {
   const labels = { app: 'shop', 'io.kubernetes.container.name': 'web' };
   const annotations = { 'a.b/hash': '1f' };
   const metadata = { name: 'web', attempt: 2 };
@@ -72,7 +72,7 @@ test('a container lives from its creation to its removal, and each time twice is
   assert.throws(() => lstatSync(join(pod.logDirectory, 'web/2.log')), /ENOENT/);
 });
 
-test('a container sees what was asked for', async () => {
+test('a container has the requested configuration', async () => {
   const [readOnly, made] = [join(pod.docker.scratch, 'a:b'), join(pod.docker.scratch, 'made/by/mount')];
   mkdirSync(readOnly);
   writeFileSync(join(readOnly, 'f'), 'from the host\n');
@@ -134,7 +134,7 @@ test('a container sees what was asked for', async () => {
   );
 });
 
-test('the exit tells how it came: of itself, by a signal that was asked for, out of memory, or not run at all', async () => {
+test('the reason of an exit is reported: normal exit, stop signal, out of memory, or failed start', async () => {
   const how = async (id: string) => {
     const { exitCode, reason } = await ended(id);
     return [exitCode, reason];
@@ -163,7 +163,7 @@ test('the exit tells how it came: of itself, by a signal that was asked for, out
   assert.ok(none.finishedAt === none.createdAt && none.startedAt === none.createdAt);
 });
 
-test('a list shows what its filter says, also by the beginnings of ids, and only what is ours', async () => {
+test('a list follows its filter, also by prefixes of ids, and has no foreign containers', async () => {
   const other = await startSandbox(pod.engine, 'other');
   const elsewhere = verbsOf(pod.engine, { sandboxId: other, logDirectory: '' });
   const running = await run('listed', { labels: { tier: 'front' } });
@@ -196,7 +196,7 @@ test('a list shows what its filter says, also by the beginnings of ids, and only
   assert.equal((await pod.engine.containers.inspect(foreign)).State.Status, 'created');
 });
 
-test('what is left under a name gives way, what runs under it stays, and a foreign holder keeps it', async () => {
+test('a leftover with the name is removed, a running container with it is an error, and a foreign one keeps the name', async () => {
   const metadata = { name: 'named' };
   const first = await pod.verbs.create({ metadata });
   const second = await pod.verbs.create({ metadata });
@@ -210,12 +210,12 @@ test('what is left under a name gives way, what runs under it stays, and a forei
 
   const name = 'k8s_taken_pod_default_uid-pod_0';
   const foreign = await pod.engine.containers.create(name, { Image: busyboxImage, Labels: {}, HostConfig: {} });
-  const beside = await pod.verbs.create({ metadata: { name: 'taken' } });
-  assert.equal((await pod.verbs.status(beside)).metadata?.name, 'taken');
+  const suffixed = await pod.verbs.create({ metadata: { name: 'taken' } });
+  assert.equal((await pod.verbs.status(suffixed)).metadata?.name, 'taken');
   assert.equal((await pod.engine.containers.inspect(foreign)).Name, `/${name}`);
 });
 
-test('limits are changed while it runs, and what cannot be changed is refused', async () => {
+test('limits of a running container are changed, and unsupported changes are refused', async () => {
   const id = await run('limited', { linux: { resources: { memoryLimitInBytes: 32n << 20n, cpuShares: 2n } } });
   await pod.verbs.update(id, { memoryLimitInBytes: 64n << 20n, cpuShares: 100n, cpuQuota: 20_000n, oomScoreAdj: 5n });
   const { linux } = (await pod.verbs.status(id)).resources!;
@@ -223,11 +223,11 @@ test('limits are changed while it runs, and what cannot be changed is refused', 
   await assert.rejects(pod.verbs.update(id, { memoryLimitInBytes: -1n }), hasCode('invalid_argument'));
   await pod.verbs.update(id, {});
   const unlimited = await run('unlimited', {});
-  await pod.verbs.update(unlimited, { memoryLimitInBytes: -1n, cpuShares: 150n }); // as kubelets say it
+  await pod.verbs.update(unlimited, { memoryLimitInBytes: -1n, cpuShares: 150n }); // as kubelets send it
   assert.equal((await pod.verbs.status(unlimited)).resources!.linux!.cpuShares, 150n);
 });
 
-test('a log is in its place before the first line, and stays readable where Docker cannot open it anew', async () => {
+test('a log is linked before its first line, and stays linked although Docker cannot reopen it', async () => {
   const link = join(pod.logDirectory, 'logged/0.log');
   const id = await pod.verbs.create({
     metadata: { name: 'logged' },
@@ -257,10 +257,10 @@ test('a log is in its place before the first line, and stays readable where Dock
   assert.equal(readFileSync(link, 'utf8'), '', "a file that is not this container's link stays");
 });
 
-test("a pod's own files are in a container also where the Engine is to give them a label", async () => {
+test("the pod's network files are mounted in a container also if the Engine relabels them", async () => {
   const { engine, logDirectory } = pod;
   const sandboxId = await startSandbox(engine, 'labelled', { NetworkDisabled: true });
-  // no host of these tests has SELinux; without it the Engine takes the same words and does nothing
+  // the hosts of these tests have no SELinux; without it the Engine accepts the options and ignores them
   const info = async () => ({ ...(await engine.info()), SecurityOptions: ['name=selinux'] });
   const verbs = verbsOf(engine, { sandboxId, logDirectory }, { facts: { info, version: () => engine.version() } });
   const args = ['sh', '-c', 'cat /etc/hostname; grep -c ip6-localhost /etc/hosts; echo >> /etc/hosts || echo no'];
@@ -274,15 +274,15 @@ test("a pod's own files are in a container also where the Engine is to give them
   assert.equal(Mounts.filter(({ Destination }) => Destination.startsWith('/etc/')).length, 3);
 });
 
-test('a container is made in a sandbox that runs, and sees processes of its own pod alone', async () => {
-  const other = await startSandbox(pod.engine, 'gone');
+test('a container is created only in a running sandbox, and sees only processes of its own pod', async () => {
+  const other = await startSandbox(pod.engine, 'other');
   const elsewhere = verbsOf(pod.engine, { sandboxId: other, logDirectory: '' });
   const target = await elsewhere.create({ metadata: { name: 'target' } });
   const options = (targetId: string) => ({
     linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.TARGET, targetId } } },
   });
   await assert.rejects(pod.verbs.create(options(target)), /is of another pod/);
-  await elsewhere.create({ metadata: { name: 'beside' }, ...options(target) });
+  await elsewhere.create({ metadata: { name: 'elsewhere' }, ...options(target) });
   await pod.engine.containers.stop(other, 0);
   await assert.rejects(elsewhere.create({ metadata: { name: 'late' } }), hasCode('failed_precondition'));
   const nowhere = verbsOf(pod.engine, { sandboxId: 'f'.repeat(64), logDirectory: '' });

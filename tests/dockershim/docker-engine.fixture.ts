@@ -18,35 +18,35 @@ import { readMounts } from '@podwright/system';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Name of the image that every test container runs: busybox. */
+/** Name of the busybox image of test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 
-/** A Docker Engine with everything of its own in one scratch directory. */
+/** A Docker Engine with all its state in one scratch directory. */
 export type DockerEngine = {
   scratch: string;
   /** Path of its socket. */
   socket: string;
   /** Process id of the daemon, for faults such as SIGSTOP. */
   pid: () => number;
-  /** Kills the daemon, and starts it again once `meanwhile` is over; containers go on, as with `live-restore`. */
+  /** Kills the daemon, and starts it again after `meanwhile`; containers keep running (`live-restore`). */
   restart: (meanwhile?: () => Promise<void>) => Promise<void>;
   stop: () => Promise<void>;
 };
 
 export type DockerEngineOptions = {
-  /** More of dockerd; `--log-driver`, say. */
+  /** Further flags of dockerd, for example `--log-driver`. */
   flags?: string[];
-  /** A terminal's Ctrl-C is for who started it, not for the daemon: it is needed to take its containers away. */
+  /** Keeps Ctrl-C of a terminal from the daemon, which the caller still needs to remove its containers. */
   detached?: boolean;
-  /** Gives it a disk of its own for its data, of so many bytes. */
+  /** Size of a separate disk for its data. */
   diskBytes?: number;
   /** Maps the users of all its containers to `MAPPED_USERS` and above (`userns-remap`). */
   mapsUsers?: boolean;
 };
 
 /**
- * Starts Debian's Docker Engine with a containerd, a data root and a socket of its own, without a bridge and without rules in the
- * host's packet filter, and loads the busybox image.
+ * Starts Debian's Docker Engine with its own containerd, data root and socket, without a bridge and without rules in the host's packet
+ * filter, and loads the busybox image.
  */
 export async function startDockerEngine(options: DockerEngineOptions = {}): Promise<DockerEngine> {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-'));
@@ -64,7 +64,7 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
       const ended = once(daemon, 'exit');
       daemon.kill('SIGKILL');
       await ended;
-      // its containerd ends with it; where nobody reaps that one, the next daemon would take it for alive
+      // its containerd exits with it; as an unreaped zombie the next daemon would take it for running
       await rm(join(scratch, 'exec/containerd/containerd.pid'), { force: true });
       await meanwhile?.();
       daemon = spawnDaemon(scratch, options);
@@ -82,12 +82,12 @@ export async function startDockerEngine(options: DockerEngineOptions = {}): Prom
   return engine;
 }
 
-/** The user of the host that root is in containers of an Engine that maps users. */
+/** Host user id of root in containers of an Engine that maps users. */
 export const MAPPED_USERS = 200_000;
 
-/** In a mount namespace of its own, where the host's ranges of users are what is needed; what the host mounts is seen there. */
+/** Command prefix for a mount namespace with other /etc/subuid and /etc/subgid, into which mounts of the host propagate. */
 function mappingUsers(scratch: string): string[] {
-  chmodSync(scratch, 0o711); // of its root
+  chmodSync(scratch, 0o711); // mapped users must reach the data root in it
   const ranges = join(scratch, 'ranges');
   writeFileSync(ranges, `nobody:${MAPPED_USERS}:65536\n`);
   const binds = ['/etc/subuid', '/etc/subgid'].map((path) => `mount --bind ${ranges} ${path}`).join(' && ');
@@ -119,7 +119,7 @@ async function answers(socket: string, daemon: ChildProcess, scratch: string): P
   await waitFor(
     async () => {
       if (daemon.exitCode !== null)
-        throw new Error(`dockerd has ended: ${readFileSync(join(scratch, 'dockerd.log'), 'utf8').slice(-2000)}`);
+        throw new Error(`dockerd has exited: ${readFileSync(join(scratch, 'dockerd.log'), 'utf8').slice(-2000)}`);
       const engine = await connectEngine(socket).catch(() => undefined);
       engine?.close();
       return engine;
@@ -151,7 +151,7 @@ async function stop(daemon: ChildProcess, scratch: string, socket: string): Prom
     daemon.kill('SIGTERM');
     await ended;
   }
-  // a daemon that was killed and started again leaves its data root mounted on itself, and namespaces
+  // a daemon that was killed and restarted leaves mounts behind: its data root on itself, and namespaces
   const left = readMounts().filter(({ mountPoint }) => mountPoint.startsWith(`${scratch}/`));
   for (const { mountPoint } of left.reverse()) await runChecked('umount', [mountPoint]);
   await rm(scratch, { recursive: true, force: true });

@@ -6,17 +6,17 @@ import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
 import { type DockershimHandle, type DockershimOptions, startDockershim } from '@podwright/dockershim';
 
-/** A dockershim with everything of its own in one scratch directory, and a client of it. */
+/** A dockershim with all its state in one scratch directory, and a client of it. */
 export type Dockershim = AsyncDisposable & {
   scratch: string;
   options: DockershimOptions;
   handle: DockershimHandle;
   cri: CriClient;
-  /** Stops the dockershim and starts it again; pods go on. */
+  /** Stops the dockershim and starts it again; pods keep running. */
   restart: () => Promise<void>;
 };
 
-/** Options of a dockershim on an Engine, with Docker's own kind of network; the scratch directory is the caller's. */
+/** Options of a dockershim on an Engine, with Docker's own network; the caller owns the scratch directory. */
 export function dockershimOptions(scratch: string, dockerSocket: string): DockershimOptions {
   return {
     dockerSocket,

@@ -21,41 +21,41 @@ before(async () => {
 });
 after(() => pod?.[Symbol.asyncDispose]());
 
-/** How a sandbox is, as far as these tests look at it. */
+/** A minimal PodSandboxStatus for these tests. */
 const podSandboxStatus: RuntimeHandlers['podSandboxStatus'] = async ({ podSandboxId }, { signal }) => {
   const found = await unlessNotFound(pod.engine.containers.inspect(podSandboxId, signal));
   if (found === undefined) throw new PodwrightError('not_found', podSandboxId);
   return { status: { id: found.Id, state: found.State.Running ? 0 : 1 } };
 };
 
-/** Enough for a busy host. */
+/** Timeout for a busy host. */
 const PATIENCE_MS = 60_000;
 
-/** Streams end with the signal, and tell what came when a test waits for too long. */
+/** Subscribes; the streams end with the signal. A wait that times out fails with the events so far. */
 function watch(signal: AbortSignal) {
   const { engine } = pod;
   const runPodSandbox = () => Promise.reject(new Error('sandboxes are made by hand here'));
   const verbs = { ...pod.verbs.handlers, podSandboxStatus, runPodSandbox };
   const handlers = eventHandlers({ engine, logger: silentLogger }, verbs);
   const subscribe = (one = signal) =>
-    new Told(
+    new Received(
       handlers.getContainerEvents(
         create(GetEventsRequestSchema),
         anyCall(AbortSignal.any([one, AbortSignal.timeout(PATIENCE_MS)])),
       ),
     );
-  return { subscribe, told: subscribe() };
+  return { subscribe, received: subscribe() };
 }
 
-/** What a subscriber is told, a line each: what happened to which container, and how its pod's containers were. */
-class Told {
+/** Events of a subscriber as lines: the event and its container; `last` has the states of the pod's containers in the last event. */
+class Received {
   readonly #events: AsyncIterator<ContainerEventResponse, undefined>;
 
   constructor(events: ReturnType<RuntimeHandlers['getContainerEvents']>) {
     this.#events = events[Symbol.asyncIterator]() as never;
   }
 
-  /** Lines until all wanted ones have come, in any order with others in between. */
+  /** Reads lines until all wanted ones have arrived, in any order and with others in between. */
   async until(wanted: string[]): Promise<string[]> {
     const lines: string[] = [];
     while (!wanted.every((line) => lines.includes(line))) {
@@ -77,34 +77,34 @@ class Told {
 
 const short = (id: string, kind: string) => `${id.slice(0, 6)} ${kind}`;
 
-test('subscribers are told what happens to pods, with how the pod is then, and nothing of other containers', async () => {
+test('subscribers get the events of pods with the status of the pod, and none of other containers', async () => {
   using leave = Object.assign(new AbortController(), { [Symbol.dispose]: () => leave.abort() });
-  const { told, subscribe } = watch(leave.signal);
+  const { received, subscribe } = watch(leave.signal);
   const hostile = { [TYPE_LABEL]: CONTAINER_TYPE, [SANDBOX_ID_LABEL]: pod.sandboxId };
   const foreign = await pod.engine.containers.create('odd', { Image: busyboxImage, Labels: hostile, HostConfig: {} });
-  const id = await pod.verbs.create({ metadata: { name: 'told' } });
-  await told.until([short(id, 'created')]);
-  assert.equal(told.last, `0 ${id.slice(0, 6)}=created`);
+  const id = await pod.verbs.create({ metadata: { name: 'watched' } });
+  await received.until([short(id, 'created')]);
+  assert.equal(received.last, `0 ${id.slice(0, 6)}=created`);
   const second = subscribe();
   await pod.verbs.start(id);
-  await told.until([short(id, 'started')]);
-  assert.equal(told.last, `0 ${id.slice(0, 6)}=running`);
+  await received.until([short(id, 'started')]);
+  assert.equal(received.last, `0 ${id.slice(0, 6)}=running`);
   await second.until([short(id, 'started')]);
   await pod.verbs.stop(id);
   await pod.engine.containers.remove(foreign);
   await pod.verbs.remove(id);
-  assert.deepEqual(await told.until([short(id, 'deleted')]), [short(id, 'stopped'), short(id, 'deleted')]);
-  assert.equal(told.last, '0 ');
+  assert.deepEqual(await received.until([short(id, 'deleted')]), [short(id, 'stopped'), short(id, 'deleted')]);
+  assert.equal(received.last, '0 ');
   const other = await startSandbox(pod.engine, 'sandboxed');
   await pod.engine.containers.remove(other);
   const own = ['created', 'started', 'stopped', 'deleted'].map((kind) => short(other, kind));
-  assert.deepEqual(await told.until([own[3]!]), own);
-  assert.equal(told.last, 'no ');
+  assert.deepEqual(await received.until([own[3]!]), own);
+  assert.equal(received.last, 'no ');
 });
 
-test('what happens while the Engine is away is told when it is back, and what happens then', async () => {
+test('changes while the Engine is down are reported after its restart, and so are later events', async () => {
   using leave = Object.assign(new AbortController(), { [Symbol.dispose]: () => leave.abort() });
-  const { told } = watch(leave.signal);
+  const { received } = watch(leave.signal);
   const [ends, stays] = await Promise.all(
     ['ends', 'stays'].map(async (name) => {
       const own = { namespaceOptions: { pid: 1 } };
@@ -113,22 +113,24 @@ test('what happens while the Engine is away is told when it is back, and what ha
       return id;
     }),
   );
-  await told.until([short(ends!, 'started'), short(stays!, 'started')]);
+  await received.until([short(ends!, 'started'), short(stays!, 'started')]);
   const { Pid } = (await pod.engine.containers.inspect(ends!)).State;
   await pod.docker.restart(async () => void process.kill(Pid, 'SIGKILL'));
-  await told.until([short(ends!, 'stopped')]);
-  assert.ok(told.last.includes(`${ends!.slice(0, 6)}=exited`) && told.last.includes(`${stays!.slice(0, 6)}=running`));
+  await received.until([short(ends!, 'stopped')]);
+  assert.ok(
+    received.last.includes(`${ends!.slice(0, 6)}=exited`) && received.last.includes(`${stays!.slice(0, 6)}=running`),
+  );
   await pod.verbs.stop(stays!);
-  await told.until([short(stays!, 'stopped')]);
+  await received.until([short(stays!, 'stopped')]);
 });
 
-test('the Engine is followed while somebody listens', async () => {
+test('the Engine is followed while there are subscribers', async () => {
   const leave = new AbortController();
-  const { told } = watch(leave.signal);
+  const { received } = watch(leave.signal);
   const id = await pod.verbs.create({ metadata: { name: 'left' } });
-  await told.until([short(id, 'created')]);
+  await received.until([short(id, 'created')]);
   leave.abort();
-  await told.until(['never']).then(
+  await received.until(['never']).then(
     () => assert.fail(),
     (error: Error) => assert.match(error.message, /the stream has ended/),
   );

@@ -23,7 +23,7 @@ after(() => started?.end());
 
 const FULL = { code: 'resource_exhausted', message: /no space left on device/ };
 
-/** Writes a file until there is no room. */
+/** Writes a file until the disk is full. */
 function fill(path: string): void {
   const file = openSync(path, 'w');
   try {
@@ -40,7 +40,7 @@ function fill(path: string): void {
   }
 }
 
-test("a full disk of Docker's is an error that says so and leaves nothing, and room is all that is missing", async () => {
+test("a full disk of Docker's is reported as such and leaves nothing behind, and calls succeed once there is space", async () => {
   const shim = await openShim(started.place);
   try {
     const before = await shim.run(podConfig('before'));
@@ -62,7 +62,7 @@ test("a full disk of Docker's is an error that says so and leaves nothing, and r
   }
 });
 
-test('images are pulled, loaded and made with an error that says that there is no room, and once there is again', async () => {
+test('pulling, loading and building images fails with the full disk as the reason, and succeeds once there is space', async () => {
   const { scratch, socket } = started.engine;
   await using registry = await DockerRegistry.start(scratch);
   const path = join(scratch, 'app.tar');

@@ -1,4 +1,4 @@
-/** Images of a Docker Engine by the CRI: a real registry, and faults of Engines. */
+/** Images of a Docker Engine over the CRI, with a real registry and with faulty Engines. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -78,23 +78,23 @@ test('an image is pulled, found by tag, digest and id, listed, and removed with 
   assert.equal((await images().imageStatus({ image: spec(digest!), verbose: false })).image, undefined);
 });
 
-test('a list of containers is not kept when an image gets another name, whoever gives it', async () => {
+test('the cached list of containers is dropped when any client tags an image', async () => {
   const list = () => pods.engine.lists.list({ label: ['image.test=1'] });
-  const isKept = async () => {
+  const isCached = async () => {
     const one = await list();
     return one === (await list()) ? one : undefined;
   };
-  const kept = await waitFor(isKept, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
+  const cached = await waitFor(isCached, { intervalMs: 10, signal: AbortSignal.timeout(10_000) });
   const other = engineAt(pods.docker.socket);
   await other.archives.tag(busyboxImage, { repository: 'renamed', tag: '1' });
-  // in half of the time for which it would have been kept
-  const isNew = async () => ((await list()) !== kept ? true : undefined);
+  // within half of the time for which it would be cached
+  const isNew = async () => ((await list()) !== cached ? true : undefined);
   await waitFor(isNew, { intervalMs: 10, signal: AbortSignal.timeout(LIST_CACHE_MS / 2) });
   await other.archives.untag('renamed:1');
   other.close();
 });
 
-test('credentials are told to the registry, and without the right ones a pull is refused in its class', async () => {
+test('credentials are sent to the registry, and without the right ones a pull fails with the right class', async () => {
   const image = spec(`${guarded.host}/team/app:1`);
   const check = async (auth: { username?: string; password?: string; auth?: string } | undefined, code: string) =>
     assert.rejects(async () => images().pullImage({ image, auth }), { code });
@@ -106,7 +106,7 @@ test('credentials are told to the registry, and without the right ones a pull is
   await images().removeImage({ image });
 });
 
-test('a missing image, a registry that is away and a text that is no reference are told apart', async () => {
+test('a missing image, an unreachable registry and a malformed reference have different errors', async () => {
   const check = async (image: string, expected: object) =>
     assert.rejects(async () => images().pullImage({ image: spec(image) }), expected, image);
   await check(`${registry.host}/team/app:nosuch`, { code: 'not_found', message: /manifest/ });
@@ -115,7 +115,7 @@ test('a missing image, a registry that is away and a text that is no reference a
   await check('No Image', { code: 'invalid_argument' });
 });
 
-test('an image that a container has is not removed, and that is told', async () => {
+test('an image that a container uses is not removed, with an error that says so', async () => {
   const sandboxId = await pods.sandbox();
   await assert.rejects(async () => images().removeImage({ image: spec(busyboxImage) }), {
     code: 'failed_precondition',
@@ -124,13 +124,13 @@ test('an image that a container has is not removed, and that is told', async () 
   await pods.engine.containers.remove(sandboxId);
 });
 
-test("the images' file system is that of Docker's root", async () => {
+test("the file system of images is that of Docker's root", async () => {
   const { imageFilesystems } = await images().imageFsInfo({});
   assert.equal(imageFilesystems[0]?.fsId?.mountpoint, join(pods.docker.scratch, 'data'));
   assert.ok(imageFilesystems[0].usedBytes!.value > 1_000_000n);
 });
 
-test("the sandbox image is pulled with the host's credentials, and made once of the host's programs when no registry answers", async () => {
+test("the sandbox image is pulled with the host's credentials, and built once from the host's programs if no registry answers", async () => {
   const home = join(pods.docker.scratch, 'home');
   mkdirSync(join(home, '.docker'), { recursive: true });
   const auths = { [guarded.host]: { auth: Buffer.from('me:secret').toString('base64') } };
@@ -156,7 +156,7 @@ test("the sandbox image is pulled with the host's credentials, and made once of 
   await pods.engine.containers.remove(id);
 });
 
-/** Pulls from an Engine that answers so. */
+/** Pulls from a fake Engine with this answer. */
 async function pullFrom(
   answer: (response: ServerResponse) => unknown,
   { deadlineMs = 60_000, signal = new AbortController().signal } = {},
@@ -181,7 +181,7 @@ async function pullFrom(
 
 const line = (message: object) => `${JSON.stringify(message)}\n`;
 
-test('progress that is none ends a pull: no JSON, a line without an end, an error, a cut', async () => {
+test('malformed progress ends a pull: no JSON, an endless line, an error, a lost connection', async () => {
   await assert.rejects(
     pullFrom((response) => response.end('<html>')),
     { code: 'internal', message: /progress is not as expected/ },
@@ -212,7 +212,7 @@ test('progress that is none ends a pull: no JSON, a line without an end, an erro
   assert.equal(await pullFrom((response) => response.end(line({ status: 'Done' }))), 'sha256:1');
 });
 
-test('a pull that says the same again and again gains nothing and is given up; one that unpacks is waited for', async () => {
+test('a pull that repeats the same progress times out, and one that unpacks does not', async () => {
   const repeat = (status: string) => async (response: ServerResponse) => {
     let count = 0;
     for await (const _ of setInterval(20)) {
@@ -235,8 +235,8 @@ test('a cancelled pull closes its connection', async () => {
     response.on('close', () => {
       isClosed = true;
     });
-    response.write(line({ status: 'Pulling' }), () => cancelled.abort(new Error('nobody waits')));
+    response.write(line({ status: 'Pulling' }), () => cancelled.abort(new Error('cancelled')));
   };
-  await assert.rejects(pullFrom(hold, { signal: cancelled.signal }), /nobody waits/);
+  await assert.rejects(pullFrom(hold, { signal: cancelled.signal }), /cancelled/);
   await waitFor(() => isClosed || undefined, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
 });

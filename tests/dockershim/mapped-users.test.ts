@@ -38,7 +38,7 @@ after(async () => {
 type Pod = Exclude<MessageInitShape<typeof PodSandboxConfigSchema>, { $typeName: string }>;
 type Container = Exclude<MessageInitShape<typeof ContainerConfigSchema>, { $typeName: string }>;
 
-/** A pod with a container that was not started yet. */
+/** Creates a pod with a container that is not started yet. */
 async function made(name: string, pod: Pod, container: Container) {
   const { runtime } = dockershim.cri;
   const logDirectory = join(dockershim.scratch, name);
@@ -55,7 +55,7 @@ async function made(name: string, pod: Pod, container: Container) {
   return { containerId, log: join(logDirectory, 'c.log'), remove };
 }
 
-/** What a command says in a container, and the user of the host that its process is. */
+/** Runs a script in a container; returns its output and the host user of its process. */
 async function inside(containerId: string, script: string): Promise<{ user: number; said: string }> {
   const { runtime } = dockershim.cri;
   const { info } = await runtime.containerStatus({ containerId, verbose: true });
@@ -65,7 +65,7 @@ async function inside(containerId: string, script: string): Promise<{ user: numb
   return { user: Number(user), said: Buffer.from(stdout).toString() };
 }
 
-test('a pod has the mapped users, its network, its files, volumes that all may read, and its log', async () => {
+test('a pod with mapped users has its network, its files, world-readable volumes, and its log', async () => {
   const volume = join(dockershim.scratch, 'volume');
   mkdirSync(volume);
   for (const [name, mode] of [
@@ -85,13 +85,13 @@ test('a pod has the mapped users, its network, its files, volumes that all may r
   await remove();
 });
 
-test("a pod that is on the host's network or privileged has the users of the host", async () => {
+test("a pod that is on the host's network or privileged has unmapped users", async () => {
   const onHost = { linux: { securityContext: { namespaceOptions: { network: NamespaceMode.NODE } } } };
   const host = await made('host', onHost, onHost);
   await dockershim.cri.runtime.startContainer({ containerId: host.containerId });
   assert.deepEqual(await inside(host.containerId, 'hostname'), { user: 0, said: `${hostname()}\n` });
   await host.remove();
-  // not every host can start one
+  // not every host can start a privileged container
   const privileged = { linux: { securityContext: { privileged: true } } };
   await (await made('privileged', privileged, privileged)).remove();
 });

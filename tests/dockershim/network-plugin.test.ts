@@ -11,7 +11,7 @@ import { dockerBridge, openShim, podConfig, remains, startPlace } from './sandbo
 /** IFF_PROMISC (linux/if.h). */
 const PROMISCUOUS = 0x100;
 
-test('a pod reaches itself by its services as the hairpin mode says', async () => {
+test('a pod reaches itself through its services according to the hairpin mode', async () => {
   const { place, end } = await startPlace();
   try {
     const bridge = `/sys/class/net/${place.bridge}`;
@@ -34,7 +34,7 @@ test('a pod reaches itself by its services as the hairpin mode says', async () =
   }
 });
 
-/** What a pod finds in its namespace: a loopback that is up, and the address that is told of it. */
+/** Checks a pod's namespace: the loopback is up, and the address is the reported one. */
 async function inside({ status, engine, network }: Awaited<ReturnType<typeof openShim>>, id: string): Promise<void> {
   const { State } = await engine.containers.inspect(id);
   const netns = `/proc/${State.Pid}/ns/net`;
@@ -43,12 +43,12 @@ async function inside({ status, engine, network }: Awaited<ReturnType<typeof ope
   const { ip } = (await status(id)).network!;
   const eth = await runChecked('nsenter', [`--net=${netns}`, 'ip', '-o', '-4', 'addr', 'show', 'dev', 'eth0']);
   assert.ok(eth.includes(` ${ip}/16 `));
-  // without a record, as for a sandbox that another dockershim has made, the namespace itself tells
+  // without a record, as for a sandbox of another dockershim, the address is read from the namespace
   const stranger = { namespace: 'x', name: 'x', uid: 'x', sandboxId: 'f'.repeat(64) };
   assert.equal((await network.podNetworkStatus(stranger, netns))?.ips[0], ip);
 }
 
-test("on Docker's own bridge the Engine gives addresses and publishes ports", async () => {
+test("on Docker's own bridge the Engine assigns addresses and publishes ports", async () => {
   const name = `pwn${process.pid}`;
   await runChecked('ip', ['link', 'add', name, 'type', 'bridge']);
   await runChecked('ip', ['addr', 'add', '10.235.200.1/24', 'dev', name]);

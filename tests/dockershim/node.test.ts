@@ -1,4 +1,4 @@
-/** A node with `runtime = "docker"`, by the command as it is shipped. */
+/** A node with `runtime = "docker"`, started with the bundled command. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ after(async () => {
   await bundle.remove();
 });
 
-test('run says at once that there is no Docker Engine, and what to do', async () => {
+test('run reports a missing Docker Engine at once, and what to do', async () => {
   const config = join(docker.scratch, 'away.toml');
   const places = ['root', 'state'].map((key) => `${key} = "${join(docker.scratch, 'away', key)}"\n`).join('');
   writeFileSync(config, `runtime = "docker"\n${places}[dockershim]\ndocker_endpoint = "/nonexistent/docker.sock"\n`);
@@ -33,7 +33,7 @@ test('run says at once that there is no Docker Engine, and what to do', async ()
   assert.equal(existsSync(join(docker.scratch, 'away')), false);
 });
 
-test('run ends at once at a Ctrl-C while it waits for an Engine that does not answer, and leaves nothing', async () => {
+test('run exits at once at Ctrl-C while it waits for an Engine that does not answer, and leaves nothing behind', async () => {
   const silent = createServer();
   const socket = join(docker.scratch, 'silent.sock');
   await once(silent.listen(socket), 'listening');
@@ -52,7 +52,7 @@ test('run ends at once at a Ctrl-C while it waits for an Engine that does not an
   silent.close();
 });
 
-test('run starts a node on a Docker Engine, ends with its pods, and leaves nothing on the host', async () => {
+test('run starts a node on a Docker Engine, exits with its pods, and leaves nothing on the host', async () => {
   const { scratch, socket } = docker;
   const cgroup = `/${basename(scratch)}`;
   const config = join(scratch, 'config.toml');

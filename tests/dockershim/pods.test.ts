@@ -1,4 +1,4 @@
-/** Pods on a Docker Engine, from their manifests on: our kubelet, the dockershim, CNI's bridge. */
+/** Pods on a Docker Engine from manifests: Podwright's kubelet, the dockershim, CNI's bridge plugin. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,8 +93,8 @@ test('a pod is probed, logged, restarted and removed', async () => {
     timeout: 10n,
   });
   assert.match(Buffer.from(stdout).toString(), /^web\n(.|\n)*^nameserver /m);
-  const { status: told } = await dockershim.cri.runtime.containerStatus({ containerId });
-  assert.ok(!told!.mounts.some(({ containerPath }) => containerPath === '/etc/resolv.conf'));
+  const { status } = await dockershim.cri.runtime.containerStatus({ containerId });
+  assert.ok(!status!.mounts.some(({ containerPath }) => containerPath === '/etc/resolv.conf'));
   await dockershim.cri.runtime.execSync({ containerId, cmd: ['touch', '/tmp/dead'], timeout: 10n });
   const again = await kubelet.pod('web', (pod) => stateOf(pod)?.restartCount === 1 && stateOf(pod)!.ready);
   assert.equal(await logOf(node, again, { previous: true }), 'try of web\n');
@@ -102,12 +102,12 @@ test('a pod is probed, logged, restarted and removed', async () => {
   await dockershim.restart();
   await kubelet.remove('web.yaml');
   await kubelet.until(
-    'the pod is gone',
+    'the pod is removed',
     async () => (await dockershim.cri.runtime.listPodSandbox({})).items.length === 0,
   );
 });
 
-test('logs of another driver are read through the Engine, and say why a container failed', async () => {
+test('logs of another driver are read through the Engine, also for termination messages', async () => {
   const local = await startNode(['--log-driver=local']);
   try {
     const fallback = '      terminationMessagePolicy: FallbackToLogsOnError\n  restartPolicy: Never';

@@ -1,6 +1,6 @@
 /**
- * The life of one sandbox in a process of its own, so that it can be killed: `node sandbox-child.ts PLACE_JSON STAGE`. It kills
- * itself with SIGKILL at the stage.
+ * Runs, stops and removes one sandbox in a process that kills itself with SIGKILL at the stage:
+ * `node sandbox-child.ts PLACE_JSON STAGE`.
  */
 import { Protocol } from '@podwright/cri';
 import { openShim, podConfig, type SandboxPlace } from './sandbox-place.fixture.ts';

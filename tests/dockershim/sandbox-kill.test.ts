@@ -12,7 +12,7 @@ import { openShim, podConfig, remains, startPlace } from './sandbox-place.fixtur
 const CHILD = fileURLToPath(new URL('./sandbox-child.ts', import.meta.url));
 const SOURCE = fileURLToPath(new URL('../../packages/dockershim/src/sandbox', import.meta.url));
 
-/** Every stage that the code names: a new one is tried without being written down here. */
+/** All stages (failpoints) in the source code, so that new ones are tested automatically. */
 function stagesInCode(): string[] {
   const texts = readdirSync(SOURCE).map((name) => readFileSync(join(SOURCE, name), 'utf8'));
   return texts.flatMap((text) => [...text.matchAll(/failpoint\('([a-z-]+\/[a-z-]+)'\)/g)].map(([, stage]) => stage!));
@@ -24,13 +24,13 @@ before(async () => {
 });
 after(() => started.end());
 
-test('each verb that changes a sandbox has stages', () => {
+test('each call that changes a sandbox has stages', () => {
   const verbs = new Set(stagesInCode().map((stage) => stage.split('/')[0]));
   assert.deepEqual([...verbs].sort(), ['sandbox-remove', 'sandbox-run', 'sandbox-stop']);
 });
 
 for (const stage of stagesInCode()) {
-  test(`killed at ${stage}, the next start puts the sandbox in order, and a retry succeeds`, async () => {
+  test(`killed at ${stage}, the next start cleans up the sandbox, and a retry succeeds`, async () => {
     const { place } = started;
     const child = spawn(process.execPath, [CHILD, JSON.stringify(place), stage], { stdio: 'inherit' });
     assert.deepEqual(await once(child, 'exit'), [null, 'SIGKILL']);
@@ -38,7 +38,7 @@ for (const stage of stagesInCode()) {
     try {
       await recoverSandboxes(shim.dependencies, AbortSignal.timeout(60_000));
       const left = await shim.list();
-      // what a start takes back is gone; what was whole or is being removed is the client's
+      // a start rolls back incomplete sandboxes; complete ones and those in removal are kept for the client
       const isWhole =
         ['sandbox-run/network-up', 'sandbox-stop/stopped'].includes(stage) || stage.startsWith('sandbox-remove');
       if (!isWhole) assert.deepEqual(left, []);

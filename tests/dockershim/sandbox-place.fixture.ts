@@ -19,10 +19,10 @@ import {
   startDockerEngine,
 } from './docker-engine.fixture.ts';
 
-/** Where a dockershim's sandboxes are, and the network that they get: plain values, which a child process is given. */
+/** Directories and network of a dockershim's sandboxes; plain values that can be passed to a child process. */
 export type SandboxPlace = { socket: string; root: string; confDir: string; binDirs: string[]; bridge: string };
 
-/** The verbs of sandboxes on an Engine, as a server would call them. */
+/** The CRI calls for sandboxes on an Engine, as a server would call them. */
 export type SandboxShim = {
   engine: Engine;
   network: NetworkPlugin;
@@ -48,7 +48,7 @@ export type SandboxShimOptions = {
 
 const BIN_DIR = '/usr/lib/cni';
 
-/** An Engine and a place of its own, with a CNI network on a bridge of its own. */
+/** Starts an Engine with its own directories and a CNI network on its own bridge. */
 export async function startPlace(
   options: DockerEngineOptions = {},
 ): Promise<{ engine: DockerEngine; place: SandboxPlace; end: () => Promise<void> }> {
@@ -66,7 +66,7 @@ export async function startPlace(
   return { engine, place, end };
 }
 
-/** An image whose process only waits. */
+/** An image whose process only sleeps. */
 const SANDBOX_IMAGE = 'localhost/podwright/pause:1';
 
 async function makeSandboxImage(socket: string): Promise<void> {
@@ -91,7 +91,7 @@ export function bridgePlugin({ bridge, root }: SandboxPlace) {
   return { type: 'bridge', bridge, isGateway: true, ipam };
 }
 
-/** The verbs over a place, of this process. */
+/** The CRI calls for sandboxes, in this process. */
 export async function openShim(place: SandboxPlace, options: SandboxShimOptions = {}): Promise<SandboxShim> {
   const { failpoint = noFailpoint, logger = silentLogger, hairpinMode = 'hairpin-veth' } = options;
   const engine = await connectEngine(place.socket);
@@ -128,10 +128,10 @@ export async function openShim(place: SandboxPlace, options: SandboxShimOptions 
   };
 }
 
-/** Docker's own bridge in the place of CNI. */
+/** Docker's own bridge instead of CNI. */
 export const dockerBridge = (): NetworkPlugin => new DockerBridge();
 
-/** A pod as a kubelet asks for it. */
+/** A pod's configuration, as a kubelet would send it. */
 export function podConfig(name: string, more: MessageInitShape<typeof PodSandboxConfigSchema> = {}): PodSandboxConfig {
   const uid = `${name}-uid`;
   const labels = {
@@ -149,7 +149,7 @@ export function podConfig(name: string, more: MessageInitShape<typeof PodSandbox
   return create(PodSandboxConfigSchema, { ...base, ...(more as object) });
 }
 
-/** All that sandboxes have left in a place and on the host, one line each. */
+/** Leftovers of sandboxes in the directories and on the host, one line each. */
 export async function remains(place: SandboxPlace): Promise<string[]> {
   const engine = await connectEngine(place.socket);
   const containers = await engine.containers.list({}).finally(() => engine.close());

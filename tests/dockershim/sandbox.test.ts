@@ -49,7 +49,7 @@ const sleeper = (labels: Record<string, string>) => {
   return { Image: busyboxImage, Cmd: ['sleep', '100000'], Labels: labels, HostConfig: { NetworkMode: 'none' } };
 };
 
-test('a sandbox is run, shown, stopped and removed, each as often as is asked for', async () => {
+test('a sandbox is run, shown, stopped and removed, and repeated calls succeed', async () => {
   const shim = await open();
   const mapping = { protocol: Protocol.TCP, containerPort: 80, hostPort: 38236, hostIp: '' };
   const id = await shim.run(podConfig('life', { portMappings: [mapping] }));
@@ -73,7 +73,7 @@ test('a sandbox is run, shown, stopped and removed, each as often as is asked fo
   await nothingLeft();
 });
 
-test('filters of the list hold for sandboxes whose container is gone as well', async () => {
+test('filters of the list also apply to sandboxes whose container was removed', async () => {
   const shim = await open();
   const [one, other] = await Promise.all([shim.run(podConfig('one')), shim.run(podConfig('other'))]);
   await shim.engine.containers.remove(other);
@@ -94,7 +94,7 @@ test('filters of the list hold for sandboxes whose container is gone as well', a
   await nothingLeft();
 });
 
-test('a pod on the host has no network of its own', async () => {
+test("a pod on the host's network has no network of its own", async () => {
   const shim = await open();
   const namespaceOptions = { network: NamespaceMode.NODE, pid: NamespaceMode.NODE, ipc: NamespaceMode.NODE };
   const id = await shim.run(podConfig('hosted', { hostname: '', linux: { securityContext: { namespaceOptions } } }));
@@ -106,9 +106,12 @@ test('a pod on the host has no network of its own', async () => {
   await nothingLeft();
 });
 
-test('what the Engine cannot do is refused in words', async () => {
+test('features that the Engine lacks are refused with the reason', async () => {
   const shim = await open();
-  await assert.rejects(shim.run(podConfig('x'), 'kata'), /"kata" is no runtime of the Docker Engine, which has .*runc/);
+  await assert.rejects(
+    shim.run(podConfig('x'), 'kata'),
+    /"kata" is not a runtime of the Docker Engine, which has .*runc/,
+  );
   const usernsOptions = { mode: NamespaceMode.POD, uids: [{ hostId: 70000, containerId: 0, length: 65536 }], gids: [] };
   const linux = { securityContext: { namespaceOptions: { usernsOptions } } };
   await assert.rejects(shim.run(podConfig('x', { linux })), {
@@ -119,7 +122,7 @@ test('what the Engine cannot do is refused in words', async () => {
   await end(shim, await shim.run(podConfig('x'), 'runc'));
 });
 
-test('a name that a dead or half made sandbox has is freed; what lives keeps it, and beside what is not ours there is another', async () => {
+test('the name of a dead or incomplete sandbox is freed, that of a running one is not, and next to a foreign container the name gets a suffix', async () => {
   const shim = await open();
   const name = 'k8s_POD_taken_default_taken-uid_0';
   const labels = { 'io.kubernetes.docker.type': 'podsandbox', 'io.kubernetes.container.name': 'POD' };
@@ -127,21 +130,21 @@ test('a name that a dead or half made sandbox has is freed; what lives keeps it,
   const created = await containers.create(name, sleeper(labels));
   const id = await shim.run(podConfig('taken'));
   await assert.rejects(containers.inspect(created), { code: 'not_found' });
-  await assert.rejects(shim.run(podConfig('taken')), { code: 'already_exists', message: /it is there, and runs/ });
+  await assert.rejects(shim.run(podConfig('taken')), { code: 'already_exists', message: /it exists and runs/ });
   assert.equal((await shim.status(id)).state, READY);
   await shim.stop(id);
   const again = await shim.run(podConfig('taken'));
   await end(shim, again);
   const foreign = await containers.create(name, sleeper({}));
-  const beside = await shim.run(podConfig('taken'));
-  assert.deepEqual((await shim.status(beside)).metadata?.uid, 'taken-uid');
-  await end(shim, beside);
+  const suffixed = await shim.run(podConfig('taken'));
+  assert.deepEqual((await shim.status(suffixed)).metadata?.uid, 'taken-uid');
+  await end(shim, suffixed);
   await containers.inspect(foreign);
   await containers.remove(foreign);
   await nothingLeft();
 });
 
-test('containers in a sandbox end with it; foreign ones with hostile labels are never touched', async () => {
+test('containers in a sandbox are stopped with it; foreign ones with the same labels are never touched', async () => {
   const shim = await open();
   const id = await shim.run(podConfig('full'));
   const { containers } = shim.engine;
@@ -180,7 +183,7 @@ test('containers in a sandbox end with it; foreign ones with hostile labels are 
   await nothingLeft();
 });
 
-test('a sandbox removed behind our back gives its network back when it is stopped, or at the next start', async () => {
+test('the network of a sandbox that another client has removed is released by its stop, or at the next start', async () => {
   const shim = await open();
   const [stopped, recovered] = [await shim.run(podConfig('stopped')), await shim.run(podConfig('recovered'))];
   for (const id of [stopped, recovered]) await shim.engine.containers.remove(id);
@@ -193,7 +196,7 @@ test('a sandbox removed behind our back gives its network back when it is stoppe
   await nothingLeft();
 });
 
-test('a corrupt checkpoint is named, and its sandbox goes without it', async () => {
+test('a corrupt checkpoint is logged with its path, and its sandbox is removed without it', async () => {
   const warned: object[] = [];
   const logger: Logger = { ...silentLogger, warn: (fields) => void warned.push(fields) };
   const shim = await open({ logger });
@@ -216,7 +219,7 @@ test('a corrupt checkpoint is named, and its sandbox goes without it', async () 
   await nothingLeft();
 });
 
-test('a network that fails or hangs leaves nothing, and says why', async () => {
+test('a network setup that fails or hangs leaves nothing behind, and its error is reported', async () => {
   await using fake = await FakePlugins.create();
   const place = { ...started.place, binDirs: [...started.place.binDirs, fake.directory] };
   const failing = { type: 'failing' };
@@ -229,13 +232,13 @@ test('a network that fails or hangs leaves nothing, and says why', async () => {
     await assert.rejects(shim.run(podConfig('poor')), /the pool is empty/);
     await nothingLeft();
     writeNetwork(place, [bridgePlugin(place), { type: 'hanging' }]);
-    const gone = new AbortController();
-    const hasty = await openShim(place, { signal: gone.signal });
+    const cancelled = new AbortController();
+    const hasty = await openShim(place, { signal: cancelled.signal });
     shims.push(hasty);
     const run = hasty.run(podConfig('poor'));
     await Promise.all([
       assert.rejects(run, /client went away/),
-      waitForHang(fake).then(() => gone.abort(new Error('client went away'))),
+      waitForHang(fake).then(() => cancelled.abort(new Error('client went away'))),
     ]);
     await nothingLeft();
   } finally {
@@ -248,21 +251,21 @@ async function waitForHang(fake: FakePlugins): Promise<void> {
   await waitFor(hangs, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
 }
 
-test('a network that hangs when it is removed does not keep the sandbox running', async () => {
+test('a network removal that hangs does not keep the sandbox running', async () => {
   await using fake = await FakePlugins.create();
   const place = { ...started.place, binDirs: [...started.place.binDirs, fake.directory] };
   const pass = '[ "$CNI_COMMAND" = ADD ] && printf %s "$config" | sed \'s/.*"prevResult"://; s/}$//\'; exit 0';
   await fake.install('hanging', `[ "$CNI_COMMAND" = DEL ] && exec sleep 1000\n${pass}`);
   try {
     writeNetwork(place, [bridgePlugin(place), { type: 'hanging' }]);
-    const gone = new AbortController();
-    const hasty = await openShim(place, { signal: gone.signal });
+    const cancelled = new AbortController();
+    const hasty = await openShim(place, { signal: cancelled.signal });
     const patient = await openShim(place);
     shims.push(hasty, patient);
     const id = await patient.run(podConfig('stuck'));
     const hangs = async () => (await fake.journal()).includes('DEL hanging') || undefined;
     const abort = waitFor(hangs, { intervalMs: 20, signal: AbortSignal.timeout(60_000) }).then(() =>
-      gone.abort(new Error('client went away')),
+      cancelled.abort(new Error('client went away')),
     );
     await Promise.all([assert.rejects(hasty.stop(id), /client went away/), abort]);
     assert.equal((await patient.status(id)).state, NOT_READY);
@@ -280,7 +283,7 @@ for (const stage of [
   'sandbox-stop/network-down',
   'sandbox-remove/network-down',
 ]) {
-  test(`an Engine that is killed and started again at ${stage} fails the call at most, and a retry succeeds`, async () => {
+  test(`an Engine that is killed and started again at ${stage} at most fails the call, and a retry succeeds`, async () => {
     let restart: (() => Promise<void>) | undefined = () => started.engine.restart();
     const failpoint = async (reached: string) => {
       if (reached !== stage) return;
@@ -299,7 +302,7 @@ for (const stage of [
   });
 }
 
-test("resolv.conf on Docker's own bridge stays as the pod asked for it when the Engine starts again", async () => {
+test("resolv.conf on Docker's own bridge keeps the pod's DNS settings over a restart of the Engine", async () => {
   const shim = await open({ network: dockerBridge() });
   const id = await shim.run(
     podConfig('resolved', { dnsConfig: { servers: ['10.9.9.9'], searches: ['.'], options: [] } }),
@@ -315,7 +318,7 @@ test("resolv.conf on Docker's own bridge stays as the pod asked for it when the 
   await nothingLeft();
 });
 
-test('of twenty sandboxes, made and removed by five at once, nothing is left', async () => {
+test('twenty sandboxes, run and removed five at a time, leave nothing behind', async () => {
   const shim = await open();
   const lives = Array.from({ length: 20 }, (_, index) => async () => {
     const mapping = { protocol: Protocol.UDP, containerPort: 53, hostPort: 38240 + index, hostIp: '127.0.0.1' };

@@ -27,7 +27,7 @@ const READY = [
   ['NetworkReady', true, ''],
 ];
 
-test('a dockershim says what it is, and what its Engine is like', async () => {
+test('Version and Status describe the dockershim and its Engine', async () => {
   await using dockershim = await openDockershim(docker.socket);
   const { version: engineVersion, cgroupDriver } = await lookAtEngine(docker.socket);
   const { runtimeName, runtimeVersion, runtimeApiVersion } = await dockershim.cri.runtime.version({});
@@ -42,7 +42,7 @@ test('a dockershim says what it is, and what its Engine is like', async () => {
   assert.ok(runtimeHandlers.some(({ name }) => name === 'runc'));
 });
 
-test('an Engine that is away at the start is told of, and found when it comes', async () => {
+test('an Engine that is unreachable at the start is reported, and used once it answers', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwds-'));
   const options = dockershimOptions(scratch, join(scratch, 'docker.sock'));
   const dockershim = await startDockershim(options);
@@ -58,7 +58,7 @@ test('an Engine that is away at the start is told of, and found when it comes', 
   await rm(scratch, { recursive: true, force: true });
 });
 
-test('an Engine that goes away is told of at once, and calls answer when it is back', async () => {
+test('a stopped Engine is reported at once, and calls succeed after its restart', async () => {
   await using dockershim = await openDockershim(docker.socket);
   const { cri } = dockershim;
   await docker.restart(async () => {
@@ -69,7 +69,7 @@ test('an Engine that goes away is told of at once, and calls answer when it is b
   assert.deepEqual((await cri.runtime.listPodSandbox({})).items, []);
 });
 
-test('an Engine that takes calls and does not answer is told of within a bound, or until nobody waits', async () => {
+test('an Engine that accepts calls and does not answer is reported after a timeout, or when the caller cancels', async () => {
   process.kill(docker.pid(), 'SIGSTOP');
   try {
     await assert.rejects(lookAtEngine(docker.socket, { timeoutMs: 100 }), {
@@ -83,7 +83,7 @@ test('an Engine that takes calls and does not answer is told of within a bound, 
   }
 });
 
-test('a start that cannot work is refused with what to do', async () => {
+test('a start that cannot succeed fails with advice', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwds-'));
   const options = dockershimOptions(scratch, docker.socket);
   const { cgroupDriver } = await lookAtEngine(docker.socket);
@@ -100,13 +100,13 @@ test('a start that cannot work is refused with what to do', async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-test('one dockershim has a root directory', async () => {
+test('a second dockershim on the same root directory is refused', async () => {
   await using first = await openDockershim(docker.socket);
   const second = startDockershim({ ...first.options, socket: join(first.scratch, 'second.sock') });
   await assert.rejects(second, { code: 'already_exists', message: /another one uses this root directory/ });
 });
 
-/** A server that answers what version it is, and nothing else. */
+/** A server that answers only `GET /version`. */
 async function serveVersion(socket: string, version: object): Promise<AsyncDisposable & { socket: string }> {
   const server = createServer((_, response) => response.end(JSON.stringify(version)));
   await new Promise<void>((resolve) => server.listen(socket, resolve));

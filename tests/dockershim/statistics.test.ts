@@ -24,7 +24,7 @@ after(() => pods?.[Symbol.asyncDispose]());
 
 const stats = () => pods.cri.runtime;
 
-test('a container tells its CPU and memory, the kernel being asked, and what it has written', async () => {
+test('the statistics of a container have its CPU and memory by the kernel, and its writable layer', async () => {
   const layer = async () => {
     const { stats: found } = await stats().containerStats({ containerId: busy });
     return (found?.writableLayer?.usedBytes?.value ?? 0n) >= 5_000_000n ? found : undefined;
@@ -42,7 +42,7 @@ test('a container tells its CPU and memory, the kernel being asked, and what it 
   await waitFor(usesCpu, { intervalMs: 200, signal: AbortSignal.timeout(60_000) });
 });
 
-test('lists have what runs of ours, by their filters, and nothing of foreign containers', async () => {
+test('lists have the running containers that match their filters, and no foreign ones', async () => {
   const { containers } = pods.engine;
   const hostile = {
     Image: busyboxImage,
@@ -75,7 +75,7 @@ test('lists have what runs of ours, by their filters, and nothing of foreign con
   for (const id of [foreign, ended]) await containers.remove(id);
 });
 
-test('a pod tells its network, its containers, and their sum where it has no cgroup of its own', async () => {
+test("a pod's statistics have its network, its containers, and their sum if it has no cgroup of its own", async () => {
   const { stats: pod } = await stats().podSandboxStats({ podSandboxId: sandboxId });
   assert.equal(pod?.attributes?.metadata?.name, 'pod');
   const linux = pod?.linux;
@@ -85,7 +85,7 @@ test('a pod tells its network, its containers, and their sum where it has no cgr
   assert.equal(linux!.process!.processCount!.value, 2n);
 });
 
-test("a pod with a cgroup of its own tells that one's use, and one in the host's network no interfaces", async () => {
+test("the statistics of a pod with its own cgroup are the cgroup's, and a pod on the host's network has no interfaces", async () => {
   const parent = `/pwdstats-${process.pid}`;
   const id = await pods.sandbox({ CgroupParent: parent, NetworkMode: 'host' });
   const container = await pods.container(id, 'sleep 1000', { host: { CgroupParent: parent } });
@@ -95,7 +95,7 @@ test("a pod with a cgroup of its own tells that one's use, and one in the host's
     [found.length, linux?.network?.defaultInterface, linux?.network?.interfaces.length],
     [1, undefined, 0],
   );
-  assert.equal(linux?.process?.processCount?.value, 2n, 'the sandbox itself is one');
+  assert.equal(linux?.process?.processCount?.value, 2n, 'the sandbox has a process too');
   for (const one of [container, id]) await pods.engine.containers.remove(one);
-  await removeCgroup(await discoverCgroups(), parent); // Docker leaves it
+  await removeCgroup(await discoverCgroups(), parent); // Docker does not remove it
 });

@@ -1,4 +1,4 @@
-/** What only a Docker Engine can do wrong with the streams of a pod. */
+/** Cases of a pod's streams that are specific to a Docker Engine. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,14 +40,14 @@ async function attachUrl(containerId: string, { stdin = false, tty = false }: As
 const eventually = (condition: () => boolean | Promise<boolean>) =>
   waitFor(async () => (await condition()) || undefined, { intervalMs: 20, signal: AbortSignal.timeout(boundMs) });
 
-/** A number of seconds that no other process sleeps for, and whether any does. */
+/** A unique number of seconds for `sleep`, and a function that finds out whether a process sleeps for it. */
 function uniqueSleep() {
   const seconds = String(randomInt(10 ** 9, 10 ** 10));
   const count = async () => (await findByCommandLine(seconds, (argv) => argv.at(-1) === seconds)).length;
   return { seconds, count };
 }
 
-test("a command's input is what the client sends, to the byte, and ends when the client's does", async () => {
+test("a command gets exactly the client's input, and its end", async () => {
   const sent = Buffer.from('{"Detach":false}\r\n\0\x01\xff', 'latin1');
   const stdin = () => new PassThrough().end(sent);
   const hex = await collect(await execUrl('od -An -v -tx1', { stdin: true }), stdin());
@@ -56,14 +56,14 @@ test("a command's input is what the client sends, to the byte, and ends when the
   assert.equal(none.out.toString().trim(), '0');
 });
 
-test("a container's input is what attached clients send, to the byte, and ends with the first of them with stdinOnce", async () => {
+test('a container gets exactly the input of attached clients, which ends with the first client with stdinOnce', async () => {
   const script = 'od -An -v -tx1; sleep 1';
   const id = await pods.container(sandboxId, script, { stdin: true, stdinOnce: true });
   const { out, exitCode } = await collect(await attachUrl(id, { stdin: true }), new PassThrough().end('abc'));
   assert.deepEqual([out.toString().replaceAll(/\s/g, ''), exitCode], ['616263', 0]);
 });
 
-test('a client that ends its input goes on to see the output of a container whose input stays open', async () => {
+test('a client that ends its input still gets the output of a container whose input stays open', async () => {
   const id = await pods.container(sandboxId, 'while read line; do echo "got $line"; done', { stdin: true });
   const [first, second] = [0, 0].map(() => attachUrl(id, { stdin: true }));
   const visitor = new Visitor(await first!, { stdin: true });
@@ -76,7 +76,7 @@ test('a client that ends its input goes on to see the output of a container whos
   await pods.engine.containers.remove(id);
 });
 
-test("no key ends a session on a terminal, neither docker's nor ours, and what looks like the beginning of one comes through", async () => {
+test("no key sequence detaches a session on a terminal, and prefixes of Docker's sequences are passed through", async () => {
   const script = 'stty raw -echo; echo ready; head -c 6 | od -An -v -tx1; sleep 0.3';
   const check = async (url: string, keys: number[]) => {
     const visitor = new Visitor(url, { stdin: true, tty: true });
@@ -91,7 +91,7 @@ test("no key ends a session on a terminal, neither docker's nor ours, and what l
   await check(await attachUrl(id, { stdin: true, tty: true }), [16, 17, 0xff, 0xfe, 0xff, 0x71]);
 });
 
-test('a hundred megabytes go in and come out over WebSocket as they were', async () => {
+test('a hundred megabytes pass in both directions over WebSocket unchanged', async () => {
   const sent = randomBytes(1 << 20);
   const hash = createHash('sha256');
   const visitor = new WebSocketVisitor(
@@ -107,7 +107,7 @@ test('a hundred megabytes go in and come out over WebSocket as they were', async
   assert.equal(visitor.received('stderr').toString(), 'end\n');
 });
 
-test('a client that does not read holds the command', async () => {
+test('a client that does not read pauses the command', async () => {
   const word = `slow-${randomInt(10 ** 9)}`;
   const stdout = new Writable({ write: () => undefined });
   const leaving = new AbortController();
@@ -124,13 +124,13 @@ test('a client that does not read holds the command', async () => {
     last = written();
     return sameFor === 25;
   });
-  assert.ok(last < 64 << 20, `${last} bytes are on their way`);
+  assert.ok(last < 64 << 20, `${last} bytes are buffered`);
   leaving.abort();
   await session;
   await eventually(async () => (await find()) === undefined);
 });
 
-test('a command whose client goes away ends with all that it started', async () => {
+test('a command whose client disconnects is killed with its descendants', async () => {
   const { seconds, count } = uniqueSleep();
   for (const tty of [false, true]) {
     const visitor = new Visitor(await execUrl(`sleep ${seconds} & echo here; sleep ${seconds}`, { tty }), { tty });
@@ -141,7 +141,7 @@ test('a command whose client goes away ends with all that it started', async () 
   }
 });
 
-test('when the Engine is killed, clients of commands hear of it, and the commands end', async () => {
+test('when the Engine is killed, clients of commands get an error, and the commands are killed', async () => {
   const { seconds, count } = uniqueSleep();
   const visitor = new Visitor(await execUrl(`echo here; sleep ${seconds}`));
   await eventually(() => visitor.output.includes('here'));
@@ -149,13 +149,13 @@ test('when the Engine is killed, clients of commands hear of it, and the command
   waiting.catch(() => undefined);
   await eventually(async () => (await count()) === 2);
   await pods.docker.restart();
-  await assert.rejects(visitor.ended, /the Docker Engine has gone/);
+  await assert.rejects(visitor.ended, /connection to the Docker Engine was lost/);
   await assert.rejects(async () => waiting);
   await eventually(async () => (await count()) <= 1);
-  assert.equal((await collect(await execUrl('exit 5'))).exitCode, 5, 'of the container, which went on');
+  assert.equal((await collect(await execUrl('exit 5'))).exitCode, 5, 'the container kept running');
 });
 
-test('ExecSync tells outputs apart, cuts what is too much for an answer, and kills the command at the timeout', async () => {
+test('ExecSync separates the outputs, truncates them to the limit of an answer, and kills the command at the timeout', async () => {
   const run = (script: string, timeout = 0n) =>
     pods.cri.runtime.execSync({ containerId: main, cmd: ['sh', '-c', script], timeout });
   const { stdout, stderr, exitCode } = await run('echo out; echo err >&2; exit 9');
@@ -175,7 +175,7 @@ test('ExecSync tells outputs apart, cuts what is too much for an answer, and kil
   });
 });
 
-test('a hundred megabytes go through a forwarded port as they were, and each direction ends on its own', async () => {
+test('a hundred megabytes pass through a forwarded port unchanged, and each direction ends separately', async () => {
   const containerId = await pods.container(sandboxId, 'nc -ll -p 9000 -e sha256sum');
   const untilItListens = ['sh', '-c', 'until grep -q ":2328 .* 0A " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done'];
   assert.equal((await pods.cri.runtime.execSync({ containerId, cmd: untilItListens, timeout: 30n })).exitCode, 0);
@@ -195,7 +195,7 @@ test('a hundred megabytes go through a forwarded port as they were, and each dir
   await forwarding;
 });
 
-test("ports of a pod in the host's network are the host's", async () => {
+test("a port of a pod on the host's network is forwarded to the host's port", async () => {
   const id = await pods.sandbox({ NetworkMode: 'host' });
   const server = createServer((socket) => socket.end('of the host')).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -210,7 +210,7 @@ test("ports of a pod in the host's network are the host's", async () => {
   await pods.engine.containers.remove(id);
 });
 
-test('foreign containers are as if they were not there, and those that do not run are refused', async () => {
+test('foreign containers are not found, and containers that do not run are refused', async () => {
   const { containers } = pods.engine;
   const labels = { 'io.kubernetes.docker.type': 'container' };
   const foreign = await containers.create('web', {

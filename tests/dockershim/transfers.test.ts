@@ -37,13 +37,13 @@ test('images are saved, loaded, named and untagged', async () => {
   );
 });
 
-test('what is no archive for the Engine is refused with what to do, and nothing is left of a save that failed', async () => {
+test('an archive that the Engine does not support is refused with advice, and a failed save leaves no file', async () => {
   const { cri, scratch } = dockershim;
   const layout = join(scratch, 'layout');
   mkdirSync(layout);
   await assert.rejects(load(layout), {
     code: 'invalid_argument',
-    message: /this is a directory; make one: skopeo copy/,
+    message: /this is a directory; make an archive: skopeo copy/,
   });
   await assert.rejects(load(join(scratch, 'none')), { code: 'invalid_argument', message: /none: no such file/ });
   const text = join(scratch, 'text');

@@ -1,7 +1,7 @@
-/** Code blocks of documents, for tests that do what a reader does. */
+/** Code blocks of documents, for tests that run them as a reader would. */
 import { readFileSync } from 'node:fs';
 
-/** `marks` are the words behind the language; `line` is where its text begins. */
+/** `marks` are the words after the language; `line` is the first line of its text. */
 export type Block = { document: string; line: number; language: string; marks: string[]; text: string };
 
 const CHECKOUT = new URL('../..', import.meta.url);
@@ -26,9 +26,10 @@ export function readBlocks(document: string): Block[] {
   return blocks;
 }
 
-/** A block's command lines; those that go on behind a backslash are one. */
+/** A block's command lines; lines that are continued with a backslash are joined. */
 export function commandLines({ text, document, line }: Block): string[] {
-  if (text.includes('<<')) throw new Error(`${document}:${line}: a file is a block of its own, with its name on top`);
+  if (text.includes('<<'))
+    throw new Error(`${document}:${line}: a file must be a separate block that starts with its name`);
   return text
     .replaceAll('\\\n', ' ')
     .split('\n')
@@ -36,7 +37,7 @@ export function commandLines({ text, document, line }: Block): string[] {
     .filter((command) => command !== '' && !command.startsWith('#'));
 }
 
-/** The name of the file that a block is the content of: its first line, as a comment. */
+/** The name of the file whose content a block is: a comment in its first line. */
 export function fileNameOf({ text }: Block): string | undefined {
   return /^# (\S+\.(?:yaml|toml))\n/.exec(text)?.[1];
 }

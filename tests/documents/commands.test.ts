@@ -1,4 +1,4 @@
-/** Every command of the documents does what they say: run as it is written, on a host as a reader has it. */
+/** Every command of the documents is run as written, on a simulated reader's host, and must do what the document says. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -18,9 +18,9 @@ const DOCUMENTS = [
 
 const IN_CLUSTER = 'needs a control plane: tests/cluster has one, and the same commands';
 
-const ON_DOCKER = 'is of a host with Docker at its usual socket; tests/dockershim has an Engine of its own';
+const ON_DOCKER = 'needs a host with Docker at its usual socket; tests/dockershim has its own Engine';
 
-/** Blocks that are marked `host`, by their first command: they want all of a host. */
+/** Blocks that are marked `host`, by their first command: they need a whole host and are not run here, for this reason. */
 const MARKED: Record<string, string> = {
   'README.md: make run': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
   'docs/cluster.md: kubeadm token create --print-join-command': IN_CLUSTER,
@@ -39,7 +39,7 @@ const MARKED: Record<string, string> = {
   'docs/guide.md: systemctl disable --now podwright': 'needs systemd: tests/vm/readme.vm.ts',
 };
 
-/** Commands for a terminal: what a reader waits for, and the keys that end them. */
+/** Commands for a terminal: the output that a reader waits for, and the keys that end them. */
 const PLAYED: [RegExp, { until: RegExp; keys: string }][] = [
   [/^podwright run \S+$/, { until: /TOOK[\s\S]*Running[^\n]*\n/, keys: CTRL_C }],
   [/^podwright node$/, { until: /connected to the runtime/, keys: CTRL_C }],
@@ -47,7 +47,7 @@ const PLAYED: [RegExp, { until: RegExp; keys: string }][] = [
   [/^podwright (?:logs -f|events -w|top .*-w|get .*-w|port-forward)\b/, { until: /\S[^\n]*\n/, keys: CTRL_C }],
 ];
 
-/** Commands that change nothing are asked again until they print what the document shows: pods take their time. */
+/** Commands that change nothing are repeated until they print the output of the document, because pods take time to start. */
 const READING = /^(?:podwright (?:ps|get|describe|logs|events|trace|images)|curl)\b/;
 
 const playOf = (line: string) => PLAYED.find(([pattern]) => pattern.test(line))?.[1];
@@ -66,7 +66,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Does what a block says; returns what it printed, of terminals what `textOf` makes of it. */
+/** Runs a block and returns its output; output of terminals is converted by `textOf`. */
 async function follow(block: Block, textOf: (outputs: Output[]) => string): Promise<string> {
   let printed = '';
   for (const line of commandLines(block)) {
@@ -81,11 +81,11 @@ async function follow(block: Block, textOf: (outputs: Output[]) => string): Prom
   return printed;
 }
 
-/** As `follow`, and the block behind it shows what it prints. */
+/** As `follow`, and compares the output with the next block. */
 async function followAndCompare(block: Block, shown: Block | undefined): Promise<void> {
   const place = `${block.document}:${block.line}`;
   let printed = await follow(block, screenText);
-  if (shown?.language !== 'text') return assert.equal(printed, '', `${place}: what it prints is not shown`);
+  if (shown?.language !== 'text') return assert.equal(printed, '', `${place}: its output is not documented`);
   const readings = commandLines(block).filter((line) => READING.test(line));
   const isShown = async () => {
     if (missingLine(shown.text, printed) === undefined) return true;
@@ -94,10 +94,10 @@ async function followAndCompare(block: Block, shown: Block | undefined): Promise
   };
   await reader.until(isShown).catch(() => undefined);
   const missing = missingLine(shown.text, printed);
-  assert.equal(missing, undefined, `${place}: it printed\n${printed}\nand not the line: ${missing}`);
+  assert.equal(missing, undefined, `${place}: the output is\n${printed}\nwithout the line: ${missing}`);
 }
 
-test('the guide can be followed from its first line to its last, and shows what is printed', async () => {
+test('the guide can be followed from its first line to its last, and shows the real output', async () => {
   const blocks = readBlocks('docs/guide.md');
   for (const [index, block] of blocks.entries()) {
     const file = fileNameOf(block);
@@ -108,18 +108,18 @@ test('the guide can be followed from its first line to its last, and shows what 
   }
 });
 
-/** What the commands of the README are about. */
+/** The pod that the commands of the README use. */
 const pod = podManifest('web', `echo started; ${forever}`).replace('name: main', 'name: server');
 const page = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page}\ndata: {greeting: hello}\n';
 
-/** The list is no session: its pod is there and ready for each command. */
+/** Ensures that the pod is ready: the README's commands are a list, not a session. */
 async function haveWeb(): Promise<void> {
   await reader.startNode();
   await reader.run('podwright apply pod.yaml');
   await reader.until(async () => /\bweb +1\/1 +Running/.test((await reader.run('podwright ps')).out));
 }
 
-/** What docs/volumes.md is about: a claim that a pod has used, which is gone or not. */
+/** For docs/volumes.md: a pod that uses a claim. */
 const app = `apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}
@@ -135,7 +135,7 @@ async function haveClaim(line: string): Promise<void> {
   if (/delete pvc/.test(line)) await reader.run('podwright delete app');
 }
 
-test('every command of the README and of the other documents does what it says there', async () => {
+test('every command of the README and of the other documents has the documented result', async () => {
   await reader.write('pod.yaml', pod);
   await reader.write('deploy/pod.yaml', pod);
   await reader.write('settings/page.yaml', page);
@@ -159,7 +159,7 @@ test('every command of the README and of the other documents does what it says t
   await reader.stopNode();
 });
 
-test('the blocks that are not run here are known, with the reason', () => {
+test('exactly the listed blocks are not run here', () => {
   const marked = DOCUMENTS.flatMap(readBlocks).filter((block) => block.marks.length > 0);
   for (const block of marked) assert.deepEqual([block.language, block.marks], ['sh', ['host']], block.document);
   assert.deepEqual(
@@ -168,7 +168,7 @@ test('the blocks that are not run here are known, with the reason', () => {
   );
 });
 
-test('output is compared without what differs each time', () => {
+test('output is compared without parts that vary', () => {
   const table = 'NAME   READY   IP          AGE\nweb    1/1     10.83.0.2   2.7 s\n';
   const cases: [string, string, string | undefined][] = [
     [table, 'NAME  READY  IP  AGE\nweb  1/1  10.1.2.3  14 m\n', undefined],

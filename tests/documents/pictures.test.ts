@@ -1,4 +1,4 @@
-/** The pictures of the documents, and what makes them: a terminal, its screen, an SVG file. */
+/** The pictures of the documents, and the code that records them: terminal session, screen, SVG. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,14 +13,14 @@ const MAX_PICTURE_BYTES = 60_000;
 const plain = { colour: undefined, bold: false, dim: false };
 const textOf = (line: Line) => line.map(({ text }) => text).join('');
 
-/** What a screen of 8 by 3 shows after these pieces. */
+/** The content of a screen of 8 by 3 after these pieces of output. */
 function shown(...pieces: string[]): string[] {
   const screen = new Screen({ columns: 8, rows: 3 });
   for (const piece of pieces) screen.write(piece);
   return screen.lines.map(textOf);
 }
 
-test('a screen wraps, scrolls and goes back as a terminal does', () => {
+test('a screen wraps, scrolls and moves its cursor as a terminal does', () => {
   const table: [string[], string[]][] = [
     [['one\r\ntwo'], ['one', 'two']],
     [['12345678'], ['12345678']],
@@ -39,7 +39,7 @@ test('a screen wraps, scrolls and goes back as a terminal does', () => {
   for (const [pieces, expected] of table) assert.deepEqual(shown(...pieces), expected, JSON.stringify(pieces));
 });
 
-test('a screen knows the colours that commands use, and keeps each piece with its own', () => {
+test('a screen supports the colours that commands use, per span', () => {
   const screen = new Screen({ columns: 20, rows: 2 });
   screen.write('\x1b[1;31mred\x1b[0m \x1b[2mdim\x1b[22m\x1b[36mcyan\x1b[39m  ');
   assert.deepEqual(screen.lines, [
@@ -52,12 +52,12 @@ test('a screen knows the colours that commands use, and keeps each piece with it
   ]);
 });
 
-test('what a screen does not know is an error', () => {
+test('an unsupported control sequence is an error', () => {
   for (const text of ['\x1b[2J', '\x1b[1;1H', '\x1b[7m', '\x1b]0;title\x07', '\x07', '\t', '漢', '\x1b[?25l'])
     assert.throws(() => shown(text), /is not supported by this terminal emulator/, JSON.stringify(text));
 });
 
-test('each text is in the picture once, with its time, and the last ones stay', () => {
+test('each text is in the picture once, with its time, and the last frame stays', () => {
   const frame = (atMs: number, ...texts: string[]) => ({
     atMs,
     lines: texts.map((text) => (text === '' ? [] : [{ text, style: plain }])),
@@ -76,7 +76,7 @@ test('each text is in the picture once, with its time, and the last ones stay', 
   assert.match(svg, /<title id="title">a &lt;b&gt; &amp; c<\/title>/);
 });
 
-test('a terminal is recorded as it was', async () => {
+test('a terminal session is recorded', async () => {
   const size = { columns: 80, rows: 10 };
   await using terminal = new TerminalSession(size, (...command) => command, {});
   await terminal.until(/\$ $/);
@@ -96,10 +96,10 @@ test('a terminal is recorded as it was', async () => {
   ]);
   assert.equal(frames.at(-1)!.lines[2]![0]!.style.colour, 'red');
   const typing = frames.filter(({ lines }) => /^\$ stty.{0,9}$/.test(textOf(lines[0]!)));
-  assert.ok(typing.length >= 4, 'typing is seen');
+  assert.ok(typing.length >= 4, 'typed keys are separate frames');
 });
 
-test('the pictures of the documents are small, act on nothing, suit light and dark, and move for nobody who minds', () => {
+test('the pictures are small, have no scripts, suit light and dark themes, and respect prefers-reduced-motion', () => {
   const names = readdirSync(DOCS).filter((name) => name.endsWith('.svg'));
   assert.deepEqual(names, ['crash-loop.svg', 'run.svg']);
   for (const name of names) {

@@ -9,13 +9,13 @@ import { type Ended, StartedProgram } from '../pods/started-program.ts';
 
 const TERMINAL = { columns: 100, rows: 40 };
 const REGISTRY_PORT = 5000;
-/** For each command, and for what it brings about. */
+/** Timeout of each command and of its effect. */
 const PATIENCE_S = 20;
 export const CTRL_C = '\x03';
 
 /**
- * Somebody who does what the documents say, on a host of their own: with `podwright` in PATH, a directory to work in, and a
- * registry that stands for all others.
+ * A reader who follows the documents on a simulated host: with `podwright` in PATH, a working directory, and a registry in place of
+ * all others.
  */
 export class Reader implements AsyncDisposable {
   readonly directory: string;
@@ -37,7 +37,7 @@ export class Reader implements AsyncDisposable {
     return new Reader(await PrivateHost.start(), bundle);
   }
 
-  /** Has docker.io, and any other registry, answered by one on this host that has the image of the examples by these names. */
+  /** Redirects docker.io and all other registries to one on this host, which has the image of the examples by these names. */
   async serveImages(image: string, names: string[]): Promise<void> {
     const config = join(this.#host.directory, 'registry.yml');
     const storage = { filesystem: { rootdirectory: join(this.#host.directory, 'registry') } };
@@ -66,14 +66,14 @@ export class Reader implements AsyncDisposable {
     await runChecked(program!, args, { stdin: text });
   }
 
-  /** Runs a command line to its end. Standard error comes with standard output, as in a terminal. */
+  /** Runs a command line to its end. Standard error is mixed into standard output, as in a terminal. */
   async run(line: string): Promise<Ended> {
     const program = this.#start('timeout', '--kill-after=5', String(PATIENCE_S), 'bash', '-c', `exec 2>&1; ${line}`);
     program.child.stdin!.end();
     return await program.ended();
   }
 
-  /** Types a command line in a terminal, then the keys once the pattern has come, and waits for its end. */
+  /** Types a command line in a terminal, then the keys once the pattern is printed, and waits for its end. */
   async play(line: string, { until, keys }: { until: RegExp; keys: string }): Promise<Output[]> {
     await using terminal = new TerminalSession(TERMINAL, (...command) => this.#command(...command), {
       PATH: this.#path,
@@ -87,7 +87,7 @@ export class Reader implements AsyncDisposable {
     return terminal.outputs;
   }
 
-  /** The node, as systemd runs it. */
+  /** Starts the node as systemd would. */
   async startNode(): Promise<void> {
     if (this.#node !== undefined) return;
     this.#node = this.#start('sh', '-c', 'echo $$ > node.pid; exec podwright node');
@@ -96,7 +96,7 @@ export class Reader implements AsyncDisposable {
 
   async stopNode(): Promise<void> {
     if (this.#node === undefined) return;
-    await this.run('kill $(cat node.pid)'); // nsenter hands no signal on
+    await this.run('kill $(cat node.pid)'); // nsenter does not forward signals
     await this.#node.ended();
     this.#node = undefined;
   }
@@ -124,7 +124,7 @@ export class Reader implements AsyncDisposable {
   }
 }
 
-/** What a reader sees in the terminal in the end. */
+/** The final content of the terminal. */
 export function screenText(outputs: Output[]): string {
   const { lines } = framesOf(outputs, TERMINAL).at(-1)!;
   return lines.map((spans) => `${spans.map(({ text }) => text).join('')}\n`).join('');

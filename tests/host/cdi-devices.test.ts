@@ -6,11 +6,11 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const place = makeTestPlace();
-const directory = join(place.logs, 'cdi'); // of those that are meant to stay
+const directory = join(place.logs, 'cdi'); // one of the directories that may be left over
 mkdirSync(directory, { recursive: true });
 const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start({ cdiDirectories: [directory] })));
-after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
+after(async () => assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host'));
 
 const spec = `
 cdiVersion: "0.6.0"
@@ -36,7 +36,7 @@ async function create(name: string, change: object) {
   return { podSandboxId, ...(await cri.runtime.createContainer({ podSandboxId, config })) };
 }
 
-test('a container gets what the specification of its device says', async () => {
+test("a container gets the edits of its device's CDI specification", async () => {
   writeFileSync(join(directory, 'null.yaml'), spec);
   const { cri } = runtime;
   for (const [name, change] of Object.entries({
@@ -57,7 +57,7 @@ test('a container gets what the specification of its device says', async () => {
   }
 });
 
-test('an unknown device is refused by its name, and leaves no container', async () => {
+test('an unknown device is refused with its name, and leaves no container behind', async () => {
   const change = { CDIDevices: [{ name: 'podwright.test/null=unknown' }] };
   await assert.rejects(create('unknown', change), {
     code: 'failed_precondition',

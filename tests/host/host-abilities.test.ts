@@ -13,12 +13,12 @@ import {
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 
-describe('what this host can do', () => {
+describe('the features of this host', () => {
   let state: string;
   let cgroupParent: string;
   before(() => {
     state = mkdtempSync(join(tmpdir(), 'host-test-'));
-    chmodSync(state, 0o711); // users of user namespaces must get in
+    chmodSync(state, 0o711); // mapped users must be able to enter
     cgroupParent = `/host-test-${process.pid}`;
   });
   after(async () => {
@@ -26,7 +26,7 @@ describe('what this host can do', () => {
     rmSync(state, { recursive: true });
   });
 
-  test('is found by trying, and remembered for the next start', async () => {
+  test('are found by trials, and cached for the next start', async () => {
     const options = {
       state,
       root: state,
@@ -48,13 +48,13 @@ describe('what this host can do', () => {
     assert.equal(written(), writtenAtMs);
   });
 
-  test('leaves no cgroup behind that was not there, and tries a program with two names once', async () => {
+  test('are tried without leaving a cgroup behind, and once for a program with two names', async () => {
     const cgroups = await discoverCgroups();
     const paths = [`${cgroupParent}/new`, `${cgroupParent}/new/pods`];
     await createCgroup(cgroups, `${cgroupParent}/mine`);
     const ociRuntime = findProgram('runc')!;
     for (const pods of [paths[1]!, `${cgroupParent}/mine`]) {
-      const root = mkdtempSync(join(state, 'root-')); // where no finding is yet
+      const root = mkdtempSync(join(state, 'root-')); // without cached results
       const options = { state, root, cgroupParent: pods, ociRuntime, conmon: 'conmon' };
       const { ociRuntimes } = await probeHost(options);
       assert.deepEqual(ociRuntimes.map(({ path }) => path).sort(), [findProgram('crun'), ociRuntime].sort());
@@ -64,7 +64,7 @@ describe('what this host can do', () => {
     assert.ok(await cgroupExists(cgroups, `${cgroupParent}/mine`));
   });
 
-  test('does not include a runtime that is not there, and tells why one does not work', async () => {
+  test('do not include a missing OCI runtime, and have the reason why one does not work', async () => {
     const cgroups = await discoverCgroups();
     const options = { directory: state, cacheDirectory: state, cgroupParent, cgroups, bootId: 'x' };
     assert.equal(await probeOciRuntime('no-such-runtime', options), undefined);

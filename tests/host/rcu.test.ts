@@ -10,7 +10,7 @@ import { RuntimeUnderTest, removeTestPlace } from '../fixtures/runtime-under-tes
 
 const read = () => readFileSync(RCU_SWITCH, 'utf8').trim();
 
-test('RCU is expedited while a pod starts and ends, if that is wanted, and not afterwards', async () => {
+test('RCU is expedited while a pod starts and stops, if configured, and not afterwards', async () => {
   const before = read();
   const runtime = new RuntimeUnderTest();
   let seen: string[] = [];
@@ -34,7 +34,7 @@ test('RCU is expedited while a pod starts and ends, if that is wanted, and not a
   removeTestPlace(runtime.place);
 });
 
-test('what a move to a cgroup costs is measured without moving anything', async () => {
+test('the cost of a move to a cgroup is measured without moving a process', async () => {
   const before = readFileSync('/proc/self/cgroup', 'utf8');
   const { ms } = await measureCgroupMove(await discoverCgroups());
   assert.ok(ms > 0 && ms < 10_000, `${ms} ms`);

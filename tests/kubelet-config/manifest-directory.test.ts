@@ -18,7 +18,7 @@ spec:
   - {name: a, image: b}
 `;
 
-/** A source under test: the snapshots it reported, and a wait for one that looks as wanted. */
+/** Records the snapshots of a source under test, and waits for a snapshot with a condition. */
 function recorder(context: TestContext) {
   const snapshots: SourceSnapshot[] = [];
   const controller = new AbortController();
@@ -54,7 +54,7 @@ async function follow(context: TestContext, files: Record<string, string> = {}, 
   return { path, source, ...record };
 }
 
-test('the first report holds what is there, even what was written a moment ago', async (context) => {
+test('the first report has all existing files, even one that was just written', async (context) => {
   const { latest } = await follow(context, {
     'a.yaml': podText('a'),
     '.b.yaml': podText('b'),
@@ -65,7 +65,7 @@ test('the first report holds what is there, even what was written a moment ago',
   assert.match(latest().errors.join(), /d\.json:1:\d+: /);
 });
 
-test('files that appear, change and go are seen at once', async (context) => {
+test('added, changed and removed files are reported at once', async (context) => {
   const { path, until } = await follow(context);
   await writeFile(join(path, 'a.yaml'), podText('a'));
   await until(({ names }) => names.join() === 'a');
@@ -78,7 +78,7 @@ test('files that appear, change and go are seen at once', async (context) => {
   await until(({ names }) => names.join() === 'moved');
 });
 
-test('a file that is written slowly is taken when it is whole', async (context) => {
+test('a file that is written slowly is read once it is complete', async (context) => {
   const { path, until, snapshots } = await follow(context);
   const text = podText('slow');
   const file = await open(join(path, 'a.yaml'), 'w');
@@ -91,7 +91,7 @@ test('a file that is written slowly is taken when it is whole', async (context) 
   );
 });
 
-test('a file that turns bad is reported and its last good content stays', async (context) => {
+test('an error in a changed file is reported, and its last good content stays in force', async (context) => {
   const { path, until } = await follow(context, { 'a.yaml': podText('a') });
   await writeFile(join(path, 'a.yaml'), podText('a').replace('image', 'imag'));
   const { names, errors } = await until((state) => state.errors.length > 0);
@@ -101,7 +101,7 @@ test('a file that turns bad is reported and its last good content stays', async 
   await until((state) => state.errors.length === 0 && state.names.join() === 'b');
 });
 
-test('what is no regular file is passed over without waiting for it', async (context) => {
+test('files that are not regular are skipped without blocking', async (context) => {
   const { path, until, latest } = await follow(context);
   await mkdir(join(path, 'sub'));
   await runChecked('mkfifo', [join(path, 'fifo')]);
@@ -110,7 +110,7 @@ test('what is no regular file is passed over without waiting for it', async (con
   assert.deepEqual(latest().errors, []);
 });
 
-test('a directory that is removed and made again is followed again', async (context) => {
+test('a directory that is removed and created again is watched again', async (context) => {
   const { path, until } = await follow(context, { 'a.yaml': podText('a') });
   await rm(path, { recursive: true });
   await until(({ names, errors }) => names.length === 0 && errors.length > 0);
@@ -121,7 +121,7 @@ test('a directory that is removed and made again is followed again', async (cont
   await until(({ names }) => names.join() === 'b,c');
 });
 
-test('another directory in the place of the one that is followed is followed at once, and pods of both go on', async (context) => {
+test('a directory that replaces the watched one is watched at once, and pods of both keep running', async (context) => {
   const { path, until, snapshots } = await follow(context, { 'a.yaml': podText('a') });
   context.after(() => rm(`${path}.old`, { recursive: true, force: true }));
   await mkdir(`${path}.new`);
@@ -134,7 +134,7 @@ test('another directory in the place of the one that is followed is followed at 
   assert.ok(snapshots.every(({ objects }) => objects[0]!.object.metadata.name === 'a'));
 });
 
-test('a directory that is moved away or replaced by a file ends nothing, also while a file of it is looked at', async (context) => {
+test('moving the directory away or replacing it with a file removes no pods, also while a file of it is read', async (context) => {
   const { path, until, latest } = await follow(context, { 'a.yaml': podText('a') });
   context.after(() => rm(`${path}.old`, { recursive: true, force: true }));
   await writeFile(join(path, 'a.yaml'), `${podText('a')}# touched`);
@@ -148,7 +148,7 @@ test('a directory that is moved away or replaced by a file ends nothing, also wh
   await until(({ names, errors }) => names.join() === 'a' && errors.length === 0);
 });
 
-test('a manifest URL is asked again and again, and its last good content stays', async (context) => {
+test('a manifest URL is polled, and its last good content stays in force', async (context) => {
   let answer: { status: number; body: string } = { status: 200, body: podText('a') };
   const headers: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -174,7 +174,7 @@ test('a manifest URL is asked again and again, and its last good content stays',
   assert.ok(snapshots.length <= 6, 'unchanged answers are not reported again');
 });
 
-test('a manifest URL says nothing until it was read, and its header fields go nowhere else', async (context) => {
+test('a manifest URL reports nothing before the first answer, and its header fields are not sent to other hosts', async (context) => {
   const asked: string[] = [];
   let answer: (response: ServerResponse) => void = (response) => response.writeHead(503).end();
   const server = createServer((request, response) => {

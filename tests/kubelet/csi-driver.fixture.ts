@@ -37,7 +37,10 @@ export function loopsBelow(directory: string): string[] {
 const PREFIX = 'pwk-csi-';
 const OWN = new Set<string>();
 
-/** A directory of this process, which takes what is mounted there with it when the process ends. One that was killed leaves it to the next. */
+/**
+ * A directory of this process, which takes what is mounted there with it when the process ends. One that was killed leaves it to the
+ * next.
+ */
 export function csiDirectory(): string {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
     const owner = /^pwk-csi-(\d+)-/.exec(name)?.[1];

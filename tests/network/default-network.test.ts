@@ -8,14 +8,14 @@ import { networkSuite } from './network.suite.ts';
 
 networkSuite({ name: 'default network', number: 241, prepare: () => undefined, undo: () => undefined });
 
-/** A thousand have been tried by hand. */
+/** Number of pods; a thousand were tried manually. */
 const PODS = Number(process.env.TEST_PODS ?? 80);
 
 const published = (hostPort: number) => ({
   portMappings: [{ protocol: 'tcp' as const, containerPort: 80, hostPort, hostIp: '' }],
 });
 
-test('nothing is left on the host when the pods and the network go', async () => {
+test('nothing is left on the host after the removal of the pods and the network', async () => {
   await using fixture = new NetworkFixture('pwt-life0', '10.241.51.0/24,fd00:241:51::/64');
   const network = await fixture.open();
   const pod = fixture.pod('life', { ...published(38251), bandwidth: { egressRate: 1_000_000 } });
@@ -42,7 +42,7 @@ test('two networks side by side do not touch each other', async () => {
   assert.match(run('nft', ['list', 'ruleset']), /10\.241\.53\.0\/24.*masquerade/);
 });
 
-test('a pod that is attached ahead keeps its address when it is set up', async () => {
+test('a pod that is attached in advance keeps its address when it is set up', async () => {
   await using fixture = new NetworkFixture('pwt-ahead0', '10.241.54.0/24');
   const network = await fixture.open();
   const pod = fixture.pod('ahead', published(38254));
@@ -58,7 +58,7 @@ test('a pod that is attached ahead keeps its address when it is set up', async (
   assert.deepEqual(await network.list(), ['ahead']);
 });
 
-test('a pod that is attached ahead has its link and its bridge also where somebody has removed them meanwhile', async () => {
+test('a pod that was attached in advance gets its link and its bridge again if they were removed meanwhile', async () => {
   await using fixture = new NetworkFixture('pwt-ahead1', '10.241.74.0/24');
   const network = await fixture.open();
   for (const name of ['link', 'bridge']) {
@@ -67,14 +67,14 @@ test('a pod that is attached ahead has its link and its bridge also where somebo
     const [, link = ''] = /(veth[0-9a-f]{11})@/.exec(fixture.podLinks().at(-1)!)!;
     run('ip', ['link', 'delete', name === 'link' ? link : fixture.bridge]);
     const { ips } = await network.setUp(pod, bounded());
-    // Flags, not `state UP`: where others change links too the kernel tells a bridge's state once a second.
+    // flags, not `state UP`: if links change often, the kernel updates a bridge's state only once a second
     const isUp = (address: string) => new RegExp(`<[^>]*\\bUP,LOWER_UP[^]* inet ${address}/24`);
     assert.match(inside(pod, 'ip', ['address', 'show', 'dev', 'eth0']), isUp(ips[0]!));
     assert.match(run('ip', ['address', 'show', 'dev', fixture.bridge]), isUp('10.241.74.1'));
   }
 });
 
-test('what a process began and did not finish, the next one finishes', async () => {
+test('the next process finishes the unfinished setups and removals of the last one', async () => {
   await using fixture = new NetworkFixture('pwt-half0', '10.241.55.0/24');
   const pod = fixture.pod('half');
   await (await fixture.open()).prepare(pod.sandboxId, pod.netnsPath, bounded());
@@ -86,7 +86,7 @@ test('what a process began and did not finish, the next one finishes', async () 
   assert.match(inside(pod, 'ip', ['route']), /default via 10\.241\.55\.1/);
 });
 
-test('an address is given to nobody before the link of the pod that had it has gone, also after a restart', async () => {
+test('an address is not assigned again before the link of its last pod is removed, also after a restart', async () => {
   await using fixture = new NetworkFixture('pwt-early0', '10.241.56.0/30');
   const network = await fixture.open();
   const [first, second, third] = ['a', 'b', 'c'].map((name) => fixture.pod(name)) as [Pod, Pod, Pod];
@@ -106,17 +106,17 @@ test('an address is given to nobody before the link of the pod that had it has g
   assert.deepEqual((await next.setUp(third, bounded())).ips, ['10.241.56.2']);
 });
 
-test('a link whose namespace somebody keeps is removed after a while, and its address given again', async () => {
-  await using fixture = new NetworkFixture('pwt-kept0', '10.241.57.0/30');
+test('a link whose namespace is held open is removed after a while, and its address is assigned again', async () => {
+  await using fixture = new NetworkFixture('pwt-held0', '10.241.57.0/30');
   const network = await fixture.open();
-  const [kept, next] = [fixture.pod('kept'), fixture.pod('next')];
-  await network.setUp(kept, bounded());
-  await network.tearDown(kept, bounded());
+  const [held, next] = [fixture.pod('held'), fixture.pod('next')];
+  await network.setUp(held, bounded());
+  await network.tearDown(held, bounded());
   assert.deepEqual((await network.setUp(next, bounded())).ips, ['10.241.57.2']);
-  assert.doesNotMatch(inside(kept, 'ip', ['-br', 'link']), /eth0/);
+  assert.doesNotMatch(inside(held, 'ip', ['-br', 'link']), /eth0/);
 });
 
-test('pods that come and go quickly are served out of a small subnet', async () => {
+test('a small subnet is sufficient for pods that are added and removed quickly', async () => {
   await using fixture = new NetworkFixture('pwt-churn0', '10.241.58.0/29');
   const network = await fixture.open();
   const live = async (name: string) => {
@@ -134,7 +134,7 @@ test('pods that come and go quickly are served out of a small subnet', async () 
   assert.deepEqual(await network.list(), []);
 });
 
-test(`${PODS} pods that come and go leave nothing`, async () => {
+test(`${PODS} pods that are added and removed leave nothing behind`, async () => {
   await using fixture = new NetworkFixture('pwt-lots0', '10.240.0.0/22,fd00:240::/64');
   const network = await fixture.open();
   let left = PODS;
@@ -152,7 +152,7 @@ test(`${PODS} pods that come and go leave nothing`, async () => {
   assert.deepEqual(fixture.leftovers(), []);
 });
 
-test('who has talked to a pod reaches the next one with its address at once', async () => {
+test('a client of a removed pod reaches the next pod with its address at once', async () => {
   await using fixture = new NetworkFixture('pwt-arp0', '10.241.59.0/29,fd00:241:59::/125');
   const network = await fixture.open();
   const client = fixture.pod('client');
@@ -179,10 +179,10 @@ test('a pod whose address file is lost is found by its link', async () => {
   await network.tearDown(pod, bounded());
   fixture.removeNamespace(pod.netnsPath);
   await fixture.untilLinksAreGone();
-  run('ip', ['link', 'delete', fixture.bridge]); // that it is ours was in the files, too
+  run('ip', ['link', 'delete', fixture.bridge]); // the lost files also recorded that the bridge is the network's own
 });
 
-test('after a reboot nothing of a pod is left, and its address is given again', async () => {
+test('after a reboot the state of a pod is removed, and its address is assigned again', async () => {
   await using fixture = new NetworkFixture('pwt-boot0', '10.241.61.0/24');
   const pod = fixture.pod('boot');
   await (await fixture.open()).setUp(pod, bounded());
@@ -196,7 +196,7 @@ test('after a reboot nothing of a pod is left, and its address is given again', 
   assert.deepEqual((await network.setUp(fixture.pod('boot-next'), bounded())).ips, ['10.241.61.2']);
 });
 
-test('a bridge that vanished is made again with its rules, and the pods that it had are connected to it', async () => {
+test('a removed bridge is created again with its rules, and its pods are connected to it', async () => {
   await using fixture = new NetworkFixture('pwt-back0', '10.241.62.0/24');
   const network = await fixture.open();
   const [first, second] = [fixture.pod('back-a'), fixture.pod('back-b')];
@@ -210,13 +210,13 @@ test('a bridge that vanished is made again with its rules, and the pods that it 
     try {
       return fetchInside(first, ips[0]!, 80);
     } catch {
-      return undefined; // the port does not forward yet
+      return undefined; // the bridge port does not forward yet
     }
   };
   assert.equal(await waitFor(answered, { intervalMs: 50, signal: bounded() }), 'back-b 10.241.62.2');
 });
 
-test('a bridge that somebody else made is used and not removed', async () => {
+test('a foreign bridge is used and not removed', async () => {
   await using fixture = new NetworkFixture('pwt-theirs0', '10.241.63.0/24');
   run('ip', ['link', 'add', fixture.bridge, 'type', 'bridge']);
   try {
@@ -228,13 +228,13 @@ test('a bridge that somebody else made is used and not removed', async () => {
     await network.tearDown(pod, bounded());
     await network.close({ removeHostState: true });
     assert.match(run('ip', ['-br', 'link', 'show', fixture.bridge]), /pwt-theirs0/);
-    assert.equal(routesLoopback(), '0\n', 'its ports do not reach loopback addresses of the host, without our rules');
+    assert.equal(routesLoopback(), '0\n', 'its ports do not reach loopback addresses of the host');
   } finally {
     run('ip', ['link', 'delete', fixture.bridge]);
   }
 });
 
-/** Asserts that there is no network for pods while the host has a link, and that there is one when it has gone. */
+/** Asserts that there is no network for pods while the host has a conflicting link, and that there is one after its removal. */
 async function assertRefused(fixture: NetworkFixture, commands: string[][], expected: RegExp): Promise<void> {
   const network = await fixture.open();
   for (const command of commands) run('ip', command);
@@ -254,7 +254,7 @@ async function assertRefused(fixture: NetworkFixture, commands: string[][], expe
   await network.setUp(fixture.pod('accepted'), bounded());
 }
 
-test('a subnet in which the host has a network is refused, and a free one is proposed', async () => {
+test('a subnet that overlaps with a network of the host is refused, and a free one is proposed', async () => {
   await using fixture = new NetworkFixture('pwt-route0', '10.241.64.0/24');
   const commands = [
     ['link', 'add', 'name', 'pwt-route-x', 'type', 'veth', 'peer', 'name', 'pwt-route-y'],
@@ -268,7 +268,7 @@ test('a subnet in which the host has a network is refused, and a free one is pro
   );
 });
 
-test('the bridge of another node is refused, and its pods are left alone', async () => {
+test('the bridge of another node is refused, and its pods are not touched', async () => {
   await using one = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
   await using other = new NetworkFixture('pwt-taken0', '10.241.76.0/24');
   await (await one.open()).setUp(one.pod('one'), bounded());
@@ -292,7 +292,7 @@ test('a link of another kind with the name of the bridge is refused', async () =
   );
 });
 
-test('a bridge of somebody else with another subnet is refused', async () => {
+test('a foreign bridge with another subnet is refused', async () => {
   await using fixture = new NetworkFixture('pwt-owner0', '10.241.66.0/24');
   const commands = [
     ['link', 'add', 'name', 'pwt-owner0', 'type', 'bridge'],
@@ -315,7 +315,7 @@ test('when the pod CIDR changes, the bridge gets the new subnet in place of the 
   assert.doesNotMatch(run('ip', ['-br', 'address', 'show', fixture.bridge]), /10\.241\.68/);
 });
 
-test('pods of the version that called plugins go down by them, and their addresses are given to no other meanwhile', async () => {
+test('pods of an earlier version with CNI plugins are torn down by those, and their addresses are not assigned before', async () => {
   await using fixture = new NetworkFixture('pwt-plug0', '10.241.70.0/24');
   const pod = fixture.pod('plugged');
   await fixture.setUpAsBefore(pod);
@@ -327,7 +327,7 @@ test('pods of the version that called plugins go down by them, and their address
   assert.deepEqual(await network.list(), ['now']);
 });
 
-test('the host’s end of a link has no addresses, believes no router, and sends back what a pod sends to itself', async () => {
+test('the host’s end of a link has no addresses, accepts no router advertisements, and has hairpin mode', async () => {
   await using fixture = new NetworkFixture('pwt-host0', '10.241.71.0/24,fd00:241:71::/64');
   const network = await fixture.open();
   await network.setUp(fixture.pod('hosted'), bounded());

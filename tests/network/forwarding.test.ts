@@ -1,4 +1,4 @@
-/** The bridge stores no senders of frames: it has a static entry for each pod, however the pod's port came to be. */
+/** The bridge does not learn addresses: it has a static entry for each pod, in all ways in which a pod's port is created. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fixture.ts';
@@ -8,7 +8,7 @@ type Pod = Parameters<typeof inside>[0];
 const FRAMES = 500;
 const FRAME_BYTES = 60;
 
-/** Frames to a pod's address, each from another sender, of an Ethernet type for experiments (IEEE 802). */
+/** Frames to a pod's address, each with another sender, of an Ethernet type for experiments (IEEE 802). */
 function framesOfManySenders(destination: string): Buffer {
   const frames = Buffer.alloc(FRAMES * FRAME_BYTES);
   for (let index = 0; index < FRAMES; index++) {
@@ -20,7 +20,7 @@ function framesOfManySenders(destination: string): Buffer {
   return frames;
 }
 
-/** What the bridge has learned, and its static entries: `ADDRESS dev LINK master BRIDGE [static]`. */
+/** Learned and static entries of the bridge: `ADDRESS dev LINK master BRIDGE [static]`. */
 function entries({ bridge }: NetworkFixture): { learned: string[]; fixed: string[] } {
   const lines = run('bridge', ['fdb', 'show', 'br', bridge]).split('\n');
   const ours = lines.filter((line) => line.includes(` master ${bridge}`) && !line.includes('permanent'));
@@ -44,7 +44,7 @@ async function assertForwards(fixture: NetworkFixture, pods: Pod[]): Promise<voi
   assert.deepEqual(fixed.map((line) => line.split(' ')[0]).sort(), own.sort());
 }
 
-test('a pod that sends as many others fills no table, and what is for one pod goes to no other', async () => {
+test('a pod with many forged sender addresses does not fill the table, and frames for one pod are not flooded to others', async () => {
   await using fixture = new NetworkFixture('pwt-fdb0', '10.241.90.0/24,fd00:241:90::/64');
   const network = await fixture.open();
   const [flood, server, silent] = ['flood', 'server', 'silent'].map((name) => fixture.pod(name)) as [Pod, Pod, Pod];
@@ -62,7 +62,7 @@ test('a pod that sends as many others fills no table, and what is for one pod go
   for (const ip of addresses[1]!) assert.match(fetchInside(flood, ip, 80), /^server /);
 });
 
-test('links of a version whose bridge learned, and those whose bridge vanished, get their entries', async () => {
+test('links of an earlier version with a learning bridge, and those of a removed bridge, get static entries', async () => {
   await using fixture = new NetworkFixture('pwt-fdb1', '10.241.91.0/24');
   const pods = ['before', 'earlier'].map((name) => fixture.pod(name));
   const first = await fixture.open();

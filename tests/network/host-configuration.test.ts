@@ -6,7 +6,7 @@ import { errorMessage, waitFor } from '@podwright/base';
 import { bounded, inside, NetworkFixture, run } from './network.fixture.ts';
 import { networkSuite } from './network.suite.ts';
 
-/** Writes a host's configuration of the usual plugins; `more` are appended to the chain. */
+/** Writes a CNI configuration of the host with the usual plugins; `more` are appended to the chain. */
 function configure(fixture: NetworkFixture, file: string, more: object[] = [], ipMasq = true) {
   const ipam = { type: 'host-local', dataDir: addressesOf(fixture), ranges: [[{ subnet: fixture.subnet }]] };
   const plugins = [{ type: 'bridge', bridge: fixture.bridge, isGateway: true, ipMasq, ipam }, ...more];
@@ -15,13 +15,13 @@ function configure(fixture: NetworkFixture, file: string, more: object[] = [], i
 
 const addressesOf = (fixture: NetworkFixture): string => join(fixture.confDir, 'addresses');
 
-/** Addresses that the host's own plugin has given out. */
+/** Addresses that the host-local plugin has assigned. */
 function givenOut(fixture: NetworkFixture): string[] {
   const directory = join(addressesOf(fixture), fixture.bridge);
   return existsSync(directory) ? readdirSync(directory).filter((name) => /^\d+\.\d+\./.test(name)) : [];
 }
 
-/** Runs a test with a host's configuration, whose bridge is not ours to remove. */
+/** Runs a test with a CNI configuration of the host, whose bridge Podwright does not remove. */
 async function withHost(bridge: string, subnet: string, use: (fixture: NetworkFixture) => Promise<void>) {
   await using fixture = new NetworkFixture(bridge, subnet);
   try {
@@ -49,7 +49,7 @@ networkSuite({
   undo: ({ bridge }) => void run('sh', ['-c', `ip link delete ${bridge} 2>&1 || true`]),
 });
 
-test('the configuration of the host is used as it is, past a broken file before it', async () => {
+test('the configuration of the host is used unchanged, and a broken file before it is skipped', async () => {
   await withHost('pwt-conf0', '10.241.31.0/24', async (fixture) => {
     writeFileSync(join(fixture.confDir, '00-broken.conflist'), '{"name":"x","plugins":[]}');
     configure(fixture, '10-host.conflist', [{ type: 'portmap', capabilities: { portMappings: true } }]);
@@ -65,7 +65,7 @@ test('the configuration of the host is used as it is, past a broken file before 
   });
 });
 
-test('a pod is torn down by the configuration of its time, although the file has gone', async () => {
+test('a pod is torn down with the configuration of its setup, although the file was removed', async () => {
   await withHost('pwt-old0', '10.241.32.0/24', async (fixture) => {
     configure(fixture, 'host.conflist');
     const network = await fixture.open();
@@ -79,7 +79,7 @@ test('a pod is torn down by the configuration of its time, although the file has
   });
 });
 
-test('a plugin that fails late leaves no interface and no address, and its reason reaches the caller', async () => {
+test('a plugin that fails late leaves no interface and no address, and the caller gets its error', async () => {
   await withHost('pwt-fail0', '10.241.33.0/24', async (fixture) => {
     configure(fixture, 'host.conflist', [{ type: 'tuning', sysctl: { 'net.ipv4.no_such_key': '1' } }]);
     const network = await fixture.open();
@@ -92,7 +92,7 @@ test('a plugin that fails late leaves no interface and no address, and its reaso
   });
 });
 
-test('a caller who gives up in the middle leaves no interface and no address', async () => {
+test('a caller that cancels leaves no interface and no address', async () => {
   await withHost('pwt-stop0', '10.241.34.0/24', async (fixture) => {
     configure(fixture, 'host.conflist');
     const network = await fixture.open();
@@ -109,9 +109,9 @@ test('a caller who gives up in the middle leaves no interface and no address', a
   });
 });
 
-test('after a reboot the addresses of pods that are no more come back', async () => {
+test('after a reboot the addresses of earlier pods are released', async () => {
   await withHost('pwt-hboot0', '10.241.35.0/24', async (fixture) => {
-    configure(fixture, 'host.conflist', [], false); // a reboot takes the rules away, this test cannot
+    configure(fixture, 'host.conflist', [], false); // without masquerading, whose rules a reboot would remove and this test cannot
     const pod = fixture.pod('hboot');
     await (await fixture.open()).setUp(pod, bounded());
     fixture.removeNamespace(pod.netnsPath);

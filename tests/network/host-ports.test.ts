@@ -18,7 +18,7 @@ const udp = { protocol: 'udp', containerPort: 53 } as const;
 const filters: RulesRun['filter'][] = ['nft', 'iptables'];
 
 for (const filter of filters) {
-  test(`a port of the host leads to the pod, whoever asks for it (${filter})`, async () => {
+  test(`a host port leads to the pod for all clients (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const { host, outside, addresses } = fixture;
     const [pod, neighbour] = [fixture.pod('a'), fixture.pod('b')];
@@ -42,7 +42,7 @@ for (const filter of filters) {
     assert.throws(() => ask(outside.netns, 'tcp', addresses[6], 8080), /Connection refused/);
   });
 
-  test(`pods reach the outside by the address of the host (${filter})`, async () => {
+  test(`pods reach outside hosts with the address of the host (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const pod = fixture.pod('a');
     await fixture.serve(fixture.outside, 'tcp', 90);
@@ -51,7 +51,7 @@ for (const filter of filters) {
     assert.equal(ask(pod.netns, 'tcp', fixture.outside.ips[1]!, 90), 'outside fd00:242:41::1');
   });
 
-  test(`a port of one address of the host is not on the others (${filter})`, async () => {
+  test(`a port on one address of the host is not on the others (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const { host, addresses } = fixture;
     const pod = fixture.pod('a');
@@ -76,7 +76,7 @@ for (const filter of filters) {
     assert.deepEqual(of(addresses[6]), [8083]);
   });
 
-  test(`only the host reaches its loopback addresses, and what is published on them (${filter})`, async () => {
+  test(`only the host reaches its loopback addresses and ports published on them (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const pod = fixture.pod('a');
     await fixture.serve(pod, 'tcp', 80);
@@ -98,7 +98,7 @@ for (const filter of filters) {
     assert.throws(() => ask(pod.netns, 'tcp', '127.0.0.1', 90), /timed out/);
   });
 
-  test(`of two pods that want one port the first keeps it, and the second gets it then (${filter})`, async () => {
+  test(`of two pods with one host port the first has it, and the second gets it afterwards (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const [first, second] = [fixture.pod('a'), fixture.pod('b')];
     for (const pod of [first, second]) await fixture.serve(pod, 'tcp', 80);
@@ -110,14 +110,14 @@ for (const filter of filters) {
     assert.match(ask(fixture.host, 'tcp', '127.0.0.1', 8080), /^b /);
   });
 
-  test(`a flow of UDP from before the port was published reaches the pod, and goes on to the next one (${filter})`, async () => {
+  test(`a UDP flow from before the port was published reaches the pod, and later the next pod (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const { host, outside, addresses } = fixture;
     const pods = [fixture.pod('a'), fixture.pod('b')];
     for (const pod of pods) await fixture.serve(pod, 'udp', 53);
     const send = `echo | socat -u - UDP:${addresses[4]}:53,sourceport=4444`;
     const receive = `echo | socat -t5 - UDP:${addresses[4]}:53,sourceport=4444,readbytes=2`;
-    fixture.rules({ call: 'ensure' }); // the host tracks flows from now on
+    fixture.rules({ call: 'ensure' }); // enables connection tracking on the host
     inNamespace(outside.netns, send);
     assert.match(fixture.onHost('cat /proc/net/nf_conntrack'), /sport=4444 dport=53/);
     for (const pod of pods) {
@@ -130,7 +130,7 @@ for (const filter of filters) {
     }
   });
 
-  test(`a flow of UDP does not go on to the address of a pod that has gone (${filter})`, async () => {
+  test(`a UDP flow does not continue to the address of a removed pod (${filter})`, async () => {
     using fixture = new HostFixture(filter);
     const { host, outside, addresses } = fixture;
     const pod = fixture.pod('a');
@@ -142,7 +142,7 @@ for (const filter of filters) {
     ] as const;
     fixture.rules(publish(pod, mapping(5353, udp)));
     for (const client of clients) assert.match(inNamespace(...client), /^a /);
-    fixture.rules(withdraw(pod)); // by another process than the one that has published it
+    fixture.rules(withdraw(pod)); // by another process than the one that published the port
     for (const client of clients) assert.throws(() => inNamespace(...client), /Connection refused/);
     fixture.rules(publish(pod, mapping(5353, udp)), withdraw(pod));
     for (const client of clients) assert.throws(() => inNamespace(...client), /Connection refused/);

@@ -7,10 +7,10 @@ import { HostRules } from '../../packages/runtime/src/network/bridge/host-rules.
 import { parseSubnets } from '../../packages/runtime/src/network/bridge/subnet.ts';
 import type { RulesOutcome, RulesRun } from './host.fixture.ts';
 
-// Run by a `HostFixture` in the network namespace that plays the host; one line of JSON tells what came of it.
+// Run by a `HostFixture` in the network namespace of the simulated host; prints a `RulesOutcome` as one line of JSON.
 const run: RulesRun = JSON.parse(process.argv[2]!);
 
-/** Looks at each batch of requests before it is sent. */
+/** Calls a function with each batch of requests before it is sent. */
 class WatchedSockets extends NetlinkSockets {
   readonly #look: (requests: readonly NetlinkRequest[]) => void;
 

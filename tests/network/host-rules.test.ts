@@ -13,7 +13,7 @@ const remove: RulesStep = { call: 'remove' };
 const published: RulesStep = { call: 'published' };
 const withdraw = ({ name }: HostPod): RulesStep => ({ call: 'withdraw', sandboxId: `sandbox-${name}` });
 
-test('a host that filters nothing gets one table, the same one however often it is made, and no program is started', () => {
+test('a host without a firewall gets one table, repeated calls do not change it, and no program is started', () => {
   using fixture = new HostFixture();
   const pod = fixture.pod('a');
   const { programs } = fixture.observedRules(ensure, publish(pod, 38131), recheck);
@@ -29,7 +29,7 @@ test('a host that filters nothing gets one table, the same one however often it 
   assert.deepEqual(fixture.rules(published), [[]]);
 });
 
-test('rules that somebody flushed, or changed, are put back with the ports; what nobody touched is left alone', () => {
+test('flushed or changed rules are restored with the ports; untouched rules are not rewritten', () => {
   using fixture = new HostFixture();
   const pod = fixture.pod('a');
   const list = run('nft list ruleset');
@@ -49,7 +49,7 @@ test('rules that somebody flushed, or changed, are put back with the ports; what
   assert.equal(after, before);
 });
 
-test('a sysctl that somebody reset is set again', () => {
+test('a sysctl that was reset is set again', () => {
   using fixture = new HostFixture();
   const sysctl = 'net.ipv4.conf.pwt0.route_localnet';
   const reset = run(`sysctl -qw ${sysctl}=0`);
@@ -57,7 +57,7 @@ test('a sysctl that somebody reset is set again', () => {
   assert.equal(results.at(-1), '1\n');
 });
 
-test('a process killed anywhere while it publishes leaves what the next one finishes or takes back', async () => {
+test('a port whose publication was interrupted by a kill is published or withdrawn by the next process', async () => {
   using fixture = new HostFixture();
   const [first, pod] = [fixture.pod('a'), fixture.pod('b')];
   await fixture.serve(pod, 'tcp', 80);
@@ -77,7 +77,7 @@ test('a process killed anywhere while it publishes leaves what the next one fini
   assert.ok(kills >= 3, `${kills} kills`);
 });
 
-test('a process killed while it withdraws leaves a port that the next one closes', () => {
+test('a port whose withdrawal was interrupted by a kill is closed by the next process', () => {
   using fixture = new HostFixture();
   const pod = fixture.pod('a');
   fixture.rules(publish(pod, 38136));
@@ -91,7 +91,7 @@ test('a process killed while it withdraws leaves a port that the next one closes
   assert.ok(kills >= 3, `${kills} kills`);
 });
 
-test('a hundred pods with three ports each have them all, also after they were lost', () => {
+test('a hundred pods with three ports each have all of them, also after the rules were lost', () => {
   using fixture = new HostFixture();
   const pods = Array.from({ length: 100 }, (_, index) => ({
     name: `pod-${index}`,
@@ -105,7 +105,7 @@ test('a hundred pods with three ports each have them all, also after they were l
   assert.deepEqual([results[100], results[103], results.at(-1)], ['600\n', '600\n', '300\n']);
 });
 
-test('other subnets have rules of their own', () => {
+test('further subnets have their own rules', () => {
   using fixture = new HostFixture();
   fixture.onHost('iptables -P FORWARD DROP');
   fixture.rules(ensure, { call: 'setSubnets', subnets: '10.241.42.0/24' }, ensure);
@@ -115,7 +115,7 @@ test('other subnets have rules of their own', () => {
   assert.match(rules, /-A PODWRIGHT-pwt0 -s 10\.241\.42\.0\/24 -j ACCEPT/);
 });
 
-test('a firewall that drops what it forwards is told of, until it knows the bridge', () => {
+test('a firewall that drops forwarded packets is reported until it accepts the bridge', () => {
   using fixture = new HostFixture();
   const warnings: RulesStep = { call: 'warnings' };
   const chain = 'add chain inet theirs forward { type filter hook forward priority 0; policy drop; }';
@@ -130,7 +130,7 @@ test('a firewall that drops what it forwards is told of, until it knows the brid
 });
 
 for (const kind of ['nft', 'legacy']) {
-  test(`a host whose iptables (${kind}) drops what it forwards gets rules that accept the subnets, as often as they are lost`, () => {
+  test(`a host whose iptables (${kind}) drops forwarded packets gets rules that accept the subnets, also after they were lost`, () => {
     using fixture = new HostFixture();
     const filter = `iptables-${kind} -w -P FORWARD DROP; ip6tables-${kind} -w -A FORWARD -j REJECT`;
     fixture.onHost(filter);
@@ -158,7 +158,7 @@ for (const kind of ['nft', 'legacy']) {
   });
 }
 
-test('iptables does it all where the kernel refuses nf_tables, and nothing is left of it', () => {
+test('iptables is used for everything if the kernel has no nf_tables, and all its rules are removed', () => {
   using fixture = new HostFixture('iptables');
   const pod = fixture.pod('a');
   const flush = run('iptables -t nat -F; iptables -F; ip6tables -t nat -F');

@@ -13,7 +13,7 @@ export type RulesStep =
   | { call: 'setSubnets'; subnets: string }
   | { call: 'run'; script: string };
 
-/** What host-rules.inside.ts does. `killAt`: the process dies when it turns to the kernel for the nth time. */
+/** Input of host-rules.inside.ts. `killAt`: the process kills itself before its nth request to the kernel. */
 export type RulesRun = {
   bridge: string;
   subnets: string;
@@ -23,17 +23,17 @@ export type RulesRun = {
   steps: RulesStep[];
 };
 
-/** What host-rules.inside.ts prints: what each step gave, and the names of the programs that were started. */
+/** Output of host-rules.inside.ts: the result of each step, and the names of started programs. */
 export type RulesOutcome = { results: unknown[]; programs: string[] };
 
-/** A pod as far as the packet filter is concerned: a namespace with addresses of the bridge's subnets. */
+/** A pod for the packet filter: a namespace with addresses of the bridge's subnets. */
 export type HostPod = { name: string; netns: string; ips: string[] };
 
 const bounded = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /**
- * A network namespace that plays the host, with the bridge `pwt0` and its pods, and a neighbour that knows only the host. What
- * a test does to the packet filter stays in there.
+ * A network namespace that simulates the host, with the bridge `pwt0` and its pods, and a neighbour without a route to the pods. A
+ * test's changes of the packet filter stay in the namespace.
  */
 export class HostFixture implements Disposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-host-'));
@@ -77,7 +77,7 @@ export class HostFixture implements Disposable {
       tcp: `TCP6-LISTEN:${port},fork,reuseaddr`,
       udp: `UDP6-RECVFROM:${port},fork`,
     }[protocol];
-    // Who has ended before a packet was handed over to him is not listened to any more.
+    // reads the packet first: socat discards the output of a program that exits before it was given the packet
     const answer = `${protocol === 'udp' ? 'read packet; ' : ''}echo ${name} $SOCAT_PEERADDR`;
     const server = spawn('nsenter', [`--net=${netns}`, 'socat', '-t10', listen, `SYSTEM:${answer}`]);
     this.#servers.push(server);
@@ -86,19 +86,19 @@ export class HostFixture implements Disposable {
     await waitFor(isListening, { intervalMs: 10, signal: bounded() });
   }
 
-  /** Lets the code under test do its steps as a process of the host; gives their results. */
+  /** Runs steps of the code under test in a process of the host; returns their results. */
   rules(...steps: RulesStep[]): unknown[] {
     return this.observedRules(...steps).results;
   }
 
-  /** As `rules`, with the programs that the code under test has started. */
+  /** As `rules`, and also returns the programs that the code under test has started. */
   observedRules(...steps: RulesStep[]): RulesOutcome {
     const { status, stdout, stderr } = this.#run({ steps });
     if (status !== 0) throw new Error(stderr);
     return JSON.parse(stdout);
   }
 
-  /** As `rules`, but the process kills itself when it turns to the kernel for the nth time. */
+  /** As `rules`, but the process kills itself before its nth request to the kernel. */
   killedRules(killAt: number, ...steps: RulesStep[]): NodeJS.Signals | null {
     return this.#run({ steps, killAt }).signal;
   }
@@ -107,7 +107,7 @@ export class HostFixture implements Disposable {
     return inNamespace(this.host, script);
   }
 
-  /** All that the packet filter of the host has, without what changes by itself. */
+  /** All rules of the host's packet filter, without counters and handles. */
   filterRules(): string {
     const text = this.onHost('nft list ruleset; iptables-save; ip6tables-save; iptables-legacy-save 2>/dev/null');
     return text.replace(/^#.*$/gm, '').replace(/\[\d+:\d+\]|counter packets \d+ bytes \d+/g, '');
@@ -147,7 +147,7 @@ export function inNamespace(netns: string, script: string): string {
   return execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** What a server says to a client in a namespace, as `NAME PEER`; throws if there is none. */
+/** The answer of a server to a client in a namespace, as `NAME PEER`; throws without an answer. */
 export function ask(netns: string, protocol: 'tcp' | 'udp', address: string, port: number): string {
   const target = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const script = {
@@ -159,7 +159,7 @@ export function ask(netns: string, protocol: 'tcp' | 'udp', address: string, por
   return `${name} ${shortAddress(peer)}`;
 }
 
-/** socat writes all 32 digits of an address in brackets, and IPv4 ones as mapped into IPv6. */
+/** Shortens an address of socat, which writes all 32 digits in brackets, and IPv4 addresses mapped into IPv6. */
 function shortAddress(peer: string): string {
   const { hostname } = new URL(`http://${peer}`);
   const mapped = /^\[::ffff:(\w+):(\w+)\]$/.exec(hostname);

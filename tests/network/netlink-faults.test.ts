@@ -1,4 +1,4 @@
-/** Netlink fails, or loses its answers, at each request of a pod's network: it comes up all the same, or nothing of it is left. */
+/** Netlink fails or loses an answer at each request of a pod's setup: the setup succeeds, or leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
@@ -7,7 +7,7 @@ import { bounded, fetchInside, inside, NetworkFixture, run } from './network.fix
 
 type Fault = { at: number; kind: 'lost answers' | 'refused' };
 
-/** Sockets for links and addresses of which the nth request goes wrong, or each that is for this. */
+/** Netlink sockets of which the nth request fails, or each request of one kind. */
 class FaultySockets extends NetlinkSockets {
   fault: Fault | undefined;
   refused: string | undefined;
@@ -34,7 +34,7 @@ function systemError(name: string, code: 'permission_denied' | 'resource_exhaust
   return new PodwrightError(code, name, { cause: Object.assign(new Error(name), { code: name }) });
 }
 
-/** Sets a pod up while one request goes wrong; tells how many there were. */
+/** Sets a pod up while one request fails; returns the number of requests. */
 async function setUpWith(fault: Fault | undefined, use: (error: unknown, fixture: NetworkFixture) => Promise<void>) {
   await using fixture = new NetworkFixture('pwt-fault0', '10.241.81.0/24,fd00:241:81::/64');
   const sockets = new FaultySockets();
@@ -62,7 +62,7 @@ async function setUpWith(fault: Fault | undefined, use: (error: unknown, fixture
   return requests;
 }
 
-test('a pod comes up whichever answers are lost, and is not half there whatever is refused', async () => {
+test('the setup of a pod succeeds with any lost answer, and leaves nothing behind with any failed request', async () => {
   const requests = await setUpWith(undefined, async (error) => assert.equal(error, undefined));
   assert.ok(requests >= 8, `${requests} requests`);
   for (let at = 1; at <= requests; at++) {
@@ -73,7 +73,7 @@ test('a pod comes up whichever answers are lost, and is not half there whatever 
   }
 });
 
-test('a bridge made again gets back its pods also where the first look for their links failed', async () => {
+test('the pods of a bridge that is created again are reconnected, also if the first search for their links failed', async () => {
   await using fixture = new NetworkFixture('pwt-fault1', '10.241.82.0/24');
   const sockets = new FaultySockets();
   const network = await fixture.open(sockets);

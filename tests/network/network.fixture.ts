@@ -11,14 +11,14 @@ import { ChosenNetwork } from '../../packages/runtime/src/network/choice/chosen-
 import { CniNetwork } from '../../packages/runtime/src/network/cni/cni-network.ts';
 import type { NetworkRequest } from '../../packages/runtime/src/network/network.ts';
 
-/** Where distributions and tarballs put the plugins. */
+/** Directories of CNI plugins of distributions and tarballs. */
 const binDirs = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
 
 export const bounded = (): AbortSignal => AbortSignal.timeout(30_000);
 
 /**
- * One runtime's network on this host, with a bridge and a subnet of its own, and the namespaces of its pods. Disposing it
- * tears everything down whatever the test has done.
+ * One runtime's network on this host, with its own bridge and subnet, and the namespaces of its pods. Its disposal removes everything,
+ * also after a failed test.
  */
 export class NetworkFixture implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'podwright-network-'));
@@ -39,7 +39,7 @@ export class NetworkFixture implements AsyncDisposable {
     return join(this.directory, 'net.d');
   }
 
-  /** Opens the network as a runtime does at its start; again, as the next life of that runtime does. */
+  /** Opens the network as a runtime does at its start; a second call simulates a restart. */
   async open(sockets = new NetlinkSockets()): Promise<ChosenNetwork> {
     const { bridge, subnet, confDir, directory } = this;
     const directories = { stateDir: join(directory, 'state'), cacheDir: join(directory, 'cache') };
@@ -51,7 +51,7 @@ export class NetworkFixture implements AsyncDisposable {
     return opened;
   }
 
-  /** A request for a new namespace with `lo` up, as the sandbox controller makes it. */
+  /** Creates a namespace with `lo` up, as the sandbox controller does, and returns its network request. */
   pod(sandboxId: string, more: Partial<NetworkRequest> = {}): NetworkRequest {
     const netnsPath = join(this.directory, 'ns', sandboxId);
     writeFileSync(netnsPath, '');
@@ -61,7 +61,7 @@ export class NetworkFixture implements AsyncDisposable {
     return { sandboxId, ...names, netnsPath, portMappings: [], ...more };
   }
 
-  /** Removes a namespace; `keepFile` leaves the empty file where it was pinned. */
+  /** Removes a namespace; `keepFile` keeps the empty file of its mount point. */
   removeNamespace(path: string, { keepFile = false } = {}): void {
     execFileSync('umount', [path]);
     if (!keepFile) rmSync(path);
@@ -92,7 +92,7 @@ export class NetworkFixture implements AsyncDisposable {
     for (const server of this.#servers.splice(0)) server.kill('SIGKILL');
   }
 
-  /** Sets a pod up on the bridge by plugins, as versions did that had no network of their own, with their records. */
+  /** Sets a pod up with CNI plugins and their records, as earlier versions without a built-in network did. */
   async setUpAsBefore(pod: NetworkRequest): Promise<void> {
     const stateDir = join(this.directory, 'state');
     mkdirSync(stateDir, { recursive: true });
@@ -112,13 +112,13 @@ export class NetworkFixture implements AsyncDisposable {
     await cni.setUp(parseNetworkList(JSON.stringify(list)), pod, bounded());
   }
 
-  /** Waits until no link of a pod is left: they end a while after their namespaces. */
+  /** Waits until no link of a pod is left: the kernel removes them some time after their namespaces. */
   async untilLinksAreGone(): Promise<void> {
     const gone = () => (this.podLinks().length === 0 ? true : undefined);
     await waitFor(gone, { intervalMs: 10, signal: bounded() });
   }
 
-  /** The links of pods on the host, a line each. */
+  /** The links of pods on the host, one line each. */
   podLinks(): string[] {
     const links = run('ip', ['-o', 'link', 'show']).split('\n');
     return links.filter(
@@ -126,7 +126,7 @@ export class NetworkFixture implements AsyncDisposable {
     );
   }
 
-  /** Whatever on this host still belongs to this network, a line each. */
+  /** Leftovers of this network on the host, one line each. */
   leftovers(): string[] {
     const links = run('ip', ['-br', 'link']).split('\n');
     const rules = [run('iptables-save', []), run('nft', ['list', 'ruleset'])].join('\n').split('\n');
@@ -156,7 +156,7 @@ export class NetworkFixture implements AsyncDisposable {
   }
 }
 
-/** A network behind the host that knows no way back to pods: what answers from there was masqueraded. */
+/** A network behind the host without a route to pods: an answer from it proves masquerading. */
 export class OutsideHost implements Disposable {
   readonly hostAddress: string;
   readonly address: string;
@@ -190,13 +190,13 @@ export function inside(pod: NetworkRequest, program: string, args: string[], std
   return run('nsenter', [`--net=${pod.netnsPath}`, program, ...args], stdin);
 }
 
-/** What a server says to a client in a pod. */
+/** The answer of a server to a client in a pod. */
 export function fetchInside(pod: NetworkRequest, address: string, port: number): string {
   const target = `TCP:${address.includes(':') ? `[${address}]` : address}:${port},connect-timeout=3`;
   return inside(pod, 'socat', ['-T3', '-u', target, '-']).trim();
 }
 
-/** What a TCP server says to a client on the host; rejects if there is none. */
+/** The answer of a TCP server to a client on the host; rejects without an answer. */
 export function fetchFromHost(host: string, port: number): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect({ host, port, timeout: 3000 });

@@ -3,20 +3,20 @@ import { test } from 'node:test';
 import type { PortMapping } from '../../packages/runtime/src/network/network.ts';
 import { bounded, fetchFromHost, fetchInside, inside, NetworkFixture, OutsideHost } from './network.fixture.ts';
 
-/** A network that the suite tries. */
+/** A network under test. */
 export type NetworkUnderTest = {
-  /** At the begin of each test's name. */
+  /** Prefix of each test's name. */
   name: string;
   /** The second number of its subnets: 10.N.… and fd00:N:… */
   number: number;
-  /** Gives the fixture what the network needs; what is left on purpose is removed by `undo`. */
+  /** Prepares the fixture; `undo` removes what the network keeps on purpose. */
   prepare(fixture: NetworkFixture): void;
   undo(fixture: NetworkFixture): void;
 };
 
 const tcp = (hostPort: number): PortMapping => ({ protocol: 'tcp', containerPort: 80, hostPort, hostIp: '' });
 
-/** What every `Network` promises; `tests/network/*.test.ts` call it. */
+/** The contract of `Network`; called by `tests/network/*.test.ts`. */
 export function networkSuite(under: NetworkUnderTest): void {
   const n = under.number;
 
@@ -33,7 +33,7 @@ export function networkSuite(under: NetworkUnderTest): void {
       }
     });
 
-  promise('a pod gets an address and a default route, and gives all back when it goes', 1, async (fixture) => {
+  promise('a pod gets an address and a default route, which are released at its removal', 1, async (fixture) => {
     const network = await fixture.open();
     const pod = fixture.pod('life');
     assert.deepEqual(await network.status(), { ready: true });
@@ -49,7 +49,7 @@ export function networkSuite(under: NetworkUnderTest): void {
     await fixture.untilLinksAreGone();
   });
 
-  promise('pods reach each other by their addresses, and the outside by that of the host', 2, async (fixture) => {
+  promise('pods reach each other with their addresses, and outside hosts with that of the host', 2, async (fixture) => {
     using outside = new OutsideHost(fixture, `pwt-${n}-out`, `10.${n}.102`);
     const network = await fixture.open();
     const [client, server] = [fixture.pod('client'), fixture.pod('server')];
@@ -61,7 +61,7 @@ export function networkSuite(under: NetworkUnderTest): void {
     assert.equal(fetchInside(client, outside.address, 80), `outside ${outside.hostAddress}`);
   });
 
-  promise('twenty pods at once get twenty addresses, and give them back at once', 3, async (fixture) => {
+  promise('twenty pods get twenty addresses in parallel, and release them in parallel', 3, async (fixture) => {
     const network = await fixture.open();
     const pods = Array.from({ length: 20 }, (_, index) => fixture.pod(`many-${index}`));
     const results = await Promise.all(pods.map((pod) => network.setUp(pod, bounded())));
@@ -71,18 +71,22 @@ export function networkSuite(under: NetworkUnderTest): void {
     assert.deepEqual(await network.list(), []);
   });
 
-  promise('the address comes back when the namespace has gone first, its file too or not', 4, async (fixture) => {
-    const network = await fixture.open();
-    for (const keepFile of [false, true]) {
-      const pod = fixture.pod(`gone-${keepFile}`);
-      await network.setUp(pod, bounded());
-      fixture.removeNamespace(pod.netnsPath, { keepFile });
-      await network.tearDown(pod, bounded());
-      assert.deepEqual(await network.list(), []);
-    }
-  });
+  promise(
+    'the address is released if the namespace was removed before, with or without its file',
+    4,
+    async (fixture) => {
+      const network = await fixture.open();
+      for (const keepFile of [false, true]) {
+        const pod = fixture.pod(`removed-${keepFile}`);
+        await network.setUp(pod, bounded());
+        fixture.removeNamespace(pod.netnsPath, { keepFile });
+        await network.tearDown(pod, bounded());
+        assert.deepEqual(await network.list(), []);
+      }
+    },
+  );
 
-  promise('after a restart what was set up before is found and torn down', 5, async (fixture) => {
+  promise('after a restart earlier pods are found and torn down', 5, async (fixture) => {
     const pod = fixture.pod('again');
     await (await fixture.open()).setUp(pod, bounded());
     const network = await fixture.open();
@@ -92,7 +96,7 @@ export function networkSuite(under: NetworkUnderTest): void {
   });
 
   promise(
-    'a port of the host leads to the pod, from localhost and from the pod itself, until it goes',
+    'a host port leads to the pod, from localhost and from the pod itself, until its removal',
     6,
     async (fixture) => {
       using outside = new OutsideHost(fixture, `pwt-${n}-port`, `10.${n}.106`);
@@ -110,7 +114,7 @@ export function networkSuite(under: NetworkUnderTest): void {
   );
 
   promise(
-    'with two subnets a pod has an address of each family, the first one first',
+    'with two subnets a pod has an address of each family, in their order',
     7,
     async (fixture) => {
       const network = await fixture.open();

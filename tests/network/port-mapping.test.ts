@@ -49,7 +49,7 @@ test('udp and sctp ports are mapped too', async () => {
   assert.match(run('nft', ['list', 'table', 'inet', 'podwright_pwt-udp0']), /sctp .*38124[\s\S]*10\.241\.23\.2/);
 });
 
-test('two pods with a port each, one torn down: the other one keeps its port', async () => {
+test('of two pods with a host port each, one keeps its port when the other is torn down', async () => {
   await using fixture = new NetworkFixture('pwt-pair0', '10.241.24.0/24');
   const network = await fixture.open();
   const first = fixture.pod('pair-a', { portMappings: [tcp(38125)] });

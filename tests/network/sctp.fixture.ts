@@ -1,4 +1,4 @@
-/** The first packet of an SCTP association (RFC 9260, sections 3.1 and 3.3.2), as kernels without SCTP sockets cannot make it. */
+/** The first packet of an SCTP association (RFC 9260, sections 3.1 and 3.3.2), for kernels without SCTP sockets. */
 export function sctpInit(sourcePort: number, destinationPort: number): Buffer {
   const packet = Buffer.alloc(32);
   packet.writeUInt16BE(sourcePort, 0);

@@ -1,6 +1,6 @@
 /**
- * Everything that reads HTTP answers of other people's servers, against odd ones: what Go's client reads, and so upstream's
- * kubelet and containerd, is read here, too. A new reader is an entry in `readers`.
+ * All readers of HTTP answers of foreign servers, against unusual answers: those that Go's client accepts, and so upstream's kubelet and
+ * containerd, must be accepted here too. Add new readers to `readers`.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,11 +18,11 @@ const container = { name: 'c', image: 'i' };
 const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 
-/** Reads an answer, and says that it is one of success (a probe, say). Rejects if the answer cannot be read. */
+/** Reads an answer and returns whether it is a success (e.g. of a probe). Rejects if the answer cannot be read. */
 type Reader = { read: (port: number) => Promise<boolean | undefined>; left?: string[] };
 
 const statusOf = (error: unknown) => /status(?:code:| |)\s*(\d+)|answered (\d+)/.exec(String(error));
-/** A status that is no success was read all the same. */
+/** Maps an error for an unsuccessful status to false: the answer was readable. */
 const successOf = (reading: Promise<unknown>) =>
   reading.then(
     () => true,
@@ -89,7 +89,7 @@ const collector = (port: number) =>
     signal: AbortSignal.timeout(BOUND_MS),
   });
 
-/** Go's client refuses it, too, when it has asked for gzip. */
+/** Answers that are not readable if gzip was requested; Go's client rejects them too. */
 const LEFT_BY_GZIP = ['gzip that is none'];
 /** Answers that Node's parser refuses even in its lenient mode, as `docs/differences/images.md` says. */
 const LEFT_BY_NODE = [
@@ -141,7 +141,7 @@ for (const reader of ['a probe', 'a hook', "the kubelet's manifest URL", 'the ma
   });
 }
 
-test('a server that answers before it was asked, and closes, is heard', async () => {
+test('the answer of a server that answers before the request, and closes, is read', async () => {
   await using server = await serveOddly('HTTP/1.1 200 OK\n\nok', { early: true });
   assert.equal(await probe(server.port), true);
 });

@@ -1,2 +1,2 @@
-/** The example of a plugin keeps to the contract: its own test, as its author runs it. */
+/** The example plugin fulfils the contract: runs its own test. */
 import '../../examples/plugins/copy-snapshotter/src/copy-snapshotter.test.ts';

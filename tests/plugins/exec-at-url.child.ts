@@ -1,4 +1,4 @@
-/** Runs the command at a streaming URL, which is the argument; a process of its own, as trust is set for a whole process. */
+/** Runs the command of the streaming URL in its argument. A separate process, because trusted certificates apply to a whole process. */
 import { errorMessage } from '@podwright/base';
 import { runRemoteCommand } from '@podwright/streaming';
 

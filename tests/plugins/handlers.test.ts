@@ -1,4 +1,4 @@
-/** Runtime handlers from a configuration file: pods run on what their handler says. */
+/** Runtime handlers of a configuration file: pods run on their handler's sandbox controller and task runtime. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ program = "/no/such/runc"
 `;
 
 const place = makeTestPlace();
-// what stays of handlers and plugins, as it is not made by pods
+// directories of handlers and plugins may stay, because pods do not create them
 for (const directory of [
   'state/oci/runc',
   'state/plugins/own-tasks/runc',
@@ -53,7 +53,7 @@ for (const directory of [
 const runtime = new RuntimeUnderTest(place);
 const file = join(place.directory, 'net.d', 'config.toml');
 
-/** What the configuration file says about handlers. */
+/** The handler options of a configuration file. */
 function handlerOptions(toml: string) {
   writeFileSync(file, toml);
   const { handlers, defaultHandler, plugins } = runtimeOptions(loadConfig({ config: file }));
@@ -116,7 +116,7 @@ for (const [what, handler, controller, parent] of table) {
   });
 }
 
-test('what a controller of a plugin cannot do is reported with its own message and class', async () => {
+test("an error of a plugin's sandbox controller is reported with its message and class", async () => {
   const { cri, image } = runtime;
   const modes = { pid: NamespaceMode.POD };
   const { podSandboxId } = await cri.runtime.runPodSandbox({
@@ -132,7 +132,7 @@ test('what a controller of a plugin cannot do is reported with its own message a
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('handlers that cannot be had here are told with the reason, and the others are offered', async () => {
+test('unavailable handlers are reported with the reason, and the others are offered', async () => {
   const { cri } = runtime;
   const run = (runtimeHandler: string) => cri.runtime.runPodSandbox({ config: podOf(place, 'none'), runtimeHandler });
   await assert.rejects(run('nothing'), {
@@ -140,7 +140,7 @@ test('handlers that cannot be had here are told with the reason, and the others 
     message: /handler "nothing" cannot be used here: find the shim containerd-shim-nothing-v2: it is not installed/,
   });
   await assert.rejects(run('broken'), { code: 'failed_precondition', message: /no\/such\/runc is not installed/ });
-  await assert.rejects(run('unheard-of'), {
+  await assert.rejects(run('unknown'), {
     code: 'invalid_argument',
     message: /crun, runc, boxed, paused, theirs, their-tasks/,
   });
@@ -153,7 +153,7 @@ test('handlers that cannot be had here are told with the reason, and the others 
   assert.match(handlers.find(({ name }) => name === 'broken')?.reason ?? '', /not installed/);
 });
 
-test('pods outlive their handlers: they are used, stopped and removed when no file names those any more', async () => {
+test('pods of a handler that is not configured any more can still be used, stopped and removed', async () => {
   const pods = [await startPod('old-boxed', 'boxed'), await startPod('old-paused', 'paused')];
   await runtime.stop();
   await runtime.start(handlerOptions(''), { load: false });

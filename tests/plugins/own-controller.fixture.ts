@@ -1,4 +1,4 @@
-/** A plugin with a sandbox controller, as somebody else would write it, but for the parts that it is made of. */
+/** A third-party plugin with a sandbox controller, which is assembled from Podwright's own parts. */
 import type { SandboxController, SandboxRecord, ThirdPartyPlugin } from '@podwright/runtime/plugin';
 import { SandboxDirectories } from '../../packages/runtime/src/sandbox/sandbox-directories.ts';
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
@@ -32,7 +32,7 @@ const plugin: ThirdPartyPlugin<Record<string, never>, 'sandbox-controller'> = {
       },
       async status(sandbox) {
         const missing = await namespaces.missing(sandbox);
-        return missing === undefined ? { alive: true } : { alive: false, reason: `${missing} is gone` };
+        return missing === undefined ? { alive: true } : { alive: false, reason: `${missing} does not exist any more` };
       },
       onLost: () => undefined,
       async remove(sandboxId) {

@@ -1,4 +1,4 @@
-/** A plugin with a task runtime, as somebody else would write it: here it is ours under another name, with its own state. */
+/** A third-party plugin with a task runtime: Podwright's own under another name, with its own state. */
 import { discoverCgroups } from '@podwright/base';
 import type { TaskRuntime, ThirdPartyPlugin } from '@podwright/runtime/plugin';
 import { requireProgram } from '../../packages/base/src/find-program.ts';

@@ -1,4 +1,4 @@
-/** Plugins from the configuration file, with the product as it is shipped: pods run on them, and `runtime plugins` tells how. */
+/** Plugins of the configuration file, with the bundled command: pods run on them, and `runtime plugins` lists them. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** A node with a configuration file; `call` goes without that file. */
+/** A node with a configuration file; `call` does not use that file. */
 function makePlace(context: TestContext, number: number, config: (place: NodePlace) => string) {
   const place = new NodePlace(bundle, `10.96.${number}.0/24`);
   context.after(() => place.remove());
@@ -27,7 +27,7 @@ function makePlace(context: TestContext, number: number, config: (place: NodePla
 const stateOf = (text: string, name: string) =>
   (JSON.parse(text) as State[]).find(({ type, id }) => `${type}/${id}` === name);
 
-test('a pod runs on the example of a plugin, from the configuration file alone', async (context) => {
+test('a pod runs on the example plugin with only a configuration file', async (context) => {
   const { place, file, withConfig } = makePlace(
     context,
     1,
@@ -61,7 +61,7 @@ settings = { directory = "${at.path('input/copies')}" }
   assert.equal((await daemon.ended()).code, 0);
 });
 
-test('without a running runtime the plugins are tried, and nothing is left', async (context) => {
+test('without a running runtime the plugins are tried, and nothing is left behind', async (context) => {
   const { place, withConfig } = makePlace(context, 2, () => '');
   const { code, out, err } = await withConfig('runtime', 'plugins');
   assert.equal(code, 0, err);
@@ -79,7 +79,7 @@ test('without a running runtime the plugins are tried, and nothing is left', asy
   assert.equal(existsSync(place.path('root')), false);
 });
 
-test('what this host does not have is skipped with the reason, and so is what requires it', async (context) => {
+test('plugins that need a missing program are skipped with the reason, and so are plugins that require them', async (context) => {
   const { withConfig } = makePlace(context, 3, () => '[runtime]\nconmon = "/no/such/conmon"\n');
   const { code, out } = await withConfig('runtime', 'plugins', '-o', 'json');
   assert.equal(code, 0);
@@ -97,19 +97,15 @@ test('what this host does not have is skipped with the reason, and so is what re
 });
 
 const refused: [string, string, RegExp][] = [
+  ['a missing plugin', '[runtime.plugins.x]\npackage = "./nothing.js"', /load plugin x of .*config\.toml: Cannot find/],
   [
-    'a plugin that is not there',
-    '[runtime.plugins.x]\npackage = "./nothing.js"',
-    /load plugin x of .*config\.toml: Cannot find/,
-  ],
-  [
-    'settings that it refuses',
+    'rejected settings',
     `[runtime.plugins.x]\npackage = "${example}"\nsettings = { reflink = "maybe", directory = "here" }`,
     /load plugin x of .*settings\.directory: must be an absolute path; settings\.reflink: /,
   ],
 ];
 for (const [index, [what, config, message]] of refused.entries()) {
-  test(`${what} ends the start with its name`, async (context) => {
+  test(`${what} fails the start with the plugin's name`, async (context) => {
     const { place, withConfig } = makePlace(context, 4 + index, () => config);
     const { code, err } = await withConfig('runtime');
     assert.equal(code, 1);
@@ -118,7 +114,7 @@ for (const [index, [what, config, message]] of refused.entries()) {
   });
 }
 
-test('a plugin of another type than it is used for ends the start with what is not there', async (context) => {
+test('a plugin that is used as another type fails the start with the missing plugin', async (context) => {
   const { withConfig } = makePlace(
     context,
     6,

@@ -1,4 +1,4 @@
-/** The CRI over TCP: mutual TLS, what a generic gRPC client finds there, and streams over https. */
+/** The CRI over TCP: mutual TLS, a generic gRPC client, and streams over https. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ function connect(tls: ClientTls | undefined, connectTimeoutMs = 60_000) {
   });
 }
 
-test('a pod that is run over TCP is seen on the socket', async () => {
+test('a pod that is run over TCP is listed on the socket', async () => {
   const cri = await connect(tlsOf('friend'));
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'remote') });
   const { items } = await runtime.cri.runtime.listPodSandbox({ filter: { id: podSandboxId } });
@@ -57,7 +57,7 @@ test('a pod that is run over TCP is seen on the socket', async () => {
   cri.close();
 });
 
-test('nobody is let in without a certificate of the authority', async () => {
+test('clients without a certificate of the authority are rejected', async () => {
   const { certificate: _, key: __, ...anonymous } = tlsOf('friend');
   const outcomes = await Promise.allSettled([
     connect(tlsOf('enemy'), 1000),
@@ -101,7 +101,7 @@ test('a generic gRPC client finds the services by reflection', async () => {
     assert.ok(answer.includes(service), service);
 });
 
-test('a generic gRPC client is told that the services serve', async () => {
+test('the health service reports that the services are serving', async () => {
   const client = genericClient();
   for (const service of ['', 'runtime.v1.RuntimeService', 'runtime.v1.ImageService']) {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -132,7 +132,7 @@ test('a command runs over https for a client that trusts the authority', async (
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('certificates that cannot be used end the start with the name of the file', async () => {
+test('unusable certificates fail the start with the name of the file', async () => {
   const place = new RuntimeUnderTest();
   const tcp = (files: object) => ({
     address: '127.0.0.1',

@@ -1,4 +1,7 @@
-/** Links of an image at the places of mounts, also those that lead to nothing, out of the root or in a circle: each OCI runtime does the same. */
+/**
+ * Links of an image at the places of mounts, also those that lead to nothing, out of the root or in a circle: each OCI runtime does
+ * the same.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -19,7 +19,7 @@ import { after, before, test } from 'node:test';
 import { runChecked } from '@podwright/base';
 import { NamespaceMode, SecurityProfile_ProfileType } from '@podwright/cri';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
-import { writePlayedCriu, writePlayedRunc } from '../conformance/played-criu.fixture.ts';
+import { writeFakeCriu, writeFakeRunc } from '../conformance/fake-criu.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { LayoutDirectory } from '../images/layout-directory.ts';
@@ -55,9 +55,9 @@ const ANNOTATIONS = {
 before(async () => {
   mkdirSync(devices, { recursive: true });
   writeFileSync(join(devices, 'disk.yaml'), DEVICE);
-  writePlayedCriu(directory);
+  writeFakeCriu(directory);
   process.env.PATH = `${directory}:${pathBefore}`;
-  await runtime.start({ ociRuntime: writePlayedRunc(directory), cdiDirectories: [devices] });
+  await runtime.start({ ociRuntime: writeFakeRunc(directory), cdiDirectories: [devices] });
 });
 after(async () => {
   process.env.PATH = pathBefore;

@@ -1,14 +1,14 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Debian's; the played one has its name, and would find itself. */
+/** Debian's runc, by its absolute path: the fake one has the same name and would find itself in PATH. */
 const runc = '/usr/sbin/runc';
 
 /**
- * Passes everything on to runc, but the checkpoint: it is kept as it was asked for, with the state that the task was in. The
- * files `fail` and `hang` beside it let the next one do so.
+ * Passes all calls to runc except `checkpoint`, of which it records the arguments and the state of the task. The files `fail` and `hang`
+ * in its directory make the next checkpoint fail or hang.
  */
-const playedRuntime = (directory: string) => `#!/bin/sh
+const fakeRuntime = (directory: string) => `#!/bin/sh
 case " $* " in
 *" checkpoint "*)
   while [ $# -gt 0 ]; do
@@ -33,13 +33,13 @@ esac
 exec ${runc} "$@"
 `;
 
-/** Writes an OCI runtime that plays CRIU, and returns its path. */
-export function writePlayedRunc(directory: string): string {
-  return writeProgram(directory, 'runc', playedRuntime(directory));
+/** Writes an OCI runtime with faked checkpoints, and returns its path. */
+export function writeFakeRunc(directory: string): string {
+  return writeProgram(directory, 'runc', fakeRuntime(directory));
 }
 
-/** Writes what is looked for in PATH as CRIU. */
-export function writePlayedCriu(directory: string): string {
+/** Writes a fake `criu` for PATH. */
+export function writeFakeCriu(directory: string): string {
   return writeProgram(directory, 'criu', '#!/bin/sh\n');
 }
 
