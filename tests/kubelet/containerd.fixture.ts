@@ -8,11 +8,11 @@ import { runChecked, runProgram, silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
-/** Name of the image that every test container runs: busybox. */
+/** Name of the busybox image of test containers. */
 export const busyboxImage = 'localhost/podwright/busybox:1';
 const PAUSE_IMAGE = 'localhost/podwright/pause:1';
 
-/** Debian's containerd with everything of its own in one scratch directory. */
+/** Debian's containerd with all its state in one scratch directory. */
 export type Containerd = {
   scratch: string;
   endpoint: string;
@@ -20,7 +20,7 @@ export type Containerd = {
   image: string;
   /** Adds the images of an archive. */
   load: (archive: string) => Promise<void>;
-  /** Kills the daemon, and starts it again once `meanwhile` is over; containers go on. */
+  /** Kills the daemon, and starts it again after `meanwhile`; containers keep running. */
   restart: (meanwhile: () => Promise<void>) => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -64,7 +64,7 @@ function spawnDaemon(scratch: string): ChildProcess {
   return daemon;
 }
 
-/** Configures CNI for a bridge with this name, and a subnet of this process. */
+/** Writes a CNI configuration with a bridge of this name, and a subnet of this process. */
 export function writeNetwork(scratch: string, bridge: string): void {
   mkdirSync(join(scratch, 'cni'));
   const subnet = `10.${100 + (process.pid % 100)}.${Math.floor(process.pid / 100) % 256}.0/24`;
@@ -124,7 +124,7 @@ async function loadArchive(socket: string, archive: string): Promise<void> {
   await runChecked('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
 }
 
-/** Removes what pods are left through the CRI, ends the daemon and removes all that it made. */
+/** Removes leftover pods over the CRI, stops the daemon and removes all its state. */
 async function stop(daemon: ChildProcess, scratch: string, bridge: string): Promise<void> {
   await removePods(join(scratch, 'c.sock')).catch(() => undefined);
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
@@ -134,7 +134,7 @@ async function stop(daemon: ChildProcess, scratch: string, bridge: string): Prom
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Removes what pods are left through the CRI. */
+/** Removes leftover pods over the CRI. */
 export async function removePods(runtimeEndpoint: string): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint, logger: silentLogger, connectTimeoutMs: 1000 });
   const { items } = await cri.runtime.listPodSandbox({});
@@ -145,7 +145,7 @@ export async function removePods(runtimeEndpoint: string): Promise<void> {
   cri.close();
 }
 
-/** Deepest first. */
+/** Mount points below a directory, deepest first. */
 async function mountsBelow(directory: string): Promise<string[]> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
   const mounts = lines.map((line) => line.split(' ')[4] ?? '');

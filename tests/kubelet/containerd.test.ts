@@ -1,4 +1,4 @@
-/** The kubelet on a container runtime that is not ours: Debian's containerd 1.6, or a Docker Engine, over both versions of the CRI. */
+/** The kubelet on another container runtime: Debian's containerd 1.6, or a Docker Engine, over both versions of the CRI. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ async function start(context: TestContext, given: Partial<KubeletOptions> = {}):
   return kubelet;
 }
 
-/** A container that runs a shell script and ends at once on SIGTERM. */
+/** A container that runs a shell script and exits at once at SIGTERM. */
 const container = (name: string, script: string, rest = '') =>
   `{name: ${name}, image: ${busyboxImage}, command: [sh, -c, ${JSON.stringify(`trap 'exit 0' TERM; ${script}`)}]${rest}}`;
 const FOREVER = 'while :; do sleep 0.1; done';
@@ -43,7 +43,7 @@ const statusOf = (pod: Pod, name: string) =>
   )!;
 
 for (const criApiVersion of ['v1', 'v1alpha2'] as const) {
-  test(`a pod with everything comes up and goes away over ${criApiVersion}`, async (context) => {
+  test(`a pod with all features is started and removed over ${criApiVersion}`, async (context) => {
     const containerLogsDir = join(runtime.scratch, `links-${criApiVersion}`);
     const kubelet = await start(context, { criApiVersion, containerLogsDir });
     assert.equal(kubelet.handle.runtime.apiVersion, criApiVersion);
@@ -81,16 +81,16 @@ data: {hello: 'hello from a ConfigMap'}
     await kubelet.until('logs are linked', () => readdirSync(containerLogsDir).length === 3);
     assert.equal(readlinkSync(join(containerLogsDir, link)), path);
     await kubelet.remove('web.yaml');
-    await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+    await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
     const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
     assert.deepEqual(items, []);
     assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_web_${pod.metadata.uid}`)), false);
     assert.deepEqual(await kubelet.podCgroups(), []);
-    await kubelet.until('links are gone', () => readdirSync(containerLogsDir).length === 0);
+    await kubelet.until('links are removed', () => readdirSync(containerLogsDir).length === 0);
   });
 }
 
-test('a pod with 5,000 variables, each made of the one before, and as many annotations as may be, sees all of them', async (context) => {
+test('a pod with 5,000 variables, each containing the previous one, and the most annotations, has all of them', async (context) => {
   const kubelet = await start(context);
   const large = 'x'.repeat((256 << 10) - 'large'.length);
   const variables = Array.from({ length: 5000 }, (_, index) => ({
@@ -121,7 +121,7 @@ test('a pod with 5,000 variables, each made of the one before, and as many annot
   assert.deepEqual(await kubelet.log(ended), ['5000', 'the first', String(large.length)]);
 });
 
-test('a container that ends is restarted, and waits longer each time', async (context) => {
+test('a container that exits is restarted with growing delays', async (context) => {
   const crashLoopBackoff = { initialMs: 600, maxMs: 5000 };
   const kubelet = await start(context, { crashLoopBackoff });
   await kubelet.apply(
@@ -141,7 +141,7 @@ test('a container that ends is restarted, and waits longer each time', async (co
   assert.equal(second.metadata.uid, ended.metadata.uid);
 });
 
-test('a container is started again by rules of its own, in a pod that starts none again, and each time its hook is run first', async (context) => {
+test('a container with restart rules is restarted in a pod with restartPolicy Never, and its hook runs each time', async (context) => {
   const kubelet = await start(context, { crashLoopBackoff: { initialMs: 100, maxMs: 200 } });
   const data = ', volumeMounts: [{name: data, mountPath: /data}]';
   const rules =
@@ -167,7 +167,7 @@ test('a container is started again by rules of its own, in a pod that starts non
   ]);
 });
 
-test('a pod that runs to its end keeps its status and its log until its manifest goes', async (context) => {
+test('a finished pod keeps its status and its log until its manifest is removed', async (context) => {
   const kubelet = await start(context);
   const spec = `  restartPolicy: OnFailure\n  containers:\n  - ${container('job', 'echo done; [ -e /data/tried ] || { touch /data/tried; exit 1; }', ', volumeMounts: [{name: data, mountPath: /data}]')}\n  volumes: [{name: data, emptyDir: {}}]\n`;
   await kubelet.apply('job.yaml', manifest('job', spec));
@@ -180,7 +180,7 @@ test('a pod that runs to its end keeps its status and its log until its manifest
   assert.equal(statusOf(again, 'job').containerID, statusOf(pod, 'job').containerID);
 });
 
-test('what the runtime does not know of in the cgroup of a pod ends with the pod', async (context) => {
+test('processes in the cgroup of a pod that are unknown to the runtime are killed with the pod', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('web.yaml', manifest('web', `  containers:\n  - ${container('app', FOREVER)}\n`));
   const pod = await kubelet.pod('web', isReady);
@@ -189,12 +189,12 @@ test('what the runtime does not know of in the cgroup of a pod ends with the pod
   const ended = once(lost, 'exit');
   await joinCgroup(`${kubelet.options.cgroupRoot}/kubepods/besteffort/pod${pod.metadata.uid}/lost`, lost.pid!);
   await kubelet.remove('web.yaml');
-  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
   assert.deepEqual(await ended, [null, 'SIGKILL']);
   assert.deepEqual(await kubelet.podCgroups(), []);
 });
 
-test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when the time is over', async (context) => {
+test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL after the grace period', async (context) => {
   const kubelet = await start(context);
   const shared = ', volumeMounts: [{name: out, mountPath: /out}]';
   const hook = `, lifecycle: {preStop: {exec: {command: [sh, -c, 'echo hook >> /out/order']}}}`;
@@ -207,13 +207,13 @@ test('containers are stopped gracefully: preStop, then SIGTERM, and SIGKILL when
   const startedAtMs = performance.now();
   await kubelet.remove('stop.yaml');
   await kubelet.pod('stop', ({ metadata }) => metadata.deletionTimestamp !== undefined);
-  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
   const elapsedMs = performance.now() - startedAtMs;
   assert.equal(readFileSync(join(out, 'order'), 'utf8'), 'hook\nterm\n');
   assert.ok(elapsedMs >= 2000 && elapsedMs < 12_000, `${elapsedMs} ms for ${pod.metadata.name}`);
 });
 
-test('a killed and restarted kubelet leaves running containers alone', async (context) => {
+test('a killed and restarted kubelet does not touch running containers', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('a.yaml', manifest('a', `  containers:\n  - ${container('app', FOREVER)}\n`));
   await kubelet.apply('b.yaml', manifest('b', `  containers:\n  - ${container('app', FOREVER)}\n`));
@@ -225,13 +225,13 @@ test('a killed and restarted kubelet leaves running containers alone', async (co
   const second = await kubelet.pod('a', isReady);
   assert.equal(statusOf(second, 'app').containerID, statusOf(first, 'app').containerID);
   assert.equal(statusOf(second, 'app').restartCount, 0);
-  await kubelet.until('the pod without a manifest is gone', async () => {
+  await kubelet.until('the pod without a manifest is removed', async () => {
     const { items } = await kubelet.handle.cri.runtime.listPodSandbox({});
     return items.length === 1;
   });
 });
 
-test('a runtime that is killed and started again keeps its pods, and the kubelet goes on with them', async (context) => {
+test('a runtime that is killed and started again keeps its pods, and the kubelet continues with them', async (context) => {
   const kubelet = await start(context);
   const signals = join(kubelet.options.rootDir, 'signals');
   mkdirSync(signals);
@@ -254,9 +254,9 @@ test('a runtime that is killed and started again keeps its pods, and the kubelet
     .events()
     .slice(eventsBefore)
     .filter(({ involvedObject }) => involvedObject.name === 'web');
-  const unasked = /^Liveness probe errored and resulted in unknown state: rpc error: code = Unavailable/; // if it took a second
+  const allowed = /^Liveness probe errored and resulted in unknown state: rpc error: code = Unavailable/; // if the restart took a second
   assert.deepEqual(
-    ofWeb.map(({ message }) => message).filter((message) => !unasked.test(message)),
+    ofWeb.map(({ message }) => message).filter((message) => !allowed.test(message)),
     [],
   );
   writeFileSync(join(signals, 'end'), '');
@@ -275,19 +275,19 @@ test('a failed liveness probe restarts a container', async (context) => {
   assert.ok(events.includes('Unhealthy') && events.includes('Killing'), events.join(' '));
 });
 
-test('twenty pods at once come up and go', async (context) => {
+test('twenty pods are started and removed at once', async (context) => {
   const kubelet = await start(context);
   const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
   const one = (name: string) => manifest(name, `  containers:\n  - ${container('app', FOREVER)}\n`);
   await kubelet.apply('many.yaml', names.map(one).join('\n---\n'));
   await kubelet.until('all are ready', () => kubelet.handle.pods().filter(isReady).length === 20);
   await kubelet.remove('many.yaml');
-  await kubelet.until('all are gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('all are removed', () => kubelet.handle.pods().length === 0);
   assert.deepEqual((await kubelet.handle.cri.runtime.listPodSandbox({})).items, []);
   assert.deepEqual(await kubelet.podCgroups(), []);
 });
 
-/** Moves a process to a cgroup of the `pids` tree, which is made. */
+/** Moves a process to a new cgroup of the `pids` hierarchy. */
 async function joinCgroup(path: string, pid: number): Promise<void> {
   const hierarchy = await discoverCgroups();
   const tree = treeOf(hierarchy, 'pids')!;
@@ -295,7 +295,7 @@ async function joinCgroup(path: string, pid: number): Promise<void> {
   writeFileSync(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(pid));
 }
 
-/** What an HTTP server answers to GET /. */
+/** The answer of an HTTP server to GET /. */
 async function get(host: string, port: number): Promise<string> {
   const socket = connect(port, host);
   socket.end('GET / HTTP/1.0\r\n\r\n');
@@ -307,7 +307,7 @@ async function get(host: string, port: number): Promise<string> {
   return text;
 }
 
-test('a manifest that asks for other amounts changes the cgroups of a running pod and of its container', async (context) => {
+test('changed resources in a manifest change the cgroups of a running pod and of its container', async (context) => {
   const kubelet = await start(context);
   const sized = (cpu: string, memory: string) =>
     manifest(
@@ -341,7 +341,7 @@ test('a manifest that asks for other amounts changes the cgroups of a running po
   }
 });
 
-test('a running container gets limits that it did not have, and loses them again', async (context) => {
+test('limits are added to a running container, and removed again', async (context) => {
   const kubelet = await start(context);
   const hierarchy = (await discoverCgroups())!;
   const sized = (more: string) =>
@@ -369,7 +369,7 @@ test('a running container gets limits that it did not have, and loses them again
     const refused = await kubelet.pod('sized', (one) => resizeOf(one)?.reason === 'Error');
     return assert.match(resizeOf(refused)!.message!, docker.memoryLimitStays);
   }
-  await kubelet.until('neither is any more', () => limits().join() === before.join());
+  await kubelet.until('the limits are removed', () => limits().join() === before.join());
   const after = await kubelet.pod(
     'sized',
     ({ status }) => status?.containerStatuses?.[0]?.resources?.limits === undefined,

@@ -11,18 +11,18 @@ import {
   RuntimeService,
 } from '@podwright/cri';
 
-/** A unary call that came from a kubelet. */
+/** A unary call of a kubelet. */
 export type ProxiedCall = { method: DescMethodUnary; request: object };
 
-/** Gives the kubelet its answer; `forward` asks the runtime. */
+/** Answers the kubelet; `forward` calls the runtime. */
 export type Intercept = (call: ProxiedCall, forward: () => Promise<object>) => Promise<object>;
 
-/** A CRI server between a kubelet and its runtime; `cri` goes past it. */
+/** A CRI server between a kubelet and its runtime; `cri` bypasses it. */
 export type CriProxy = { endpoint: string; cri: CriClient; close(): Promise<void> };
 
 type Call = (request: object, options: { signal: AbortSignal }) => Promise<object>;
 
-/** Streams are handed on as they are; `hasEvents: false` makes it a runtime that has none, as containerd 1.6 is one. */
+/** Starts a proxy. Streams are forwarded unchanged; with `hasEvents: false` GetContainerEvents is not implemented, as in containerd 1.6. */
 export async function startCriProxy(
   socket: string,
   {
@@ -50,7 +50,7 @@ export async function startCriProxy(
 
 // biome-ignore lint/correctness/useYield: the call fails before its first event
 async function* noEvents(): AsyncGenerator<never> {
-  throw new PodwrightError('unimplemented', 'this runtime tells no events');
+  throw new PodwrightError('unimplemented', 'this runtime has no events');
 }
 
 function handlersOf(service: typeof RuntimeService | typeof ImageService, client: object, intercept: Intercept) {

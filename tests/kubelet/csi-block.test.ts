@@ -1,4 +1,4 @@
-/** Block volumes of a CSI driver with real loop devices, and kubelets that end at each step. Needs root. */
+/** Block volumes of a CSI driver with real loop devices, and kubelets that are killed at each step. Needs root. */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function started(context: TestContext): Promise<CsiNodeUnderTest> {
   return node;
 }
 
-/** Where everything of the volume is. */
+/** Paths of the volume. */
 function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   const root = join(rootDir, 'plugins/kubernetes.io/csi/volumeDevices');
   return {
@@ -35,7 +35,7 @@ function places({ rootDir }: CsiNodeUnderTest, uid: string) {
   };
 }
 
-/** Nothing of the volume is left. */
+/** Asserts that nothing of the volume is left. */
 async function isClean(node: CsiNodeUnderTest, uid = '1'): Promise<void> {
   assert.deepEqual([...mountsBelow(node.rootDir), ...loopsBelow(node.rootDir)], []);
   assert.equal(existsSync(places(node, uid).link), false);
@@ -60,7 +60,7 @@ test('a device is staged and published as a block volume, bound, linked and held
   assert.equal(lstatSync(bound).isBlockDevice(), true);
   assert.equal(lstatSync(bound).rdev, lstatSync(target).rdev);
   assert.deepEqual(mountsBelow(root).sort(), [bound, target].sort());
-  assert.equal(loopsBelow(bound.slice(0, -2)).length, 1, 'the device is held');
+  assert.equal(loopsBelow(bound.slice(0, -2)).length, 1, 'the device is held open');
   assert.equal(existsSync(data), true);
   const what = 'MapVolume.MapPodDevice succeeded for volume "pv-1"';
   assert.deepEqual(node.events, [
@@ -97,13 +97,13 @@ test('a device is staged and published as a block volume, bound, linked and held
   );
 });
 
-test('what fails is told in upstream’s words, and leaves nothing', async (context) => {
+test('failures are reported in upstream’s words, and leave nothing behind', async (context) => {
   const node = await started(context);
   const check = async (call: string, expected: string) => {
     await node.driver.behave({ [call]: { error: 13 } });
     assert.equal(
       await node.failure(node.map('1')),
-      `${expected} rpc error: code = Internal desc = told to fail ${call}`,
+      `${expected} rpc error: code = Internal desc = configured to fail ${call}`,
     );
     await node.driver.behave({});
   };
@@ -124,10 +124,10 @@ test('what fails is told in upstream’s words, and leaves nothing', async (cont
   await node.driver.behave({ nodeUnpublishVolume: { error: 14 } });
   assert.equal(
     await node.failure(node.blockVolumes.tearDown('1')),
-    'UnmapVolume.UnmapPodDevice failed for volume "pv-1" : kubernetes.io/csi: blockMapper.unpublishVolumeForBlock failed: rpc error: code = Unavailable desc = told to fail nodeUnpublishVolume',
+    'UnmapVolume.UnmapPodDevice failed for volume "pv-1" : kubernetes.io/csi: blockMapper.unpublishVolumeForBlock failed: rpc error: code = Unavailable desc = configured to fail nodeUnpublishVolume',
   );
   await node.driver.behave({});
-  node.blockVolumes.driverRegistered('disk.test'); // without the pause between tries
+  node.blockVolumes.driverRegistered('disk.test'); // resets the backoff
   await node.blockVolumes.tearDown('1');
   await node.blockVolumes.tearDown('2');
   await isClean(node);
@@ -141,7 +141,7 @@ const NEVER_GOT: Record<string, (node: CsiNodeUnderTest) => Promise<void>> = {
 };
 
 for (const [what, spoil] of Object.entries(NEVER_GOT))
-  test(`a pod that never got a block volume ${what} leaves the volume`, async (context) => {
+  test(`a pod that never got a block volume ${what} releases the volume`, async (context) => {
     const node = await started(context);
     await spoil(node);
     const claims: VolumePlugin = {
@@ -168,7 +168,7 @@ for (const [what, spoil] of Object.entries(NEVER_GOT))
     await manager.close();
   });
 
-/** Kubelets that are killed in a call of the driver, before or after its work, and in steps of their own. */
+/** Never resolves: the call of a killed kubelet. */
 const forever = new Promise<never>(() => undefined);
 const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => void> = {
   bound: (node, reached) => {
@@ -202,7 +202,7 @@ const STEPS: Record<string, (node: CsiNodeUnderTest, reached: () => void) => voi
 };
 
 for (const [step, kill] of Object.entries(STEPS))
-  test(`a kubelet that is killed once a device is ${step} doubles and leaves nothing`, async (context) => {
+  test(`a kubelet that is killed once a device is ${step} leaves nothing behind and uses no second device`, async (context) => {
     const node = await started(context);
     const { promise, resolve } = Promise.withResolvers<void>();
     kill(node, resolve);
@@ -218,7 +218,7 @@ for (const [step, kill] of Object.entries(STEPS))
       await node.map('1');
       const { root, bound, target } = places(node, '1');
       assert.deepEqual(mountsBelow(root).sort(), [bound, target].sort(), 'nothing twice');
-      assert.equal(loopsBelow(node.rootDir).length, 2, 'the driver’s and ours');
+      assert.equal(loopsBelow(node.rootDir).length, 2, 'the driver’s and the kubelet’s');
       await node.restart();
     }
     await node.blockVolumes.tearDown('1');
@@ -229,7 +229,7 @@ for (const [step, kill] of Object.entries(STEPS))
 const MOMENTS = ALL_CALLS.flatMap((call) => (['hang', 'hangAfter'] as const).map((how) => ({ call, how })));
 
 for (const isBlock of [false, true])
-  test(`a kubelet that is killed in a call of the driver leaves nothing of a ${isBlock ? 'block ' : ''}volume`, async (context) => {
+  test(`a kubelet that is killed in a call of the driver leaves nothing of a ${isBlock ? 'block ' : ''}volume behind`, async (context) => {
     const node = await started(context);
     const rooms = () => (isBlock ? node.blockVolumes : node.volumes);
     for (const { call, how } of MOMENTS) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 
-/** A CSI driver in a process of its own; `data` has the files of its volumes, by the handles. */
+/** A CSI driver in its own process; `data` has the files of its volumes, named by their handles. */
 export class CsiDriverUnderTest extends PluginUnderTest {
   protected readonly program = new URL('./csi-driver.ts', import.meta.url).pathname;
 
@@ -38,8 +38,7 @@ const PREFIX = 'pwk-csi-';
 const OWN = new Set<string>();
 
 /**
- * A directory of this process, which takes what is mounted there with it when the process ends. One that was killed leaves it to the
- * next.
+ * A directory of this process. Mounts below it are removed when the process exits; after a kill, by the next process.
  */
 export function csiDirectory(): string {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(PREFIX))) {
@@ -53,22 +52,22 @@ export function csiDirectory(): string {
   return directory;
 }
 
-/** Another user can make a directory or a link of any name. */
+/** Whether a path is a directory of this user: other users can create directories and links of any name in /tmp. */
 function isOwnDirectory(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isDirectory() === true && stats.uid === process.getuid!();
 }
 
-/** Nothing of it is left, whatever becomes of single mounts: what is mounted is never deleted. */
+/** Removes mounts, loop devices and the directory, despite single failures. Mounted files are never deleted. */
 function clear(directory: string): void {
   const quietly = (program: string, ...args: string[]) => {
     try {
       execFileSync(program, args, { stdio: 'ignore' });
     } catch {
-      // the next one tries again
+      // the next process tries again
     }
   };
-  // those over devices before the devices
+  // mounts are removed before their devices
   for (const loop of loopsBelow(directory).reverse()) quietly('losetup', '-d', loop);
   for (const point of mountsBelow(directory).reverse()) quietly('umount', '-n', '--lazy', point);
   for (const loop of loopsBelow(directory)) quietly('losetup', '-d', loop);

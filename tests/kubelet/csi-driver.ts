@@ -1,6 +1,7 @@
 /**
- * A small CSI driver: volumes are directories of its own, mounted for real, and block volumes files of its own with loop devices. Its parent says by messages how each call behaves, and
- * hears of each call. Arguments: name, directory for data, socket of the driver, socket for the registration.
+ * A small CSI driver: volumes are bind-mounted directories, and block volumes are files with loop devices. The parent process controls
+ * by messages how each call behaves, and gets a message for each call. Arguments: name, directory for data, socket of the driver,
+ * socket for the registration.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -42,7 +43,7 @@ function release(target: string): void {
   try {
     rmdirSync(target);
   } catch {
-    rmSync(target); // of a block volume
+    rmSync(target); // a file for a block volume
   }
 }
 

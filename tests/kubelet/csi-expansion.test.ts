@@ -1,4 +1,4 @@
-/** Volumes of a CSI driver that grow: before pods have them, and under them. Needs root. */
+/** Expansion of volumes of a CSI driver: before pods use them, and while they are in use. Needs root. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -43,7 +43,7 @@ const expansions = async (node: CsiNodeUnderTest) =>
 const until = (isSo: () => boolean) =>
   waitFor(() => isSo() || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
 
-/** What the growth under a pod fails with. */
+/** The error of an expansion while a pod uses the volume. */
 async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
   const look = () =>
     node.setUp('1', sized(node.claim)).then(
@@ -53,17 +53,17 @@ async function failureUnder(node: CsiNodeUnderTest): Promise<unknown> {
   return await waitFor(look, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
 }
 
-test('a volume that has grown meanwhile is expanded after it is published, and its claim says so', async (context) => {
+test('a volume that was enlarged is expanded after it is published, and its claim is updated', async (context) => {
   const node = await started(context, PENDING);
   const volumePath = await node.setUp('1', sized(node.claim));
   assert.deepEqual(await node.calls(), ['nodeStageVolume', 'nodePublishVolume', 'nodeExpandVolume']);
   assert.deepEqual(node.patches, PATCHES);
   assert.deepEqual(node.claim.status, { ...GROWN, allocatedResourceStatuses: null });
   const message = 'MountVolume.NodeExpandVolume succeeded for volume "pv-1" ';
-  const told = { reason: 'FileSystemResizeSuccessful', message };
+  const event = { reason: 'FileSystemResizeSuccessful', message };
   assert.deepEqual(node.events, [
-    { kind: 'Pod', ...told },
-    { kind: 'PersistentVolumeClaim', ...told },
+    { kind: 'Pod', ...event },
+    { kind: 'PersistentVolumeClaim', ...event },
   ]);
   assert.ok(volumePath.endsWith('/mount'));
   await node.setUp('1', sized(node.claim));
@@ -71,7 +71,7 @@ test('a volume that has grown meanwhile is expanded after it is published, and i
   await node.volumes.tearDown('1');
 });
 
-test('a volume that grows under its pods is expanded once, with what the driver needs for it', async (context) => {
+test('a volume in use by several pods is expanded once, with the parameters that the driver needs', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   const before = sized(node.claim, '1Gi');
   for (const uid of ['1', '2']) await node.setUp(uid, before);
@@ -98,7 +98,7 @@ test('a volume that grows under its pods is expanded once, with what the driver 
   for (const uid of ['1', '2']) await node.volumes.tearDown(uid);
 });
 
-test('a device grows under its pod', async (context) => {
+test('a block device in use is expanded', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   await node.map('1', sized(node.claim, '1Mi'));
   setStatus(node, { ...PENDING, allocatedResources: { storage: '2Mi' }, capacity: { storage: '1Mi' } });
@@ -112,17 +112,17 @@ test('a device grows under its pod', async (context) => {
   await node.blockVolumes.tearDown('1');
 });
 
-test('what keeps a volume from growing is told in upstream’s words', async (context) => {
+test('failed expansions are reported in upstream’s words', async (context) => {
   const node = await started(context, PENDING);
   const failing = async (error: number) => {
-    await node.restart(); // without the pauses between tries
+    await node.restart(); // resets the backoff
     setStatus(node, PENDING);
     node.patches.length = 0;
     await node.driver.behave({ nodeExpandVolume: { error } });
     return await node.failure(node.setUp('1', sized(node.claim)));
   };
   const where = 'MountVolume.Setup failed while expanding volume for volume "pv-1" : ';
-  const rpc = (code: string) => `rpc error: code = ${code} desc = told to fail nodeExpandVolume`;
+  const rpc = (code: string) => `rpc error: code = ${code} desc = configured to fail nodeExpandVolume`;
   const saying = (message: string) => ({
     ...{ type: 'NodeResizeError', status: 'True', lastProbeTime: null },
     ...{ lastTransitionTime: '2026-01-01T00:00:00Z', message },
@@ -136,7 +136,7 @@ test('what keeps a volume from growing is told in upstream’s words', async (co
     ...{ allocatedResourceStatuses: { storage: 'NodeResizeInfeasible' }, ...order },
     conditions: [saying(failedTo(rpc('OutOfRange')))],
   });
-  // the driver does not do it while the volume is used: the pod has it as it is, and nobody asks again
+  // the driver cannot expand a volume in use: the pod uses it unexpanded, and the kubelet does not retry
   assert.equal(await failing(9), 'it worked');
   await node.driver.behave({});
   await node.calls();
@@ -145,7 +145,7 @@ test('what keeps a volume from growing is told in upstream’s words', async (co
   await node.volumes.tearDown('1');
 });
 
-test('a failure under a pod is told as one of the growth, and a claim whose controller is not ready is left alone', async (context) => {
+test('the failure for a volume in use is reported as one of the expansion, and a claim whose controller is not done is not touched', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   await node.setUp('1', sized(node.claim, '1Gi'));
   setStatus(node, { ...PENDING, allocatedResourceStatuses: { storage: 'ControllerResizeInProgress' } });
@@ -160,7 +160,7 @@ test('a failure under a pod is told as one of the growth, and a claim whose cont
     /NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : Expander.NodeExpand failed/,
   );
   assert.equal((await expansions(node)).length, 1, 'not again so soon');
-  node.volumes.driverRegistered('disk.test'); // without the pause
+  node.volumes.driverRegistered('disk.test'); // resets the backoff
   await node.driver.behave({});
   node.driver.forget();
   await node.setUp('1', sized(node.claim)).catch(() => undefined);
@@ -169,7 +169,7 @@ test('a failure under a pod is told as one of the growth, and a claim whose cont
   await node.volumes.tearDown('1');
 });
 
-test('nobody waits for growth under a pod, which ends before the volume is taken from it', async (context) => {
+test('an expansion of a volume in use does not block the pod, and ends before the volume is unpublished', async (context) => {
   for (const isBlock of [false, true]) {
     const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
     const rooms = isBlock ? node.blockVolumes : node.volumes;
@@ -186,7 +186,7 @@ test('nobody waits for growth under a pod, which ends before the volume is taken
   }
 });
 
-test('the API server is not asked for a claim that waits for its controller', async (context) => {
+test('a claim that waits for its controller is not requested from the API server', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   await node.setUp('1', sized(node.claim, '1Gi'));
   const asked = node.claimReads;
@@ -198,7 +198,7 @@ test('the API server is not asked for a claim that waits for its controller', as
   await node.volumes.tearDown('1');
 });
 
-test('a driver that wants to be called again is, whatever becomes of the growth', async (context) => {
+test('a driver with requiresRepublish is called again, also if the expansion fails', async (context) => {
   const node = await started(context, { ...PENDING, allocatedResourceStatuses: undefined });
   node.driverObject = { ...node.driverObject, requiresRepublish: true };
   await node.setUp('1', sized(node.claim, '1Gi'));
@@ -212,7 +212,7 @@ test('a driver that wants to be called again is, whatever becomes of the growth'
   await node.volumes.tearDown('1');
 });
 
-test('an old controller’s claim gets its size, and nothing else is said', async (context) => {
+test('the claim of an old controller gets its size, and no other field', async (context) => {
   const node = await started(context, { phase: 'Bound', capacity: { storage: '1Gi' } });
   await node.setUp('1', sized(node.claim));
   assert.deepEqual(node.patches, [{ metadata: { resourceVersion: '1' }, status: { capacity: { storage: '2Gi' } } }]);

@@ -46,10 +46,10 @@ export const DISK: CsiVolume = {
 export const pod = (uid: string) =>
   ({ metadata: { uid, name: `pod-${uid}`, namespace: 'default' }, spec: { serviceAccountName: 'robot' } }) as Pod;
 
-/** An event, without the object that it is about but its kind. */
-export type Told = { kind: string; reason: string; message: string };
+/** An event, with only the kind of its object. */
+export type PublishedEvent = { kind: string; reason: string; message: string };
 
-/** A kubelet's part of CSI, which can be made anew as after a `kill -9`, with a driver that stays. */
+/** A kubelet's CSI volumes with a driver. The kubelet's part can be recreated as after a `kill -9`, while the driver keeps running. */
 export class CsiNodeUnderTest {
   readonly rootDir = csiDirectory();
   readonly driver = new CsiDriverUnderTest({
@@ -65,9 +65,9 @@ export class CsiNodeUnderTest {
     fsGroupPolicy: 'None',
   };
   readonly reported: string[][] = [];
-  readonly events: Told[] = [];
+  readonly events: PublishedEvent[] = [];
   readonly patches: ClaimPatch[] = [];
-  /** As the API server has it. */
+  /** The claim in the API server. */
   claim: BoundClaim = { metadata: { name: 'data', namespace: 'default', uid: 'c1', resourceVersion: '1' }, spec: {} };
   claimReads = 0;
   seLinux: SeLinuxHost | undefined;
@@ -89,7 +89,7 @@ export class CsiNodeUnderTest {
     await this.restart();
   }
 
-  /** Drivers may register once `released`. */
+  /** Recreates the kubelet's part; drivers are registered after `released`. */
   async restart(released: Promise<void> = Promise.resolve()): Promise<void> {
     await this.#registry?.close();
     const { rootDir, mounter, loops } = this;
@@ -174,7 +174,7 @@ export class CsiNodeUnderTest {
       },
       patchClaim: async (_place, patch) => {
         this.patches.push(patch);
-        // what the patches of these tests take away they set to null
+        // patches remove fields by null
         const { capacity, allocatedResourceStatuses, conditions } = patch.status ?? {};
         const status = {
           ...this.claim.status,

@@ -1,4 +1,4 @@
-/** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that end at each step. Needs root. */
+/** Persistent volumes of a CSI driver: attached, staged, published, and kubelets that are killed at each step. Needs root. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ test('a volume waits until it is attached', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   const check = async (status: VolumeAttachment['status'], expected: RegExp) => {
-    await node.restart(); // without the pauses between tries
+    await node.restart(); // resets the backoff
     node.attachment = status;
     assert.match(await node.failure(node.setUp('1')), expected);
   };
@@ -81,7 +81,7 @@ test('a volume waits until it is attached', async (context) => {
   await node.volumes.tearDown('1');
 });
 
-test('a kubelet that is killed between staging and publishing leaves nothing', async (context) => {
+test('a kubelet that is killed between staging and publishing leaves nothing behind', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.driver.behave({ nodePublishVolume: { hang: true } });
@@ -99,14 +99,14 @@ test('a kubelet that is killed between staging and publishing leaves nothing', a
   assert.deepEqual(node.inUse.names(), []);
 });
 
-test('a kubelet that is killed between unpublishing and unstaging leaves nothing', async (context) => {
+test('a kubelet that is killed between unpublishing and unstaging leaves nothing behind', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
   await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
   assert.equal(
     await node.failure(node.volumes.tearDown('1')),
-    `UnmountDevice failed for volume "${KEY}" : kubernetes.io/csi: attacher.UnmountDevice failed: rpc error: code = Unavailable desc = told to fail nodeUnstageVolume`,
+    `UnmountDevice failed for volume "${KEY}" : kubernetes.io/csi: attacher.UnmountDevice failed: rpc error: code = Unavailable desc = configured to fail nodeUnstageVolume`,
   );
   assert.deepEqual(node.inUse.names(), [KEY]);
   await node.driver.behave({});
@@ -121,7 +121,7 @@ test('a kubelet that is killed between unpublishing and unstaging leaves nothing
 
 const UNFINISHED = 'vol_data.json.0123456789ab.tmp';
 
-test('what a kubelet that was killed had begun to write of a volume keeps it from nobody', async (context) => {
+test('an incomplete record of a killed kubelet does not block a volume', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -131,7 +131,7 @@ test('what a kubelet that was killed had begun to write of a volume keeps it fro
   for (const directory of directories) writeFileSync(join(directory, UNFINISHED), '{');
   await node.volumes.tearDown('1');
   assert.deepEqual([...directories.filter(isThere), ...node.inUse.names()], []);
-  // killed before there was anything to write down
+  // killed before a record was written
   for (const place of [
     `disk.test/${staged}/globalmount`,
     'volumeDevices/pv-1/data',
@@ -146,7 +146,7 @@ test('what a kubelet that was killed had begun to write of a volume keeps it fro
   assert.deepEqual(left.sort(), ['disk.test', 'volumeDevices']);
 });
 
-test('a volume that a pod never got is not in use after it, though another one does not go at once', async (context) => {
+test('a volume that a pod never got is not in use after its removal, although another volume cannot be removed at once', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -154,7 +154,7 @@ test('a volume that a pod never got is not in use after it, though another one d
   await node.failure(node.setUp('1', { name: 'pv-2', handle: 'disk-2' }));
   assert.deepEqual(node.inUse.names(), [KEY, KEY.replace('disk-1', 'disk-2')]);
   await node.driver.behave({ nodeUnstageVolume: { error: 14 } });
-  assert.match(await node.failure(node.volumes.tearDown('1')), /told to fail nodeUnstageVolume$/);
+  assert.match(await node.failure(node.volumes.tearDown('1')), /configured to fail nodeUnstageVolume$/);
   assert.deepEqual(node.inUse.names(), [KEY]);
   await node.driver.behave({});
   node.volumes.driverRegistered('disk.test'); // without the pause between tries
@@ -162,7 +162,7 @@ test('a volume that a pod never got is not in use after it, though another one d
   assert.deepEqual(node.inUse.names(), []);
 });
 
-test('a kubelet that begins anew takes a volume over, whatever its driver does', async (context) => {
+test('a restarted kubelet takes over a volume, whatever its driver does', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.setUp('1');
@@ -178,14 +178,14 @@ test('a kubelet that begins anew takes a volume over, whatever its driver does',
   assert.equal(await node.volumes.madeBefore(pod('1'), DISK), undefined);
 });
 
-test('a driver is not asked again too soon, except after it has registered anew', async (context) => {
+test('calls of a driver are retried with a backoff, which its registration resets', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   await node.driver.behave({ nodeStageVolume: { error: 3 } });
   const failure = await node.failure(node.setUp('1'));
   assert.equal(
     failure,
-    'MountVolume.MountDevice failed for volume "pv-1" : rpc error: code = InvalidArgument desc = told to fail nodeStageVolume',
+    'MountVolume.MountDevice failed for volume "pv-1" : rpc error: code = InvalidArgument desc = configured to fail nodeStageVolume',
   );
   assert.equal(await node.failure(node.setUp('1')), failure);
   assert.deepEqual(await node.calls(), ['nodeStageVolume']);
@@ -196,7 +196,7 @@ test('a driver is not asked again too soon, except after it has registered anew'
   await node.volumes.tearDown('1');
 });
 
-test('a volume that is staged with another label of SELinux is staged anew', async (context) => {
+test('a volume that is staged with another SELinux label is staged again', async (context) => {
   const node = new CsiNodeUnderTest();
   node.seLinux = { fileLabel: ({ level }) => level };
   node.driverObject = { ...node.driverObject, seLinuxMount: true };
@@ -214,7 +214,7 @@ test('a volume that is staged with another label of SELinux is staged anew', asy
   await node.volumes.tearDown('2');
 });
 
-test('a driver that wants tokens and to be called again gets both', async (context) => {
+test('a driver with tokenRequests and requiresRepublish gets tokens and repeated calls', async (context) => {
   const node = new CsiNodeUnderTest();
   await node.start(context);
   node.driverObject = {

@@ -1,4 +1,4 @@
-/** Volumes of a CSI driver in pods on our runtime, and kubelets that are killed meanwhile. Needs root. */
+/** Volumes of a CSI driver in pods on Podwright's runtime, and kubelets that are killed meanwhile. Needs root. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(async () => {
   await (driver as CsiDriverUnderTest | undefined)?.behave({});
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (kubelet as RealKubelet | undefined)?.close(); // if it was started
   await (driver as CsiDriverUnderTest | undefined)?.kill();
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
@@ -47,17 +47,17 @@ spec:
 
 const isRunning = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.running !== undefined;
 const podDirectory = (uid: string) => join(kubelet.options.rootDir, 'pods', uid);
-const isGone = (name: string) => () => kubelet.handle.pods().every(({ metadata }) => metadata.name !== name);
+const isRemoved = (name: string) => () => kubelet.handle.pods().every(({ metadata }) => metadata.name !== name);
 const messagesOf = (name: string) =>
   kubelet.handle.events().flatMap((event) => (event.involvedObject.name === name ? [event.message] : []));
 
-test('a pod has a volume that a driver makes for it, and takes away with it', async () => {
+test('an ephemeral volume is created for its pod and removed with it', async () => {
   driver.forget();
   await write('inline', driver.name);
   const { uid } = (await kubelet.pod('inline', isRunning)).metadata;
   const handle = readdirSync(driver.data)[0]!;
   const file = join(driver.data, handle, 'file');
-  await kubelet.until('the file is there', () => isThere(file) && readFileSync(file, 'utf8') === 'hello\n');
+  await kubelet.until('the file exists', () => isThere(file) && readFileSync(file, 'utf8') === 'hello\n');
   assert.match(handle, /^csi-[\da-f]{64}$/);
   const published = (await driver.allCalls()).find(({ call }) => call === 'nodePublishVolume')!.request;
   const place = join(podDirectory(uid), 'volumes/kubernetes.io~csi/data');
@@ -76,16 +76,16 @@ test('a pod has a volume that a driver makes for it, and takes away with it', as
   const data = JSON.parse(readFileSync(join(place, 'vol_data.json'), 'utf8'));
   assert.deepEqual([data.driverName, data.volumeHandle, data.volumeLifecycleMode], [driver.name, handle, 'Ephemeral']);
   await kubelet.remove('inline.yaml');
-  await kubelet.until('the pod is gone', isGone('inline'));
+  await kubelet.until('the pod is removed', isRemoved('inline'));
   assert.deepEqual(await driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
   assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
   assert.equal(isThere(podDirectory(uid)), false);
 });
 
-test('a pod waits for a driver that comes later, and another one does not wait for a driver that hangs', async () => {
+test('a pod waits for a driver that registers later, and a hanging driver does not block other pods', async () => {
   const late = newDriver('late.test');
   await write('late', late.name);
-  await kubelet.until('it says so', () =>
+  await kubelet.until('the event is published', () =>
     messagesOf('late').some((message) =>
       message.endsWith('driver name late.test not found in the list of registered CSI drivers'),
     ),
@@ -97,29 +97,29 @@ test('a pod waits for a driver that comes later, and another one does not wait f
   await late.start();
   await kubelet.pod('late', isRunning);
   await kubelet.remove('hangs.yaml');
-  await kubelet.until('the pod that hangs is gone', isGone('hangs'));
+  await kubelet.until('the pod of the hanging driver is removed', isRemoved('hangs'));
   assert.deepEqual(await driver.volumeCalls(), ['nodePublishVolume', 'nodeUnpublishVolume']);
   await driver.behave({});
   await kubelet.remove('late.yaml');
-  await kubelet.until('the other one is gone', isGone('late'));
+  await kubelet.until('the other pod is removed', isRemoved('late'));
   await late.kill();
 });
 
-test('what a driver refuses is told in its words, and tried again', async () => {
+test('the error of a driver is reported, and the call is retried', async () => {
   await driver.behave({ nodePublishVolume: { error: 13 } });
   await write('refused', driver.name);
-  await kubelet.until('it is told', () =>
+  await kubelet.until('the event is published', () =>
     messagesOf('refused').includes(
-      'MountVolume.SetUp failed for volume "data" : rpc error: code = Internal desc = told to fail nodePublishVolume',
+      'MountVolume.SetUp failed for volume "data" : rpc error: code = Internal desc = configured to fail nodePublishVolume',
     ),
   );
   await driver.behave({});
   await kubelet.pod('refused', isRunning);
   await kubelet.remove('refused.yaml');
-  await kubelet.until('it is gone', isGone('refused'));
+  await kubelet.until('the pod is removed', isRemoved('refused'));
 });
 
-test('a pod keeps its volume while the kubelet and the driver begin anew', async () => {
+test('a pod keeps its volume over restarts of the kubelet and the driver', async () => {
   await write('stays', driver.name, 'while sleep 0.1; do date > /data/beat || exit 1; done');
   const before = await kubelet.pod('stays', isRunning);
   await driver.kill();
@@ -132,20 +132,20 @@ test('a pod keeps its volume while the kubelet and the driver begin anew', async
   assert.equal(now.status?.containerStatuses?.[0]?.containerID, before.status?.containerStatuses?.[0]?.containerID);
   assert.equal(now.status?.containerStatuses?.[0]?.restartCount, 0);
   await kubelet.remove('stays.yaml');
-  await kubelet.until('it is gone', isGone('stays'));
+  await kubelet.until('the pod is removed', isRemoved('stays'));
   assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
 });
 
 for (const [when, misbehaviour, isDeleted] of [
   ['after a driver has published the volume', { nodePublishVolume: { hangAfter: true } }, false],
-  ['after a driver has taken the volume away', { nodeUnpublishVolume: { hangAfter: true } }, true],
+  ['after a driver has unpublished the volume', { nodeUnpublishVolume: { hangAfter: true } }, true],
 ] as const) {
-  test(`nothing is left by a kubelet that is killed ${when}`, async () => {
+  test(`a kubelet that is killed ${when} leaves nothing behind`, async () => {
     await kubelet.handle.close();
     driver.forget();
     await driver.behave(misbehaviour);
     await write('killed', driver.name);
-    const child = await startKubeletChild(kubelet.options); // the one above is stopped meanwhile
+    const child = await startKubeletChild(kubelet.options); // the kubelet above is stopped meanwhile
     await driver.called('nodePublishVolume');
     const [uid] = readdirSync(join(kubelet.options.rootDir, 'pods'));
     if (isDeleted) {
@@ -157,7 +157,7 @@ for (const [when, misbehaviour, isDeleted] of [
     if (!isDeleted) await kubelet.remove('killed.yaml');
     driver.forget();
     kubelet.handle = await startKubelet(kubelet.options);
-    await kubelet.until('all is gone', () => !isThere(podDirectory(uid!)));
+    await kubelet.until('everything is removed', () => !isThere(podDirectory(uid!)));
     assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
     assert.deepEqual(await driver.volumeCalls(), ['nodeUnpublishVolume']);
   });

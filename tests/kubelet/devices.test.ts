@@ -1,4 +1,4 @@
-/** Pods with devices of a plugin on our runtime. Needs root. */
+/** Pods with devices of a plugin on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-ru
 
 const WIDGET = 'example.com/widget';
 const GADGET = 'example.com/gadget';
-/** What a container has with a device of the other plugin, by the Container Device Interface. */
+/** CDI specification of the devices of the second plugin. */
 const GADGETS = {
   ...{ cdiVersion: '0.6.0', kind: GADGET },
   devices: ['g1', 'g2'].map((name) => ({ name, containerEdits: { env: [`CDI_GADGET=${name}`] } })),
@@ -43,7 +43,7 @@ before(async () => {
 });
 after(async () => {
   await (plugin as FakePlugin | undefined)?.stop();
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (kubelet as RealKubelet | undefined)?.close(); // if it was started
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
@@ -68,7 +68,7 @@ const condition = (pod: Pod, type: string) => pod.status?.conditions?.find((one)
 const isReady = (pod: Pod) => condition(pod, 'Ready')?.status === 'True';
 const allocatable = () => kubelet.handle.node().status.allocatable[WIDGET];
 
-/** By the pod resources API. */
+/** The devices of a pod by the pod resources API. */
 async function resourcesOf(podName: string) {
   const socket = join(kubelet.options.rootDir, 'pod-resources/kubelet.sock');
   const client = connectService(PodResourcesLister, socket, { maxReceiveBytes: 1 << 20 });
@@ -88,7 +88,7 @@ async function logOf(pod: Pod, lines: number): Promise<string[]> {
   return log;
 }
 
-test('a pod waits for the plugin, has its devices, and leaves them to the next one', async () => {
+test('a pod waits for the plugin, gets its devices, and releases them to the next pod', async () => {
   await write('first', 2, 'echo $WIDGETS; cat /note; head -c 3 /dev/widget | wc -c');
   await kubelet.until('the pod waits', () =>
     kubelet.handle.events().some(({ reason, message }) => reason === 'WaitingForDevices' && message.includes(WIDGET)),
@@ -119,7 +119,7 @@ test('a pod waits for the plugin, has its devices, and leaves them to the next o
   const { status } = await kubelet.pod('second', (pod) => pod.status?.phase === 'Failed');
   assert.equal(status?.reason, `OutOf${WIDGET}`);
   await kubelet.remove('first.yaml');
-  await kubelet.until('the first pod is gone', () =>
+  await kubelet.until('the first pod is removed', () =>
     kubelet.handle.pods().every((one) => one.metadata.name !== 'first'),
   );
   await write('third', 1, 'echo $WIDGETS');
@@ -127,7 +127,7 @@ test('a pod waits for the plugin, has its devices, and leaves them to the next o
   assert.match((await logOf(third, 1))[0]!, /^w[12]$/);
 });
 
-test('a restarted kubelet knows who has which device, and the pod runs on', async () => {
+test('a restarted kubelet recovers the allocations of devices, and the pod keeps running', async () => {
   const before = await kubelet.pod('third', isReady);
   await kubelet.restart();
   const after = await kubelet.pod('third', isReady);
@@ -135,13 +135,13 @@ test('a restarted kubelet knows who has which device, and the pod runs on', asyn
   assert.equal(allocatable(), '0');
   await plugin.stop();
   await plugin.start();
-  await kubelet.until('the devices are back', () => allocatable() === '2');
+  await kubelet.until('the devices are registered again', () => allocatable() === '2');
   await write('fourth', 2, 'echo $WIDGETS');
   const { status } = await kubelet.pod('fourth', (pod) => pod.status?.phase === 'Failed');
   assert.equal(status?.reason, `OutOf${WIDGET}`);
 });
 
-test('a plugin that is found at its socket prefers a device, which is one of the Container Device Interface', async () => {
+test('a plugin that is discovered by its socket prefers a device, which is added by CDI', async () => {
   const found = new FakePlugin(join(kubelet.options.rootDir, 'plugins'), GADGET, {
     devices: [],
     prefer: () => ['g2'],
@@ -156,7 +156,7 @@ test('a plugin that is found at its socket prefers a device, which is one of the
     );
     found.change(['g1', 'g2']);
     if (onDocker)
-      await kubelet.until('it is refused', () =>
+      await kubelet.until('the pod is refused', () =>
         kubelet.handle.events().some(({ message }) => docker.noCdi.test(message)),
       );
     else assert.deepEqual(await logOf(await kubelet.pod('gadget', isReady), 1), ['g2']);

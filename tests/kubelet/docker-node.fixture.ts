@@ -12,8 +12,8 @@ import { removePods, writeNetwork } from './containerd.fixture.ts';
 import type { RestartableRuntime } from './suite-runtime.fixture.ts';
 
 /**
- * `podwright dockershim`, as it is shipped, on a Docker Engine of its own, with the network of pods that `startContainerd` has. To be
- * stopped without pods, and then nothing is left of them.
+ * The bundled `podwright dockershim` on its own Docker Engine, with the pod network of `startContainerd`. `stop` asserts that nothing of
+ * pods is left; the caller removes all pods before.
  */
 export async function startDockerNode(name: string): Promise<RestartableRuntime> {
   const [bundle, docker] = await Promise.all([buildBundle(), startDockerEngine()]);
@@ -60,7 +60,7 @@ export async function startDockerNode(name: string): Promise<RestartableRuntime>
       await runProgram('ip', ['link', 'delete', bridge]);
       bundle.remove();
       assert.equal(code, 0, err);
-      assert.deepEqual(remains, [], 'nothing of pods is left');
+      assert.deepEqual(remains, [], 'pods leave nothing behind');
     },
   };
   try {
@@ -73,7 +73,7 @@ export async function startDockerNode(name: string): Promise<RestartableRuntime>
   return runtime;
 }
 
-/** Checkpoints, and what CNI has of pods: addresses and answers of plugins. */
+/** Checkpoints and CNI records of pods: addresses and results of plugins. */
 function filesOfPods(scratch: string, bridge: string): string[] {
   const names = (directory: string) => (existsSync(directory) ? readdirSync(directory) : []);
   return [

@@ -3,19 +3,19 @@ import { HealthStatus } from '@podwright/cri/dra-health';
 import type { ClaimPlan } from './dra-driver.ts';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 
-/** A DRA driver in a process of its own; `data` has the specifications of prepared claims. */
+/** A DRA driver in its own process; `data` has the CDI specifications of prepared claims. */
 export class DraDriverUnderTest extends PluginUnderTest {
   protected readonly program = new URL('./dra-driver.ts', import.meta.url).pathname;
 
-  /** What it does with claims from now on, by their names; with others, it prepares one device. */
+  /** Plans for later claims by their names; for other claims it prepares one device. */
   plan(plans: Record<string, ClaimPlan>): Promise<void> {
-    return this.tell({ plans });
+    return this.send({ plans });
   }
 
-  /** It tells how a device is. */
+  /** Makes the driver report the health of a device. */
   async health(device: string, health: 'HEALTHY' | 'UNHEALTHY', message = ''): Promise<void> {
     const identifier = { poolName: 'pool', deviceName: device };
-    await this.tell({ health: [{ device: identifier, health: HealthStatus[health], message }] });
+    await this.send({ health: [{ device: identifier, health: HealthStatus[health], message }] });
   }
 
   /** The calls about claims, in order, with the names of the claims. */
@@ -26,7 +26,7 @@ export class DraDriverUnderTest extends PluginUnderTest {
     });
   }
 
-  /** Names of the specifications that are there. */
+  /** Names of the existing CDI specifications. */
   specifications(): string[] {
     return readdirSync(this.data);
   }

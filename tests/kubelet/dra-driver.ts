@@ -1,7 +1,7 @@
 /**
- * A small DRA driver: for each claim it writes a specification of the Container Device Interface, and removes it again. Its parent says by
- * messages what it does with claims, and how devices are. Arguments: name, directory of the specifications, socket of the driver, socket
- * for the registration.
+ * A small DRA driver: for each claim it writes a CDI specification, and removes it again. The parent process controls by messages what it
+ * does with claims, and the health of devices. Arguments: name, directory of the specifications, socket of the driver, socket for the
+ * registration.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { DRAPlugin, type NodePrepareResourcesRequest, type NodeUnprepareResource
 import { DRAResourceHealth } from '@podwright/cri/dra-health';
 import { servePlugin } from './plugin-process.ts';
 
-/** What it does with a claim, by the claim's name: the devices that it prepares, or why it does not. */
+/** The answer for a claim: the devices that it prepares, or an error. */
 export type ClaimPlan = { devices?: { name: string; requests?: string[] }[]; error?: string };
 export type DraMessage = { plans?: Record<string, ClaimPlan>; health?: object[] };
 

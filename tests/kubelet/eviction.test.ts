@@ -1,4 +1,4 @@
-/** Pods of a lone node whose disk, a small one in memory, or whose processes run short, on our runtime. Needs root. */
+/** Eviction on a standalone node with a small disk in memory or few process ids, on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { DEFAULT_EVICTION, type EvictionOptions } from '@podwright/kubelet';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
-/** Fast enough for a test. */
+/** Short periods for tests. */
 const HASTY = { ...DEFAULT_EVICTION, hard: {}, periodMs: 100, transitionMs: 500 };
 
 let runtime: SuiteRuntime;
@@ -20,7 +20,7 @@ after(async () => {
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
-/** A kubelet whose directory is on a disk of 64 MiB, of which images are no part. */
+/** Starts a kubelet whose directory is on a disk of 64 MiB without images. */
 async function start(context: TestContext, eviction: Partial<EvictionOptions>): Promise<RealKubelet> {
   const rootDir = join(runtime.scratch, 'disk');
   mkdirSync(rootDir);
@@ -59,11 +59,11 @@ const conditionOf = (kubelet: RealKubelet, type: string) =>
 const eventsOf = (kubelet: RealKubelet, name: string) =>
   kubelet.handle.events().filter(({ involvedObject }) => involvedObject.name === name);
 
-test('a full disk: who fills it is evicted, others are refused, until it is over; who exceeds a limit of his own goes anyhow', async (t) => {
+test('the pod that fills the disk is evicted, and new pods are refused under pressure; a pod that exceeds its own limit is always evicted', async (t) => {
   const kubelet = await start(t, { hard: { 'nodefs.available': '50%' } });
   const resources = '{limits: {ephemeral-storage: 2Mi}}';
   const script = 'head -c 5000000 /dev/zero >/f; exec sleep 1000';
-  await kubelet.apply('big.yaml', podText('big', { resources, script })); // it is measured every ten seconds
+  await kubelet.apply('big.yaml', podText('big', { resources, script })); // measured every ten seconds
   await kubelet.apply('quiet.yaml', podText('quiet', { resources }));
   await kubelet.pod('quiet', isRunning);
   await kubelet.apply(
@@ -84,19 +84,19 @@ test('a full disk: who fills it is evicted, others are refused, until it is over
   await kubelet.apply('late.yaml', podText('late'));
   const late = await kubelet.pod('late', isFailed);
   assert.equal(late.status?.message, 'Pod was rejected: The node had condition: [DiskPressure]. ');
-  await kubelet.until('the disk is free again', () => conditionOf(kubelet, 'DiskPressure') === 'False');
+  await kubelet.until('the disk pressure is over', () => conditionOf(kubelet, 'DiskPressure') === 'False');
   await kubelet.apply('next.yaml', podText('next'));
   await kubelet.pod('next', isRunning);
   await kubelet.pod('quiet', isRunning);
-  const told = eventsOf(kubelet, 'node').map(({ reason }) => reason);
+  const reasons = eventsOf(kubelet, 'node').map(({ reason }) => reason);
   for (const reason of ['NodeHasDiskPressure', 'EvictionThresholdMet', 'NodeHasNoDiskPressure'])
-    assert.ok(told.includes(reason), `${reason} among ${told}`);
+    assert.ok(reasons.includes(reason), `${reason} among ${reasons}`);
   const big = await kubelet.pod('big', isFailed);
   assert.equal(big.status?.message, 'Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. ');
   await kubelet.pod('quiet', isRunning);
 });
 
-test('a pod that writes fast is evicted long before the next round, and before the disk is full', async (t) => {
+test('a pod that writes fast is evicted before the next period and before the disk is full', async (t) => {
   const kubelet = await start(t, { hard: { 'nodefs.available': '50%' }, periodMs: 600_000 });
   const script = 'while :; do head -c 500000 /dev/zero >>/data/f; sleep 0.1; done';
   await kubelet.apply('writer.yaml', podText('writer', { script }));
@@ -106,7 +106,7 @@ test('a pod that writes fast is evicted long before the next round, and before t
   assert.ok(availableKi > 16 << 10, `half of the 32 MiB below the threshold is left: ${status?.message}`);
 });
 
-test('too few processes are left for ever: all but critical pods go, one after the other, by their priority', async (t) => {
+test('under permanent pressure of process ids all but critical pods are evicted, one after the other, by priority', async (t) => {
   const kubelet = await start(t, {});
   const vital = podText('vital', { more: 'priorityClassName: system-node-critical' });
   await kubelet.apply('pods.yaml', [vital, podText('low'), podText('high', { more: 'priority: 5' })].join('---'));

@@ -1,11 +1,11 @@
-/** A container that writes fast, and how large its rotated logs become. */
+/** A container that writes fast, and the sizes of its rotated logs. */
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sleep, withTimeout } from '@podwright/base';
 
-/** A shell script that writes some 50 MB of log a second, in steps of 10 ms, until it has written 150 MB; then it waits. */
+/** A shell script that writes some 50 MB of log a second, in steps of 10 ms, until it has written 150 MB; then it sleeps. */
 export const FAST_WRITER = [
   'line=0123456789012345678901234567890123456789012345678901234567890123456789',
   'yes $line | head -c 330000 > /tmp/step',
@@ -15,12 +15,12 @@ export const FAST_WRITER = [
 const BYTES_A_MS = 50_000;
 const PATIENCE_MS = 60_000;
 
-/** The sizes of the logs that are rotated while it writes, as shares of their limit. */
+/** The sizes of rotated logs, as shares of their limit. */
 export type FastLog = { shares: number[]; stallShare: number };
 
 /**
- * Looks at a container's rotated logs, each of which stays as it is until the next is rotated, until its log has not grown for a
- * second. `stallShare` is what is written while this host lets a process wait that wants to run, at its worst.
+ * Watches a container's rotated logs until its log has not grown for a second. `stallShare` is the size that is written during the
+ * longest scheduling delay of this host.
  */
 export async function watchFastLog(directory: string, maxSizeBytes: number): Promise<FastLog> {
   const stalls = monitorEventLoopDelay({ resolution: 1 });
@@ -39,13 +39,13 @@ export async function watchFastLog(directory: string, maxSizeBytes: number): Pro
   return { shares, stallShare: ((stalls.max / 1e6) * BYTES_A_MS) / maxSizeBytes };
 }
 
-/** Each within a tenth above the limit, but for what the host itself is to blame for; most of them in any case. */
+/** Asserts that each log is at most a tenth above the limit, except for stalls of the host, and most logs in any case. */
 export function assertNearLimit({ shares, stallShare }: FastLog): void {
-  const told = `${shares.map((share) => share.toFixed(2)).join(' ')}, stalls ${stallShare.toFixed(2)}`;
-  assert.ok(shares.length > 8, told);
+  const summary = `${shares.map((share) => share.toFixed(2)).join(' ')}, stalls ${stallShare.toFixed(2)}`;
+  assert.ok(shares.length > 8, summary);
   const sorted = shares.toSorted((a, b) => a - b);
-  assert.ok(sorted[Math.floor(sorted.length / 2)]! < 1.1, told);
-  assert.ok(sorted.at(-1)! < 1.1 + 2 * stallShare, told);
+  assert.ok(sorted[Math.floor(sorted.length / 2)]! < 1.1, summary);
+  assert.ok(sorted.at(-1)! < 1.1 + 2 * stallShare, summary);
 }
 
 function sizeOf(path: string): number | undefined {

@@ -1,4 +1,4 @@
-/** The kubelet on a containerd that does what it is asked, and does not always say so. */
+/** The kubelet on a containerd that executes all calls, but whose answers are lost or outdated. */
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ before(async () => {
   proxy = await startCriProxy(join(runtime.scratch, 'proxy.sock'), {
     runtimeEndpoint: runtime.endpoint,
     intercept: (call, forward) => intercept(call, forward),
-    hasEvents: false, // which would tell the truth
+    hasEvents: false, // events would reveal the true state
   });
   const crashLoopBackoff = { initialMs: 100, maxMs: 1000 };
   kubelet = await startRealKubelet({ ...runtime, endpoint: proxy.endpoint }, { crashLoopBackoff });
@@ -41,7 +41,7 @@ beforeEach(() => {
   intercept = honest;
 });
 
-/** A pod of one container that ends with code 1 once the file `end` is in its volume. */
+/** A pod of one container that exits with code 1 once the file `end` is in its volume. */
 const manifest = (name: string): string => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}}
@@ -59,7 +59,7 @@ const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const restartsOf = (pod: Pod) => pod.status!.containerStatuses![0]!.restartCount;
 
-/** States of the runtime's containers of a pod, as it says itself. */
+/** States of a pod's containers, directly from the runtime. */
 async function containersOf(name: string): Promise<ContainerState[]> {
   const { containers } = await proxy.cri.runtime.listContainers({});
   return containers.filter(({ labels }) => labels['io.kubernetes.pod.name'] === name).map(({ state }) => state);
@@ -68,17 +68,17 @@ async function containersOf(name: string): Promise<ContainerState[]> {
 async function endContainer({ metadata }: Pod): Promise<void> {
   const end = join(kubelet.options.rootDir, 'pods', metadata.uid, 'volumes/kubernetes.io~empty-dir/v/end');
   writeFileSync(end, '');
-  await kubelet.until('the container has ended', async () =>
+  await kubelet.until('the container has exited', async () =>
     (await containersOf(metadata.name)).includes(ContainerState.CONTAINER_EXITED),
   );
 }
 
 async function remove(name: string): Promise<void> {
   await kubelet.remove(`${name}.yaml`);
-  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
 }
 
-test('a pod comes up once and goes although the first answer to each call is lost', async () => {
+test('a pod is started once and removed, although the first answer to each call is lost', async () => {
   const changing = ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'StopPodSandbox'];
   const unanswered = new Set([...changing, 'RemoveContainer', 'RemovePodSandbox', 'PodSandboxStatus']);
   intercept = async ({ method }, forward) => {
@@ -98,7 +98,7 @@ test('a pod comes up once and goes although the first answer to each call is los
   assert.equal(existsSync(join(kubelet.options.podLogsDir, `default_lost_${pod.metadata.uid}`)), false);
 });
 
-test('a container that is said to run although it has ended is restarted once, when the truth comes out', async () => {
+test('an exited container that the runtime reports as running is restarted once its true state is reported', async () => {
   const seen = new Map<string, object>();
   let lies = false;
   intercept = async ({ method, request }, forward) => {
@@ -124,7 +124,7 @@ test('a container that is said to run although it has ended is restarted once, w
     if (call.method.name === 'ListContainers') looks++;
     return lying(call, forward);
   };
-  await kubelet.until('the kubelet has looked', () => looks >= 3);
+  await kubelet.until('the kubelet has listed the containers', () => looks >= 3);
   assert.deepEqual(await containersOf('liar'), [ContainerState.CONTAINER_EXITED]);
   lies = false;
   const restarted = await kubelet.pod('liar', (one) => isReady(one) && restartsOf(one) === 1);

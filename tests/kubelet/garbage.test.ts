@@ -1,4 +1,4 @@
-/** What nobody needs any more, on Debian's containerd: pods and their traces that nobody knows, and images. */
+/** Garbage collection on Debian's containerd: unknown pods and their leftovers, and unused images. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ spec:
   containers: [{name: main, image: "${busyboxImage}", command: [sleep, "1000"]}]
 `;
 
-test('pods that nobody knows, and their volumes, logs and cgroups, are found while the kubelet runs', async (context) => {
+test('unknown pods and their volumes, logs and cgroups are removed while the kubelet runs', async (context) => {
   const kubelet = await start(context, { orphanPeriodMs: 200 });
   const { rootDir, podLogsDir, cgroupRoot } = kubelet.options;
   await kubelet.apply('kept.yaml', manifest('kept'));
@@ -53,19 +53,19 @@ test('pods that nobody knows, and their volumes, logs and cgroups, are found whi
   await runStranger(kubelet, kept.metadata.uid);
 
   const { cri } = kubelet.handle;
-  await kubelet.until('the volume is gone', () => !existsSync(join(rootDir, 'pods/gone-uid')));
-  await kubelet.until('the logs are gone', () => !existsSync(join(podLogsDir, 'default_gone_gone-uid')));
+  await kubelet.until('the volume is removed', () => !existsSync(join(rootDir, 'pods/gone-uid')));
+  await kubelet.until('the logs are removed', () => !existsSync(join(podLogsDir, 'default_gone_gone-uid')));
   await kubelet.until(
-    'the cgroup is gone',
+    'the cgroup is removed',
     async () => (await kubelet.podCgroups()).join() === `pod${kept.metadata.uid}`,
   );
   await leftEnded;
-  await kubelet.until('the sandbox is gone', async () => (await cri.runtime.listPodSandbox({})).items.length === 1);
+  await kubelet.until('the sandbox is removed', async () => (await cri.runtime.listPodSandbox({})).items.length === 1);
   assert.equal(kubelet.handle.pods()[0]!.status!.containerStatuses![0]!.restartCount, 0);
   assert.ok(existsSync(join(podLogsDir, `default_kept_${kept.metadata.uid}`)));
 });
 
-test('an init container that fails again and again is removed once each time, and nobody is told of trouble', async (context) => {
+test('each attempt of a failing init container is removed once, without warnings', async (context) => {
   const warnings: object[] = [];
   const warn = (fields: object, message: string) => void warnings.push({ ...fields, message });
   const crashLoopBackoff = { initialMs: 300, maxMs: 300 };
@@ -77,7 +77,7 @@ test('an init container that fails again and again is removed once each time, an
   assert.deepEqual(warnings, []);
 });
 
-/** A sandbox with the labels of this kubelet's, of a pod that no manifest has. */
+/** Runs a sandbox with labels as this kubelet sets, of a pod without a manifest. */
 async function runStranger({ handle, options }: RealKubelet, likeUid: string): Promise<void> {
   const { cri } = handle;
   const { items } = await cri.runtime.listPodSandbox({});
@@ -96,25 +96,25 @@ async function runStranger({ handle, options }: RealKubelet, likeUid: string): P
   });
 }
 
-test('unused images go when they are too old or the disk is too full, and one that a container has never', async (context) => {
+test('unused images are removed if they are too old or the disk is too full, and images of containers never', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('kept.yaml', manifest('kept'));
   await kubelet.pod('kept', ({ status }) => status?.phase === 'Running');
   const archive = join(runtime.scratch, 'unused.tar');
   const unused = 'localhost/podwright/unused:1';
-  await writeExampleArchive(archive, { name: unused, config: { User: '1' } }); // by which it has an id of its own
+  await writeExampleArchive(archive, { name: unused, config: { User: '1' } }); // gives the image a different id
   const { cri } = kubelet.handle;
   const names = async () => (await cri.image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
   const input = { cri, logger: silentLogger, warn: () => undefined, forgetImages: async () => undefined };
   const never = { highThresholdPercent: 100, lowThresholdPercent: 100, minAgeMs: 0, maxAgeMs: 0 };
   const collect = async (policy: Partial<typeof never>) => {
     await runtime.load(archive);
-    await kubelet.until('the image is there', async () => (await names()).includes(unused));
+    await kubelet.until('the image is loaded', async () => (await names()).includes(unused));
     const collector = new ImageGarbageCollector({ ...input, policy: { ...never, ...policy } });
-    await collector.run().catch(() => undefined); // sees it first
+    await collector.run().catch(() => undefined); // records the image as seen
     const seenAtMs = Date.now();
     await kubelet.until('a moment is over', () => Date.now() > seenAtMs + 1);
-    await collector.run().catch(() => undefined); // the disk may be full of other things
+    await collector.run().catch(() => undefined); // fails if the disk is still too full
     return await names();
   };
   assert.ok((await collect({})).includes(unused));

@@ -1,4 +1,4 @@
-/** The kubelet's HTTP API on Debian's containerd 1.6, whose streaming server knows no v5 and no tunnel. */
+/** The kubelet's HTTP API on Debian's containerd 1.6, whose streaming server supports neither v5 nor tunnels. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** By curl, which trusts the certificate that the kubelet has made. */
+/** Requests a path with curl, which trusts the kubelet's self-signed certificate. */
 async function curl(path: string, ...more: string[]): Promise<string> {
   const authority = join(kubelet.options.rootDir, 'pki/kubelet.crt');
   const { stdout } = await runProgram('curl', ['-sS', '--cacert', authority, ...HEADERS, ...more, `${origin}${path}`]);
@@ -74,7 +74,7 @@ test('curl reads pods, logs and health with a token and the kubelet’s own cert
   assert.match(await curl('/pods'), /^\{"kind":"PodList","apiVersion":"v1".*"phase":"Running"/);
   assert.match(await curl('/runningpods/'), /"name":"server","image":"[^"]+"/);
   const log = (query: string) => curl(`/containerLogs/default/web/server?${query}`);
-  // Two pipes: containerd writes their lines in the order in which it reads them.
+  // the order of the two lines may vary, because containerd reads two pipes
   await waitFor(async () => ['started\nwarned\n', 'warned\nstarted\n'].includes(await log('')) || undefined, {
     intervalMs: 50,
     signal: AbortSignal.timeout(5000),
@@ -86,7 +86,7 @@ test('curl reads pods, logs and health with a token and the kubelet’s own cert
   assert.match(failed, /^command 'ls \/none' exited with 1: .*No such file or directory\n500$/);
 });
 
-test('statistics of containers are there with those of the node', async () => {
+test('statistics have the containers and the node', async () => {
   const summary = JSON.parse(await curl('/stats/summary')) as {
     node: Record<string, unknown>;
     pods: { podRef: object; containers: Record<string, { workingSetBytes: number; usedBytes: number }>[] }[];
@@ -105,15 +105,15 @@ test('statistics of containers are there with those of the node', async () => {
   assert.match(await curl('/metrics/cadvisor'), /^container_memory_working_set_bytes\{container="server",/m);
 });
 
-test('times of a scrape are those of its values, so that two of them give rates', async () => {
-  const begunAtMs = Date.now();
+test('samples of a scrape have the times of their values, so that two scrapes give rates', async () => {
+  const startedAtMs = Date.now();
   const text = await curl('/metrics/resource');
   const read = (series: string) => {
     const [, value, atMs] = text.match(new RegExp(`^${series} (\\S+)(?: (\\d+))?$`, 'm')) ?? [];
     return { value: Number(value), atMs: Number(atMs) };
   };
   const { atMs } = read('node_cpu_usage_seconds_total');
-  assert.ok(atMs >= begunAtMs && atMs <= Date.now(), `the node is measured when it is asked for, not at ${atMs}`);
+  assert.ok(atMs >= startedAtMs && atMs <= Date.now(), `the node is measured at the request, not at ${atMs}`);
   const labels = '\\{container="server",namespace="default",pod="web"\\}';
   const started = read(`container_start_time_seconds${labels}`).value * 1000;
   for (const name of ['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes']) {
@@ -161,7 +161,7 @@ test('a command runs over SPDY and over v5, with its input, both outputs and its
   });
 });
 
-test('whoever attaches talks to the container, which goes on when he leaves', async () => {
+test('an attached client exchanges data with the container, which keeps running after it detaches', async () => {
   const talk = 'while read line; do echo "heard $line"; done';
   const container = `{name: talk, image: ${busyboxImage}, stdin: true, command: [sh, -c, ${JSON.stringify(talk)}]}`;
   const spec = `{terminationGracePeriodSeconds: 1, containers: [${container}]}`;
@@ -179,7 +179,7 @@ test('whoever attaches talks to the container, which goes on when he leaves', as
   assert.deepEqual(after.status!.containerStatuses![0]!.state, status!.containerStatuses![0]!.state);
 });
 
-test('ports are forwarded through a tunnel that containerd does not know', async () => {
+test('ports are forwarded through a tunnel, which containerd does not support', async () => {
   await plainly(async (url) => {
     const connection = await connectTunnel(`${url}/portForward/default/web`);
     const names = { port: '8080', requestid: '0' };
@@ -191,7 +191,7 @@ test('ports are forwarded through a tunnel that containerd does not know', async
   });
 });
 
-test('ports are forwarded over channels of a WebSocket, which also offers what is for commands alone', async () => {
+test('ports are forwarded over channels of a WebSocket, also if the client offers subprotocols for commands', async () => {
   await plainly(async (url) => {
     const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
     const visitor = new WebSocketVisitor(`${url}/portForward/default/web?port=8080`, ...protocols);

@@ -64,7 +64,7 @@ spec:
 const runs = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.running !== undefined;
 const waiting = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
 
-test('a private image is for pods that could pull it, whoever has pulled it', async (context) => {
+test('a private image that another pod has pulled is used only by pods that could pull it', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('a.yaml', pod('owner', 'one:1', 'imagePullSecrets: [{name: good}]') + secret('good', 'secret'));
   await kubelet.pod('owner', runs);
@@ -80,11 +80,13 @@ test('a private image is for pods that could pull it, whoever has pulled it', as
   await kubelet.restart();
   await kubelet.apply('d.yaml', pod('friend', 'one:1', 'imagePullSecrets: [{name: good}]'));
   await kubelet.pod('friend', runs);
-  const told = kubelet.handle.events().filter(({ involvedObject }) => involvedObject.name === 'friend');
-  assert.ok(told.some(({ message }) => message.endsWith('already present on machine and can be accessed by the pod')));
+  const events = kubelet.handle.events().filter(({ involvedObject }) => involvedObject.name === 'friend');
+  assert.ok(
+    events.some(({ message }) => message.endsWith('already present on machine and can be accessed by the pod')),
+  );
 });
 
-test('a credential provider has the password of a private image', async (context) => {
+test('a private image is pulled with the password of a credential provider', async (context) => {
   const auth = { [registry.host]: { username: 'me', password: 'secret' } };
   const apiVersion = 'credentialprovider.kubelet.k8s.io/v1';
   const answer = { kind: 'CredentialProviderResponse', apiVersion, cacheKeyType: 'Registry', auth };
@@ -104,7 +106,7 @@ test('a credential provider has the password of a private image', async (context
   await kubelet.pod('served', runs);
 });
 
-test('the log of a container that writes 50 MB/s stays within a tenth above its limit', async (context) => {
+test('the log of a container that writes 50 MB/s exceeds its limit by at most a tenth', async (context) => {
   const maxSizeBytes = 10 << 20;
   const kubelet = await start(context, {
     containerLog: { maxSizeBytes, maxFiles: 3, maxWorkers: 1, monitorPeriodMs: 10_000 },
@@ -120,7 +122,7 @@ test('the log of a container that writes 50 MB/s stays within a tenth above its 
   const { uid } = kubelet.handle.pods()[0]!.metadata;
   const directory = join(kubelet.options.podLogsDir, `default_talker_${uid}`, 'main');
   if (onDocker) {
-    await kubelet.until('it is too large', () => statSync(join(directory, '0.log')).size > 2 * maxSizeBytes);
+    await kubelet.until('the log exceeds its limit', () => statSync(join(directory, '0.log')).size > 2 * maxSizeBytes);
     return assert.deepEqual(readdirSync(directory), docker.logFiles);
   }
   const log = await watchFastLog(directory, maxSizeBytes);

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { raceAbort, withTimeout } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 
-/** On a busy host. */
+/** Timeout for a busy host. */
 const START_PATIENCE_MS = 60_000;
 const PROGRAM = new URL('./kubelet-child.ts', import.meta.url).pathname;
 
 /**
- * A kubelet in a process of its own, which can be killed; with a kubeconfig, of a cluster; with `preload` a module that is loaded
- * into it before all else. It runs when this resolves; one that does not come up in time is ended.
+ * Starts a kubelet in its own process, which can be killed. With a kubeconfig it belongs to a cluster; `preload` is a module that is
+ * loaded first. Resolves once the kubelet runs; a kubelet that is not ready in time is killed.
  */
 export async function startKubeletChild(
   options: KubeletOptions,
   kubeconfig?: string,
   preload?: URL,
 ): Promise<ChildProcess> {
-  // what JSON has no words for is as by default
+  // options that JSON cannot represent have their defaults
   const { logger: _, metrics: __, cluster: ___, ...others } = options;
   const text = JSON.stringify(others, (____, value) => (typeof value === 'bigint' ? `${value}n` : value));
   const before = preload === undefined ? [] : ['--import', preload.href];
@@ -24,10 +24,10 @@ export async function startKubeletChild(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => {
-    throw new Error('the kubelet has ended');
+    throw new Error('the kubelet has exited');
   });
   ended.catch(() => undefined);
-  using patience = withTimeout(undefined, START_PATIENCE_MS, 'start a kubelet in a process of its own');
+  using patience = withTimeout(undefined, START_PATIENCE_MS, 'start a kubelet in its own process');
   try {
     await raceAbort(Promise.race([once(child, 'message'), ended]), patience);
   } catch (error) {
@@ -37,7 +37,7 @@ export async function startKubeletChild(
   return child;
 }
 
-/** As by `kill -9`. */
+/** Kills the kubelet with SIGKILL. */
 export async function killKubelet(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
   await once(child, 'exit');

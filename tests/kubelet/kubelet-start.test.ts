@@ -1,4 +1,4 @@
-/** The daemon under upstream's configuration: its start without a runtime, without a network, and what it tells systemd. */
+/** The daemon under upstream's configuration: its start without a runtime and without a network, and its notifications to systemd. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ spec:
   containers: [{name: app, image: ${busyboxImage}, command: [sh, -c, 'trap "exit 0" TERM; while :; do sleep 0.1; done']}]
 `;
 
-test('a kubelet waits for its runtime and for the network, and says so', async (context) => {
+test('a kubelet waits for its runtime and for the network, and reports it', async (context) => {
   const place = new NodePlace(bundle, '10.99.135.0/24');
   context.after(() => place.remove());
   const late = place.path('input', 'late.sock');
@@ -62,17 +62,17 @@ maxPods: 7
   renameSync(network, `${network}.away`);
   mkdirSync(network);
 
-  const told = place.path('input', 'told');
+  const notifications = place.path('input', 'notified');
   const socket = place.path('input', 'notify');
-  const systemd = place.startProgram('socat', '-u', `UNIX-RECV:${socket}`, `OPEN:${told},creat,append`);
+  const systemd = place.startProgram('socat', '-u', `UNIX-RECV:${socket}`, `OPEN:${notifications},creat,append`);
   context.after(() => systemd.child.kill());
   const flags = ['--config', config, '--config-dir', dropIns, '--cluster-domain=from.flag', '-v=4'];
   const environment = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '1500000' };
   const kubelet = new StartedProgram(place.command('kubelet', ...flags), { env: environment });
-  const wasTold = (text: string) => place.until(() => readFileSync(told, 'utf8').includes(text));
-  await place.until(() => readText(told) !== undefined);
-  await wasTold('READY=1');
-  assert.match(readFileSync(told, 'utf8'), /STATUS=container runtime is down/);
+  const wasNotified = (text: string) => place.until(() => readFileSync(notifications, 'utf8').includes(text));
+  await place.until(() => readText(notifications) !== undefined);
+  await wasNotified('READY=1');
+  assert.match(readFileSync(notifications, 'utf8'), /STATUS=container runtime is down/);
   const health = async () => {
     const answer = await fetch(`http://127.0.0.1:${healthzPort}/healthz/syncloop`);
     return `${answer.status} ${await answer.text()}`;
@@ -82,7 +82,7 @@ maxPods: 7
     const { code, err } = await place.call(...command);
     assert.deepEqual([code, /the container runtime is down: .*; the kubelet waits for it/.test(err)], [1, true], err);
   }
-  await wasTold('WATCHDOG=1');
+  await wasNotified('WATCHDOG=1');
 
   symlinkSync(runtime.endpoint.replace('unix://', ''), late);
   const pods = async (): Promise<Pod[]> => ((await place.call('ps')).code === 0 ? place.pods() : []);
@@ -119,7 +119,7 @@ maxPods: 7
   const running = await ids();
   const second = new StartedProgram(place.command('kubelet', ...flags, '--pod-manifest-path', empty));
   const { code, err } = await second.ended();
-  // at this level of its log a kubelet that begins says more
+  // at this log level a successful start would log more
   assert.deepEqual(
     [code, /^podwright: listen on .*a running daemon already answers there.*\n$/.test(err)],
     [1, true],
@@ -135,13 +135,13 @@ maxPods: 7
       /^podwright: start the kubelet: another kubelet uses the root directory .*\/root\/kubelet; stop it, /m;
     assert.deepEqual([ended.code, refusal.test(ended.err)], [1, true], ended.err);
   }
-  assert.deepEqual(await ids(), running, 'no other kubelet has ended any of the pods of the first');
+  assert.deepEqual(await ids(), running, 'the other kubelets have not killed pods of the first');
   kubelet.child.kill('SIGTERM');
   assert.equal((await kubelet.ended()).code, 0);
-  await wasTold('STOPPING=1');
+  await wasNotified('STOPPING=1');
 });
 
-test('a kubelet whose port another program has ends, and leaves nothing running', async (context) => {
+test('a kubelet whose port is taken exits, and leaves nothing running', async (context) => {
   const place = new NodePlace(bundle, '10.99.135.0/24');
   context.after(() => place.remove());
   const other = createServer().listen(0, '127.0.0.1');
@@ -163,7 +163,7 @@ containerRuntimeEndpoint: ${runtime.endpoint}
   const left = readdirSync(place.path('root', 'kubelet'), { recursive: true }).filter((path) =>
     /\.(sock|lock)$/.test(String(path)),
   );
-  assert.deepEqual(left, [], 'every server has been closed');
+  assert.deepEqual(left, [], 'every server is closed');
 });
 
 function readText(path: string): string | undefined {

@@ -14,15 +14,15 @@ import { ProgramMounter } from '../../packages/volumes/src/volumes/mounter.ts';
 import { PodDirectories } from '../../packages/volumes/src/volumes/pod-directories.ts';
 import { csiDirectory, loopsBelow, mountsBelow } from './csi-driver.fixture.ts';
 
-test('a device of the node is mapped for each pod, measured, and taken away by another kubelet', async () => {
+test('a device of the node is mapped for each pod, measured, and unmapped by another kubelet', async () => {
   const rootDir = csiDirectory();
   const file = join(rootDir, 'disk.img');
   writeFileSync(file, Buffer.alloc(1 << 20));
   const device = execFileSync('losetup', ['-f', '--show', file], { encoding: 'utf8' }).trim();
-  const told: string[] = [];
+  const reasons: string[] = [];
   const directories = new PodDirectories(rootDir);
   const newVolumes = () => {
-    const events = { event: (...[, , reason]: unknown[]) => void told.push(String(reason)) };
+    const events = { event: (...[, , reason]: unknown[]) => void reasons.push(String(reason)) };
     const maps = new DeviceMaps({ mounter: new ProgramMounter(), loops: new ProgramLoopDevices(), events });
     return new LocalBlockVolumes({ maps, directories, rootDir });
   };
@@ -50,7 +50,7 @@ test('a device of the node is mapped for each pod, measured, and taken away by a
   assert.equal(readlinkSync(link), device);
   assert.deepEqual(mountsBelow(root).sort(), [join(root, '1'), join(root, '2')]);
   assert.equal(loopsBelow(root).length, 2);
-  assert.deepEqual(told, Array(4).fill('SuccessfulMountVolume'));
+  assert.deepEqual(reasons, Array(4).fill('SuccessfulMountVolume'));
   const use = new VolumeUse({ pathsOf: () => new Map([['data', link]]), logger: silentLogger });
   use.of(podOf('1'));
   await use.settled();

@@ -1,4 +1,4 @@
-/** The end of pods before the host shuts down, with a real systemd-logind on a real system bus, on a host of its own. */
+/** Graceful node shutdown with a real systemd-logind on a real system bus, on a simulated host. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
@@ -32,7 +32,7 @@ spec:
     command: [sh, -c, 'trap "echo ${name} >> /out/order; exit 0" TERM; while :; do sleep 0.05; done']
 `;
 
-test('pods end in order before the host shuts down, and come back if it does not', async () => {
+test('pods are stopped in order before the host shuts down, and started again if the shutdown fails', async () => {
   await using host = await Reader.start(bundle);
   const ok = async (line: string) => {
     const { code, out } = await host.run(line);
@@ -92,7 +92,7 @@ test('pods end in order before the host shuts down, and come back if it does not
   await host.until(async () => (await areBack()).code === 0);
   await host.until(async () => (await locks()).includes('kubelet'));
   assert.doesNotMatch(await ok('podwright get nodes -o json'), /node is shutting down/);
-  assert.equal((await late())?.reason, 'NodeShutdown', 'what was refused stays refused');
+  assert.equal((await late())?.reason, 'NodeShutdown', 'a rejected pod stays rejected');
   await ok('kill -9 $(cat node.pid)');
   await host.until(async () => !(await locks()).includes('kubelet'));
 });

@@ -4,7 +4,7 @@ import type { RuntimeOptions } from '@podwright/runtime';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
-/** Our runtime in this process; `given` has the directory that is its own. To be stopped without pods, and then nothing is left of it. */
+/** Starts Podwright's runtime in this process; `given` returns further options for its directory. `stop` asserts that nothing is left. */
 export async function startOwnRuntime(
   given: (scratch: string) => Partial<RuntimeOptions> = () => ({}),
 ): Promise<SuiteRuntime> {
@@ -17,6 +17,6 @@ export async function startOwnRuntime(
     endpoint: `unix://${options.socket}`,
     bridge: options.network.bridge,
     image: runtime.image,
-    stop: async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'),
+    stop: async () => assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host'),
   };
 }

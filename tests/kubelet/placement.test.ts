@@ -1,4 +1,4 @@
-/** Pods with processors and memory of their own on our runtime, by the cgroups of their containers. Needs root and two processors. */
+/** Pods with exclusive CPUs and memory on Podwright's runtime, by the cgroups of their containers. Needs root and two CPUs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
 const RESERVED_BYTES = 256 << 20;
-/** The hard threshold of memory is kept back, too. */
+/** The hard eviction threshold of memory is reserved too. */
 const EVICTION_BYTES = 100 << 20;
 let runtime: SuiteRuntime;
 let kubelet: RealKubelet;
@@ -35,7 +35,7 @@ before(async () => {
   });
 });
 after(async () => {
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (kubelet as RealKubelet | undefined)?.close(); // if it was started
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
@@ -68,7 +68,7 @@ const memsOf = (pod: Pod) => fileOf(pod, 'cpuset', { 1: 'cpuset.mems', 2: 'cpuse
 const quotaOf = (pod: Pod) => fileOf(pod, 'cpu', { 1: 'cpu.cfs_quota_us', 2: 'cpu.max' });
 const state = (file: string) => JSON.parse(readFileSync(join(kubelet.options.rootDir, file), 'utf8'));
 
-test('a guaranteed pod has a processor for itself, which all others leave to it', async () => {
+test('a Guaranteed pod has an exclusive CPU, which no other pod uses', async () => {
   await write('shared', '{}');
   const shared = await kubelet.pod('shared', isReady);
   const all = cpusOf(shared, '/besteffort');
@@ -77,7 +77,7 @@ test('a guaranteed pod has a processor for itself, which all others leave to it'
   const own = await kubelet.pod('own', isReady);
   assert.deepEqual([cpusOf(own), memsOf(own)], ['1', '0']);
   assert.match(quotaOf(own), /^(-1|max)$/);
-  await kubelet.until('the other pod leaves it', () => cpusOf(shared, '/besteffort') !== all);
+  await kubelet.until('the other pod does not use the CPU', () => cpusOf(shared, '/besteffort') !== all);
   assert.doesNotMatch(cpusOf(shared, '/besteffort'), /1/);
   const { entries } = state('cpu_manager_state');
   assert.deepEqual(entries, { [own.metadata.uid]: { main: '1' } });
@@ -85,7 +85,7 @@ test('a guaranteed pod has a processor for itself, which all others leave to it'
   assert.deepEqual(state('memory_manager_state').entries, { [own.metadata.uid]: { main: blocks } });
 });
 
-test('a kubelet with another policy or other reserves refuses to take over what was given out', async () => {
+test('a kubelet with another policy or other reserved CPUs refuses the checkpoint', async () => {
   await kubelet.handle.close();
   const { placement, rootDir } = kubelet.options;
   const check = async (cpu: Partial<typeof placement.cpu>, message: string) => {
@@ -107,7 +107,7 @@ test('a kubelet with another policy or other reserves refuses to take over what 
   assert.equal(cpusOf(await kubelet.pod('own', isReady)), '1');
 });
 
-test('it keeps it over a restart of the kubelet, and everybody has it when the pod is gone', async () => {
+test('the CPU stays exclusive over a restart of the kubelet, and is shared again after the removal of the pod', async () => {
   const own = await kubelet.pod('own', isReady);
   await kubelet.restart();
   const after = await kubelet.pod('own', isReady);
@@ -115,6 +115,6 @@ test('it keeps it over a restart of the kubelet, and everybody has it when the p
   assert.equal(cpusOf(after), '1');
   const shared = await kubelet.pod('shared', isReady);
   await kubelet.remove('own.yaml');
-  await kubelet.until('the other pod has all', () => /^0-/.test(cpusOf(shared, '/besteffort')));
+  await kubelet.until('the other pod uses all CPUs', () => /^0-/.test(cpusOf(shared, '/besteffort')));
   assert.equal(state('memory_manager_state').entries, undefined);
 });

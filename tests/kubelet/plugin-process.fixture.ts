@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { waitFor, withTimeout } from '@podwright/base';
 import type { Misbehaviour, PluginMessage, PluginReport } from './plugin-process.ts';
 
-/** Enough for a busy host. */
+/** Timeout for a busy host. */
 const PATIENCE_MS = 30_000;
 
 export type PluginCall = { call: string; request: Record<string, unknown> };
 
-/** A plugin in a process of its own, registered at a kubelet's root directory. */
+/** A plugin in its own process, registered in a kubelet's root directory. */
 export abstract class PluginUnderTest {
   readonly name: string;
-  /** A directory of the plugin's own. */
+  /** The plugin's own directory. */
   readonly data: string;
-  /** The calls that it got, since the last `forget`. */
+  /** Received calls since the last `forget`. */
   calls: PluginCall[] = [];
-  /** The program, which gets the name, `data` and the two sockets as its arguments. */
+  /** Path of the program. Its arguments are the name, `data` and the two sockets. */
   protected abstract readonly program: string;
   readonly #rootDir: string;
   readonly #syncs: PromiseWithResolvers<void>[] = [];
@@ -53,15 +53,15 @@ export abstract class PluginUnderTest {
       else this.calls.push(report as PluginCall);
     });
     child.on('exit', () => {
-      listening.reject(new Error('the plugin has ended'));
+      listening.reject(new Error('the plugin has exited'));
       for (const sync of this.#syncs) sync.resolve();
     });
     await listening.promise;
   }
 
-  /** How its calls go from now on. */
+  /** Sets how later calls behave. */
   behave(how: Record<string, Misbehaviour>): Promise<void> {
-    return this.tell({ behave: how });
+    return this.send({ behave: how });
   }
 
   async called(call: string, times = 1): Promise<void> {
@@ -70,11 +70,11 @@ export abstract class PluginUnderTest {
     await waitFor(enough, { intervalMs: 5, signal });
   }
 
-  /** The calls since the last `forget`, with those that it has answered before we heard of them. */
+  /** The calls since the last `forget`, including those that the plugin has answered before this process was notified. */
   async allCalls(): Promise<PluginCall[]> {
     if (this.#child?.connected) {
       const sync = this.#syncs.push(Promise.withResolvers()) - 1;
-      await this.tell({ sync });
+      await this.send({ sync });
       await this.#syncs[sync]!.promise;
     }
     return this.calls;
@@ -91,12 +91,12 @@ export abstract class PluginUnderTest {
     await once(child, 'exit');
   }
 
-  /** Its registration goes, as when it is updated. */
+  /** Removes the registration socket, as during an update of the plugin. */
   unregister(): void {
     rmSync(this.registrationSocket);
   }
 
-  protected async tell(message: PluginMessage): Promise<void> {
+  protected async send(message: PluginMessage): Promise<void> {
     await new Promise((resolve) => this.#child!.send(message, resolve));
   }
 }

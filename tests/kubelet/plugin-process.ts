@@ -1,6 +1,6 @@
 /**
- * What programs have in common that register with a kubelet as its plugins: a service on one socket, the registration on another. The
- * parent says by messages how each call behaves, and hears of each call.
+ * Common code of test programs that register with a kubelet as plugins: a service on one socket, the registration on another. The parent
+ * process controls by messages how each call behaves, and gets a message for each call.
  */
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,9 +14,9 @@ import {
 import { grpcServiceDefinition } from '@podwright/cri';
 import { Registration } from '@podwright/cri/plugin-registration';
 
-/** How a call goes wrong; `hang` before its work is done, `hangAfter` after it. */
+/** Failure of a call; `hang` before its work is done, `hangAfter` after it. */
 export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };
-/** A `sync` is answered once all calls before it were told. */
+/** A `sync` is answered after the messages for all earlier calls. */
 export type PluginMessage = { behave?: Record<string, Misbehaviour>; sync?: number; [more: string]: unknown };
 export type PluginReport = { call: string; request: unknown } | { listening: true } | { synced: number };
 
@@ -25,21 +25,21 @@ type Calls = Record<string, (request: never) => object>;
 
 export type PluginServices = {
   service: Service;
-  /** Those of the service and of the registration; what is missing answers with nothing. */
+  /** Handlers of the service and of the registration; missing ones answer with an empty message. */
   calls: Calls;
   socket: string;
   registrationSocket: string;
-  /** A service besides, whose call gives these messages and then those of `follow`. */
+  /** A streaming service whose call sends the messages of `follow`. */
   streaming?: { service: Service; follow: (send: (message: object) => void) => void };
 };
 
 let behaviour: Record<string, Misbehaviour> = {};
 process.on('message', ({ behave, sync }: PluginMessage) => {
   behaviour = behave ?? behaviour;
-  if (sync !== undefined) tell({ synced: sync });
+  if (sync !== undefined) send({ synced: sync });
 });
 process.on('disconnect', () => process.exit());
-const tell = (report: PluginReport) => process.send?.(report);
+const send = (report: PluginReport) => process.send?.(report);
 
 const asJson = (request: object) =>
   JSON.parse(JSON.stringify(request, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
@@ -47,10 +47,10 @@ const asJson = (request: object) =>
 function answer(call: string, work: (request: never) => object) {
   return ({ request }: ServerUnaryCall<object, object>, reply: sendUnaryData<object>) => {
     const { hang, hangAfter, crash, error } = behaviour[call] ?? {};
-    tell({ call, request: asJson(request) });
+    send({ call, request: asJson(request) });
     if (crash) process.exit(1);
     if (hang) return;
-    if (error !== undefined) return reply({ code: error, details: `told to fail ${call}` });
+    if (error !== undefined) return reply({ code: error, details: `configured to fail ${call}` });
     try {
       const response = work(request as never);
       if (!hangAfter) reply(null, response);
@@ -66,7 +66,7 @@ async function listen(server: Server, path: string): Promise<void> {
     const listening = (error: Error | null) => (error === null ? resolve() : reject(error));
     server.bindAsync(`unix:${unseen}`, ServerCredentials.createInsecure(), listening);
   });
-  renameSync(unseen, path); // one that was killed leaves its socket
+  renameSync(unseen, path); // replaces the socket of a killed plugin
 }
 
 function serverOf(service: Service, calls: Calls): Server {
@@ -77,7 +77,7 @@ function serverOf(service: Service, calls: Calls): Server {
   return server;
 }
 
-/** Serves the plugin until the parent goes. */
+/** Serves the plugin until the parent process exits. */
 export async function servePlugin(options: PluginServices): Promise<void> {
   const { service, calls, socket, registrationSocket, streaming } = options;
   const server = serverOf(service, calls);
@@ -89,5 +89,5 @@ export async function servePlugin(options: PluginServices): Promise<void> {
   }
   await listen(server, socket);
   await listen(serverOf(Registration, calls), registrationSocket);
-  tell({ listening: true });
+  send({ listening: true });
 }

@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes the metrics of a node, as the usual jobs for a kubelet do. */
+/** A real Prometheus scrapes the metrics of a node with the usual jobs for kubelets. */
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,7 @@ import type { StartedProgram } from '../pods/started-program.ts';
 
 const PATHS = ['/metrics', '/metrics/cadvisor', '/metrics/resource', '/metrics/probes'];
 
-/** A job is named by its path; each of these is one series of the pod below. */
+/** Queries that each give one series of the pod below; jobs are named by their paths. */
 const WEB = 'namespace="default",pod="web"';
 const SERIES = [
   'kubelet_running_pods{job="/metrics"} == 1',
@@ -21,10 +21,10 @@ const SERIES = [
   `prober_probe_total{job="/metrics/probes",${WEB},probe_type="Liveness",result="successful"} > 0`,
 ];
 
-/** By job: true if each of its samples is a series of its own. */
+/** By job: whether all samples of a scrape are distinct series. */
 const DISTINCT = 'count by (job) ({job=~"/.*", __name__!~"up|scrape_.*"}) == on (job) scrape_samples_scraped';
 
-/** What Prometheus counts of samples that it could not take, though the scrape as a whole was well. */
+/** Prometheus' counters of samples that it has rejected in successful scrapes. */
 const REFUSED =
   /^prometheus_target_scrapes?_\w*(duplicate_timestamp|out_of_bounds|out_of_order|exceeded)\w*_total (.*)$/gm;
 
@@ -41,7 +41,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** A node with the HTTP API, and a pod with probes that is ready. */
+/** Starts a node with the HTTP API, and a ready pod with probes. */
 async function startNode(port: number): Promise<void> {
   chmodSync(place.file('tokens', 'a-token\n'), 0o600);
   const server = ['[kubelet.server]', 'address = "127.0.0.1"', `port = ${port}`, 'healthz_port = 0'];
@@ -53,7 +53,7 @@ async function startNode(port: number): Promise<void> {
   await place.ok('apply', '-f', place.file('web.yaml', manifest));
 }
 
-/** A job for each path; JSON is YAML. */
+/** A configuration with a job for each path, in JSON (which is valid YAML). */
 function prometheusConfig(port: number): string {
   const jobs = PATHS.map((path) => ({
     job_name: path,
@@ -72,13 +72,13 @@ function startPrometheus(port: number, config: string): StartedProgram {
   return place.startProgram('prometheus', file, storage, `--web.listen-address=127.0.0.1:${port}`);
 }
 
-/** Prometheus' HTTP API. */
+/** Calls Prometheus' HTTP API. */
 async function ask<T>(origin: string, path: string): Promise<T> {
   const { data } = (await (await fetch(`${origin}/api/v1/${path}`)).json()) as { data: T };
   return data;
 }
 
-/** Asks until the answer is `expected`; the last one is told if it never is. */
+/** Polls until the answer is `expected`; fails with the last answer. */
 async function eventually<T>(expected: T, read: () => Promise<T>): Promise<void> {
   let last: T | undefined;
   const holds = async () => {
@@ -88,7 +88,7 @@ async function eventually<T>(expected: T, read: () => Promise<T>): Promise<void>
   await place.until(holds, 30_000).catch(() => assert.deepEqual(last, expected));
 }
 
-test('a Prometheus scrapes all metrics of a node and finds nothing wrong with them', async (context) => {
+test('Prometheus accepts all metrics of a node', async (context) => {
   const [kubeletPort, port] = [await freePort(), await freePort()];
   await startNode(kubeletPort);
   const prometheus = startPrometheus(port, prometheusConfig(kubeletPort));
@@ -104,7 +104,7 @@ test('a Prometheus scrapes all metrics of a node and finds nothing wrong with th
   for (const query of SERIES) await eventually([query, 1], async () => [query, await matches(query)]);
   await eventually([DISTINCT, PATHS.length], async () => [DISTINCT, await matches(DISTINCT)]);
   const refused = [...(await (await fetch(`${origin}/metrics`)).text()).matchAll(REFUSED)];
-  assert.ok(refused.length >= 3, 'Prometheus counts what it refuses');
+  assert.ok(refused.length >= 3, 'Prometheus counts rejected samples');
   for (const [line, , count] of refused) assert.equal(count, '0', line);
   assert.doesNotMatch(prometheus.err, /^.*level=(warn|error).*scrape.*$/im);
 });

@@ -7,10 +7,10 @@ import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, st
 import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
-/** Enough for a busy host. */
+/** Timeout for a busy host. */
 const PATIENCE_MS = 30_000;
 
-/** A kubelet with a manifest directory of its own on a real runtime. */
+/** A kubelet with its own manifest directory on a real runtime. */
 export type RealKubelet = {
   options: KubeletOptions;
   handle: Kubelet;
@@ -18,13 +18,13 @@ export type RealKubelet = {
   remove: (file: string) => Promise<void>;
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
-  /** Whole lines that a pod's container has written, without what the log has beside them. */
+  /** Complete lines of a container's output, without the log's other fields. */
   log: (pod: Pod, container?: string) => Promise<string[]>;
-  /** Names of pod cgroups that are there. */
+  /** Names of existing pod cgroups. */
   podCgroups: () => Promise<string[]>;
   /** Stops the kubelet and starts another one with the same options. */
   restart: () => Promise<void>;
-  /** Ends every pod, stops the kubelet and removes its files. */
+  /** Removes all pods, stops the kubelet and removes its files. */
   close: () => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export async function startRealKubelet(
     podLogsDir: join(scratch, 'logs'),
     cgroupRoot: `/${runtime.bridge}-${scratch.slice(-6)}`,
     logger: createLogger({ level: 'error' }),
-    eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
+    eviction: { ...DEFAULT_EVICTION, hard: {} }, // a full disk of the host must not evict pods
     ...given,
   });
   mkdirSync(options.manifestDir, { recursive: true });

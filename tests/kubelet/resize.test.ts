@@ -1,4 +1,4 @@
-/** Pods that are resized in place on our runtime, by the cgroups of pod and container. Needs root. */
+/** In-place resize of pods on Podwright's runtime, by the cgroups of pod and container. Needs root. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -18,7 +18,7 @@ before(async () => {
   kubelet = await startRealKubelet(runtime);
 });
 after(async () => {
-  await (kubelet as RealKubelet | undefined)?.close(); // if it came up
+  await (kubelet as RealKubelet | undefined)?.close(); // if it was started
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
@@ -47,7 +47,7 @@ const FILES = {
   memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
 };
 
-/** Quota of CPU in microseconds and bytes of memory, of the pod's cgroup and of its container's. */
+/** CPU quota in microseconds and memory limit in bytes of the cgroups of the pod and of its container. */
 function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
   const path = `${kubelet.options.cgroupRoot}/kubepods${qos}/pod${pod.metadata.uid}`;
   const id = main(pod).containerID!.split('//')[1]!;
@@ -60,7 +60,7 @@ function limitsOf(pod: Pod, qos: '' | '/burstable' = ''): string[][] {
   );
 }
 
-test('other amounts reach the cgroups of pod and container, which runs on', async () => {
+test('changed resources are applied to the cgroups of pod and container, without a restart', async () => {
   const sized = (cpu: string, memory: string) => write('sized', `{limits: {cpu: ${cpu}, memory: ${memory}}}`);
   await sized('200m', '64Mi');
   const first = await kubelet.pod('sized', isReady);
@@ -75,10 +75,10 @@ test('other amounts reach the cgroups of pod and container, which runs on', asyn
     assert.deepEqual(limitsOf(now), limits);
     assert.deepEqual([main(now).containerID, main(now).restartCount], [main(first).containerID, 0]);
   }
-  await kubelet.until('it is told', () => reasonsOf('sized').includes('ResizeCompleted'));
+  await kubelet.until('the event is published', () => reasonsOf('sized').includes('ResizeCompleted'));
 });
 
-test('a limit comes to a container that had none, and goes again', async () => {
+test('a limit is added to a container without one, and removed again', async () => {
   await write('limited', '{requests: {cpu: 10m}}');
   const first = await kubelet.pod('limited', isReady);
   const none = limitsOf(first, '/burstable');
@@ -98,7 +98,7 @@ test('a limit comes to a container that had none, and goes again', async () => {
   assert.equal(main(await kubelet.pod('limited', isReady)).restartCount, 0);
 });
 
-test('a container whose policy says so is restarted for it', async () => {
+test('a container with resizePolicy RestartContainer is restarted', async () => {
   const policy = ', resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]';
   await write('restarted', '{limits: {cpu: 20m, memory: 32Mi}}', policy);
   const first = await kubelet.pod('restarted', isReady);
@@ -111,7 +111,7 @@ test('a container whose policy says so is restarted for it', async () => {
   assert.deepEqual(limitsOf(second)[1], ['2000', String(64 << 20)]);
 });
 
-test('what there is no room for waits and takes none, until a pod gives it up; what there never is waits for ever', async () => {
+test('a resize without capacity is deferred and reserves nothing until a pod frees it, and an impossible one stays infeasible', async () => {
   const half = availableParallelism() * 500;
   await write('other', `{requests: {cpu: ${half}m}}`);
   await write('waits', '{requests: {cpu: 10m}}');
@@ -121,8 +121,8 @@ test('what there is no room for waits and takes none, until a pod gives it up; w
   const waiting = await kubelet.pod('waits', (pod) => condition(pod, 'PodResizePending') !== undefined);
   assert.equal(condition(waiting, 'PodResizePending')!.reason, 'Deferred');
   assert.equal(main(waiting).resources?.requests?.cpu, '10m');
-  await kubelet.until('it is told', () => reasonsOf('waits').includes('ResizeDeferred'));
-  await write('new', '{requests: {cpu: 50m}}'); // which the wait keeps out no more than anything else
+  await kubelet.until('the event is published', () => reasonsOf('waits').includes('ResizeDeferred'));
+  await write('new', '{requests: {cpu: 50m}}'); // admitted, because the deferred resize reserves nothing
   await kubelet.pod('new', isReady);
   await kubelet.remove('other.yaml');
   const given = await kubelet.pod('waits', isResized('cpu', `${half + 100}m`));

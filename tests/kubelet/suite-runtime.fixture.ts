@@ -3,38 +3,38 @@ import { type Containerd, startContainerd } from './containerd.fixture.ts';
 import { startDockerNode } from './docker-node.fixture.ts';
 import { startOwnRuntime } from './own-runtime.fixture.ts';
 
-/** A runtime that a file of the kubelet's suite is on; `image` is the name of busybox. */
+/** A runtime for the kubelet's suite; `image` is the name of the busybox image. */
 export type SuiteRuntime = Pick<Containerd, 'scratch' | 'endpoint' | 'bridge' | 'stop'> & { image: string };
 
-/** One that is a program of its own. `load` adds the images of an archive. */
+/** A runtime in its own process. `load` adds the images of an archive. */
 export type RestartableRuntime = SuiteRuntime & Pick<Containerd, 'restart' | 'load'>;
 
-/** Whether the whole suite is on a Docker Engine, with our dockershim: PODWRIGHT_TEST_RUNTIME=docker. */
+/** Whether the suite runs on a Docker Engine with the dockershim: PODWRIGHT_TEST_RUNTIME=docker. */
 export const onDocker = isDocker(process.env.PODWRIGHT_TEST_RUNTIME);
 
 /**
- * What is otherwise on Docker, and why; all else of the suite is the same there. Two files are about what Docker has not at all, and
- * stay on our runtime: `tests/userns/kubelet.test.ts` (users of a pod's own) and `tests/cluster/dra.test.ts` (devices by CDI).
+ * Expectations that differ on Docker. Two files test features that Docker lacks, and always use Podwright's runtime:
+ * `tests/userns/kubelet.test.ts` (user namespaces of pods) and `tests/cluster/dra.test.ts` (devices by CDI).
  */
 export const docker = {
-  /** Docker writes the log itself, and in its own format, behind the link in the CRI's place. */
+  /** Docker writes logs in its own format; the CRI log path is a link to its file. */
   logLine: (text: string) => new RegExp(`^\\{"log":"${text}\\\\n","stream":"stdout","time":"`, 'm'),
-  /** It rotates logs itself, too: the kubelet sees a link, which does not grow. */
+  /** Docker rotates logs itself: the kubelet sees only a link, which does not grow. */
   logFiles: ['0.log'],
-  /** For the same reason a log is no part of a pod's storage but for a block that the link may take. */
+  /** So a log does not count as a pod's ephemeral storage, except for a block of the link. */
   mostLogBytes: 4096,
-  /** Docker has no word for it in an update: the container keeps its limit, and the pod says why. */
+  /** Docker cannot remove a limit by an update: the container keeps its limit, and the pod reports the reason. */
   memoryLimitStays: /Docker cannot remove the memory limit of a container/,
-  /** The API of Docker Engine 25 is the first with CDI. */
+  /** CDI needs the API of Docker Engine 25. */
   noCdi: /Docker cannot give a container CDI devices \(.*\): Docker Engine 25 or later can/,
 };
 
-/** containerd, or Docker; `name` as for `startContainerd`. */
+/** Starts containerd, or Docker; `name` as for `startContainerd`. */
 export function startOtherRuntime(name: string): Promise<RestartableRuntime> {
   return onDocker ? startDockerNode(name) : startContainerd(name);
 }
 
-/** Our runtime, or Docker. */
+/** Starts Podwright's runtime, or Docker. */
 export function startOurRuntime(
   name: string,
   given?: (scratch: string) => Partial<RuntimeOptions>,

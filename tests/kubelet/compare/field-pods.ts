@@ -1,4 +1,4 @@
-/** Pods in the manner of Kubernetes' own tests of nodes: what containers see of the fields of their pod. */
+/** Pods modelled on Kubernetes' own node tests: how containers see the fields of their pod. */
 import { IMAGE, type Parts, STAY, shell, showing } from './manifest-parts.ts';
 
 const one = (container: string, spec: string[] = [], meta: string[] = []): Parts => ({
@@ -15,10 +15,10 @@ const field = (path: string) => `fieldRef: {fieldPath: ${JSON.stringify(path)}}`
 const FIELDS = ['metadata.name', 'metadata.namespace', 'metadata.uid', "metadata.labels['app']"];
 const amounts = ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => [`limits.${name}`, `requests.${name}`]);
 
-/** A message of so many bytes. */
+/** A command that prints a message of this size. */
 const message = (bytes: number) => `head -c ${bytes} /dev/zero | tr "\\\\0" x`;
 
-/** Variables of which each has the one before in it, but for each hundredth. */
+/** Variables of which each contains the previous one, except for every hundredth. */
 const chained = (count: number) =>
   Array.from({ length: count }, (_, index) => {
     const value = index % 100 === 0 ? 'x' : `$(V${index - 1})x`;
@@ -222,7 +222,7 @@ const bad = (container: string, spec: string[] = [], meta: string[] = []): Parts
   meta,
 });
 
-/** Manifests that are refused, each for one thing, or nearly so. */
+/** Manifests that are refused, most of them for a single error. */
 export const BAD_PODS: Record<string, Parts> = {
   noimg: { containers: ['{ name: main }'] },
   dupname: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`, `{ name: main, ${IMAGE}, ${STAY} }`] },

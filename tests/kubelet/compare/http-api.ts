@@ -1,8 +1,8 @@
 /**
- * `node tests/kubelet/compare/http-api.ts`: starts upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, and
- * `podwright kubelet` with the same configuration, each on a containerd of its own, gives both the same pods, and prints how the
- * answers of their HTTP APIs differ: fields of JSON, metrics with their types and labels, each once, and other answers as they are.
- * With PODWRIGHT_COMPARE_KEEP that directory gets the answers. It takes about four minutes.
+ * `node tests/kubelet/compare/http-api.ts`: starts upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET names its binary) and
+ * `podwright kubelet` with the same configuration and pods, each on its own containerd, and prints the differences between the answers
+ * of their HTTP APIs: fields of JSON, metrics with their types and labels (each once), and other answers as text. The answers are
+ * saved in the directory PODWRIGHT_COMPARE_KEEP, if set. Takes about four minutes.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -136,7 +136,7 @@ async function ask(
   return { status: answer.status, type: answer.headers.get('content-type') ?? '', text: await answer.text() };
 }
 
-/** What is compared of an answer. */
+/** The facts of an answer that are compared. */
 function factsOf({ status, type, text }: Answer, clean: (text: string) => string): string[] {
   const head = `${status} ${type}`;
   const json = type.includes('json') ? parsed(text) : undefined;
@@ -144,18 +144,18 @@ function factsOf({ status, type, text }: Answer, clean: (text: string) => string
   const lines = text.split('\n').filter((line) => line !== '');
   const isMetrics = lines.some((line) => line.startsWith('# TYPE '));
   if (!isMetrics) return [head, ...lines.map((line) => withoutChance(clean(line)))];
-  // a metric without values tells nothing
+  // metrics without values are ignored
   const metrics = lines
     .filter((line, index) => /^[^#]|^# TYPE .*\n[^#]/.test(`${line}\n${lines[index + 1] ?? '#'}`))
     .map(metricOf);
   return [head.replace('; escaping=underscores', ''), ...new Set(metrics.filter((one) => !FOREIGN.test(one)))];
 }
 
-/** Metrics of Go, and of the libraries of the API server. */
+/** Metrics of Go and of the API server's libraries. */
 const FOREIGN =
   /^metric (TYPE )?(go|aggregator|apiserver|cardinality|disabled|hidden|registered|rest_client|workqueue)_/;
 
-/** Times, ids and names that are others in each run. */
+/** Replaces times, ids and names that differ in each run. */
 const withoutChance = (text: string) =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\w{3} \w{3} [ \d]\d [\d:]+ UTC \d{4}/g, 'TIME')
@@ -163,7 +163,7 @@ const withoutChance = (text: string) =>
     .replaceAll(/\d\d sec/g, 'SECONDS')
     .replace(/^([a-z][\w -]*?)(?:: ?|=| )\s*(?=\S*$)/i, '$1=');
 
-/** Upstream calls some answers JSON that are not. */
+/** Parses JSON; upstream labels some other answers as JSON too. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -172,7 +172,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A metric's name and type, or that it has values with these labels. */
+/** The fact of a metrics line: the name and type of a metric, or its name and labels. */
 function metricOf(line: string): string {
   if (line.startsWith('#')) return `metric ${line.slice(2)}`;
   const [, name = '', labels = '', time] = /^(\w+)(?:\{(.*)\})? [^ ]+( \d+)?$/.exec(line) ?? [];
@@ -269,14 +269,14 @@ async function run(kind: 'upstream' | 'ours'): Promise<Map<string, string[]>> {
 
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 const [upstream, ours] = [await run('upstream'), await run('ours')];
-const told = new Set<string>();
-function tell(name: string, fact: string): void {
-  if (fact.includes(' metric ') && told.has(fact)) return;
-  told.add(fact);
+const printed = new Set<string>();
+function print(name: string, fact: string): void {
+  if (fact.includes(' metric ') && printed.has(fact)) return;
+  printed.add(fact);
   console.log(`${name} ${fact}`);
 }
 for (const [name, theirs] of upstream) {
   const own = ours.get(name) ?? [];
-  for (const fact of theirs) if (!own.includes(fact)) tell(name, `- ${fact}`);
-  for (const fact of own) if (!theirs.includes(fact)) tell(name, `+ ${fact}`);
+  for (const fact of theirs) if (!own.includes(fact)) print(name, `- ${fact}`);
+  for (const fact of own) if (!theirs.includes(fact)) print(name, `+ ${fact}`);
 }

@@ -1,4 +1,4 @@
-/** Pods whose lives are compared over time: they start, crash, wait, become ready, are changed and deleted. */
+/** Pods whose timelines are compared: they start, crash, wait, become ready, are changed and deleted. */
 import { IMAGE, type Later, type Parts, STAY, shell } from './manifest-parts.ts';
 
 type Life = Parts & { later?: Later[] };
@@ -21,11 +21,11 @@ const COUNT = 'volumes: [{name: e, emptyDir: {}}]';
 /** Fails a number of times, then succeeds. */
 const failing = (times: number) =>
   `${shell(`echo x >> /e/n; test $(wc -l < /e/n) -gt ${times}`)}, volumeMounts: [{name: e, mountPath: /e}]`;
-/** Loses a process for want of memory, and exits with 0. */
+/** A process of the container is killed for its memory limit, and the container exits with 0. */
 const STARVED = `${shell('(x=a; while :; do x=$x$x; done); exit 0')}, resources: {limits: {memory: 16Mi}}`;
 const GRACE = 'terminationGracePeriodSeconds: 4';
 
-/** A pod of one container, and its resources later. */
+/** A pod of one container whose resources are changed later. */
 const resized = (first: string, steps: [seconds: number, resources: string][], more = ''): Life => {
   const parts = (resources: string) => lives([`${STAY}, resources: ${resources}${more}`]);
   return { ...parts(first), later: steps.map(([seconds, resources]) => ({ seconds, parts: parts(resources) })) };

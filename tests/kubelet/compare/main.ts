@@ -27,7 +27,7 @@ type Kind = 'upstream' | 'ours';
 
 const startRuntime = process.env.PODWRIGHT_COMPARE_RUNTIME === 'podwright' ? () => startOwnRuntime() : startContainerd;
 
-/** What `kind` does with the manifests. */
+/** Runs manifests on a kubelet and returns what was observed. */
 async function run(kind: Kind, group: string, scripts: Record<string, Script>): Promise<Map<string, Observed>> {
   const runtime = await startRuntime(kind === 'ours' ? 'o' : 'u');
   const scratch = join(runtime.scratch, 'k');
@@ -49,7 +49,7 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
     const pods = await play(watch, places, scripts);
     const { calls } = recorder;
     const seen = { pods, events: await kubelet.events(), calls, places, cgroupRoot };
-    keep(`${kind}.${group}`, { seen, watch, beginMs });
+    save(`${kind}.${group}`, { seen, watch, beginMs });
     return observe(seen);
   } finally {
     await kubelet.stop();
@@ -60,7 +60,7 @@ async function run(kind: Kind, group: string, scripts: Record<string, Script>): 
   }
 }
 
-/** Writes, changes and removes the manifests; the pods as they are after a while, before the last manifests are taken away. */
+/** Writes, changes and removes the manifests. Returns the pods before the remaining manifests are removed at the end. */
 async function play(watch: PodWatch, places: Places, scripts: Record<string, Script>): Promise<Pod[]> {
   const put = (name: string, text: string) => {
     const file = join(places.manifests, `${name}.yaml`);
@@ -86,12 +86,12 @@ async function play(watch: PodWatch, places: Places, scripts: Record<string, Scr
   return pods;
 }
 
-/** Pods that are changed or deleted come one after the other: all at once, they would be before their containers run. */
+/** Interval between pods that are changed or deleted: without it, the changes would happen before their containers run. */
 function spacingSeconds(scripts: Record<string, Script>): number {
   return Object.values(scripts).some(({ later }) => later.length > 0) ? 1 : 0;
 }
 
-/** Those that are left, and the root itself, which upstream's kubelet mounts on itself. Deepest first. */
+/** Unmounts leftover volumes and the root directory, which upstream's kubelet bind-mounts on itself. Deepest first. */
 async function unmountVolumes(root: string): Promise<void> {
   const points = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -100,8 +100,8 @@ async function unmountVolumes(root: string): Promise<void> {
     await runProgram('umount', ['-l', point]);
 }
 
-/** Writes down what a kubelet did. */
-function keep(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWatch; beginMs: number }): void {
+/** Saves the calls, the log and the timelines of a run. */
+function save(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWatch; beginMs: number }): void {
   const directory = process.env.PODWRIGHT_COMPARE_KEEP;
   if (directory === undefined) return;
   mkdirSync(directory, { recursive: true });
@@ -118,7 +118,7 @@ function keep(name: string, { seen, watch, beginMs }: { seen: Run; watch: PodWat
   writeFileSync(file('timelines'), timelines.join('\n'));
 }
 
-/** `where sign fact` with the names of the pods that have it. */
+/** Lines `WHERE SIGN FACT` with the names of the pods. */
 function differences(upstream: Map<string, Observed>, ours: Map<string, Observed>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const add = (pod: string, line: string) => found.set(line, [...(found.get(line) ?? []), pod]);

@@ -1,23 +1,23 @@
 import { busyboxImage } from '../containerd.fixture.ts';
 
-/** A container's image, of which there is nothing to pull. */
+/** Fields of a container's image, which is not pulled. */
 export const IMAGE = `image: ${busyboxImage}, imagePullPolicy: IfNotPresent`;
-/** A command that runs until it is told to end. */
+/** A command that runs until SIGTERM. */
 export const STAY = `command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 0.2; done"]`;
 
-/** A pod: its containers in YAML's flow form, more lines of its specification, and of its metadata. */
+/** Parts of a pod's manifest: containers in YAML flow style, and further lines of `spec` and `metadata`. */
 export type Parts = { containers: string[]; spec?: string[]; meta?: string[] };
 
-/** What happens to a manifest some seconds after it was written: it is changed, or, without parts, removed. */
+/** A change of a manifest some seconds after it was written; a removal without `parts`. */
 export type Later = { seconds: number; parts?: Parts };
 
-/** A command that runs a script of the shell. */
+/** A command that runs a shell script. */
 export const shell = (script: string) => `command: [sh, -c, ${JSON.stringify(script)}]`;
 
-/** A command whose output is the container's message. */
+/** A command whose output is the container's termination message. */
 export const showing = (script: string) => shell(`{ ${script}; } > /dev/termination-log 2>&1`);
 
-/** The manifest; `number` makes its UID. */
+/** The manifest; its UID is derived from `number`. */
 export function manifest(name: string, number: number, { containers, spec = [], meta = [] }: Parts): string {
   const uid = `${`${number}`.padStart(8, '0')}-0000-0000-0000-000000000001`;
   const metadata = [`name: ${name}`, 'namespace: default', `uid: "${uid}"`, ...meta];

@@ -3,16 +3,16 @@ import { NODE_NAME } from '../../../scripts/upstream-kubelet.ts';
 import type { Places, SeenEvent } from './kubelets.ts';
 import type { RecordedCall } from './recorder.ts';
 
-/** What was seen of one pod: facts by where they were seen, such as `status`. Each fact is a path with its value, or a line. */
+/** Facts of one pod by source, such as `status`. Each fact is a path with its value, or a line. */
 export type Observed = Record<string, string[]>;
 
-/** What was seen of all pods of a run, by their names, and of the node. */
+/** All observations of a run. */
 export type Run = { pods: Pod[]; events: SeenEvent[]; calls: RecordedCall[]; places: Places; cgroupRoot: string };
 
-/** Calls that only look, or whose number depends on when the kubelet looks. */
+/** Calls that only read, or whose number depends on timing. */
 const LOOKS = /^(?:List|Status|Version|.*Status$|.*Stats$|ImageFsInfo|RuntimeConfig|UpdateRuntimeConfig|ExecSync)/;
 
-/** What our kubelet writes beside, and what every kubelet makes in its own way. */
+/** Facts that only Podwright's kubelet has, or that each kubelet generates differently. */
 const OWN = /config\.file|config\.hash|resourceVersion|podwright\.dev|container\.hash/;
 
 export function observe(run: Run): Map<string, Observed> {
@@ -45,7 +45,7 @@ function eventsOf(about: string, { events }: Run): string[] {
 
 export const withoutNode = (name: string) => name.replace(new RegExp(`-${NODE_NAME}$`), '');
 
-/** Ids, times, addresses and paths made equal. Upstream adds the node to the names of static pods. */
+/** Replaces ids, times, addresses and paths, and the node name that upstream adds to the names of static pods. */
 function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run): Observed {
   const clean = (text: string) =>
     text
@@ -60,18 +60,18 @@ function normalised(facts: Observed, name: string, { places, cgroupRoot }: Run):
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g, 'TIME')
       .replace(/\b10\.\d+\.\d+\.\d+\b/g, 'ADDRESS');
   const all = Object.entries(facts).map(([where, lines]) => {
-    const kept = lines.filter((line) => !OWN.test(line)).map(clean);
-    return [where, where === 'events' ? [...new Set(kept)] : kept];
+    const normal = lines.filter((line) => !OWN.test(line)).map(clean);
+    return [where, where === 'events' ? [...new Set(normal)] : normal];
   });
   return Object.fromEntries(all);
 }
 
-/** A call for a pod, and what it is about: `sandbox` or a container's name, with the attempt. */
+/** A call for a pod; `about` is `sandbox` or a container's name, with the attempt. */
 export type PodCall = RecordedCall & { about: string };
 type Metadata = { name: string; attempt?: number };
 type Config = { metadata: Metadata };
 
-/** The calls for each pod, told by the ids that the runtime gave. */
+/** The calls by pod; later calls are assigned by the ids of the runtime's answers. */
 export function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
   const owners = new Map<unknown, { pod: string; about: string }>();
   const result = new Map<string, PodCall[]>();
@@ -87,7 +87,7 @@ export function callsByPod(calls: RecordedCall[]): Map<string, PodCall[]> {
   return result;
 }
 
-/** The pod that a call names itself, and what the call is about: `sandbox` or a container's name, with the attempt. */
+/** The pod that a request names, and its subject: `sandbox` or a container's name, with the attempt. */
 function ownerOf(method: string, request: Record<string, unknown>): { pod: string; about: string } | undefined {
   const sandbox = (method === 'RunPodSandbox' ? request.config : request.sandboxConfig) as Config | undefined;
   if (sandbox === undefined) return undefined;
@@ -98,11 +98,11 @@ function ownerOf(method: string, request: Record<string, unknown>): { pod: strin
   return { pod: pod.name, about: `${container.name} ${container.attempt ?? 0}` };
 }
 
-/** What tells an element of a list from the others, whatever their order. */
+/** A key that identifies an element of a list independently of the order. */
 const nameOf = (child: { name?: string; type?: string; key?: string; pageSize?: string } | null) =>
   child?.name ?? child?.type ?? child?.key ?? child?.pageSize;
 
-/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists go by what names them, or their index. */
+/** `a.b[name].c = value` for every leaf of a JSON value; elements of lists have their `nameOf` or their index. */
 function leaves(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object')
     return value === undefined ? [] : [`${path} = ${JSON.stringify(value)}`];

@@ -13,7 +13,7 @@ function hostPaths(volumes: Record<string, string>): Parts {
   };
 }
 
-/** What a container sees of the modes, groups and file systems of volumes. */
+/** A container that prints modes, groups and file systems of its volumes. */
 function volumeModes(spec: string[]): Parts {
   const paths = '/e /m /d /d/..data /d/..data/ /d/..data/k /d/..data/k/n /d/k /d/l /d/..data/l';
   const script = `stat -c "%a %u:%g %F %n" ${paths}; grep -E " /[emd] " /proc/mounts | sed "s/^[^ ]* //"; df -k /m | tail -n 1 | tr -s " " | cut -d " " -f 2`;
@@ -33,7 +33,7 @@ function volumeModes(spec: string[]): Parts {
   };
 }
 
-/** Pods of every part of a manifest that a kubelet acts on. */
+/** Pods for every field of a manifest that a kubelet acts on. */
 export const PODS: Record<string, Parts> = {
   plain: { containers: [`{ name: main, ${IMAGE}, ${STAY} }`], meta: ['labels: {app: a}', 'annotations: {x: "y"}'] },
   two: { containers: [`{ name: a, ${IMAGE}, ${STAY} }`, `{ name: b, ${IMAGE}, ${STAY} }`] },

@@ -5,7 +5,7 @@ import { type CriProxy, type ProxiedCall, startCriProxy } from '../cri-proxy.fix
 /** A unary call of a kubelet, with request and response as protobuf's JSON. */
 export type RecordedCall = {
   method: string;
-  /** When it was asked, since 1970, and how long the answer took. */
+  /** Time of the request since 1970, and duration of the call. */
   atMs: number;
   tookMs?: number;
   request: Record<string, unknown>;
@@ -13,7 +13,7 @@ export type RecordedCall = {
   error?: string;
 };
 
-/** A CRI server between a kubelet and its runtime that keeps what is asked and answered. */
+/** A CRI proxy between a kubelet and its runtime that records requests and answers. */
 export type Recorder = Pick<CriProxy, 'endpoint' | 'close'> & { calls: RecordedCall[] };
 
 export async function startRecorder(socket: string, runtimeEndpoint: string): Promise<Recorder> {

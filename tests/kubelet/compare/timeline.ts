@@ -1,4 +1,4 @@
-/** What is seen of pods while time passes. */
+/** Timelines of pods. */
 import { sleep } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { ComparedKubelet, SeenEvent } from './kubelets.ts';
@@ -6,14 +6,14 @@ import type { PodCall } from './observed.ts';
 
 const EVERY_MS = 200;
 
-/** What was seen at a time since 1970. */
+/** An observation at a time since 1970. */
 export type Moment = { atMs: number; what: string };
 
-/** Looks at the pods again and again until it is closed. */
+/** Polls the pods until it is closed. */
 export class PodWatch {
   readonly #kubelet: ComparedKubelet;
   readonly #moments = new Map<string, Moment[]>();
-  /** The pods as they were seen last. */
+  /** The last status of each pod. */
   readonly last = new Map<string, Pod>();
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
@@ -46,7 +46,7 @@ export class PodWatch {
       this.last.set(pod.metadata.name, pod);
       this.#add(pod.metadata.name, describeStatus(pod));
     }
-    for (const name of this.#moments.keys()) if (!names.has(name)) this.#add(name, 'gone');
+    for (const name of this.#moments.keys()) if (!names.has(name)) this.#add(name, 'removed');
   }
 
   #add(name: string, what: string): void {
@@ -85,7 +85,7 @@ function describeContainer({ name, state, lastState, ready, started, restartCoun
   return `${name} ${now}${before}${ready ? ' ready' : ''}${started ? ' started' : ''} #${restartCount}`;
 }
 
-/** Statuses, events and calls of a pod in the order of time, each with the seconds since `beginMs`. */
+/** Statuses, events and calls of a pod in order of time, each with the seconds since `beginMs`. */
 export function timelineOf(
   beginMs: number,
   { moments, events, calls }: { moments: Moment[]; events: SeenEvent[]; calls: PodCall[] },

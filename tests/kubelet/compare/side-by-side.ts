@@ -1,8 +1,8 @@
 /**
- * `node tests/kubelet/compare/beside.ts [ROUNDS]`: upstream's kubelet, whose binary PODWRIGHT_UPSTREAM_KUBELET names, on a containerd,
- * and a whole node of ours beside it. On both pods come, crash and go, and now one, now the other is killed and started again. Fails
- * where a pod that stays is not as it was, does not answer at its port of the host, or has lost a cgroup or a rule. Takes ten seconds
- * a round.
+ * `node tests/kubelet/compare/side-by-side.ts [ROUNDS]`: runs upstream's kubelet (PODWRIGHT_UPSTREAM_KUBELET names its
+ * binary) on a containerd and a `podwright node` on one host. On both, pods are added, crash and are removed, and alternately one
+ * kubelet is killed and started again. Fails if a permanent pod is restarted, does not answer on its host port, or has lost a cgroup or
+ * a rule. Takes ten seconds per round.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,21 +20,21 @@ const COMING = 8;
 const PORTS = { readOnly: 10_555, https: 10_550, healthz: 10_548 };
 const PATIENCE_MS = 90_000;
 
-/** One of the two kubelets, with what is its own on the host. */
+/** One of the two kubelets. */
 type Side = {
   name: string;
   port: number;
   put: (name: string, manifest: string) => Promise<unknown>;
   remove: (names: string[]) => Promise<unknown>;
   pods: () => Promise<Pod[]>;
-  /** Kills it and starts it again. */
+  /** Kills the kubelet and starts it again. */
   restart: () => Promise<unknown>;
-  /** Its cgroups and rules. */
+  /** Its cgroups and packet filter rules. */
   owned: () => string[];
 };
 
 const runtime = await startContainerd('bu');
-const cgroupRoot = `/pwbeside${process.pid}`;
+const cgroupRoot = `/pwsides${process.pid}`;
 const bundle = await buildBundle();
 const place = new NodePlace(bundle, '10.132.29.0/24');
 
@@ -84,14 +84,14 @@ async function openOurs(): Promise<Side> {
   };
 }
 
-/** What of cgroups and rules there is. */
+/** The cgroups and packet filter rules of a kubelet. */
 const owned = (scope: Parameters<typeof takeInventory>[0]) => {
   const { cgroups, rules } = takeInventory(scope);
   return [...cgroups, ...rules];
 };
 
 const mainOf = (pod: Pod) => pod.status?.containerStatuses?.[0];
-/** Ids and restarts of the pods that stay. */
+/** Container ids and restart counts of the permanent pods. */
 const staying = async (side: Side) => {
   const pods = (await side.pods()).filter(({ metadata }) => metadata.name.startsWith('stays'));
   return pods.map((pod) => `${mainOf(pod)?.containerID} ${mainOf(pod)?.restartCount}`).sort();
@@ -113,7 +113,7 @@ async function begin(side: Side): Promise<void> {
   await until(`the pods of ${side.name} run`, async () => runs(await side.pods(), 'stays') === 4);
 }
 
-/** Pods come, of which every other one crashes, and go; nobody waits for half of them. */
+/** Adds pods, of which every other one crashes, and removes them once half of them run. */
 async function churn(side: Side, round: number): Promise<void> {
   const names = Array.from({ length: COMING }, (_, index) => `comes-${round}-${index}`);
   for (const [index, name] of names.entries())
@@ -125,7 +125,7 @@ async function churn(side: Side, round: number): Promise<void> {
     async () => runs(await side.pods(), `comes-`) >= COMING / 2,
   );
   await side.remove(names);
-  await until(`round ${round} is gone from ${side.name}`, async () => (await side.pods()).length === 4);
+  await until(`round ${round} is removed from ${side.name}`, async () => (await side.pods()).length === 4);
 }
 
 async function assertAsBefore(side: Side, before: { ids: string[]; owned: string[] }): Promise<void> {
@@ -145,7 +145,7 @@ try {
   for (let round = 0; round < ROUNDS; round++) {
     await Promise.all(sides.map((side) => churn(side, round)));
     for (const [index, side] of sides.entries()) await assertAsBefore(side, before[index]!);
-    console.log(`round ${round + 1} of ${ROUNDS}: both have what they had`);
+    console.log(`round ${round + 1} of ${ROUNDS}: both kubelets have kept their pods`);
   }
 } finally {
   await place.remove();
