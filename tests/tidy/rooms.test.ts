@@ -23,22 +23,53 @@ test('a circle is found, and a graph without one has none', () => {
   assert.deepEqual(circlesOf(new Map([['a', ['a']]])), ['a → a']);
 });
 
-test("ARCHITECTURE.md has the kubelet's rooms from the top down, each above those that it imports", () => {
-  const [, section = ''] = read('ARCHITECTURE.md').split('## The kubelet, room by room');
-  const rows = section
-    .split('\n## ')[0]!
-    .split('\n')
-    .filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row, index) =>
-    [...row.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, room]) => [room!, index] as const),
+/** Lists of rooms in ARCHITECTURE.md, by package: each room with its row. */
+const ROOM_LISTS = new Map(
+  read('ARCHITECTURE.md')
+    .split('\n### Rooms of `')
+    .slice(1)
+    .map((section) => {
+      const rows = section
+        .split(/\n##+ /)[0]!
+        .split('\n')
+        .filter((line) => line.startsWith('- `'));
+      const rooms = rows.flatMap((row, index) =>
+        [...row.split(': ')[0]!.matchAll(/`([^`]+)`/g)].map(([, room]) => [room!, index] as const),
+      );
+      return [section.split('`')[0]!, new Map(rooms)] as const;
+    }),
+);
+
+test('ARCHITECTURE.md has a list of rooms for each large package', () => {
+  const large = PACKAGES.filter((name) => Object.keys(ROOM_ARROWS[name]!).length >= 10);
+  assert.deepEqual(
+    large.filter((name) => !ROOM_LISTS.has(name)),
+    [],
   );
-  const places = new Map(named);
-  const placeOf = (room: string) => places.get(room) ?? places.get(room.split('/')[0]!) ?? Number.NaN;
-  const wrong = Object.entries(ROOM_ARROWS.kubelet!).flatMap(([room, targets]) =>
-    targets.filter((target) => !(placeOf(target) >= placeOf(room))).map((target) => `${room} → ${target}`),
-  );
-  assert.deepEqual(wrong, []);
 });
+
+for (const [name, rows] of ROOM_LISTS) {
+  test(`ARCHITECTURE.md has every room of ${name}, above those that it imports`, () => {
+    const rowOf = (room: string) => rows.get(room) ?? rows.get(room.split('/')[0]!) ?? Number.NaN;
+    const arrows = Object.entries(ROOM_ARROWS[name] ?? {});
+    const wrong = arrows.flatMap(([room, targets]) =>
+      targets.filter((target) => !(rowOf(target) >= rowOf(room))).map((target) => `${room} → ${target}`),
+    );
+    assert.deepEqual(wrong, []);
+    const rooms = new Set(arrows.map(([room]) => room));
+    const isThere = (room: string) => rooms.has(room) || shipped.includes(`packages/${name}/src/${room}`);
+    assert.deepEqual(
+      arrows.map(([room]) => room).filter((room) => Number.isNaN(rowOf(room))),
+      [],
+      'rooms without a row',
+    );
+    assert.deepEqual(
+      [...rows.keys()].filter((room) => !isThere(room)),
+      [],
+      'rows without a room',
+    );
+  });
+}
 
 for (const name of PACKAGES) {
   test(`rooms of ${name} import what the table of arrows says`, () => {

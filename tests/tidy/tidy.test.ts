@@ -84,6 +84,32 @@ test('arrows between packages never go back', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('ARCHITECTURE.md has a row for each package, with what it may import', () => {
+  const [, section = ''] = read('ARCHITECTURE.md').split('\n## Packages\n');
+  const rows = section.split('\n## ')[0]!.matchAll(/^- `([^`]+)`: .*\. Imports: (.+)$/gm);
+  const list = [...rows].map(([, name, targets]) => [name!, targets === '–' ? [] : targets!.split(', ').sort()]);
+  const arrows = Object.entries(ARROWS).map(([name, targets]) => [name, [...targets].sort()]);
+  assert.deepEqual(Object.fromEntries(list), Object.fromEntries(arrows));
+});
+
+/** Mutable state of modules. Each holds something of which a process or thread has only one. */
+const MODULE_STATE = [
+  'packages/cli/src/main.ts: exitCode', // the exit code of the process
+  'packages/images/src/unpack/unpack-worker.ts: arrival', // a worker thread unpacks one layer at a time
+  'packages/streaming/src/read-buffers.ts: sizeBytes', // bytes since the last collection of the one heap
+];
+
+test('modules have no mutable state but the listed variables', () => {
+  const found = shipped.flatMap((path) =>
+    [
+      ...read(path).matchAll(
+        /^(?:export )?(?:let|var) (\w+)|^(?:export )?const (\w+)[^=]* = new (?:(?:Weak)?(?:Map|Set)|KeyedLock|Limiter)(?:<.*>)?\(\);$/gm,
+      ),
+    ].map((match) => `${path}: ${match[1] ?? match[2]}`),
+  );
+  assert.deepEqual(found.sort(), MODULE_STATE);
+});
+
 test('the rooms of the runtime below src/cri know no CRI types', () => {
   const rooms = shipped.filter((path) =>
     /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts|runtime-parts\.ts)/.test(path),
@@ -160,6 +186,38 @@ test('the files that docs/flow-*.md name are there', () => {
     const missing = named.filter((path) => !tracked.includes(path));
     assert.deepEqual(missing, [], flow);
   }
+});
+
+test('ARCHITECTURE.md is a map of at most 12 KB', () => {
+  assert.ok(Buffer.byteLength(read('ARCHITECTURE.md')) <= 12 << 10);
+});
+
+test('the files and directories that the map, decisions and notes on performance name are there', () => {
+  const documents = tracked.filter((path) => /^(?:ARCHITECTURE|docs\/performance|docs\/decisions\/.*)\.md$/.test(path));
+  const isThere = (path: string) => tracked.some((file) => file === path || file.startsWith(`${path}/`));
+  const missing = documents.flatMap((document) =>
+    [...read(document).matchAll(/`((?:packages|tests|scripts|bench)\/[\w./-]*\w)`/g)]
+      .filter((match) => !isThere(match[1]!))
+      .map((match) => `${document}: ${match[1]}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('the index of decisions has every decision by number and title', () => {
+  const index = read('docs/decisions/README.md');
+  const pages = tracked.filter((path) => /^docs\/decisions\/\d/.test(path)).sort();
+  const expected = pages.map((path) => {
+    const [, number, title] = /^# (\d{3}): (.+)\n/.exec(read(path)) ?? [];
+    return `- [${number}](${path.slice('docs/decisions/'.length)}) ${title}`;
+  });
+  assert.deepEqual(
+    index.split('\n').filter((line) => line.startsWith('- ')),
+    expected,
+  );
+  assert.deepEqual(
+    pages.map((path) => Number(path.slice('docs/decisions/'.length).slice(0, 3))),
+    pages.map((_, index) => index + 1),
+  );
 });
 
 /** The commands of `podwright`, those of `runtime` with it: `runtime plugins`. */
