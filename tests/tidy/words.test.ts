@@ -1,0 +1,22 @@
+/** Counts words that hide who acts or that another word says better: their number may only fall. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { read, sources, tracked } from './source-tree.ts';
+
+const SELF = 'tests/tidy/words.test.ts';
+/** Say instead: reported, notified; report, log; again; the caller, no client; next to, besides; request; was there. */
+const WORDS = /\b(?:told|tells?|anew|whoever|nobody|beside|wish|stood)\b/gi;
+/** Lower it whenever the count is lower; never raise it. */
+const MAX_WORDS = 2841;
+
+test('the words that plain English avoids become fewer', () => {
+  const documents = tracked.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
+  const counts = [...sources, ...documents]
+    .filter((path) => path !== SELF)
+    .map((path) => ({ path, words: read(path).match(WORDS) ?? [] }))
+    .filter(({ words }) => words.length > 0)
+    .sort((a, b) => b.words.length - a.words.length);
+  const total = counts.reduce((sum, { words }) => sum + words.length, 0);
+  const worst = counts.slice(0, 10).map(({ path, words }) => `${path}: ${words.length}`);
+  assert.ok(total <= MAX_WORDS, `${total} of at most ${MAX_WORDS}; most of them in\n${worst.join('\n')}`);
+});
