@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { TerminalView } from './live-view.ts';
@@ -34,6 +35,7 @@ class Screen extends Writable {
       } else this.#put(text[index]!);
     }
     done();
+    this.emit('drawn');
   }
 
   #put(character: string): void {
@@ -59,16 +61,16 @@ function view(columns = 80): { screen: Screen; view: TerminalView } {
 
 const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'ErrImagePull' } })], phase: 'Pending' });
 
-/** Until the next drawing. */
-const drawn = () => new Promise((resolve) => setTimeout(resolve, 60));
+/** Waits for the next drawing. */
+const drawn = (screen: Screen) => once(screen, 'drawn');
 
 test('logs stand above the picture, which stays the last thing', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
-  await drawn();
+  await drawn(screen);
   shown.log('web/a | one');
   shown.log('web/a | two');
-  await drawn();
+  await drawn(screen);
   assert.deepEqual(screen.shown.slice(0, 2), ['web/a | one', 'web/a | two']);
   assert.equal(screen.shown.length, 4);
   shown.pod(podOf({ containers: [status('nonoimg', RUNNING, { ready: true })], ready: true }));
@@ -82,7 +84,7 @@ test('logs stand above the picture, which stays the last thing', async () => {
 test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
-  await drawn();
+  await drawn(screen);
   screen.write('^C');
   shown.settle();
   assert.equal(screen.shown.length, 2, screen.shown.join('\n'));
@@ -92,7 +94,7 @@ test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', 
 test('the table takes the place of the picture', async () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
-  await drawn();
+  await drawn(screen);
   shown.log('web/a | one');
   shown.settle('POD READY\nweb 1/1');
   shown.note(['web: open http://localhost:80']);
@@ -104,7 +106,7 @@ test('why a container cannot start is one whole line above the picture', async (
   const message = 'connect to https://registry.example: no such host; is the name right?';
   for (const reason of ['ErrImagePull', 'ImagePullBackOff'])
     shown.pod(podOf({ containers: [status('a', { waiting: { reason, message } })], phase: 'Pending' }));
-  await drawn();
+  await drawn(screen);
   assert.equal(screen.shown[0], `web/a: ErrImagePull: ${message}`);
   assert.equal(screen.shown.length, 3);
 });
@@ -121,10 +123,10 @@ test('once the pods are ready a change is a line', () => {
 test('after Ctrl-Z and fg the picture begins anew below what the shell wrote', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
-  await drawn();
+  await drawn(screen);
   screen.write('[1]+ Stopped\n$ fg\n');
   process.emit('SIGCONT');
-  await drawn();
+  await drawn(screen);
   shown.settle();
   assert.deepEqual(screen.shown.slice(2, 4), ['[1]+ Stopped', '$ fg']);
   assert.equal(screen.shown.length, 6);
