@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PodwrightError, silentLogger } from '@podwright/base';
+import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { EventSubject, Pod } from '@podwright/kube-api';
 import {
   type DiskLayout,
