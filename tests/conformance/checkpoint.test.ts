@@ -106,7 +106,7 @@ test('a checkpoint that fails or times out leaves nothing behind, and the contai
   const failed = cri.runtime.checkpointContainer({ containerId, location });
   await assert.rejects(failed, {
     code: 'internal',
-    message: /criu failed: type DUMP errno 0: CRIU says: .*too much memory; 'criu check' tells/,
+    message: /criu failed: type DUMP errno 0: CRIU says: .*too much memory; 'criu check' shows/,
   });
   await runChecked('mv', [join(programs, 'fail'), join(programs, 'hang')]);
   const late = cri.runtime.checkpointContainer({ containerId, location, timeout: 1n });
