@@ -58,8 +58,8 @@ test('with a node', async () => {
   daemon = await place.startDaemon();
   await place.loadImage();
   const port = await freePort();
-  await refuses(['load', '/no/such.tar'], /load \/no\/such\.tar: there is no such file/);
-  await refuses(['load', place.path('input/empty')], /load .*empty: .*index\.json is not there/);
+  await refuses(['load', '/no/such.tar'], /load \/no\/such\.tar: no such file or directory/);
+  await refuses(['load', place.path('input/empty')], /load .*empty: .*index\.json does not exist/);
   await refuses(['pull', `127.0.0.1:${port}/a:1`], /connect to .*connection refused; is the registry running/);
   await refuses(['pull', 'no-such-host.invalid/a:1'], /no-such-host\.invalid.*(no such host|could not be looked up)/);
   await refuses(['save', 'no/such:1', '-o', '/tmp/x.tar'], /no\/such:1/);

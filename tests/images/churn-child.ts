@@ -1,4 +1,4 @@
-/** `node churn-child.ts ROOT LAYOUT REFERENCE…`: pulls, loads, saves and removes images until it is killed. */
+/** `node churn-child.ts ROOT LAYOUT REFERENCE…`: pulls, loads, saves and removes images concurrently until it is killed. */
 import { join } from 'node:path';
 import { openImageRoom } from './image-room.ts';
 
@@ -8,20 +8,20 @@ const { signal } = new AbortController();
 process.stdout.write('churning\n');
 const { images } = room;
 
-const forgiving = (work: Promise<unknown>) => work.catch(() => undefined);
+const ignoringErrors = (work: Promise<unknown>) => work.catch(() => undefined);
 
 async function pullAndRemove(reference: string): Promise<never> {
   for (;;) {
     const { id } = await images.pull(reference, { signal });
-    await forgiving(images.save([id], join(root, 'saved.tar'), { signal }));
-    await forgiving(images.remove(id));
+    await ignoringErrors(images.save([id], join(root, 'saved.tar'), { signal }));
+    await ignoringErrors(images.remove(id));
   }
 }
 
 async function loadAndRemove(): Promise<never> {
   for (;;) {
     for (const { id } of await images.load(layout, { signal, name: 'localhost/loaded:1' }))
-      await forgiving(images.remove(id));
+      await ignoringErrors(images.remove(id));
     await images.collectGarbage();
   }
 }

@@ -1,4 +1,4 @@
-/** Pulls from Debian's docker-registry what skopeo and umoci have put there. */
+/** Pulls images from Debian's docker-registry that skopeo and umoci have pushed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ function layerTypes({ root }: ImageRoom, { manifestDigest }: ImageRecord): strin
   return manifest.layers.map(({ mediaType }) => mediaType);
 }
 
-/** An image that umoci made from this host's busybox. */
+/** Creates an image from this host's busybox with umoci. */
 function umociImage(directory: string): string {
   const umoci = (...options: string[]) => execFileSync('umoci', options, { stdio: 'pipe' });
   const layout = join(directory, 'umoci');
@@ -57,8 +57,8 @@ function umociImage(directory: string): string {
   return layout;
 }
 
-/** The same image with its layers packed by zstd, which this skopeo does not do for layers that are packed already. */
-function packWithZstd(layout: string, target: string): string {
+/** Copies an image with its layers recompressed by zstd, which this version of skopeo does not do. */
+function recompressWithZstd(layout: string, target: string): string {
   const read = (digest: string) => readFileSync(join(layout, 'blobs', digest.replace(':', '/')));
   const [entry] = (JSON.parse(readFileSync(join(layout, 'index.json'), 'utf8')) as { manifests: Descriptor[] })
     .manifests;
@@ -74,19 +74,19 @@ function packWithZstd(layout: string, target: string): string {
   return target;
 }
 
-test('OCI and Docker manifests, gzip and zstd layers are pulled', async (t) => {
+test('images with OCI and Docker manifests, and with gzip and zstd layers, are pulled', async (t) => {
   const { directory, registry, room, images, skopeo } = await start(t);
   const layout = umociImage(directory);
   skopeo(`oci:${layout}:one`, 'made/oci:1');
   skopeo(`oci:${layout}:one`, 'made/docker:1', '--format', 'v2s2');
-  skopeo(`oci:${packWithZstd(layout, join(directory, 'zstd'))}:one`, 'made/zstd:1');
+  skopeo(`oci:${recompressWithZstd(layout, join(directory, 'zstd'))}:one`, 'made/zstd:1');
   const chains = new Set<string>();
   for (const [name, layerType] of [
     ['oci', 'application/vnd.oci.image.layer.v1.tar+gzip'],
     ['docker', 'application/vnd.docker.image.rootfs.diff.tar.gzip'],
     ['zstd', 'application/vnd.oci.image.layer.v1.tar+zstd'],
   ]) {
-    for (const { id } of images.list()) await images.remove(id); // one that is there keeps its manifest
+    for (const { id } of images.list()) await images.remove(id); // an existing image would keep its manifest
     const image = await images.pull(`${registry.host}/made/${name}:1`, { signal });
     assert.deepEqual([image.config.config.Cmd, image.config.config.User], [['/bin/busybox'], '1000'], name);
     assert.deepEqual(layerTypes(room, image), [layerType]);
@@ -98,7 +98,7 @@ test('OCI and Docker manifests, gzip and zstd layers are pulled', async (t) => {
   assert.deepEqual(busybox, readFileSync('/bin/busybox'));
 });
 
-test('an image is pulled from an index of several platforms, by tag and by digest', async (t) => {
+test('an image is pulled from a multi-platform index, by tag and by digest', async (t) => {
   const { directory, registry, images, skopeo } = await start(t);
   const layout = new LayoutDirectory(join(directory, 'layout'));
   const platforms = [hostArchitecture, 's390x', 'ppc64le'].map((architecture) => ({
@@ -123,7 +123,7 @@ test('an image is pulled from an index of several platforms, by tag and by diges
   await rejects(images.pull(`${registry.host}/none:1`, { signal }), 'not_found', /MANIFEST_UNKNOWN|NAME_UNKNOWN/);
 });
 
-test('a registry with a password lets in who has it', async (t) => {
+test('pulls from a registry with a password need the right credentials', async (t) => {
   const { directory, registry, images, skopeo } = await start(t, () => ({ password: true }));
   const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${layout}:1`, 'secret:1', '--dest-creds', 'me:secret');
@@ -148,7 +148,7 @@ test('a registry on a loopback port that speaks TLS needs no configuration', asy
   await images.pull(`${registry.host}/safe:1`, { signal });
 });
 
-test('a mirror with a private CA and client certificates is used as hosts.toml says', async (t) => {
+test('a mirror with a private CA and client certificates is used as configured in hosts.toml', async (t) => {
   const { directory, registry, images, skopeo, room } = await start(t, (where) => {
     return { tls: makeCertificates(where, 'server'), clientCa: makeCertificates(where, 'client').ca };
   });
@@ -176,7 +176,7 @@ test('a mirror with a private CA and client certificates is used as hosts.toml s
   await configure('skip_verify = true', client);
 });
 
-test('the content that is pulled is what the registry has', async (t) => {
+test('the digests of pulled content are those in the registry', async (t) => {
   const { directory, registry, images, room, skopeo } = await start(t);
   const made = await makeBusyboxImage(join(directory, 'layout'));
   skopeo(`oci:${made.layout}:1`, 'app:1', '--preserve-digests');

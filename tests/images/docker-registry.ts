@@ -8,21 +8,21 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Certificates = { ca: string; certificate: string; key: string };
 
-/** Settings beyond a plain registry that everybody may read and write. */
+/** Settings of a registry. Default: plain HTTP, anonymous read and write access. */
 export type RegistrySettings = {
   tls?: Certificates;
-  /** Path of a CA; only clients with a certificate of it are let in. */
+  /** Path of a CA; clients need a certificate signed by it. */
   clientCa?: string;
-  /** Asks for `me` with the password `secret`. */
+  /** Requires the user `me` with the password `secret`. */
   password?: boolean;
-  /** Takes tokens of a server at `realm`, signed with a certificate of the CA in `rootCertificates`. */
+  /** Requires tokens from a server at `realm`, signed with a certificate of the CA in `rootCertificates`. */
   token?: { realm: string; service: string; issuer: string; rootCertificates: string };
 };
 
-/** `secret`, by bcrypt. */
+/** htpasswd line: `secret`, hashed by bcrypt. */
 const passwordLine = 'me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n';
 
-/** Debian's docker-registry on a free port of the loopback, with its files in a directory of the test. */
+/** Runs Debian's docker-registry on a free loopback port, with its files in a directory of the test. */
 export class DockerRegistry implements AsyncDisposable {
   readonly host: string;
   readonly #process: ChildProcess;
@@ -74,7 +74,7 @@ function configuration(directory: string, port: number, { tls, clientCa, passwor
   };
 }
 
-/** True once the port is served; a refused client certificate is an answer, too. */
+/** True once the server accepts connections, even if it refuses a client without a certificate. */
 async function answers(port: number, secure: boolean): Promise<true | undefined> {
   if (!secure) {
     return fetch(`http://127.0.0.1:${port}/v2/`).then(
@@ -83,13 +83,13 @@ async function answers(port: number, secure: boolean): Promise<true | undefined>
     );
   }
   return new Promise((resolve) => {
-    const asking = request({ host: '127.0.0.1', port, path: '/v2/', rejectUnauthorized: false, agent: false });
-    asking.on('response', (response) => {
+    const probe = request({ host: '127.0.0.1', port, path: '/v2/', rejectUnauthorized: false, agent: false });
+    probe.on('response', (response) => {
       response.resume();
       resolve(true);
     });
-    asking.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? undefined : true));
-    asking.end();
+    probe.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? undefined : true));
+    probe.end();
   });
 }
 
@@ -103,7 +103,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A CA and a certificate of it, for a server at 127.0.0.1 or for a client, by openssl. */
+/** Creates a CA and a certificate signed by it with openssl, for a server at 127.0.0.1 or for a client. */
 export function makeCertificates(directory: string, name: string): Certificates {
   const path = (suffix: string) => join(directory, `${name}-${suffix}`);
   const openssl = (...options: string[]) => execFileSync('openssl', options, { stdio: 'pipe' });

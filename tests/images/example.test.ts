@@ -1,4 +1,4 @@
-/** The example of packages/images, against a registry on the loopback. */
+/** Runs the example of packages/images with a loopback registry. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -17,11 +17,11 @@ test('the example pulls an image, mounts its root file system, and leaves nothin
   const root = join(await scratch(t), 'new');
   const name = `${registry.host}/room/app:1`;
   const { stdout } = await promisify(execFile)(process.execPath, [example, root, name], { timeout: 60_000 });
-  const [pulled, listed, packed, left, ...more] = stdout.trimEnd().split('\n');
+  const [pulled, listed, size, remaining, ...more] = stdout.trimEnd().split('\n');
   assert.equal(pulled, `${name} runs sh`);
-  assert.equal(listed, 'in it: etc, hello');
-  assert.match(packed ?? '', new RegExp(`^${id}: \\d+ bytes, packed$`));
-  assert.equal(left, 'images left: 0, snapshots left: 0');
+  assert.equal(listed, 'root file system: etc, hello');
+  assert.match(size ?? '', new RegExp(`^${id}: \\d+ bytes, compressed$`));
+  assert.equal(remaining, 'remaining images: 0, remaining snapshots: 0');
   assert.deepEqual(more, []);
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
 });

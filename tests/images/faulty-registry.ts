@@ -5,7 +5,7 @@ import { sha256Digest } from '../../packages/images/src/content/digest.ts';
 
 export type SeenRequest = { method: string; path: string; query: URLSearchParams; headers: IncomingMessage['headers'] };
 
-/** Looks at a request before the registry does; true if it has answered it. */
+/** Handles a request before the registry does; returns true if it has answered the request. */
 export type Fault = (request: SeenRequest, response: ServerResponse) => boolean;
 
 type ServerTls = { cert: Buffer; key: Buffer };
@@ -13,14 +13,14 @@ type ServerTls = { cert: Buffer; key: Buffer };
 type Manifest = { data: Buffer; mediaType: string };
 
 /**
- * A registry in this process (distribution-spec, the pulling half) that fails as it is told to. What it is asked is in
- * `requests`. It serves whatever repository is named.
+ * A registry in this process (distribution-spec, pull only) with fault injection. It records all requests in
+ * `requests`, and serves its content under any repository name.
  */
 export class FaultyRegistry implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
   readonly blobs = new Map<string, Buffer>();
   readonly manifests = new Map<string, Manifest>();
-  /** In order; the first that answers wins. */
+  /** Called in order until one answers the request. */
   faults: Fault[] = [];
   blobBytesSent = 0;
   readonly #server: Server;
@@ -30,7 +30,7 @@ export class FaultyRegistry implements AsyncDisposable {
     this.#server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   }
 
-  /** Speaks https if it is given a certificate and a key, PEM text. */
+  /** Serves https if `tls` is given, with PEM text. */
   static async start(address = '127.0.0.1', tls?: ServerTls): Promise<FaultyRegistry> {
     const registry = new FaultyRegistry(tls);
     await new Promise<void>((resolve) => registry.#server.listen(0, address, resolve));
@@ -57,8 +57,8 @@ export class FaultyRegistry implements AsyncDisposable {
     return { digest, size: data.length, mediaType };
   }
 
-  /** Requests for this kind of thing, `manifests` or `blobs`. */
-  asked(kind: string): SeenRequest[] {
+  /** Requests for `manifests` or `blobs`. */
+  requestsFor(kind: string): SeenRequest[] {
     return this.requests.filter(({ path }) => path.includes(`/${kind}/`));
   }
 
@@ -107,7 +107,7 @@ export function sendError(
   return true;
 }
 
-/** Sends only this much of the blob and cuts the connection; `times` requests. */
+/** For the first `times` requests for the blob, sends only `bytes` and breaks the connection. */
 export function cutBlob(blob: Buffer, { bytes, times }: { bytes: number; times: number }): Fault {
   const digest = sha256Digest(blob);
   let left = times;

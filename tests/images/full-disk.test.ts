@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 
 type Started = { room: ImageRoom; registry: FaultyRegistry; name: string; directory: string };
 
-/** An image room on a file system of 8 MB, and an image of one layer. */
+/** Opens an image room on a file system of 8 MB, and serves an image of one layer. */
 async function onSmallDisk(t: TestContext, layer: MadeLayer, use: (started: Started) => Promise<void>): Promise<void> {
   const directory = await scratch(t);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8M', 'tmpfs', directory]);
@@ -33,7 +33,7 @@ async function checkNothingLeft({ room, directory }: Started): Promise<void> {
   assert.deepEqual(readdirSync(join(directory, 'content/blobs/sha256')), []);
 }
 
-/** Leaves a megabyte of the disk free. */
+/** Fills the disk up to one free megabyte. */
 function fill(directory: string): void {
   const { bavail, bsize } = statfsSync(directory);
   writeFileSync(join(directory, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - (1 << 20))));
@@ -42,16 +42,15 @@ function fill(directory: string): void {
 test('layers that cannot fit are refused before they are fetched', async (t) => {
   const layer = makeLayer({ big: randomBytes(10_000_000).toString('latin1') });
   await onSmallDisk(t, layer, async (started) => {
-    const message =
-      /its layers take \d+ bytes, .* has \d+ free for images; remove images that are not used with `podwright rmi`/;
+    const message = /its layers take \d+ bytes, .* has \d+ free for images; remove unused images with `podwright rmi`/;
     await rejects(started.room.images.pull(started.name, { signal }), 'resource_exhausted', message);
     const { digest } = started.registry.addBlob(layer.data);
-    assert.ok(started.registry.asked('blobs').every(({ path }) => !path.endsWith(digest)));
+    assert.ok(started.registry.requestsFor('blobs').every(({ path }) => !path.endsWith(digest)));
     await checkNothingLeft(started);
   });
 });
 
-test('a disk that becomes full while a layer comes ends the pull and is given back', async (t) => {
+test('if the disk fills up while a layer is downloaded, the pull fails and frees its space', async (t) => {
   const layer = makeLayer({ big: randomBytes(3_000_000).toString('latin1') });
   await onSmallDisk(t, layer, async (started) => {
     const { digest } = started.registry.addBlob(layer.data);
@@ -64,7 +63,7 @@ test('a disk that becomes full while a layer comes ends the pull and is given ba
   });
 });
 
-test('a disk that becomes full while a layer is unpacked ends the pull and is given back', async (t) => {
+test('if the disk fills up while a layer is unpacked, the pull fails and frees its space', async (t) => {
   await onSmallDisk(t, makeLayer({ big: 'x'.repeat(20_000_000) }), async (started) => {
     const pull = started.room.images.pull(started.name, { signal });
     await rejects(pull, 'resource_exhausted', /unpack layer sha256:/);

@@ -1,4 +1,4 @@
-/** Registries that lie or attack: each pull ends with an error that says what is wrong, soon, and leaves nothing. */
+/** Faulty and hostile registries: each pull soon fails with a meaningful error and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -30,9 +30,9 @@ async function start(t: TestContext): Promise<Attack> {
 
 async function refuses({ room, pull }: Attack, code: ErrorCode | ErrorCode[], message: RegExp): Promise<void> {
   await rejects(pull(), code, message);
-  const left = await readdir(join(room.root, 'content'), { recursive: true });
+  const paths = await readdir(join(room.root, 'content'), { recursive: true });
   assert.deepEqual(
-    left.filter((path) => /[0-9a-f]{64}/.test(path)),
+    paths.filter((path) => /[0-9a-f]{64}/.test(path)),
     [],
   );
   assert.deepEqual([room.images.list(), await room.snapshotter.list()], [[], []]);
@@ -49,7 +49,7 @@ const configOf = (diffIds: string[]) => ({
   rootfs: { type: 'layers', diff_ids: diffIds },
 });
 
-/** Serves a manifest of these layers with a config that is anything. */
+/** Serves a manifest of these layers with any value as config. */
 function serve(registry: FaultyRegistry, config: unknown, layers: (Blob & { mediaType: string })[]): void {
   const value = {
     schemaVersion: 2,
@@ -60,7 +60,7 @@ function serve(registry: FaultyRegistry, config: unknown, layers: (Blob & { medi
   registry.addManifest('1', value, mediaTypes.ociManifest);
 }
 
-test('configs that are none', async (t) => {
+test('invalid configs are refused', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const good = { mediaType: layer.mediaType, ...registry.addBlob(layer.data) };
@@ -90,7 +90,7 @@ test('configs that are none', async (t) => {
   await refuses(attack, 'resource_exhausted', /its config has 9437184 bytes/);
 });
 
-test('manifests and indexes that are none', async (t) => {
+test('invalid manifests and indexes are refused', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
@@ -104,7 +104,7 @@ test('manifests and indexes that are none', async (t) => {
     [`[${'{},'.repeat(1_000_000)}{}]`, mediaTypes.ociIndex, /more than 300000 JSON values/],
     [randomBytes(100_000), mediaTypes.ociManifest, /not JSON/],
     ['{"manifests":[]}', mediaTypes.ociManifest, /it is an index, not application/],
-    ['{"manifests":[]}', mediaTypes.ociIndex, /no image for .* there is: none/],
+    ['{"manifests":[]}', mediaTypes.ociIndex, /no image for .* available: none/],
     ['{"manifests":[{"digest":"../../etc/passwd","size":1}]}', mediaTypes.ociIndex, /manifests\.0\.digest/],
     [`{"manifests":[{"digest":"sha256:${'0'.repeat(64)}","size":-1}]}`, mediaTypes.ociIndex, /manifests\.0\.size/],
     ['{"schemaVersion":1,"fsLayers":[]}', mediaTypes.dockerSignedSchema1, /schema 1 are not supported/],
@@ -115,7 +115,7 @@ test('manifests and indexes that are none', async (t) => {
   }
 });
 
-test('a manifest of a hundred megabytes, told beforehand or not', async (t) => {
+test('a manifest of a hundred megabytes is refused, with or without Content-Length', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   registry.addManifest('1', {}, mediaTypes.ociManifest);
@@ -146,10 +146,10 @@ test('a manifest of a hundred megabytes, told beforehand or not', async (t) => {
     },
   ];
   await refuses(attack, 'resource_exhausted', /its manifest: more than 4194304 bytes/);
-  assert.ok(sent < size / 2, `${sent} bytes were taken`);
+  assert.ok(sent < size / 2, `${sent} bytes were received`);
 });
 
-test('an index that leads to itself, to a layer, or ever deeper', async (t) => {
+test('an index that refers to itself, to a layer, or to too many manifests is refused', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const { manifest } = addImage(registry, { tag: 'good', layers: [layer] });
@@ -165,10 +165,10 @@ test('an index that leads to itself, to a layer, or ever deeper', async (t) => {
   await refuses(attack, 'invalid_argument', /not JSON/);
   const many = Array.from({ length: 9000 }, () => ({ ...manifest, platform: { os: 'plan9', architecture: 'x' } }));
   registry.addManifest('1', { schemaVersion: 2, manifests: many }, mediaTypes.ociIndex);
-  await refuses(attack, ['not_found', 'resource_exhausted'], /there is: plan9\/x|more than 4194304/);
+  await refuses(attack, ['not_found', 'resource_exhausted'], /available: plan9\/x|more than 4194304/);
 });
 
-test('layers that are none, lie, or loop', async (t) => {
+test('layers that are not archives, have wrong digests, or loop are refused', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const odd = (data: Buffer): MadeLayer => ({ ...layer, data });
@@ -177,11 +177,11 @@ test('layers that are none, lie, or loop', async (t) => {
     [[layer, odd(randomBytes(3000))], ['invalid_argument', 'data_loss'], /unpack layer sha256:/],
     [[odd(Buffer.from('{}'))], ['data_loss'], /ends in the middle/],
     [[odd(gzipSync(layer.data))], ['invalid_argument', 'data_loss'], /unpack layer sha256:/],
-    [[odd(layer.data.subarray(0, -9))], ['data_loss'], /damaged or cut/],
+    [[odd(layer.data.subarray(0, -9))], ['data_loss'], /damaged or truncated/],
     [
       [layer, { ...layer, diffId: `sha256:${'0'.repeat(64)}` }],
       ['data_loss'],
-      /it unpacks to sha256:.*, the config says/,
+      /its uncompressed digest is sha256:.*, the config has/,
     ],
     [[tar([file('../../outside', 'x')])], ['invalid_argument'], /leads out of it/],
     [[tar([symlink('a', 'b'), symlink('b', 'a'), file('a/x')])], ['invalid_argument'], /too many symbolic links/],
@@ -195,17 +195,17 @@ test('layers that are none, lie, or loop', async (t) => {
   }
 });
 
-test('a layer that is there twice is one download and two snapshots', async (t) => {
+test('a layer that occurs three times is downloaded once and has three snapshots', async (t) => {
   const { registry, room, pull } = await start(t);
   const { id } = addImage(registry, { tag: '1', layers: [layer, layer, layer] });
   await pull();
-  assert.equal(registry.asked('blobs').length, 2, 'the config and one layer');
+  assert.equal(registry.requestsFor('blobs').length, 2, 'the config and one layer');
   assert.equal((await room.snapshotter.list()).length, 3);
   await room.images.remove(id);
   assert.deepEqual(await room.snapshotter.list(), []);
 });
 
-test('one digest with two sizes', async (t) => {
+test('one digest with two sizes is refused', async (t) => {
   const attack = await start(t);
   const { registry } = attack;
   const blob = { mediaType: layer.mediaType, ...registry.addBlob(layer.data) };

@@ -1,4 +1,4 @@
-/** `hosts.toml` and certificate directories, tried on Debian's docker-registry behind TLS with client certificates. */
+/** `hosts.toml` and certificate directories, tested with Debian's docker-registry, TLS and client certificates. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ import { rejects } from './rejects.ts';
 
 const { signal } = new AbortController();
 
-/** An image room, and what configures the registry that it is to ask for `domain`. */
+/** Opens an image room. `configure` replaces the registry configuration for `domain`. */
 async function start(t: TestContext) {
   const directory = await scratch(t);
   const room = await openImageRoom(join(directory, 'room'));
@@ -31,7 +31,7 @@ async function start(t: TestContext) {
   return { directory, images: room.images, configure };
 }
 
-/** A registry with an image `app:1`, behind TLS; only clients with a certificate are let in. */
+/** Starts a registry with TLS and an image `app:1`, which requires client certificates. */
 async function startSecure(
   t: TestContext,
   directory: string,
@@ -51,12 +51,12 @@ async function startSecure(
   return { host: registry.host, read: (name) => readFileSync(join(directory, name), 'utf8') };
 }
 
-async function pullAnew(images: Images, name: string): Promise<void> {
+async function pullAfresh(images: Images, name: string): Promise<void> {
   const { id } = await images.pull(name, { signal });
   await images.remove(id);
 }
 
-test('certificates are taken in every form that containerd has', async (t) => {
+test('certificates can be configured in all forms that containerd supports', async (t) => {
   const { directory, images, configure } = await start(t);
   const { host, read } = await startSecure(t, directory);
   const [ca, cert, key] = [read('server-ca.pem'), read('client-cert.pem'), read('client-key.pem')];
@@ -74,7 +74,7 @@ test('certificates are taken in every form that containerd has', async (t) => {
   ];
   for (const [form, files] of forms) {
     configure(host, files);
-    await pullAnew(images, `${host}/app:1`).catch((cause) => assert.fail(`${form}: ${cause}`));
+    await pullAfresh(images, `${host}/app:1`).catch((cause) => assert.fail(`${form}: ${cause}`));
   }
   configure(host, { 'hosts.toml': 'skip_verify = true' });
   await rejects(images.pull(`${host}/app:1`, { signal }), 'unavailable', /connect to https/);
@@ -82,25 +82,25 @@ test('certificates are taken in every form that containerd has', async (t) => {
   await rejects(images.pull(`${host}/app:1`, { signal }), 'failed_precondition', /certificate/);
 });
 
-test('an http mirror with TLS settings is asked over TLS, and the default directory stands for every registry', async (t) => {
+test('an http mirror with TLS settings is tried over TLS first, and _default applies to every registry', async (t) => {
   const { directory, images, configure } = await start(t);
   const { host, read } = await startSecure(t, directory);
   const both = read('client-cert.pem') + read('client-key.pem');
   const mirror = `[host."http://${host}"]\nskip_verify = true\nclient = "b"`;
   configure('_default', { 'hosts.toml': mirror, b: both });
-  await pullAnew(images, 'somewhere.invalid:5000/app:1');
-  await pullAnew(images, 'elsewhere.invalid/app:1');
+  await pullAfresh(images, 'somewhere.invalid:5000/app:1');
+  await pullAfresh(images, 'elsewhere.invalid/app:1');
 });
 
-test('a server that speaks http where TLS is configured is asked over http', async (t) => {
+test('a server with TLS settings that only speaks http is used over http', async (t) => {
   const { images, configure } = await start(t);
   await using registry = await FaultyRegistry.start();
   addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });
   configure('some.invalid', { 'hosts.toml': `server = "http://${registry.host}"\nskip_verify = true` });
-  await pullAnew(images, 'some.invalid/app:1');
+  await pullAfresh(images, 'some.invalid/app:1');
 });
 
-test('headers and a whole path are used, and capabilities say who is asked for what', async (t) => {
+test('headers, override_path and capabilities are honoured', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start();
@@ -131,7 +131,7 @@ capabilities = ["resolve"]
   assert.equal(mirror.requests.length, 3);
 });
 
-test('a mirror without an answer, with an error, or with wrong content is passed over', async (t) => {
+test('a mirror that does not respond, fails, or serves wrong content is skipped', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start();
@@ -141,13 +141,13 @@ test('a mirror without an answer, with an error, or with wrong content is passed
   mirror.blobs.set(digest, Buffer.alloc(layer.data.length));
   const hosts = ['http://127.0.0.1:1', `http://${mirror.host}`].map((url) => `[host."${url}"]`);
   configure('some.invalid', { 'hosts.toml': [`server = "http://${registry.host}"`, ...hosts].join('\n') });
-  await pullAnew(images, 'some.invalid/app:1');
-  assert.equal(registry.asked('blobs').length, 1, 'only what was wrong comes from the second one');
+  await pullAfresh(images, 'some.invalid/app:1');
+  assert.equal(registry.requestsFor('blobs').length, 1, 'only the wrong blob is fetched from the registry');
   mirror.faults.push((_request, response) => Boolean(response.writeHead(500).end()));
-  await pullAnew(images, 'some.invalid/app:1');
+  await pullAfresh(images, 'some.invalid/app:1');
 });
 
-test('short names are those of Docker Hub, and go to its mirror', async (t) => {
+test('short names are on Docker Hub, and are pulled from its mirror', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   addImage(mirror, { tag: 'latest', layers: [makeLayer({ a: 'a' })] });
@@ -160,7 +160,7 @@ test('short names are those of Docker Hub, and go to its mirror', async (t) => {
     assert.deepEqual(images.find(name)?.repoTags, repoTags, name);
 });
 
-test('a mirror that may not say what tags stand for serves digests alone', async (t) => {
+test('a mirror without the resolve capability is used for digests only', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   const { manifest } = addImage(mirror, { tag: '1', layers: [makeLayer({ a: 'a' })] });
@@ -172,7 +172,7 @@ test('a mirror that may not say what tags stand for serves digests alone', async
   assert.deepEqual(repoDigests, [`some.invalid/app@${manifest.digest}`]);
 });
 
-test('a mirror that is busy is asked again when nobody else has the image', async (t) => {
+test('a busy mirror is retried if no other host has the image', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start();
@@ -184,11 +184,11 @@ test('a mirror that is busy is asked again when nobody else has the image', asyn
     return times === 1 && Boolean(response.writeHead(503).end());
   });
   configure('some.invalid', { 'hosts.toml': `server = "http://${registry.host}"\n[host."http://${mirror.host}"]` });
-  await pullAnew(images, 'some.invalid/app:1');
-  assert.ok(registry.requests.length > 0, 'the registry itself has been asked');
+  await pullAfresh(images, 'some.invalid/app:1');
+  assert.ok(registry.requests.length > 0, 'the registry itself has been tried');
 });
 
-test('a layer that one mirror does not send whole goes on at the next, and at an IPv6 address', async (t) => {
+test('a layer that a mirror sends only partially is resumed from the next host, here with an IPv6 address', async (t) => {
   const { images, configure } = await start(t);
   await using mirror = await FaultyRegistry.start();
   await using registry = await FaultyRegistry.start('::1');
@@ -199,7 +199,7 @@ test('a layer that one mirror does not send whole goes on at the next, and at an
   const { repoTags } = await images.pull(`${registry.host}/app:1`, { signal });
   assert.deepEqual(repoTags, [`${registry.host}/app:1`]);
   const { digest } = registry.addBlob(layer.data);
-  const fromSecond = registry.asked('blobs').filter(({ path }) => path.endsWith(digest));
+  const fromSecond = registry.requestsFor('blobs').filter(({ path }) => path.endsWith(digest));
   assert.deepEqual(
     fromSecond.map(({ headers }) => headers.range),
     ['bytes=50000-'],
@@ -207,7 +207,7 @@ test('a layer that one mirror does not send whole goes on at the next, and at an
   assert.equal(images.find(`${registry.host}/app:1`)?.repoTags[0], repoTags[0]);
 });
 
-test('a host that takes no connections is given up after its dial timeout', async (t) => {
+test('a host that accepts no connections is skipped after its dial timeout', async (t) => {
   const { images, configure } = await start(t);
   await using registry = await FaultyRegistry.start();
   addImage(registry, { tag: '1', layers: [makeLayer({ a: 'a' })] });
@@ -218,11 +218,11 @@ server = "http://${registry.host}"
   dial_timeout = "100ms"
 `;
   configure('some.invalid', { 'hosts.toml': text });
-  // without the dial timeout it would be a minute
+  // without dial_timeout it would take a minute
   await images.pull('some.invalid/app:1', { signal: AbortSignal.timeout(50_000) });
 });
 
-/** A stopped process whose queue of connections is full: the kernel does not answer further ones. */
+/** A stopped process whose connection backlog is full: the kernel does not answer further connections. */
 class DeafServer implements AsyncDisposable {
   readonly port: number;
   readonly #process: ChildProcess;

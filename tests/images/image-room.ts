@@ -18,17 +18,17 @@ export type ImageRoom = {
   root: string;
 } & AsyncDisposable;
 
-/** Quick retries, so that what fails for good does so within the test's time. */
+/** Fast retries, so that permanent failures are final within the test's time. */
 export const quickRetries = { initialDelayMs: 1, maxDelayMs: 5, maxFailures: 2, maxFailuresInAll: 20 };
 
-/** A directory below /var/tmp (overlayfs cannot lie on overlayfs or tmpfs everywhere), removed after the test. */
+/** A directory below /var/tmp, as overlayfs does not work on overlayfs or, with some kernels, on tmpfs. Removed after the test. */
 export async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp('/var/tmp/podwright-images-');
   t.after(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** Opens the image room on real parts below `root`; called again after `close` it is a restart. */
+/** Opens the image room with real components below `root`. Opening it again after it was disposed of simulates a restart. */
 export async function openImageRoom(
   root: string,
   options: Partial<ImageServiceOptions> & { kind?: 'auto' | 'native' } = {},
@@ -66,7 +66,7 @@ export async function openImageRoom(
   return { images, database, snapshotter, root, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** A room for images and a registry to pull them from, both for one test. */
+/** Opens an image room and a registry for one test. */
 export async function openRoomWithRegistry(
   t: TestContext,
   options: Partial<ImageServiceOptions> = {},

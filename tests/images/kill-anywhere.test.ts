@@ -1,4 +1,4 @@
-/** The process is killed while it pulls, loads, saves and removes at once: what is recorded is whole, the rest is gone. */
+/** Kills a process during concurrent pulls, loads, saves and removals: recorded images must be complete, and the rest removed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,8 +30,8 @@ async function makeImages(t: TestContext): Promise<{ layout: string; references:
   return { layout: layout.path, references: tops.map(({ tag }) => `${registry.host}/room/app:${tag}`) };
 }
 
-/** Records, content and snapshots tell the same story. */
-async function checkWhole({ images, database, snapshotter, root }: ImageRoom): Promise<void> {
+/** Checks that records, content and snapshots are consistent. */
+async function checkConsistent({ images, database, snapshotter, root }: ImageRoom): Promise<void> {
   const records = new ImageRecords(database, '');
   const needed = new Set(images.list().flatMap(({ id }) => records.needsOf(id)));
   const snapshots = (await snapshotter.list()).map(({ key }) => key);
@@ -42,7 +42,7 @@ async function checkWhole({ images, database, snapshotter, root }: ImageRoom): P
   }
 }
 
-test('a process that is killed in the middle of everything leaves nothing half', async (t) => {
+test('a process that is killed in the middle of its work leaves no inconsistent state', async (t) => {
   const { layout, references } = await makeImages(t);
   const root = await scratch(t);
   const child = new URL('churn-child.ts', import.meta.url).pathname;
@@ -56,16 +56,19 @@ test('a process that is killed in the middle of everything leaves nothing half',
     process_.kill('SIGKILL');
     assert.deepEqual(await exited, [null, 'SIGKILL']);
     await using room = await openImageRoom(root);
-    await checkWhole(room);
+    await checkConsistent(room);
   }
   await using room = await openImageRoom(root);
   for (const reference of references) await room.images.pull(reference, { signal });
-  await checkWhole(room);
+  await checkConsistent(room);
   for (const { id } of room.images.list()) await room.images.remove(id);
-  using patience = withTimeout(undefined, 60_000, 'wait until removed layers are off the disk');
+  using patience = withTimeout(undefined, 60_000, 'wait until removed layers are deleted');
   const directory = join(root, 'snapshots', room.snapshotter.name);
-  const left = async () =>
+  const remaining = async () =>
     (await readdir(directory, { recursive: true })).filter((path) => path !== 'new' && path !== 'trash');
-  await waitFor(async () => ((await left()).length === 0 ? true : undefined), { intervalMs: 20, signal: patience });
+  await waitFor(async () => ((await remaining()).length === 0 ? true : undefined), {
+    intervalMs: 20,
+    signal: patience,
+  });
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
 });

@@ -1,4 +1,4 @@
-/** One image of odd layers, pulled by containerd and by us from the same registry: the same answers, the same tree. */
+/** An image of odd layers, pulled by containerd and by Podwright from the same registry, must have the same status and the same tree. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 
 const binary = { 'SCHILY.xattr.user.probe': Buffer.from([0, 255, 10, 61]) };
 const capability = { 'SCHILY.xattr.security.capability': Buffer.from(`0100000200200000${'00'.repeat(12)}`, 'hex') };
-/** What a tar program writes for the second name of a file: the attributes of the file. */
+/** Attributes of a hard link's header: as tar programs write them, those of the file. */
 const setuid = { mode: 0o4755, uid: 5, mtime: 9 };
 
 const layers: FixtureEntry[][] = [
@@ -72,7 +72,7 @@ const layers: FixtureEntry[][] = [
   ],
 ];
 
-test('an image of odd layers is the same in containerd and here', async (t) => {
+test('an image of odd layers is the same in containerd and Podwright', async (t) => {
   const root = await scratch(t);
   await using registry = await DockerRegistry.start(root);
   const name = `${registry.host}/made/odd:1`;
@@ -102,14 +102,14 @@ test('an image of odd layers is the same in containerd and here', async (t) => {
 
 function push(path: string, name: string): void {
   const layout = new LayoutDirectory(path);
-  const packed = layers.map((entries, index) => packLayer(tarArchive(entries), index === 1 ? 'tar' : 'gzip'));
-  const { manifest } = addImage(layout, { tag: '1', layers: packed });
+  const compressed = layers.map((entries, index) => packLayer(tarArchive(entries), index === 1 ? 'tar' : 'gzip'));
+  const { manifest } = addImage(layout, { tag: '1', layers: compressed });
   layout.writeIndex([{ ...manifest, annotations: { 'org.opencontainers.image.ref.name': '1' } }]);
   const copy = ['copy', '-q', '--dest-tls-verify=false', '--preserve-digests'];
   execFileSync('skopeo', [...copy, `oci:${path}:1`, `docker://${name}`], { stdio: 'pipe' });
 }
 
-/** Everything but the times of directories: containerd leaves those at the moment of unpacking where a later layer adds to them. */
+/** Describes a tree without the times of directories: in containerd, a later layer that adds entries changes them to the time of unpacking. */
 function tree(path: string): string[] {
   return describeTree(path, system).map(({ line, mtimeMs }) => {
     const isDirectory = line.split(' | ')[2]?.startsWith('4');

@@ -45,13 +45,13 @@ test('the example image is loaded from its layout directory', async (t) => {
   assert.equal((await lstat(join(root, 'tmp'))).mode & 0o7777, 0o1777);
 });
 
-test('archives are loaded whatever they are packed with, and only what images need stays', async (t) => {
+test('uncompressed, gzip and zstd archives are loaded, and only content that images need stays', async (t) => {
   const { directory, room, images } = await start(t);
   const path = join(directory, 'image.tar');
   const made = await writeExampleArchive(path);
   const plain = readFileSync(path);
-  for (const packed of [plain, gzipSync(plain), zstdCompressSync(plain)]) {
-    writeFileSync(path, packed);
+  for (const archive of [plain, gzipSync(plain), zstdCompressSync(plain)]) {
+    writeFileSync(path, archive);
     assert.deepEqual(
       (await images.load(path, { signal })).map(({ id }) => id),
       [made.id],
@@ -76,7 +76,7 @@ test('a Docker archive of skopeo is loaded under its name', async (t) => {
   assert.equal(again?.id, image?.id);
 });
 
-test('the old form of Docker archives, with links between layers, is loaded', async (t) => {
+test('a Docker archive in the old format, with links between layers, is loaded', async (t) => {
   const { directory, images } = await start(t);
   const layer = makeLayer({ a: 'a' }, 'tar');
   const config = { architecture: '', os: 'linux', rootfs: { type: 'layers', diff_ids: [layer.diffId, layer.diffId] } };
@@ -93,7 +93,7 @@ test('the old form of Docker archives, with links between layers, is loaded', as
   assert.deepEqual(image?.repoTags, ['docker.io/library/a:1', 'docker.io/library/b:2']);
 });
 
-test('an image of umoci, which has a tag only, is named by the user', async (t) => {
+test('an image of umoci, which has only a tag, can be named by the caller', async (t) => {
   const { directory, images } = await start(t);
   const layout = join(directory, 'umoci');
   run('umoci', 'init', '--layout', layout);
@@ -133,7 +133,7 @@ test('several images and platforms of one layout are loaded under their names', 
   assert.ok(tagged[0]?.repoTags.includes('docker.io/library/all:1'));
 });
 
-test('what is saved can be loaded again, here and by skopeo', async (t) => {
+test('saved archives can be loaded by Podwright and read by skopeo', async (t) => {
   const { directory, images } = await start(t);
   const made = await makeBusyboxImage(join(directory, 'layout'));
   const layout = new LayoutDirectory(join(directory, 'two'));
@@ -158,19 +158,22 @@ test('what is saved can be loaded again, here and by skopeo', async (t) => {
   );
 });
 
-test('files that are no images are refused and leave nothing', async (t) => {
+test('files that are not images are refused and leave nothing behind', async (t) => {
   const { directory, room, images } = await start(t);
   const path = join(directory, 'x.tar');
   const refused = async (content: Buffer | string, message: RegExp) => {
     writeFileSync(path, content);
     await refuses(images.load(path, { signal }), message);
   };
-  await refuses(images.load(join(directory, 'missing'), { signal }), /load .*missing: there is no such file/);
-  await refuses(images.load(directory, { signal }), /index\.json is not there/);
+  await refuses(images.load(join(directory, 'missing'), { signal }), /load .*missing: no such file or directory/);
+  await refuses(images.load(directory, { signal }), /index\.json does not exist/);
   await refused('', /read the archive|neither index\.json/);
   await refused('not a tar file', /read the archive/);
   const xz = Buffer.from('fd377a585a000004', 'hex');
-  await refused(Buffer.concat([xz, randomBytes(5000)]), /unpack it: it is packed with xz; use gzip, zstd or none/);
+  await refused(
+    Buffer.concat([xz, randomBytes(5000)]),
+    /unpack it: it is compressed with xz; use gzip, zstd or no compression/,
+  );
   await refused(gzipSync(randomBytes(5000)), /read the archive/);
   await refused(gzipSync(randomBytes(50_000)).subarray(0, 30_000), /read the archive/);
   await writeExampleArchive(path);
@@ -187,7 +190,7 @@ test('files that are no images are refused and leave nothing', async (t) => {
   assert.deepEqual(await room.snapshotter.list(), []);
 });
 
-test('a layout with a missing or a wrong blob is refused as a whole', async (t) => {
+test('a layout with a missing or wrong blob is refused as a whole', async (t) => {
   const { directory, images } = await start(t);
   const layout = new LayoutDirectory(join(directory, 'layout'));
   const good = addImage(layout, { tag: 'good', layers: [makeLayer({ good: '1' })] });
@@ -201,7 +204,7 @@ test('a layout with a missing or a wrong blob is refused as a whole', async (t) 
   );
   const path = layout.addBlob(layer.data).digest;
   layout.replaceBlob(path, undefined);
-  await refuses(images.load(layout.path, { signal }), /blobs\/sha256\/.* is not there/);
+  await refuses(images.load(layout.path, { signal }), /blobs\/sha256\/.* does not exist/);
   layout.replaceBlob(path, Buffer.alloc(layer.data.length));
   await refuses(images.load(layout.path, { signal }), /the content has the digest/);
   assert.deepEqual(images.list(), []);

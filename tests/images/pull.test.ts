@@ -20,12 +20,12 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
   return { registry, room, images: room.images, name: `${registry.host}/room/app:1` };
 }
 
-/** Reads a file of a layer's own directory, without the layers below. */
+/** Reads a file from a layer's own directory, without the layers below. */
 async function layerFile({ snapshotter }: ImageRoom, chainId: string, path: string): Promise<string> {
   return readFile(join(await snapshotter.layerDirectory(chainId), path), 'utf8');
 }
 
-async function checkNothingLeft({ root, snapshotter, images }: ImageRoom): Promise<void> {
+async function checkEmpty({ root, snapshotter, images }: ImageRoom): Promise<void> {
   assert.deepEqual(images.list(), []);
   assert.deepEqual(await snapshotter.list(), []);
   assert.deepEqual(await readdir(join(root, 'content/blobs/sha256')), []);
@@ -35,7 +35,7 @@ async function checkNothingLeft({ root, snapshotter, images }: ImageRoom): Promi
 const base = makeLayer({ 'etc/base': 'base' });
 const top = makeLayer({ 'etc/top': 'top' }, 'zstd');
 
-test('an image of gzip and zstd layers is pulled, unpacked and found by all of its names', async (t) => {
+test('an image of gzip and zstd layers is pulled, unpacked and found by all its names', async (t) => {
   const { registry, room, images, name } = await start(t);
   const { manifest, id } = addImage(registry, { tag: '1', layers: [base, top] });
   const image = await images.pull(name, { signal });
@@ -51,16 +51,16 @@ test('an image of gzip and zstd layers is pulled, unpacked and found by all of i
   assert.ok((await images.usage()).images.sizeBytes > image.sizeBytes);
 });
 
-test('each step of a pull is told of', async (t) => {
-  const told: string[] = [];
+test('each step of a pull is traced', async (t) => {
+  const traced: string[] = [];
   const trace: TraceWork = (name, work) => {
-    told.push(name.replace(/[0-9a-f]{12} \(\d+ bytes\)/, 'X'));
+    traced.push(name.replace(/[0-9a-f]{12} \(\d+ bytes\)/, 'X'));
     return work();
   };
   const { registry, images, name } = await start(t, { trace });
   addImage(registry, { tag: '1', layers: [base, top] });
   await images.pull(name, { signal });
-  assert.deepEqual(told.toSorted(), [
+  assert.deepEqual(traced.toSorted(), [
     'download layer X',
     'download layer X',
     'resolve',
@@ -69,9 +69,9 @@ test('each step of a pull is told of', async (t) => {
   ]);
 });
 
-test('unpacking is prepared before anything of a new image is fetched but its manifest, and for no image that is there', async (t) => {
+test('unpacking is prepared before the first blob of a new image is fetched, and not for an existing image', async (t) => {
   const fetched: number[] = [];
-  const prepareUnpacking = () => fetched.push(registry.asked('blobs').length);
+  const prepareUnpacking = () => fetched.push(registry.requestsFor('blobs').length);
   const { registry, images, name } = await start(t, { prepareUnpacking });
   addImage(registry, { tag: '1', layers: [base] });
   await images.pull(name, { signal });
@@ -79,7 +79,7 @@ test('unpacking is prepared before anything of a new image is fetched but its ma
   assert.deepEqual(fetched, [0]);
 });
 
-test('a second pull fetches nothing but asks what the tag stands for', async (t) => {
+test('a second pull only resolves the tag and fetches nothing', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   await images.pull(name, { signal });
@@ -91,24 +91,24 @@ test('a second pull fetches nothing but asks what the tag stands for', async (t)
   );
 });
 
-test('pulls of one image at once share the work', async (t) => {
+test('concurrent pulls of one image share the work', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base, top] });
   const pulled = await Promise.all([1, 2, 3].map(() => images.pull(name, { signal })));
   assert.equal(new Set(pulled.map(({ id }) => id)).size, 1);
-  assert.equal(registry.asked('manifests').length, 2);
-  assert.equal(registry.asked('blobs').length, 3);
+  assert.equal(registry.requestsFor('manifests').length, 2);
+  assert.equal(registry.requestsFor('blobs').length, 3);
 });
 
-test('different images that share layers fetch and unpack them once', async (t) => {
+test('layers shared by different images are fetched and unpacked once', async (t) => {
   const { registry, room, images } = await start(t);
   for (const tag of ['1', '2', '3']) addImage(registry, { tag, layers: [base, makeLayer({ tag })] });
   await Promise.all(['1', '2', '3'].map((tag) => images.pull(`${registry.host}/room/app:${tag}`, { signal })));
-  assert.equal(registry.asked('blobs').length, 3 + 3 + 1);
+  assert.equal(registry.requestsFor('blobs').length, 3 + 3 + 1);
   assert.equal((await room.snapshotter.list()).length, 4);
 });
 
-test('layers are fetched at once, up to the limit', async (t) => {
+test('layers are fetched concurrently, up to the limit', async (t) => {
   const { registry, images, name } = await start(t, { parallelDownloads: 2 });
   const layers = ['a', 'b', 'c', 'd'].map((path) => makeLayer({ [path]: path }));
   addImage(registry, { tag: '1', layers });
@@ -121,7 +121,7 @@ test('layers are fetched at once, up to the limit', async (t) => {
     if (!digests.has(digest)) return false;
     most = Math.max(most, ++running);
     if (running === 2) areTwo();
-    // each answer waits until two have been asked for
+    // each response waits until two layers have been requested
     void two.then(() => {
       running--;
       response.end(registry.blobs.get(digest));
@@ -132,7 +132,7 @@ test('layers are fetched at once, up to the limit', async (t) => {
   assert.equal(most, 2);
 });
 
-test('layers come while the config does, and what fails of both ends the wait for the other', async (t) => {
+test('layers and config are fetched concurrently, and a failure of one ends the wait for the other', async (t) => {
   const { registry, room, images, name } = await start(t);
   const { id } = addImage(registry, { tag: '1', layers: [base] });
   const layer = registry.addBlob(base.data).digest;
@@ -149,61 +149,64 @@ test('layers come while the config does, and what fails of both ends the wait fo
     [id, layer],
     [layer, id],
   ] as const) {
-    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-    registry.faults = [of(silent, () => ask()), of(refused, (response) => void asked.then(() => refuse(response)))];
+    const { promise: requested, resolve: noteRequest } = Promise.withResolvers<void>();
+    registry.faults = [
+      of(silent, () => noteRequest()),
+      of(refused, (response) => void requested.then(() => refuse(response))),
+    ];
     await rejects(images.pull(name, { signal: AbortSignal.timeout(20_000) }), 'not_found', /gone/);
   }
   await images.clean();
-  await checkNothingLeft(room);
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  await checkEmpty(room);
+  const { promise: requested, resolve: noteRequest } = Promise.withResolvers<void>();
   const whole = (digest: string) => (response: ServerResponse) => response.end(registry.blobs.get(digest));
   registry.faults = [
-    of(id, (response) => void asked.then(() => whole(id)(response))),
+    of(id, (response) => void requested.then(() => whole(id)(response))),
     of(layer, (response) => {
-      ask();
+      noteRequest();
       whole(layer)(response);
     }),
   ];
   assert.equal((await images.pull(name, { signal: AbortSignal.timeout(20_000) })).id, id);
 });
 
-test('a pull goes on for the others when one caller leaves, and ends when all have left', async (t) => {
+test('a shared pull goes on when one caller aborts, and ends when all have aborted', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   const held: (() => void)[] = [];
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: requested, resolve: noteRequest } = Promise.withResolvers<void>();
   registry.faults.push(({ path }, response) => {
     if (!path.includes('/blobs/') || held.length > 0) return false;
     held.push(() => response.destroy());
-    ask();
+    noteRequest();
     return true;
   });
   const [one, two] = [new AbortController(), new AbortController()];
   const first = images.pull(name, { signal: one.signal });
   const second = images.pull(name, { signal: two.signal });
-  await asked;
-  one.abort(new Error('one leaves'));
-  await assert.rejects(first, /one leaves/);
+  await requested;
+  one.abort(new Error('one aborts'));
+  await assert.rejects(first, /one aborts/);
   held[0]?.();
   await second;
   await images.remove(name);
   held.length = 0;
-  const { promise: askedAgain, resolve: askAgain } = Promise.withResolvers<void>();
+  const { promise: requestedAgain, resolve: noteSecondRequest } = Promise.withResolvers<void>();
   registry.faults.unshift(({ path }) => {
-    if (path.includes('/blobs/')) askAgain();
+    if (path.includes('/blobs/')) noteSecondRequest();
     return path.includes('/blobs/');
   });
   const three = new AbortController();
   const third = images.pull(name, { signal: three.signal });
-  await askedAgain;
-  three.abort(new Error('all leave'));
-  await assert.rejects(third, /all leave/);
-  await room[Symbol.asyncDispose](); // the records are one process' and one room's alone
+  await requestedAgain;
+  three.abort(new Error('all abort'));
+  await assert.rejects(third, /all abort/);
+  await room[Symbol.asyncDispose](); // the records can be open only once
   await using again = await openImageRoom(room.root);
-  await checkNothingLeft(again);
+  await checkEmpty(again);
 });
 
-test('a layer that two images share comes to the second one when the pull of the first is given up', async (t) => {
+test('a layer shared with an aborted pull is still fetched for the other image', async (t) => {
   const { registry, room, images } = await start(t);
   const big = makeLayer({ big: randomBytes(300_000).toString('hex') });
   for (const tag of ['1', '2']) addImage(registry, { tag, layers: [big, makeLayer({ [tag]: tag })] });
@@ -212,7 +215,7 @@ test('a layer that two images share comes to the second one when the pull of the
   let silent = false;
   registry.faults.push(({ path }, response) => {
     if (!path.endsWith(digest) || silent) return false;
-    silent = true; // after a part, and only this once
+    silent = true; // stalls after a part, and only in the first request
     response.writeHead(200, { 'content-length': size });
     response.write(big.data.subarray(0, 100_000), () => begin());
     return true;
@@ -227,7 +230,7 @@ test('a layer that two images share comes to the second one when the pull of the
   await assert.rejects(first, /given up/);
   const image = await second;
   assert.equal(await layerFile(room, image.chainId, '2'), '2');
-  assert.equal(registry.asked('blobs').filter(({ path }) => path.endsWith(digest)).length, 2);
+  assert.equal(registry.requestsFor('blobs').filter(({ path }) => path.endsWith(digest)).length, 2);
 });
 
 test('the platform of this host is picked from nested indexes', async (t) => {
@@ -250,11 +253,11 @@ test('the platform of this host is picked from nested indexes', async (t) => {
   await rejects(
     images.pull(`${registry.host}/room/app:others`, { signal }),
     'not_found',
-    /no image for linux\/.*; there is: linux\/s390x, linux\/ppc64le/,
+    /no image for linux\/.*; available: linux\/s390x, linux\/ppc64le/,
   );
 });
 
-test('an index that names no platforms is told by its configs, and a lone manifest is taken as it is', async (t) => {
+test('without platforms in an index the configs decide, and a manifest named itself is accepted for any platform', async (t) => {
   const { registry, images } = await start(t);
   const own = addImage(registry, { tag: 'own', layers: [base] });
   const foreign = addImage(registry, { tag: 'foreign', layers: [top], architecture: 's390x' });
@@ -264,46 +267,46 @@ test('an index that names no platforms is told by its configs, and a lone manife
     return images.pull(`${registry.host}/room/app:${tag}`, { signal });
   };
   assert.equal((await index('both', [foreign, own])).id, own.id);
-  await rejects(index('wrong', [foreign]), 'not_found', /no image for linux\/.*; there is: linux\/s390x/);
+  await rejects(index('wrong', [foreign]), 'not_found', /no image for linux\/.*; available: linux\/s390x/);
   assert.equal((await images.pull(`${registry.host}/room/app:foreign`, { signal })).id, foreign.id);
 });
 
-test('a tag that moves leaves the old image with its digest', async (t) => {
+test('an image whose tag has moved stays with its digest', async (t) => {
   const { registry, images, name } = await start(t);
   const old = addImage(registry, { tag: '1', layers: [base] });
   await images.pull(name, { signal });
   const fresh = addImage(registry, { tag: '1', layers: [base, top] });
   await images.pull(name, { signal });
   assert.equal(images.find(name)?.id, fresh.id);
-  const left = images.find(old.id);
-  assert.deepEqual([left?.repoTags, left?.repoDigests.length], [[], 1]);
+  const untagged = images.find(old.id);
+  assert.deepEqual([untagged?.repoTags, untagged?.repoDigests.length], [[], 1]);
 });
 
-test('removing by one tag removes the image with all names, and only what it alone used', async (t) => {
+test('removing an image by one tag removes all its names, and the content that only it needs', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base, top] });
   registry.manifests.set('other', registry.manifests.get('1')!);
   addImage(registry, { tag: '2', layers: [base] });
   const image = await images.pull(name, { signal });
   await images.pull(`${registry.host}/elsewhere/app:other`, { signal });
-  const kept = await images.pull(`${registry.host}/room/app:2`, { signal });
+  const other = await images.pull(`${registry.host}/room/app:2`, { signal });
   assert.equal(images.find(image.id)?.repoTags.length, 2);
   await images.remove(name);
   assert.deepEqual(
     images.list().map(({ id }) => id),
-    [kept.id],
+    [other.id],
   );
   assert.deepEqual(
     (await room.snapshotter.list()).map(({ key }) => key),
-    [kept.chainId],
+    [other.chainId],
   );
   assert.equal((await readdir(join(room.root, 'content/blobs/sha256'))).length, 3);
   await rejects(images.remove(name), 'not_found', /`podwright images` lists/);
-  await images.remove(kept.id);
-  await checkNothingLeft(room);
+  await images.remove(other.id);
+  await checkEmpty(room);
 });
 
-test('a snapshot that a container stands on stays until the container has gone', async (t) => {
+test('the layers below a container stay until the container is removed', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base, top] });
   const image = await images.pull(name, { signal });
@@ -312,10 +315,10 @@ test('a snapshot that a container stands on stays until the container has gone',
   assert.equal((await room.snapshotter.list()).length, 3);
   await room.snapshotter.remove('container');
   await images.collectGarbage();
-  await checkNothingLeft(room);
+  await checkEmpty(room);
 });
 
-test('images that are pinned say so', async (t) => {
+test('pinned images are marked as pinned', async (t) => {
   const { registry, images } = await start(t, { pinnedImages: ['localhost/never'] });
   addImage(registry, { tag: '1', layers: [base] });
   assert.equal((await images.pull(`${registry.host}/room/app:1`, { signal })).pinned, false);
@@ -324,13 +327,13 @@ test('images that are pinned say so', async (t) => {
   assert.equal((await room.images.pull(`${registry.host}/room/app:1`, { signal })).pinned, true);
 });
 
-test('an image without layers is an image', async (t) => {
+test('an image without layers can be pulled', async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [] });
   assert.equal((await images.pull(name, { signal })).chainId, '');
 });
 
-test('progress tells bytes and layers up to the end, and failures', async (t) => {
+test('progress reports bytes and layers up to the end, and failures', async (t) => {
   const { registry, images, name } = await start(t);
   const big = makeLayer({ big: randomBytes(2_000_000).toString('hex') });
   const { manifest } = addImage(registry, { tag: '1', layers: [base, big] });
@@ -358,7 +361,7 @@ test('progress tells bytes and layers up to the end, and failures', async (t) =>
   assert.match(seen.at(-1)?.error ?? '', /NAME_UNKNOWN/);
 });
 
-test('a layer that is cut in the middle is gone on with', async (t) => {
+test('an interrupted layer is resumed', async (t) => {
   const { registry, room, images, name } = await start(t);
   const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
   addImage(registry, { tag: '1', layers: [big] });
@@ -367,7 +370,7 @@ test('a layer that is cut in the middle is gone on with', async (t) => {
   assert.equal((await layerFile(room, image.chainId, 'big')).length, 1_000_000);
 });
 
-test('what is wrong with a layer ends the pull and leaves nothing', async (t) => {
+test('a wrong layer makes the pull fail and leaves nothing behind', async (t) => {
   const { registry, room, images, name } = await start(t);
   const { digest } = registry.addBlob(base.data);
   addImage(registry, { tag: '1', layers: [top, base] });
@@ -376,14 +379,14 @@ test('what is wrong with a layer ends the pull and leaves nothing', async (t) =>
   registry.blobs.delete(digest);
   await rejects(images.pull(name, { signal }), 'not_found', /blob sha256:.* answered 404/);
   addImage(registry, { tag: '1', layers: [{ ...base, diffId: top.diffId }] });
-  await rejects(images.pull(name, { signal }), 'data_loss', /it unpacks to sha256:.*, the config says/);
+  await rejects(images.pull(name, { signal }), 'data_loss', /its uncompressed digest is sha256:.*, the config has/);
   addImage(registry, { tag: '1', layers: [{ ...base, data: randomBytes(1000) }] });
   const notGzip = await images.pull(name, { signal }).catch(errorCode);
   assert.ok(['invalid_argument', 'data_loss'].includes(notGzip as string), String(notGzip));
-  await checkNothingLeft(room);
+  await checkEmpty(room);
 });
 
-test('what a pull that failed has fetched is kept for the next one, for a while', async (t) => {
+test('the content fetched by a failed pull is retained for the next one', async (t) => {
   const { registry, room, images, name } = await start(t, { failedPullLifetimeMs: 60_000 });
   const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
   addImage(registry, { tag: '1', layers: [base, big] });
@@ -397,13 +400,13 @@ test('what a pull that failed has fetched is kept for the next one, for a while'
   down = false;
   registry.requests.length = 0;
   const { id } = await images.pull(name, { signal });
-  const ranges = registry.asked('blobs').map(({ headers }) => headers.range);
-  assert.deepEqual(ranges, ['bytes=100000-'], 'only what was missing is fetched');
+  const ranges = registry.requestsFor('blobs').map(({ headers }) => headers.range);
+  assert.deepEqual(ranges, ['bytes=100000-'], 'only the missing bytes are fetched');
   await images.remove(id);
-  await checkNothingLeft(room);
+  await checkEmpty(room);
 });
 
-test('what a pull that failed has fetched goes when no other one comes', async (t) => {
+test('the content fetched by a failed pull is removed after its lifetime', async (t) => {
   const { registry, room, images, name } = await start(t, { failedPullLifetimeMs: 1 });
   const big = makeLayer({ big: randomBytes(500_000).toString('hex') });
   addImage(registry, { tag: '1', layers: [base, big] });
@@ -411,12 +414,12 @@ test('what a pull that failed has fetched goes when no other one comes', async (
   registry.faults.push(({ path }, response) => path.includes('/blobs/') && Boolean(response.destroy()));
   await assert.rejects(images.pull(name, { signal }));
   using patience = withTimeout(undefined, 60_000, 'wait for the garbage collection');
-  const gone = async () => {
-    const left = await readdir(join(room.root, 'content'), { recursive: true });
-    const files = left.filter((path) => /[0-9a-f]{64}/.test(path));
+  const isRemoved = async () => {
+    const paths = await readdir(join(room.root, 'content'), { recursive: true });
+    const files = paths.filter((path) => /[0-9a-f]{64}/.test(path));
     return files.length === 0 && (await room.snapshotter.list()).length === 0 ? true : undefined;
   };
-  await waitFor(gone, { intervalMs: 20, signal: patience });
+  await waitFor(isRemoved, { intervalMs: 20, signal: patience });
 });
 
 test('hostile manifests and configs are refused', async (t) => {
@@ -448,7 +451,7 @@ test('hostile manifests and configs are refused', async (t) => {
   await rejects(images.pull(name, { signal }), 'invalid_argument', /more than 3 nested indexes/);
 });
 
-test('credentials decide for each caller, also while another pull of the same image runs', async (t) => {
+test("each caller's credentials are checked, also during a concurrent pull of the same image", async (t) => {
   const { registry, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   const good = `Basic ${Buffer.from('me:secret').toString('base64')}`;

@@ -18,7 +18,7 @@ async function registryWithImage(t: TestContext, tag = '1') {
   return { registry, name: `${registry.host}/room/app:${tag}`, ...addImage(registry, { tag, layers }) };
 }
 
-test('images are there after a restart', async (t) => {
+test('images survive a restart', async (t) => {
   const { name, id } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -30,7 +30,7 @@ test('images are there after a restart', async (t) => {
   assert.equal((await room.snapshotter.list()).length, 2);
 });
 
-test('an image whose snapshots are gone is unpacked again from its packed layers', async (t) => {
+test('an image with missing snapshots is unpacked again from its compressed layers', async (t) => {
   const { name, registry } = await registryWithImage(t);
   const root = await scratch(t);
   let chainId = '';
@@ -45,7 +45,7 @@ test('an image whose snapshots are gone is unpacked again from its packed layers
   assert.equal((await room.snapshotter.stat(chainId)).kind, 'committed');
 });
 
-test('another snapshotter finds the images too', async (t) => {
+test('images are unpacked again for another snapshotter', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -58,7 +58,7 @@ test('another snapshotter finds the images too', async (t) => {
   assert.equal(readFileSync(join(directory, 'etc/base'), 'utf8'), 'base');
 });
 
-test('an image that lost snapshots and packed layers is dropped, with what is left of it', async (t) => {
+test('an image with missing snapshots and compressed layers is dropped, with its remaining content', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -74,7 +74,7 @@ test('an image that lost snapshots and packed layers is dropped, with what is le
   await room.images.pull(name, { signal });
 });
 
-test('an image whose record is damaged is dropped and named, with what only it needed; the others stay', async (t) => {
+test('an image with a damaged record is dropped by name, with the content that only it needs; others stay', async (t) => {
   const { registry, name } = await registryWithImage(t);
   addImage(registry, { tag: '2', layers: [makeLayer({ 'etc/base': 'base' }), makeLayer({ other: 'other' })] });
   const root = await scratch(t);
@@ -95,12 +95,12 @@ test('an image whose record is damaged is dropped and named, with what only it n
   assert.equal(warnings.length, 1);
   assert.ok(warnings[0]?.includes(name), warnings[0]);
   const keys = (await room.snapshotter.list()).map(({ key }) => key);
-  assert.equal(keys.length, 2, 'the layer that both have stays');
+  assert.equal(keys.length, 2, 'the layer that both images share stays');
   assert.ok(!keys.includes(damaged));
   await room.images.pull(name, { signal });
 });
 
-test('a half unpacked layer and unneeded content are removed at a start', async (t) => {
+test('a partially unpacked layer and unneeded content are removed at start', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   {
@@ -116,7 +116,7 @@ test('a half unpacked layer and unneeded content are removed at a start', async 
   assert.deepEqual(readdirSync(join(root, 'content/blobs/sha256')), []);
 });
 
-test('an image that may not have reached the disk before a power cut is unpacked again', async (t) => {
+test('an image that was not synced before a power cut is unpacked again', async (t) => {
   const { name } = await registryWithImage(t);
   const root = await scratch(t);
   const powerCut = async (unsyncedBoot: string): Promise<string> => {
@@ -139,7 +139,7 @@ test('an image that may not have reached the disk before a power cut is unpacked
   assert.equal(await sizeAfter(''), 0);
 });
 
-test('images are written to the disk in the background, and known to be there then', async (t) => {
+test('images are synced to the disk in the background, and marked as synced', async (t) => {
   const { name } = await registryWithImage(t);
   await using room = await openImageRoom(await scratch(t));
   await room.images.pull(name, { signal });
@@ -148,7 +148,7 @@ test('images are written to the disk in the background, and known to be there th
   await waitFor(isSynced, { intervalMs: 20, signal: soon });
 });
 
-test('a manifest that a killed pull has written, but not moved to its place, is no hindrance', async (t) => {
+test('a complete partial file of a manifest from a killed pull does not prevent the next pull', async (t) => {
   const { registry, name, id } = await registryWithImage(t);
   const root = await scratch(t);
   const [digest, { data }] = [...registry.manifests].find(([key]) => key.startsWith('sha256:'))!;
@@ -158,7 +158,7 @@ test('a manifest that a killed pull has written, but not moved to its place, is 
   assert.equal((await room.images.pull(name, { signal })).id, id);
 });
 
-test('a pull that is killed at any moment is right after a restart, and the next pull ends it', async (t) => {
+test('after a pull is killed at any moment, the store is consistent and the next pull succeeds', async (t) => {
   const { name, id } = await registryWithImage(t);
   const root = await scratch(t);
   const child = new URL('pull-child.ts', import.meta.url).pathname;
@@ -166,7 +166,7 @@ test('a pull that is killed at any moment is right after a restart, and the next
   for (let delayMs = 0; delayMs <= 100; delayMs += 10) {
     const puller = spawn(process.execPath, [child, root, name], { stdio: ['ignore', 'pipe', 'inherit'] });
     const exited = once(puller, 'exit');
-    await once(puller.stdout, 'data'); // it begins to pull
+    await once(puller.stdout, 'data'); // the pull begins
     await sleep(delayMs, signal);
     puller.kill('SIGKILL');
     const [exitCode] = (await exited) as [number | null];

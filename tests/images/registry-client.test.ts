@@ -21,7 +21,7 @@ const manifest = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, layers: 
 
 type Setup = { auth?: RegistryAuth; hosts?: RegistryHost[]; stallTimeoutMs?: number; environment?: NodeJS.ProcessEnv };
 
-/** A registry and everything that a pull of `<registry>/room/app:1` uses up to the content store. */
+/** Starts a registry, and creates a client for `<registry>/room/app:1` with all components up to the content store. */
 async function start(t: TestContext, setup: Setup = {}) {
   const registry = await FaultyRegistry.start();
   const root = await mkdtemp(join(tmpdir(), 'registry-client-'));
@@ -61,12 +61,12 @@ test('a tag is resolved by HEAD over plain http, and its manifest fetched by dig
     [...Object.values(expected), undefined],
   );
   assert.deepEqual(JSON.parse(String(await client.fetchManifest(descriptor))), manifest);
-  const asked = registry.requests.map(({ method, path }) => `${method} ${path}`);
-  assert.deepEqual(asked, ['HEAD /v2/room/app/manifests/1', `GET /v2/room/app/manifests/${expected.digest}`]);
+  const requests = registry.requests.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(requests, ['HEAD /v2/room/app/manifests/1', `GET /v2/room/app/manifests/${expected.digest}`]);
   assert.match(registry.requests[0]?.headers.accept ?? '', /vnd\.oci\.image\.index\.v1\+json/);
 });
 
-test('a registry that does not tell by HEAD is asked by GET', async (t) => {
+test('a tag is resolved by GET if the registry does not support HEAD', async (t) => {
   const { registry, client } = await start(t);
   const expected = registry.addManifest('1', manifest, mediaTypes.dockerManifest);
   registry.faults.push(({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end()));
@@ -75,19 +75,15 @@ test('a registry that does not tell by HEAD is asked by GET', async (t) => {
   assert.deepEqual(JSON.parse(String(data)), manifest);
 });
 
-test('a registry that has manifests by tag alone is told from one without the image', async (t) => {
+test('the error for a registry that serves manifests only by tag says so', async (t) => {
   const { registry, client } = await start(t);
   const { digest } = registry.addManifest('1', manifest, mediaTypes.ociManifest);
   const { descriptor } = await client.resolve();
   registry.manifests.delete(digest);
-  await rejects(
-    client.fetchManifest(descriptor),
-    'not_found',
-    /it must serve manifests by their digest, not by tags alone$/,
-  );
+  await rejects(client.fetchManifest(descriptor), 'not_found', /it must serve manifests by digest, not only by tag$/);
 });
 
-test("a missing image is not found, with the registry's message", async (t) => {
+test("the error for a missing image is not_found, with the registry's message", async (t) => {
   const { client } = await start(t);
   await rejects(
     client.resolve(),
@@ -96,13 +92,13 @@ test("a missing image is not found, with the registry's message", async (t) => {
   );
 });
 
-test('a registry that is down is unavailable at once', async (t) => {
+test('the error for a registry that is down is unavailable, without retries', async (t) => {
   const { registry, client } = await start(t);
   await registry[Symbol.asyncDispose]();
   await rejects(client.resolve(), 'unavailable', /connect to .*: connection refused; is the registry running\?/);
 });
 
-test('a busy registry is asked again', async (t) => {
+test('requests to a busy registry are retried', async (t) => {
   const { registry, client } = await start(t);
   registry.addManifest('1', manifest, mediaTypes.ociManifest);
   const answers = [503, 429, 500];
@@ -117,20 +113,20 @@ test('a busy registry is asked again', async (t) => {
   await rejects(client.resolve(), 'unavailable', /429 \(TOOMANYREQUESTS: pull rate limit\); too many requests/);
 });
 
-test('a layer that is cut goes on with only the missing bytes', async (t) => {
+test('an interrupted layer is resumed with only the missing bytes', async (t) => {
   const { registry, content, download, progress } = await start(t);
   const data = randomBytes(1_000_000);
   const blob = registry.addBlob(data);
   registry.faults.push(cutBlob(data, { bytes: 150_000, times: 5 }));
   await download(blob);
   assert.deepEqual(await readFile(content.path(blob.digest)), data);
-  const starts = registry.asked('blobs').map(({ headers }) => headers.range);
+  const starts = registry.requestsFor('blobs').map(({ headers }) => headers.range);
   assert.deepEqual(starts, [undefined, ...[150_000, 300_000, 450_000, 600_000, 750_000].map((at) => `bytes=${at}-`)]);
   assert.equal(registry.blobBytesSent, 250_000);
   assert.equal(progress.at(-1), data.length);
 });
 
-test('a layer that never comes whole fails after bounded attempts, and a later pull goes on', async (t) => {
+test('the download of a layer fails after a bounded number of attempts, and a later pull resumes it', async (t) => {
   const { registry, content, download, root } = await start(t);
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
@@ -145,7 +141,7 @@ test('a layer that never comes whole fails after bounded attempts, and a later p
   assert.ok(await content.has(blob));
 });
 
-test('a registry that goes away in the middle is waited for', async (t) => {
+test('a download is retried if the registry becomes unreachable in the middle', async (t) => {
   const { registry, content, download } = await start(t);
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
@@ -158,7 +154,7 @@ test('a registry that goes away in the middle is waited for', async (t) => {
   assert.ok(await content.has(blob));
 });
 
-test('a server that ignores ranges is read past what is there', async (t) => {
+test('if a server ignores ranges, the bytes already present are skipped', async (t) => {
   const { registry, content, download } = await start(t);
   const data = randomBytes(400_000);
   const blob = registry.addBlob(data);
@@ -168,7 +164,7 @@ test('a server that ignores ranges is read past what is there', async (t) => {
   assert.deepEqual(await readFile(content.path(blob.digest)), data);
 });
 
-test('a connection that stalls is given up and gone on with', async (t) => {
+test('a stalled download is aborted and resumed', async (t) => {
   const { registry, content, download } = await start(t, { stallTimeoutMs: 1000 });
   const data = randomBytes(300_000);
   const blob = registry.addBlob(data);
@@ -183,7 +179,7 @@ test('a connection that stalls is given up and gone on with', async (t) => {
   assert.equal(registry.requests.at(-1)?.headers.range, 'bytes=1000-');
 });
 
-test('a slow transfer is no stall, however long it takes', async (t) => {
+test('a slow transfer is not aborted, however long it takes', async (t) => {
   const { registry, content, download } = await start(t, { stallTimeoutMs: 3000 });
   const data = randomBytes(45);
   const blob = registry.addBlob(data);
@@ -200,16 +196,16 @@ test('a slow transfer is no stall, however long it takes', async (t) => {
   await download(blob);
   assert.ok(await content.has(blob));
   assert.equal(registry.requests.length, 1);
-  assert.ok(performance.now() - startMs > 3000, 'longer than the bound on silence');
+  assert.ok(performance.now() - startMs > 3000, 'longer than the stall timeout');
 });
 
-test('a registry that accepts and says nothing is a deadline exceeded', async (t) => {
+test('the error for a registry that accepts connections but does not respond is deadline_exceeded', async (t) => {
   const { registry, client } = await start(t, { stallTimeoutMs: 50 });
   registry.faults.push(() => true);
   await rejects(client.resolve(), 'deadline_exceeded', /no byte for 50 ms/);
 });
 
-test('wrong content and sizes that lie are refused and leave nothing', async (t) => {
+test('wrong content and wrong sizes are refused and leave nothing behind', async (t) => {
   const { registry, content, download, root } = await start(t);
   const data = randomBytes(200_000);
   const blob = registry.addBlob(data);
@@ -224,7 +220,7 @@ test('wrong content and sizes that lie are refused and leave nothing', async (t)
   assert.deepEqual(await readdir(join(root, 'content/ingest')), []);
 });
 
-test('a manifest that is not what its digest says is refused', async (t) => {
+test('a manifest that does not match its digest is refused', async (t) => {
   const { registry, client } = await start(t);
   const entry = registry.addManifest('1', manifest, mediaTypes.ociManifest);
   registry.manifests.set(entry.digest, { data: Buffer.alloc(entry.size, ' '), mediaType: mediaTypes.ociManifest });
@@ -235,7 +231,7 @@ test('a manifest that is not what its digest says is refused', async (t) => {
   await rejects(client.fetchManifest({ ...descriptor, size: 2 ** 40 }), 'resource_exhausted', /1099511627776 bytes/);
 });
 
-/** Makes the registry ask for a token of its own `/token`, which `accepts` decides on. */
+/** Makes the registry require a token from its own `/token`. `accepts` returns the token to issue, or '' to refuse. */
 function requireToken(
   registry: FaultyRegistry,
   accepts: (authorization: string, scope: string | null) => string,
@@ -255,7 +251,7 @@ function requireToken(
 
 const basic = `Basic ${Buffer.from('me:secret').toString('base64')}`;
 
-test('a token is fetched with credentials once, for the scope that is asked for', async (t) => {
+test('a token is fetched once with credentials, for the scope of the challenge', async (t) => {
   const { registry, client, download } = await start(t, { auth: { username: 'me', password: 'secret' } });
   const scopes: (string | null)[] = [];
   requireToken(registry, (authorization, scope) => {
@@ -268,7 +264,7 @@ test('a token is fetched with credentials once, for the scope that is asked for'
   assert.deepEqual(scopes, ['repository:room/app:pull']);
 });
 
-test('the two texts of a Docker config entry work as credentials', async (t) => {
+test('the auth field of a Docker config entry works as credentials', async (t) => {
   const auth = Buffer.from('me:secret').toString('base64');
   const { registry, client } = await start(t, { auth: { auth } });
   requireToken(registry, (authorization) => (authorization === basic ? 'good' : ''));
@@ -282,7 +278,7 @@ test("wrong credentials are refused with the token server's message", async (t) 
   await rejects(client.resolve(), 'unauthenticated', /get a token .* 401 \(incorrect username or password\)/);
 });
 
-test('a token that the registry does not take ends the pull, not a loop', async (t) => {
+test('a token that the registry refuses makes the pull fail after a bounded number of requests', async (t) => {
   const { registry, client } = await start(t);
   requireToken(registry, () => 'bad');
   await rejects(
@@ -293,7 +289,7 @@ test('a token that the registry does not take ends the pull, not a loop', async 
   assert.ok(registry.requests.length < 15, `${registry.requests.length} requests`);
 });
 
-test('a token that expires is fetched anew', async (t) => {
+test('an expired token is fetched again', async (t) => {
   const { registry, client } = await start(t);
   registry.addManifest('1', manifest, mediaTypes.ociManifest);
   let tokens = 0;
@@ -316,14 +312,14 @@ test('an identity token is exchanged by POST', async (t) => {
   assert.deepEqual([exchange?.method, exchange?.headers.authorization], ['POST', undefined]);
 });
 
-test('a registry token is sent as it is', async (t) => {
+test('a registry token is sent unchanged', async (t) => {
   const { registry, client } = await start(t, { auth: { registryToken: 'good' } });
   requireToken(registry, () => '');
   registry.addManifest('1', manifest, mediaTypes.ociManifest);
   await client.resolve();
 });
 
-test('basic credentials are sent once they are asked for', async (t) => {
+test('basic credentials are sent only after a challenge', async (t) => {
   const { registry, client } = await start(t, { auth: { username: 'me', password: 'secret' } });
   registry.addManifest('1', manifest, mediaTypes.ociManifest);
   registry.faults.push(({ headers }, response) => {
@@ -349,7 +345,7 @@ test('credentials do not follow a redirect to another host', async (t) => {
   assert.equal(storage.requests[0]?.headers.authorization, undefined);
 });
 
-test('a rate limit says when to try again, and is not waited for', async (t) => {
+test('the error for a long rate limit says when to try again, and there are no retries', async (t) => {
   const { registry, client } = await start(t);
   registry.faults.push((_request, response) =>
     sendError(response, { status: 429, code: 'TOOMANYREQUESTS', message: 'limit', headers: { 'retry-after': '3600' } }),
@@ -362,7 +358,7 @@ test('a rate limit says when to try again, and is not waited for', async (t) => 
   assert.equal(registry.requests.length, 2, 'HEAD and GET, once');
 });
 
-test('what may not be pulled is told apart from what is not there', async (t) => {
+test('a forbidden image and a missing one have different errors', async (t) => {
   const { registry, client } = await start(t, { auth: { username: 'me', password: 'secret' } });
   registry.faults.push((_request, response) => sendError(response, { status: 403, code: 'DENIED', message: 'no' }));
   await rejects(client.resolve(), 'permission_denied', /403 \(DENIED: no\); these credentials may not pull it/);
@@ -370,13 +366,13 @@ test('what may not be pulled is told apart from what is not there', async (t) =>
   await rejects(client.resolve(), 'not_found', /are name and tag right\?/);
 });
 
-test('redirects in a circle end', async (t) => {
+test('a loop of redirects ends with an error', async (t) => {
   const { registry, client } = await start(t);
   registry.faults.push(({ path }, response) => Boolean(response.writeHead(302, { location: path }).end()));
   await rejects(client.resolve(), 'unavailable', /more than 10 redirects/);
 });
 
-test('a mirror that is down or has nothing is passed over, one that has it is asked for the registry', async (t) => {
+test('a mirror that is down or lacks the content is skipped, and one that has it gets the ns parameter', async (t) => {
   await using mirror = await FaultyRegistry.start();
   const plain = (host: string): RegistryHost => ({
     ...defaultHost(host),
@@ -390,7 +386,7 @@ test('a mirror that is down or has nothing is passed over, one that has it is as
   assert.equal(mirror.requests[0]?.query.get('ns'), 'the.registry');
   assert.equal(mirror.requests[0]?.headers['x-room'], 'a, b');
   await download(mirror.addBlob(randomBytes(1000)));
-  assert.equal(registry.asked('blobs').length, 0);
+  assert.equal(registry.requestsFor('blobs').length, 0);
   await rejects(
     download({ digest: `sha256:${'0'.repeat(64)}`, size: 1 }),
     'not_found',
@@ -411,7 +407,7 @@ test('an abort ends a download at once with its reason', async (t) => {
   assert.ok(progress.length <= 2);
 });
 
-test('a registry that is not on this host is reached through the proxy of the environment', async (t) => {
+test('a registry on another host is reached through the proxy of the environment', async (t) => {
   await using proxy = await FaultyRegistry.start();
   proxy.addManifest('1', manifest, mediaTypes.ociManifest);
   const far = { ...defaultHost('registry.example'), baseUrl: 'http://registry.example/v2' };

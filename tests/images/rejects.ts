@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** The promise must reject with an error of this class, or of one of these, whose message matches. */
+/** Asserts that the promise rejects with an error of this class, or one of these classes, and a matching message. */
 export async function rejects(
   promise: Promise<unknown>,
   code: ErrorCode | ErrorCode[],

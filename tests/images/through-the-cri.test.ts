@@ -1,4 +1,4 @@
-/** Images as a kubelet meets them: pulls by every form of reference, statuses, volumes from images, space, removal. */
+/** Images as a kubelet uses them through the CRI: pulls by every form of reference, statuses, image volumes, disk usage, removal. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ before(async () => {
     ids.set(name, made.id);
     digests.set(name, made.manifestDigest);
   };
-  await push('users/none', { config: { Labels: { is: 'not the one that is loaded' } } });
+  await push('users/none', { config: { Labels: { is: 'not the loaded test image' } } });
   await push('users/number', { config: { User: '1002:50' } });
   await push('users/name', { config: { User: 'www-data:www' } });
   await push('volume', { files: { '/data/in/file': 'from the image\n', '/data/other': 'whole\n' } });
@@ -45,7 +45,7 @@ after(async () => {
 
 const statusOf = async (image: string) => (await runtime.cri.image.imageStatus({ image: { image } })).image;
 
-test('an image is pulled by tag, by digest, and by both, and found by all of its names', async () => {
+test('an image is pulled by tag, by digest, and by both, and found by all its names', async () => {
   const { cri } = runtime;
   const [id, digest] = [ids.get('volume')!, digests.get('volume')!];
   const repository = `${registry.host}/volume`;
@@ -75,7 +75,7 @@ test('an image is pulled by tag, by digest, and by both, and found by all of its
   assert.equal(await statusOf(id), undefined);
 });
 
-test('a status tells the user, the pin, and what it was asked for', async () => {
+test('the status of an image has its user, whether it is pinned, and the requested spec', async () => {
   const { cri } = runtime;
   const users: unknown[] = [];
   for (const name of ['none', 'number', 'name']) {
@@ -89,15 +89,15 @@ test('a status tells the user, the pin, and what it was asked for', async () => 
     [1002n, '', false],
     [undefined, 'www-data', false],
   ]);
-  const asked = { image: pinned, annotations: { a: 'b' }, userSpecifiedImage: 'none', runtimeHandler: 'crun' };
-  const { image, info } = await cri.image.imageStatus({ image: asked, verbose: true });
+  const requested = { image: pinned, annotations: { a: 'b' }, userSpecifiedImage: 'none', runtimeHandler: 'crun' };
+  const { image, info } = await cri.image.imageStatus({ image: requested, verbose: true });
   assert.deepEqual(
     { ...image?.spec, $typeName: undefined, imageRef: undefined },
-    { ...asked, $typeName: undefined, imageRef: undefined },
+    { ...requested, $typeName: undefined, imageRef: undefined },
   );
   assert.ok(image!.size > 0n);
   assert.match(JSON.stringify(info), /chainID/);
-  const listed = (await cri.image.listImages({ filter: { image: asked } })).images;
+  const listed = (await cri.image.listImages({ filter: { image: requested } })).images;
   assert.deepEqual(
     listed.map(({ id, spec }) => [id, spec?.runtimeHandler]),
     [[ids.get('users/none'), 'crun']],
@@ -106,7 +106,7 @@ test('a status tells the user, the pin, and what it was asked for', async () => 
     await cri.image.removeImage({ image: { image: ids.get(`users/${name}`)! } });
 });
 
-test('images are mounted read-only, whole or in part, and stay while a container has them', async () => {
+test('images and their subpaths are mounted read-only, and their layers stay while a container uses them', async () => {
   const { cri, place, image } = runtime;
   const reference = `${registry.host}/volume:1`;
   const { imageRef } = await cri.image.pullImage({ image: { image: reference } });
@@ -135,12 +135,15 @@ test('images are mounted read-only, whole or in part, and stay while a container
   const { containerId } = await create([mount('/whole'), mount('/part', { imageSubPath: 'data/in' })], script);
   await cri.runtime.startContainer({ containerId });
   const [first] = (await cri.runtime.containerStatus({ containerId })).status!.mounts;
-  assert.equal(first?.image?.imageRef, imageRef, 'as critest wants it');
+  assert.equal(first?.image?.imageRef, imageRef, 'as critest requires');
   await cri.image.removeImage({ image: { image: reference } });
   const log = join(config.logDirectory, 'main.log');
   using patience = withTimeout(undefined, 60_000, 'wait for the log');
-  const told = async () => (/refused/.test(readFileSync(log, 'utf8')) ? readFileSync(log, 'utf8') : undefined);
-  assert.match(await waitFor(told, { intervalMs: 20, signal: patience }), /F from the image\n.*F whole\n.* refused/s);
+  const finished = async () => (/refused/.test(readFileSync(log, 'utf8')) ? readFileSync(log, 'utf8') : undefined);
+  assert.match(
+    await waitFor(finished, { intervalMs: 20, signal: patience }),
+    /F from the image\n.*F whole\n.* refused/s,
+  );
   const { status } = await cri.runtime.containerStatus({ containerId });
   assert.deepEqual(
     status?.mounts.map(({ containerPath, image, imageSubPath }) => [containerPath, image?.image, imageSubPath]),
@@ -161,13 +164,13 @@ test('images are mounted read-only, whole or in part, and stay while a container
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container tells the image that it was made from', async () => {
+test('the status of a container has the image from which it was created', async () => {
   const { cri, place } = runtime;
   const reference = `${registry.host}/users/none:1`;
   const repoDigest = `${registry.host}/users/none@${digests.get('users/none')}`;
   const id = ids.get('users/none')!;
   await cri.image.pullImage({ image: { image: reference } });
-  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'tells') });
+  const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'image') });
   const config = containerOf(id, 'main', 'sleep 1');
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
   const { status } = await cri.runtime.containerStatus({ containerId });
@@ -176,11 +179,11 @@ test('a container tells the image that it was made from', async () => {
   assert.deepEqual([listed?.image?.image, listed?.imageRef, listed?.imageId], [id, id, id]);
   await cri.image.removeImage({ image: { image: reference } });
   const later = (await cri.runtime.containerStatus({ containerId })).status;
-  assert.deepEqual([later?.imageRef, later?.imageId], [repoDigest, id], 'also when the image has been removed');
+  assert.deepEqual([later?.imageRef, later?.imageId], [repoDigest, id], 'also after the image was removed');
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('the space of images and of what containers write is told apart, as du counts it', async () => {
+test('the disk usage of images and of containers is reported separately, as counted by du', async () => {
   const { cri, place, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'space') });
   const script =
@@ -190,7 +193,7 @@ test('the space of images and of what containers write is told apart, as du coun
     config: containerOf(image, 'main', script),
   });
   await cri.runtime.startContainer({ containerId });
-  using patience = withTimeout(undefined, 60_000, 'wait for the space that a container takes');
+  using patience = withTimeout(undefined, 60_000, 'wait for the disk usage of a container');
   const written = async () => {
     const { imageFilesystems, containerFilesystems } = await cri.image.imageFsInfo({});
     const [images, containers] = [imageFilesystems[0]!, containerFilesystems[0]!];
@@ -210,9 +213,9 @@ test('the space of images and of what containers write is told apart, as du coun
   const layers = join(place.options.root, 'snapshots');
   const onDisk = du('--block-size=1', content) + du('--block-size=1', layers) - Number(containers.usedBytes!.value);
   const difference = Math.abs(onDisk - Number(images.usedBytes!.value));
-  assert.ok(difference < 256 * 1024, `${images.usedBytes!.value} bytes told, du has ${onDisk}`);
+  assert.ok(difference < 256 * 1024, `${images.usedBytes!.value} bytes reported, du has ${onDisk}`);
   const inodes = du('--inodes', content) + du('--inodes', layers) - Number(containers.inodesUsed!.value);
   const other = Math.abs(inodes - Number(images.inodesUsed!.value));
-  assert.ok(other < 40, `${images.inodesUsed!.value} inodes told, du has ${inodes}`);
+  assert.ok(other < 40, `${images.inodesUsed!.value} inodes reported, du has ${inodes}`);
   await cri.runtime.removePodSandbox({ podSandboxId });
 });

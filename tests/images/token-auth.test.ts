@@ -1,4 +1,4 @@
-/** Token authentication against Debian's docker-registry, which checks the tokens, and a token server that signs them. */
+/** Token authentication with Debian's docker-registry, which verifies the tokens, and a token server, which signs them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ before(async () => {
   room = await openImageRoom(join(directory, 'room'));
   const { layout } = await makeBusyboxImage(join(directory, 'layout'));
   const copy = ['copy', '-q', '--dest-tls-verify=false', '--dest-creds', 'me:secret'];
-  // not synchronously: it asks the token server in this process
+  // asynchronously, as skopeo calls the token server in this process
   await runChecked('skopeo', [...copy, `oci:${layout}:1`, `docker://${registry.host}/private/app:1`]);
 });
 
@@ -39,7 +39,7 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function pullAnew(auth?: RegistryAuth): Promise<void> {
+async function pullAfresh(auth?: RegistryAuth): Promise<void> {
   const { id } = await room.images.pull(`${registry.host}/private/app:1`, {
     signal: AbortSignal.timeout(60_000),
     auth,
@@ -47,33 +47,33 @@ async function pullAnew(auth?: RegistryAuth): Promise<void> {
   await room.images.remove(id);
 }
 
-test('one token for the repository serves a whole pull', async () => {
-  await pullAnew(me);
+test('a pull fetches one token for the repository', async () => {
+  await pullAfresh(me);
   assert.deepEqual(tokens.requests, [{ method: 'GET', user: 'me', scopes: ['repository:private/app:pull'] }]);
 });
 
 test('the other forms of credentials get a token too', async () => {
-  await pullAnew({ auth: Buffer.from('me:secret').toString('base64') });
-  await pullAnew({ identityToken: 'my refresh token' });
+  await pullAfresh({ auth: Buffer.from('me:secret').toString('base64') });
+  await pullAfresh({ identityToken: 'my refresh token' });
   assert.deepEqual(
     tokens.requests.map(({ method, user }) => `${method} ${user}`),
     ['GET me', 'POST me'],
   );
 });
 
-test('a token that the registry finds expired is fetched anew', async () => {
+test('a token that the registry refuses as expired is fetched again', async () => {
   tokens.fault = () => (tokens.requests.length === 1 ? 'expired' : 'good');
-  await pullAnew(me);
+  await pullAfresh(me);
   assert.equal(tokens.requests.length, 2);
 });
 
-test('who may not pull is told so, and nothing goes on for ever', async () => {
-  await rejects(pullAnew(), 'unauthenticated', /401 \(UNAUTHORIZED: .*\); it does not exist, or needs credentials/);
+test('the error for a forbidden pull says so, after a bounded number of token requests', async () => {
+  await rejects(pullAfresh(), 'unauthenticated', /401 \(UNAUTHORIZED: .*\); it does not exist, or needs credentials/);
   tokens.fault = () => 'nothing allowed';
-  await rejects(pullAnew(me), ['unauthenticated', 'permission_denied'], /401|403/);
+  await rejects(pullAfresh(me), ['unauthenticated', 'permission_denied'], /401|403/);
   tokens.fault = () => 'refused';
-  await rejects(pullAnew(me), 'unauthenticated', /get a token from http:.* 401 \(UNAUTHORIZED: who are you\?\)/);
+  await rejects(pullAfresh(me), 'unauthenticated', /get a token from http:.* 401 \(UNAUTHORIZED: who are you\?\)/);
   tokens.fault = () => 'expired';
-  await rejects(pullAnew(me), 'unauthenticated', /401/);
-  assert.ok(tokens.requests.length < 20, `${tokens.requests.length} tokens were asked for`);
+  await rejects(pullAfresh(me), 'unauthenticated', /401/);
+  assert.ok(tokens.requests.length < 20, `${tokens.requests.length} tokens were requested`);
 });

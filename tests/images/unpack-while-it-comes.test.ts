@@ -1,4 +1,4 @@
-/** What a pull that unpacks a layer while it comes shows, and leaves, until the layer is verified. */
+/** Pulls that unpack a layer while it arrives: state and leftovers before the layer is verified. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,19 +17,19 @@ import { rejects } from './rejects.ts';
 const { signal } = new AbortController();
 const FIRST_BYTES = 3 << 20;
 
-/** A layer whose second half matters as well; bytes after its gzip stream are of the blob, and of nothing that it unpacks to. */
+/** A large layer. The zeros after its gzip stream are part of the blob, but not of the uncompressed content. */
 function bigLayer(): MadeLayer {
   const made = makeLayer({ a: 'first', b: randomBytes(5_000_000).toString('hex'), c: 'last' }, 'tar');
   return { ...made, mediaType: `${made.mediaType}+gzip`, data: Buffer.concat([gzipSync(made.data), Buffer.alloc(64)]) };
 }
 
-/** Has the first request for a layer get the first bytes of `body`, and the rest when the result is called. */
+/** Answers the first request for a layer with the first bytes of `body`, and sends the rest when the returned function is called. */
 function holdBack(registry: FaultyRegistry, layer: MadeLayer, body = layer.data): () => void {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  let asked = false;
+  let isAnswered = false;
   registry.faults.push(({ path }, response) => {
-    if (asked || !path.endsWith(sha256Digest(layer.data))) return false;
-    asked = true;
+    if (isAnswered || !path.endsWith(sha256Digest(layer.data))) return false;
+    isAnswered = true;
     response.writeHead(200, { 'content-length': body.length });
     response.write(body.subarray(0, FIRST_BYTES));
     void released.then(() => response.end(body.subarray(FIRST_BYTES)));
@@ -38,7 +38,7 @@ function holdBack(registry: FaultyRegistry, layer: MadeLayer, body = layer.data)
   return release;
 }
 
-/** Waits until a file of the layer has been made in a snapshot, and returns that snapshot's directory. */
+/** Waits until the layer's file `a` exists in a snapshot, and returns that snapshot's directory. */
 function beingUnpacked(root: string): Promise<string> {
   const find = () => {
     const snapshots = join(root, 'snapshots');
@@ -55,7 +55,7 @@ async function start(t: TestContext) {
   return { registry, room, layer, name: `${registry.host}/room/app:1` };
 }
 
-test('nothing of a layer is to be seen before it is verified', async (t) => {
+test('a layer is not visible before it is verified', async (t) => {
   const { registry, room, layer, name } = await start(t);
   const release = holdBack(registry, layer);
   const pulled = room.images.pull(name, { signal });
@@ -71,7 +71,7 @@ test('nothing of a layer is to be seen before it is verified', async (t) => {
   assert.ok(existsSync(join(await room.snapshotter.layerDirectory(chainId), 'c')));
 });
 
-test('a layer that unpacks to what it should, but has another digest, is removed', async (t) => {
+test('a layer with the right uncompressed content but a wrong digest is removed', async (t) => {
   const { registry, room, layer, name } = await start(t);
   const wrong = Buffer.from(layer.data);
   wrong[wrong.length - 1] = 1;
@@ -82,11 +82,11 @@ test('a layer that unpacks to what it should, but has another digest, is removed
   release();
   await refused;
   assert.deepEqual(await room.snapshotter.list(), []);
-  for (const left of ['blobs/sha256', 'ingest']) assert.deepEqual(readdirSync(join(room.root, 'content', left)), []);
+  for (const path of ['blobs/sha256', 'ingest']) assert.deepEqual(readdirSync(join(room.root, 'content', path)), []);
   assert.deepEqual(room.database.prepare('SELECT * FROM verified_layers').all(), []);
 });
 
-test('a layer of which one host sends wrong bytes is unpacked anew from those of the next', async (t) => {
+test('if one host sends wrong bytes of a layer, it is unpacked again from the next host', async (t) => {
   const { registry, room, layer } = await start(t);
   await using mirror = await FaultyRegistry.start();
   const wrong = Buffer.concat([layer.data.subarray(0, FIRST_BYTES), Buffer.alloc(layer.data.length - FIRST_BYTES)]);
@@ -105,19 +105,19 @@ test('a layer of which one host sends wrong bytes is unpacked anew from those of
   assert.equal((await room.snapshotter.list()).length, 1);
 });
 
-test('a pull that is given up while a layer is unpacked leaves no snapshot', async (t) => {
+test('a pull that is aborted while a layer is unpacked leaves no snapshot', async (t) => {
   const { registry, room, layer, name } = await start(t);
   holdBack(registry, layer);
-  const given = new AbortController();
-  const pulled = room.images.pull(name, { signal: given.signal });
+  const caller = new AbortController();
+  const pulled = room.images.pull(name, { signal: caller.signal });
   await beingUnpacked(room.root);
-  given.abort(new Error('given up'));
-  await assert.rejects(pulled, /given up/);
-  const gone = async () => (await room.snapshotter.list()).length === 0 || undefined;
-  await waitFor(gone, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
+  caller.abort(new Error('aborted'));
+  await assert.rejects(pulled, /aborted/);
+  const isRemoved = async () => (await room.snapshotter.list()).length === 0 || undefined;
+  await waitFor(isRemoved, { intervalMs: 10, signal: AbortSignal.timeout(30_000) });
 });
 
-test('a process that is killed while it unpacks what comes leaves nothing of it, and the next pull goes on', async (t) => {
+test('a process that is killed while it unpacks an arriving layer leaves no snapshot, and the next pull resumes', async (t) => {
   await using registry = await FaultyRegistry.start();
   const layer = bigLayer();
   const { id } = addImage(registry, { tag: '1', layers: [layer] });

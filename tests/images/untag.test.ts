@@ -1,4 +1,4 @@
-/** Names of an image: what a file gives, and what taking one off leaves. */
+/** Names of loaded images, and their removal. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { openImageRoom, scratch } from './image-room.ts';
 
 const { signal } = new AbortController();
 
-test('a name is taken off its image, which goes with its last tag', async (t) => {
+test('untag removes one name of an image, and the image with its last tag', async (t) => {
   const directory = await scratch(t);
   const room = await openImageRoom(join(directory, 'room'));
   t.after(() => room[Symbol.asyncDispose]());
@@ -17,7 +17,7 @@ test('a name is taken off its image, which goes with its last tag', async (t) =>
   const load = async (name?: string) => (await images.load(path, { signal, name })).map(({ names }) => names);
 
   assert.deepEqual(await load(), [[EXAMPLE_IMAGE_NAME]]);
-  // only the names of this load, whatever others the image has
+  // only the names from this load, even if the image has others
   assert.deepEqual(await load('quay.io/room/app:1'), [['quay.io/room/app:1']]);
   await load('quay.io/room/app:2');
   assert.equal(images.find(id)?.repoTags.length, 3);

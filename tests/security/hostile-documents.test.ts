@@ -71,9 +71,9 @@ test('a config of a million variables or labels, or of what stays in memory by m
   const { registry, pull, room } = await start(t);
   const wrong: [string, RegExp][] = [
     [`{"Env":[${'1,'.repeat(3_900_000)}1]}`, /more than 300000 JSON values/],
-    [`{"Env":[${'1,'.repeat(200_000)}1]}`, /config\.Env: is no list of at most 10000 texts/],
-    [`{"Env":[${'"",'.repeat(10_000)}""]}`, /config\.Env: is no list of at most 10000 texts/],
-    [`{"Labels":${names(10_001, '""')}}`, /config\.Labels: is no map of at most 10000 texts/],
+    [`{"Env":[${'1,'.repeat(200_000)}1]}`, /config\.Env: is not a list of at most 10000 strings/],
+    [`{"Env":[${'"",'.repeat(10_000)}""]}`, /config\.Env: is not a list of at most 10000 strings/],
+    [`{"Labels":${names(10_001, '""')}}`, /config\.Labels: is not a map of at most 10000 strings/],
     [`{"Labels":{"a":"${'x'.repeat(2 << 20)}"}}`, /volumes and labels take \d+ bytes, more than 1048576/],
   ];
   for (const [config, message] of wrong) {
@@ -86,7 +86,7 @@ test('a config of a million variables or labels, or of what stays in memory by m
 test('an image of 50,000 volumes, each a directory and a mount of every container', async (t) => {
   const { registry, pull, room } = await start(t);
   serveConfig(registry, `{"Volumes":${names(50_000, '{}')}}`);
-  await withoutStall(() => rejects(pull(), 'invalid_argument', /config\.Volumes: is no map of at most 1000 names/));
+  await withoutStall(() => rejects(pull(), 'invalid_argument', /config\.Volumes: is not a map of at most 1000 names/));
   assert.deepEqual(room.images.list(), []);
 });
 
@@ -188,7 +188,9 @@ test('an archive of an image with a hundred thousand layers, or names', async (t
     { Config: 'c', RepoTags: many },
   ]) {
     const load = await loads(t, [file('manifest.json', JSON.stringify([image])), file('c', '{}'), file('x', 'x')]);
-    await withoutStall(() => rejects(load(), 'invalid_argument', /manifest\.json: 0\.(Layers|RepoTags): is no list/));
+    await withoutStall(() =>
+      rejects(load(), 'invalid_argument', /manifest\.json: 0\.(Layers|RepoTags): is not a list/),
+    );
   }
   const manifests = Array.from({ length: 1001 }, (_, index) => ({
     mediaType: mediaTypes.ociManifest,

@@ -92,7 +92,7 @@ test('layers come from the server of a redirect, without credentials', async (t)
   registry.faults = [challenge('Basic realm="x"'), redirectTo(foreign.host, '/blobs/')];
   await pull();
   assert.ok(learned(registry).every((sent) => sent === basic) && learned(registry).length > 0);
-  assert.ok(foreign.asked('blobs').length > 0);
+  assert.ok(foreign.requestsFor('blobs').length > 0);
   assert.deepEqual(learned(foreign), []);
 });
 
@@ -113,7 +113,11 @@ test('an encrypted registry names a token server that is not, itself or by a red
   thief.faults = [(_request, response) => Boolean(response.end('{"token":"t"}'))];
   registry.faults = [challenge(header)];
   for (const auth of [me, { username: 'me' }, { identityToken: 'refresh' }])
-    await rejects(pull(auth), 'permission_denied', /credentials are not sent to the token server .* not encrypted/);
+    await rejects(
+      pull(auth),
+      'permission_denied',
+      /refusing to send credentials to the token server .* without encryption/,
+    );
   registry.faults = [redirectTo(foreign.host)];
   foreign.faults = [challenge(header)];
   await rejects(pull(), 'unauthenticated', /answered 401/);

@@ -1,4 +1,4 @@
-/** Prepares, commits and removes snapshots below the directory of its argument until it is killed. */
+/** Prepares, commits and removes snapshots below the directory in its argument until it is killed. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@podwright/base';
@@ -21,7 +21,7 @@ for (let index = 0; index < 20; index++) {
 }
 writeFileSync(join(directory, 'complete'), '');
 await snapshotter.commit(`base ${run}`, `filling ${run}`);
-process.stdout.write('at work\n');
+process.stdout.write('working\n');
 for (let round = 0; ; round++) {
   await snapshotter.prepare(`copy ${run} ${round}`, `base ${run}`);
   if (round % 3 === 0) await snapshotter.commit(`layer ${run} ${round}`, `copy ${run} ${round}`);

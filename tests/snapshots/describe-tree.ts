@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import type { System } from '../../packages/system/src/system.ts';
 
-/** An entry of a tree: path, kind, mode, owner, size, link target, device, content, extended attributes; and its time. */
+/** A description of an entry: path, type, mode, owner, size, link target, device, content and extended attributes; and its time. */
 export type DescribedEntry = { line: string; mtimeMs: number };
 
-/** What times may differ by: ours go through floating point seconds, and are set to the microsecond. */
+/** Tolerance of times: those set by Node.js are floating-point seconds, set with microseconds. */
 const TIME_TOLERANCE_MS = 0.002;
 
-/** Everything about a tree; hard links are told by the first name. Two trees are equal if their descriptions are. */
+/** Describes a tree completely; a hard link is described by its first name. Two trees are equal if their descriptions are. */
 export function describeTree(directory: string, system: System): DescribedEntry[] {
   const firstNames = new Map<number, string>();
   const entries: DescribedEntry[] = [];
@@ -28,7 +28,7 @@ export function describeTree(directory: string, system: System): DescribedEntry[
   return entries;
 }
 
-/** Fails unless both trees are the same in everything. */
+/** Asserts that both trees are equal. */
 export function assertSameTree(actual: string, expected: string, system: System): void {
   const [ours, theirs] = [actual, expected].map((path) => describeTree(path, system));
   const lines = (entries: DescribedEntry[]) => entries.map(({ line }) => line);

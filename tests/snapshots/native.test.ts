@@ -33,7 +33,7 @@ function open(root: string): Snapshotter {
 
 snapshotterSuite('native', { open, system, scratch: makeScratch });
 
-/** A tree with one of everything. */
+/** Creates a tree with one file of each type and attribute. */
 function fill(directory: string): void {
   const at = (name: string) => join(directory, name);
   mkdirSync(at('directory/below'), { recursive: true });
@@ -51,10 +51,10 @@ function fill(directory: string): void {
   writeSync(sparse, 'end', 5_000_000);
   ftruncateSync(sparse, 1 << 26);
   closeSync(sparse);
-  utimesSync(at('directory/below'), 1_000_000_000, '-1000000000.25'); // a text, as Node takes a negative number for now
+  utimesSync(at('directory/below'), 1_000_000_000, '-1000000000.25'); // a string, as Node.js takes a negative number for the current time
 }
 
-test('a copy has everything that the original has', async () => {
+test('a copy is equal to the original in every attribute', async () => {
   const scratch = makeScratch();
   const snapshotter = open(join(scratch, 'root'));
   try {

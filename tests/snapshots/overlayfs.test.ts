@@ -22,9 +22,9 @@ function open(root: string): Snapshotter {
 
 snapshotterSuite('overlayfs', { open, system, scratch: makeScratch });
 
-test('an image of 400 layers is mounted, each layer in its place', async () => {
+test('an image of 400 layers is mounted with its layers in the right order', async () => {
   const scratch = makeScratch();
-  // a long root makes the options longer than the page that mount(2) takes
+  // the long root makes the options longer than a page, the limit of mount(2)
   const root = join(scratch, 'a-long-name-of-a-directory'.repeat(3));
   const snapshotter = open(root);
   try {
@@ -50,7 +50,7 @@ test('an image of 400 layers is mounted, each layer in its place', async () => {
   }
 });
 
-test('taking a container down does not wait for the writes of the whole disk', async () => {
+test('containers are mounted volatile, so that unmounting does not sync the whole file system', async () => {
   const scratch = makeScratch();
   const snapshotter = open(join(scratch, 'root'));
   try {
@@ -64,7 +64,7 @@ test('taking a container down does not wait for the writes of the whole disk', a
   }
 });
 
-test('a root on which overlayfs cannot work has a reason, and auto falls back to copies', async () => {
+test('if overlayfs cannot work on a root, the error has the reason, and auto falls back to copies', async () => {
   const scratch = makeScratch();
   const root = join(scratch, 'with:colon');
   mkdirSync(root);
@@ -73,7 +73,7 @@ test('a root on which overlayfs cannot work has a reason, and auto falls back to
   try {
     assert.throws(() => openSnapshotter({ ...options, kind: 'overlayfs' }), {
       code: 'failed_precondition',
-      message: /cannot take the colon.*choose the native snapshotter/,
+      message: /does not support the colon.*choose the native snapshotter/,
     });
     const { snapshotter, reason } = openSnapshotter({ ...options, kind: 'auto' });
     assert.equal(snapshotter.name, 'native');
@@ -84,7 +84,7 @@ test('a root on which overlayfs cannot work has a reason, and auto falls back to
   }
 });
 
-test('the probe leaves nothing and auto prefers overlayfs', async () => {
+test('auto prefers overlayfs, and the probe leaves nothing behind', async () => {
   const scratch = makeScratch();
   const root = join(scratch, 'root');
   mkdirSync(root);

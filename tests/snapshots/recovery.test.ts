@@ -29,7 +29,7 @@ function open(): DirectorySnapshotter {
     logger: silentLogger,
   });
   const close = snapshotter.close.bind(snapshotter);
-  // the records are one process's alone, and are opened once
+  // the records can be open only once
   snapshotter.close = async () => {
     await close();
     database.close();
@@ -40,9 +40,9 @@ function open(): DirectorySnapshotter {
 /** Names of the directories that belong to a snapshot. */
 const directories = () => readdirSync(join(scratch, 'root')).filter((name) => /^[0-9]+$/.test(name));
 
-test('directories without a record, half filled ones and old trash go when the snapshotter is opened', async () => {
+test('opening removes directories without a record, partially filled ones and old trash', async () => {
   const first = open();
-  await first.prepare('kept', '');
+  await first.prepare('recorded', '');
   await first.close();
   mkdirSync(join(scratch, 'root', 'new', '7', 'fs'), { recursive: true });
   mkdirSync(join(scratch, 'root', '8', 'fs'), { recursive: true });
@@ -55,7 +55,7 @@ test('directories without a record, half filled ones and old trash go when the s
   await second.close();
 });
 
-test('a record without a directory goes, with what was built on it, and nothing else', async () => {
+test('a record without a directory is removed with its children, and nothing else', async () => {
   const first = open();
   await first.prepare('filling', '');
   await first.commit('lost', 'filling');
@@ -73,7 +73,7 @@ test('a record without a directory goes, with what was built on it, and nothing 
   await second.close();
 });
 
-test('numbers of removed snapshots are not given again', async () => {
+test('numbers of removed snapshots are not reused', async () => {
   const first = open();
   await first.prepare('a', '');
   await first.remove('a');
@@ -84,11 +84,11 @@ test('numbers of removed snapshots are not given again', async () => {
   await second.close();
 });
 
-test('a removed tree is out of the way at once, however deep and big, and off the disk soon', async () => {
+test('a removed tree vanishes at once, however deep and big, and is deleted in the background', async () => {
   const snapshotter = open();
   await snapshotter.prepare('big', '');
   const directory = await snapshotter.layerDirectory('big');
-  // deeper than a path can be: made from inside, as a container can
+  // deeper than PATH_MAX: created by changing into each directory, as a container can
   const script = `import os
 for i in range(150):
     os.mkdir('d' * 50); os.chdir('d' * 50)
@@ -104,11 +104,11 @@ for i in range(150):
   await snapshotter.close();
 });
 
-test('a process that is killed while it prepares, commits and removes leaves every key whole or not at all', async () => {
+test('after a process is killed while it prepares, commits and removes, every snapshot is complete or absent', async () => {
   const program = join(import.meta.dirname, 'busy-snapshotter.ts');
   for (const delayMs of [150, 200, 250, 300, 350]) {
     const child = spawn(process.execPath, [program, scratch], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(child.stdout, 'data'); // it is at work
+    await once(child.stdout, 'data'); // it has started its work
     const timer = setTimeout(() => child.kill('SIGKILL'), delayMs - 150);
     await once(child, 'exit');
     clearTimeout(timer);
@@ -117,8 +117,8 @@ test('a process that is killed while it prepares, commits and removes leaves eve
     for (const { key, parent } of list) {
       const directory = await snapshotter.layerDirectory(key);
       assert.ok(existsSync(directory), `${key} has no files`);
-      if (parent !== '') assert.ok(existsSync(join(directory, 'complete')), `${key} is not whole`);
-      assert.ok(parent === '' || list.some((other) => other.key === parent), `${key} has lost its parent`);
+      if (parent !== '') assert.ok(existsSync(join(directory, 'complete')), `${key} is not complete`);
+      assert.ok(parent === '' || list.some((other) => other.key === parent), `${key} has no parent`);
     }
     await snapshotter.settle();
     assert.equal(directories().length, list.length);

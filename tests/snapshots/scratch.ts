@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { openDatabase } from '../../packages/metadata/src/database.ts';
 import type { MetadataDatabase } from '../../packages/metadata/src/metadata-database.ts';
 
-/** A new directory for one test. Not below /tmp of some hosts only: overlayfs needs a real file system there. */
+/** A new directory for one test. Below /var/tmp, as overlayfs does not work on tmpfs on some hosts. */
 export function makeScratch(): string {
   return mkdtempSync(join(process.env.PODWRIGHT_TEST_DIR ?? '/var/tmp', 'podwright-snapshots-'));
 }
 
 const opened = new Map<string, MetadataDatabase>();
 
-/** The records in this directory; those that were opened before are closed, as at the end of their process. */
+/** Opens the records in this directory. Closes an earlier instance, as the end of its process would. */
 export function openRecords(root: string): MetadataDatabase {
   const path = join(root, 'records.db');
   opened.get(path)?.close();

@@ -26,7 +26,7 @@ const soon = () => AbortSignal.timeout(30_000);
 const noise = randomBytes(1_500_000).toString('hex');
 const archive = tarArchive([file('first', 'one'), file('big', noise), file('last', 'two')]);
 
-/** A blob of which nothing has come, and what lets more of it come. */
+/** Starts to unpack a blob of which no byte has arrived; `send` lets it arrive up to an offset. */
 function begin(name: string, blob: Buffer) {
   const path = scratch.at(`${name}.partial`);
   writeFileSync(path, '');
@@ -46,7 +46,7 @@ function begin(name: string, blob: Buffer) {
     overlayWhiteouts: true,
     signal: AbortSignal.any([soon(), arriving.failed]),
   });
-  unpacked.catch(() => undefined); // its test looks at it later
+  unpacked.catch(() => undefined); // the test awaits it later
   return { arriving, directory, send, unpacked };
 }
 
@@ -57,45 +57,45 @@ for (const [name, blob] of Object.entries({
   gzip: gzipSync(archive),
   zstd: zstdCompressSync(archive),
 })) {
-  test(`${name}: what has come is unpacked before the rest is there, however the stream is cut`, async () => {
+  test(`${name}: arrived bytes are unpacked before the rest arrives, however the stream is split`, async () => {
     const { directory, send, unpacked } = begin(name, blob);
     for (const until of [0, 1, 5, 6, 7, 600, Math.floor(blob.length / 2)]) send(until);
     await appears(`${directory}/first`);
     assert.ok(!existsSync(`${directory}/last`));
     send(blob.length);
-    const whole = await unpackEntries(unpacker, scratch, blob, { name: `${name}-whole` });
-    assert.deepEqual(await unpacked, whole);
+    const complete = await unpackEntries(unpacker, scratch, blob, { name: `${name}-complete` });
+    assert.deepEqual(await unpacked, complete);
     assert.equal(text(`${directory}/last`), 'two');
     assert.equal(text(`${directory}/big`), noise);
   });
 }
 
-test('a blob that ends early, or is refused early, leaves a worker that takes the next', async () => {
+test('after a blob that ends early or is refused, the worker can unpack the next', async () => {
   const blob = gzipSync(archive);
   const cut = begin('cut', blob.subarray(0, blob.length - 20));
   cut.send(blob.length - 20);
-  await rejects(cut.unpacked, 'data_loss', /damaged or cut/);
+  await rejects(cut.unpacked, 'data_loss', /damaged or truncated/);
   const refused = begin('refused', gzipSync(tarArchive([file('../../x', 'y'), file('a', noise)])));
-  refused.send(1_000_000); // and the rest never comes
+  refused.send(1_000_000); // the rest never arrives
   await rejects(refused.unpacked, 'invalid_argument', /x/);
   refused.send(1_000_001);
   assert.equal((await unpackEntries(unpacker, scratch, [file('a', 'b')])).entries, 1);
 });
 
-test('a transfer that fails ends the unpacking, which writes nothing any more', async () => {
+test('a failed transfer ends the unpacking, after which no more is written', async () => {
   const blob = gzipSync(archive);
   const { arriving, directory, send, unpacked } = begin('failed', blob);
   send(Math.floor(blob.length / 2));
   await appears(`${directory}/big`);
   arriving.fail();
-  await rejects(unpacked, 'aborted', /ended before it was whole/);
+  await rejects(unpacked, 'aborted', /ended before it was complete/);
   const { size } = statSync(`${directory}/big`);
   send(blob.length);
   assert.equal((await unpackEntries(unpacker, scratch, blob)).entries, 3);
   assert.equal(statSync(`${directory}/big`).size, size);
 });
 
-test('blobs that never come whole hold one worker, and no other layer', async () => {
+test('blobs that arrive slowly occupy only one worker, and do not block other layers', async () => {
   const blob = gzipSync(archive);
   const slow = ['a', 'b', 'c'].map((name) => begin(name, blob));
   for (const { send } of slow) send(Math.floor(blob.length / 2));

@@ -1,4 +1,4 @@
-/** Layers made to harm: nothing outside of their directory changes, and the error says why. */
+/** Hostile layers: nothing outside of their directory may change, and errors must have the reason. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -34,7 +34,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** Unpacks, and makes sure that the directory beside the layer's is as before. */
+/** Unpacks, and asserts that the directory next to the layer's has not changed. */
 async function unpack(entries: FixtureEntry[] | Buffer, options: Partial<UnpackOptions> = {}): Promise<void> {
   const before = describeTree(outside, system);
   try {
@@ -57,8 +57,8 @@ function refuses(
   });
 }
 
-suite('ways out of the directory', () => {
-  test('names with .. that lead out are refused, others are resolved', async () => {
+suite('escapes from the directory', () => {
+  test('names with .. that lead out of the layer are refused, others are resolved', async () => {
     for (const name of ['../outside/x', '..', 'a/../../outside/x', '/../x', 'a/b/../../../x']) {
       await refuses([file(name, 'x')], 'invalid_argument', /leads out of it/);
     }
@@ -66,24 +66,24 @@ suite('ways out of the directory', () => {
     assert.equal(text(scratch.at('layer/b')), 'inside');
   });
 
-  test('links in the way are followed inside the layer only', async () => {
+  test('links in parent directories are resolved inside the layer', async () => {
     await unpack([symlink('abs', outside), file('abs/x', 'x'), symlink('up', '../../../..'), file('up/y', 'y')]);
     assert.equal(text(join(scratch.at('layer'), outside, 'x')), 'x');
     assert.equal(text(scratch.at('layer/y')), 'y');
   });
 
-  test('a link is replaced by a file of its name, not written through', async () => {
+  test('a file replaces a link of the same name instead of being written through it', async () => {
     await unpack([symlink('x', join(outside, 'secret')), file('x', 'mine', { mode: 0o777, uid: 99 })]);
     assert.equal(text(scratch.at('layer/x')), 'mine');
   });
 
-  test("a directory of a link's name replaces it, and its attributes go to the directory", async () => {
+  test('a directory replaces a link of the same name, and attributes are set on the directory', async () => {
     await unpack([symlink('x', outside), directory('x', { mode: 0o777, uid: 99 }), file('x/y', 'y')]);
     assert.ok(lstatSync(scratch.at('layer/x')).isDirectory());
     assert.equal(text(scratch.at('layer/x/y')), 'y');
   });
 
-  test('a directory that becomes a link takes nothing of what comes later along', async () => {
+  test('if a link replaces a directory, the deferred attributes of the directory are not set through the link', async () => {
     const pax = { 'SCHILY.xattr.user.evil': 'x', mtime: '5' };
     await unpack([
       directory('d', { pax }),
@@ -94,25 +94,25 @@ suite('ways out of the directory', () => {
     assert.ok(lstatSync(scratch.at('layer/d')).isSymbolicLink());
   });
 
-  test('hard links lead to files of the layer only', async () => {
+  test('hard links can only have files of the layer as targets', async () => {
     for (const target of ['../outside/secret', 'a/../../outside/secret', '..']) {
       await refuses([hardLink('x', target)], 'invalid_argument', /leads out of it/);
     }
-    await refuses([hardLink('x', join(outside, 'secret'))], 'invalid_argument', /which is not there/);
-    await refuses([symlink('l', outside), hardLink('x', 'l/secret')], 'invalid_argument', /which is not there/);
+    await refuses([hardLink('x', join(outside, 'secret'))], 'invalid_argument', /which does not exist/);
+    await refuses([symlink('l', outside), hardLink('x', 'l/secret')], 'invalid_argument', /which does not exist/);
     await refuses([directory('d'), hardLink('x', 'd')], 'invalid_argument', /hard link to a directory/);
     await refuses([hardLink('x', '/')], 'invalid_argument', /hard link to the root/);
     await unpack([symlink('s', join(outside, 'secret')), hardLink('x', 's'), file('x', 'mine')]);
     assert.equal(text(scratch.at('layer/x')), 'mine');
   });
 
-  test('hard links to parents do not follow links there either', async () => {
+  test('hard links to files of parent layers do not follow links there', async () => {
     await unpackEntries(unpacker, scratch, [symlink('l', outside), file('f', '1')], { name: 'base' });
     const parentDirectories = [scratch.at('base')];
-    await refuses([hardLink('x', 'l/secret')], 'invalid_argument', /which is not there/, { parentDirectories });
+    await refuses([hardLink('x', 'l/secret')], 'invalid_argument', /which does not exist/, { parentDirectories });
   });
 
-  test('whiteouts delete only names of their directory', async () => {
+  test('whiteouts only delete names in their directory', async () => {
     for (const name of ['.wh.', '.wh..', '.wh...', 'a/.wh.', 'a/.wh...']) {
       await refuses([directory('a'), file(name)], 'invalid_argument', /names no file/);
     }
@@ -120,38 +120,42 @@ suite('ways out of the directory', () => {
     await unpack([symlink('l', outside), file('l/.wh.secret'), file('l/.wh..wh..opq')], { overlayWhiteouts: false });
   });
 
-  test('attributes that steer overlayfs are not taken', async () => {
+  test('extended attributes that control overlayfs are ignored', async () => {
     const pax = { 'SCHILY.xattr.trusted.overlay.redirect': '/etc', 'SCHILY.xattr.trusted.overlay.opaque': 'y' };
     await unpack([directory('d', { pax }), file('f', '', { pax })]);
     for (const name of ['d', 'f']) assert.deepEqual(system.listXattrs(scratch.at(`layer/${name}`)), []);
   });
 
-  test('loops of links end', async () => {
+  test('loops of links are refused', async () => {
     await refuses([symlink('a', 'b'), symlink('b', 'a'), file('a/x')], 'invalid_argument', /too many symbolic links/);
     await refuses([symlink('a', 'a/a/a/a'), file('a/x')], 'invalid_argument', /too many symbolic links/);
   });
 });
 
-suite('entries that do not fit', () => {
+suite('invalid entries', () => {
   test('a file cannot be a directory', async () => {
-    await refuses([file('a', 'x'), file('a/b', 'y')], 'invalid_argument', /"a" is no directory, but has entries below/);
+    await refuses(
+      [file('a', 'x'), file('a/b', 'y')],
+      'invalid_argument',
+      /"a" is not a directory, but has entries below/,
+    );
     await refuses([file('.', 'x')], 'invalid_argument', /the root is a file/);
     await refuses([symlink('/', 'x')], 'invalid_argument', /the root is a symlink/);
   });
 
-  test('names longer than the kernel takes are told', async () => {
+  test('names longer than the kernel allows are refused', async () => {
     await refuses([{ name: 'x', pax: { path: 'n'.repeat(256) } }], 'invalid_argument', /name too long/);
     await refuses([{ name: 'x', pax: { path: 'n/'.repeat(3000) } }], 'invalid_argument', /a name has 6000 bytes/);
   });
 
-  test('an empty link target, a device out of range, and an attribute that is too big are told', async () => {
-    await refuses([symlink('x', '')], 'not_found', /make "x"/);
+  test('an empty link target, a device out of range, and an attribute that is too big are refused', async () => {
+    await refuses([symlink('x', '')], 'not_found', /create "x"/);
     await refuses([{ name: 'x', flag: '3', device: [5000, 0] }], 'invalid_argument', /out of range/);
     const pax = { 'SCHILY.xattr.user.big': 'x'.repeat(70_000) };
     await refuses([{ name: 'x', pax }], 'invalid_argument', /attribute of 70000 bytes/);
   });
 
-  test('a file that is replaced again and again is what the last entry says', async () => {
+  test('the last of many entries of one name takes effect', async () => {
     const kinds = (index: number): FixtureEntry =>
       [directory('x'), file('x', `${index}`), symlink('x', 'y'), { name: 'x', flag: '6' }, file('x/y', 'z')][
         index % 5
@@ -164,10 +168,10 @@ suite('entries that do not fit', () => {
   });
 });
 
-suite('packing', () => {
+suite('compression', () => {
   const archive = tarArchive([file('x', 'content'.repeat(1000))]);
 
-  test('is told by the bytes, not by the media type', async () => {
+  test('is detected from the bytes, not from the media type', async () => {
     const many = (pack: (bytes: Buffer) => Buffer) =>
       Buffer.concat([pack(archive.subarray(0, 700)), pack(archive.subarray(700))]);
     const skippable = Buffer.from('502a4d1804000000abcdef01', 'hex');
@@ -182,17 +186,17 @@ suite('packing', () => {
     }
   });
 
-  test('may be followed by something, and so may the archive in it; both may be empty', async () => {
+  test('allows certain data after the stream and any after the archive, and empty streams and archives', async () => {
     const garbage = Buffer.from('garbage, and more of it');
     const followed = Buffer.concat([archive, garbage]);
     const zeros = Buffer.alloc(1024);
     const cases: [string, Buffer, Buffer, number][] = [
       ['an archive', followed, followed, 1],
-      ['an archive that is packed', gzipSync(followed), followed, 1],
+      ['a compressed archive', gzipSync(followed), followed, 1],
       ['a gzip stream', Buffer.concat([gzipSync(archive), zeros]), archive, 1],
-      ['a gzip stream, by many zeros', Buffer.concat([gzipSync(archive), Buffer.alloc(3 << 20)]), archive, 1],
+      ['a gzip stream with many zeros', Buffer.concat([gzipSync(archive), Buffer.alloc(3 << 20)]), archive, 1],
       ['no archive', Buffer.alloc(0), Buffer.alloc(0), 0],
-      ['no archive, packed', gzipSync(Buffer.alloc(0)), Buffer.alloc(0), 0],
+      ['no archive, compressed', gzipSync(Buffer.alloc(0)), Buffer.alloc(0), 0],
       ['an empty archive', gzipSync(zeros), zeros, 0],
     ];
     for (const [what, blob, content, count] of cases) {
@@ -203,35 +207,39 @@ suite('packing', () => {
       assert.deepEqual([diffId, entries], [expected, count], what);
     }
     for (const pack of [gzipSync, zstdCompressSync])
-      await refuses(Buffer.concat([pack(archive), garbage]), 'data_loss', /stream is damaged or cut/);
+      await refuses(Buffer.concat([pack(archive), garbage]), 'data_loss', /stream is damaged or truncated/);
   });
 
-  test('that layers do not have is named', async () => {
-    await refuses(Buffer.from('425a6839314159', 'hex'), 'unimplemented', /bzip2; use gzip, zstd or none/);
+  test('is named in the error if layers cannot have it', async () => {
+    await refuses(Buffer.from('425a6839314159', 'hex'), 'unimplemented', /bzip2; use gzip, zstd or no compression/);
     await refuses(Buffer.from('fd377a585a000004', 'hex'), 'unimplemented', /xz/);
     await refuses(gzipSync(archive), 'unimplemented', /encrypted/, { mediaType: 'x+encrypted' });
     await refuses(brotliCompressSync(archive), 'data_loss', /ends in the middle|checksum/);
   });
 
-  test('a blob that is cut or damaged is told', async () => {
+  test('is refused if the stream is truncated or damaged', async () => {
     const random = tarArchive([file('x', randomBytes(300_000).toString('base64'))]);
     for (const pack of [gzipSync, zstdCompressSync]) {
       const blob = pack(random);
-      await refuses(blob.subarray(0, blob.length / 2), 'data_loss', /stream is damaged or cut|ends in the middle/);
-      await refuses(blob.subarray(0, -1), 'data_loss', /stream is damaged or cut/);
-      await refuses(blob.subarray(0, 20), 'data_loss', /stream is damaged or cut/);
+      await refuses(
+        blob.subarray(0, blob.length / 2),
+        'data_loss',
+        /stream is damaged or truncated|ends in the middle/,
+      );
+      await refuses(blob.subarray(0, -1), 'data_loss', /stream is damaged or truncated/);
+      await refuses(blob.subarray(0, 20), 'data_loss', /stream is damaged or truncated/);
       const damaged = Buffer.from(blob);
       damaged.fill(0xff, 40, 200);
       await refuses(damaged, 'data_loss', /stream is damaged/);
     }
     const followed = Buffer.concat([zstdCompressSync(random), Buffer.from('something else')]);
-    await refuses(followed, 'data_loss', /something follows its frames/);
+    await refuses(followed, 'data_loss', /other data follows its frames/);
     await refuses(random.subarray(0, 100_000), 'data_loss', /ends in the middle of x/);
   });
 });
 
 suite('bombs', () => {
-  test('more bytes than are allowed end the unpacking', async () => {
+  test('a layer of more bytes than allowed is refused', async () => {
     const bomb = gzipSync(tarArchive([file('x', '0'.repeat(50 << 20))]));
     assert.ok(bomb.length < 100_000);
     await refuses(bomb, 'resource_exhausted', /more than the 10485760 bytes/, { maxBytes: 10 << 20 });
@@ -240,7 +248,7 @@ suite('bombs', () => {
     await refuses(zeros, 'resource_exhausted', /more than the 10485760 bytes/, { maxBytes: 10 << 20 });
   });
 
-  test('a full disk is told, and some of it is left', async () => {
+  test('a full disk is reported, and some space is left free', async () => {
     const disk = scratch.directory('disk');
     mountAll(system, [{ type: 'tmpfs', source: 'small', options: ['size=8m'] }], disk);
     const target = join(disk, 'layer');
@@ -250,7 +258,7 @@ suite('bombs', () => {
     mountAll(system, [{ type: 'tmpfs', source: 'few files', options: ['nr_inodes=50'] }], disk);
     mkdirSync(target);
     const entries = Array.from({ length: 100 }, (_, index) => file(`f${index}`));
-    await refuses(entries, 'resource_exhausted', /make "f4[0-9]": .*no space left on device/, { directory: target });
+    await refuses(entries, 'resource_exhausted', /create "f4[0-9]": .*no space left on device/, { directory: target });
   });
 
   test('huge sparse files take no space', async () => {
@@ -263,14 +271,14 @@ suite('bombs', () => {
   });
 });
 
-suite('giving up', () => {
+suite('aborting', () => {
   const big = gzipSync(tarArchive(Array.from({ length: 6000 }, (_, index) => file(`d${index % 100}/f${index}`, 'x'))), {
     level: 1,
   });
 
-  test('an aborted unpacking ends with the reason, and writes nothing any more', async () => {
+  test('an aborted unpacking rejects with the reason, and writes no more', async () => {
     const controller = new AbortController();
-    const reason = new Error('given up');
+    const reason = new Error('aborted');
     let reports = 0;
     const onProgress = () => {
       reports++;
@@ -285,17 +293,17 @@ suite('giving up', () => {
     assert.deepEqual(count(), before);
   });
 
-  test('an aborted one that waits its turn ends at once, and the others do not notice', async () => {
+  test('an unpacking that is aborted while it waits rejects at once, and others are not affected', async () => {
     const controller = new AbortController();
     const running = ['a', 'b'].map((name) => unpackEntries(unpacker, scratch, big, { name }));
     const waiting = unpackEntries(unpacker, scratch, big, { name: 'c', signal: controller.signal });
-    controller.abort(new Error('given up'));
-    await assert.rejects(waiting, /given up/);
+    controller.abort(new Error('aborted'));
+    await assert.rejects(waiting, /aborted/);
     assert.deepEqual(readdirSync(scratch.at('c')), []);
     for (const { entries } of await Promise.all(running)) assert.equal(entries, 6000);
   });
 
-  test('an idle unpacker does not keep the process alive', () => {
+  test('an idle unpacker does not prevent the process from exiting', () => {
     const blob = scratch.at('alive.blob');
     writeFileSync(blob, gzipSync(tarArchive([file('x')])));
     const script = `

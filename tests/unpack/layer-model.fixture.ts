@@ -1,12 +1,12 @@
 import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { directory, file, symlink } from './layer.fixture.ts';
 
-/** `isOwn`: the layer that is applied made it, or has an entry below it. */
+/** `isOwn`: the layer being applied has an entry for it or below it. */
 type Node = { children?: Map<string, Node>; content: string; isOwn: boolean };
 
 /**
- * What a reader sees once a layer is applied, by the image-spec alone (v1, layer.md): whiteouts delete what the layers below have,
- * everything else is made in the order of the archive.
+ * A model of applying a layer by the image-spec alone (v1, layer.md): whiteouts delete files of the layers below, all other entries are
+ * created in the order of the archive.
  */
 export class LayerModel {
   readonly #root: Node = { children: new Map(), content: '', isOwn: true };
@@ -16,7 +16,7 @@ export class LayerModel {
     disown(this.#root);
   }
 
-  /** Whether an entry in this directory, and a whiteout there, mean the same to every reader of the image-spec. */
+  /** Whether the directory exists, so that the image-spec defines the meaning of entries and whiteouts in it. */
   has(path: string[]): boolean {
     return this.#find(path)?.children !== undefined;
   }
@@ -32,7 +32,7 @@ export class LayerModel {
     else here.children!.set(last, { content: flag === '2' ? `-> ${link}` : String(body), isOwn: true });
   }
 
-  /** As `contents` in the tests shows a directory. */
+  /** The contents, in the format of `contents` in the tests. */
   contents(): Record<string, string> {
     return Object.fromEntries(listed(this.#root, ''));
   }
@@ -42,18 +42,19 @@ export class LayerModel {
   }
 }
 
-/** The directory of this name, made in place of what is none. */
+/** Returns the directory of this name, creating it if necessary in place of another file. */
 function enter(parent: Node, name: string): Node {
-  const there = parent.children!.get(name);
-  const node = there?.children === undefined ? { children: new Map<string, Node>(), content: '', isOwn: true } : there;
+  const existing = parent.children!.get(name);
+  const node =
+    existing?.children === undefined ? { children: new Map<string, Node>(), content: '', isOwn: true } : existing;
   node.isOwn = true;
   parent.children!.set(name, node);
   return node;
 }
 
 function whiteOut(parent: Node, name: string): void {
-  const there = parent.children!.get(name);
-  if (there?.isOwn) hideLower(there);
+  const existing = parent.children!.get(name);
+  if (existing?.isOwn) hideLower(existing);
   else parent.children!.delete(name);
 }
 
@@ -75,18 +76,18 @@ function listed({ children = new Map() }: Node, prefix: string): [string, string
   });
 }
 
-/** A number below `bound`; each call gives the next of a sequence that the seed decides. */
+/** A seeded generator of integers below `bound`. */
 export function randomNumbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0; // Numerical Recipes; the high bits are the random ones
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0; // constants from Numerical Recipes; the high bits are the most random
     return Math.floor((state / 2 ** 32) * bound);
   };
 }
 
 const NAMES = ['a', 'b', 'c'];
 
-/** A random layer over `lower`: few names, so that entries and whiteouts meet; no entry goes through a link or a file of the layer. */
+/** A random layer over `lower`. It has few names, so that entries and whiteouts collide; no parent of an entry is a link or file. */
 export function randomLayer(lower: FixtureEntry[], seed: number): { entries: FixtureEntry[]; model: LayerModel } {
   const below = randomNumbers(seed);
   const model = new LayerModel(lower);

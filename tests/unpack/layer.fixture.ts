@@ -7,7 +7,7 @@ import type { Scratch } from './scratch.ts';
 
 export const gzipLayer = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-/** Writes a layer of these entries, and unpacks it into `<scratch>/<name>`, which is made if it is not there. */
+/** Writes a layer of these entries and unpacks it into `<scratch>/<name>`, which is created if necessary. */
 export function unpackEntries(
   unpacker: LayerUnpacker,
   scratch: Scratch,

@@ -1,4 +1,4 @@
-/** Layers that GNU tar wrote are unpacked as GNU tar unpacks them: content, mode, owner, times, links, devices, attributes. */
+/** Layers written by GNU tar must be unpacked as by GNU tar: content, mode, owner, times, links, devices, attributes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ const system = loadSystem();
 const unpacker = new LayerUnpacker({ system });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Options with which GNU tar keeps everything, to write and to read. */
+/** Options with which GNU tar preserves everything, for writing and reading. */
 const everything = ['--xattrs', '--xattrs-include=*', '--numeric-owner', '--sparse'];
 
 type Layer = { name: string; fill: (at: (path: string) => string) => void; options?: string[] };
@@ -41,7 +41,7 @@ const write = (path: string, content: string | Buffer = 'content', mode = 0o644)
   chmodSync(path, mode);
 };
 
-/** Bytes that do not pack well, the same each time. */
+/** Incompressible but deterministic bytes. */
 const noise = (length: number) => {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash('sha256').update(`${index}`).digest(),
@@ -113,7 +113,7 @@ const layers: Layer[] = [
         write(at(name));
         mkdirSync(at(`d-${name}`));
         symlinkSync('x', at(`l-${name}`));
-        const text = String(time); // Node takes a negative number for the present time
+        const text = String(time); // Node.js takes a negative number for the current time
         for (const path of [name, `d-${name}`, `l-${name}`]) lutimesSync(at(path), text, text);
         assert.equal(lstatSync(at(name)).mtimeMs, time * 1000);
       }
@@ -270,7 +270,7 @@ const layers: Layer[] = [
   })),
 ];
 
-suite('a layer is unpacked as GNU tar does it', () => {
+suite('a layer is unpacked as by GNU tar', () => {
   for (const [index, { name, fill, options = ['--format=pax'] }] of layers.entries()) {
     test(name, async () => {
       using scratch = new Scratch();
@@ -279,8 +279,8 @@ suite('a layer is unpacked as GNU tar does it', () => {
       const archive = scratch.at('layer.tar');
       const xattrs =
         options[0] === '--format=pax' ? everything : everything.filter((option) => !option.startsWith('--xattrs'));
-      const wanted = options.some((option) => /v7|ustar/.test(option)) ? ['--numeric-owner'] : xattrs;
-      execFileSync('tar', [...wanted, ...options, '-C', source, '-cf', archive, '.']);
+      const writeOptions = options.some((option) => /v7|ustar/.test(option)) ? ['--numeric-owner'] : xattrs;
+      execFileSync('tar', [...writeOptions, ...options, '-C', source, '-cf', archive, '.']);
       const reference = scratch.directory('reference');
       execFileSync('tar', [...everything, '-p', '-C', reference, '-xf', archive], {
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -303,7 +303,7 @@ suite('a layer is unpacked as GNU tar does it', () => {
   }
 });
 
-/** The holes are still holes. */
+/** Asserts that holes were preserved. */
 function assertHoles(directory: string, reference: string): void {
   for (const name of ['s', 'one', 'many', 'none']) {
     const [ours, theirs] = [directory, reference].map(

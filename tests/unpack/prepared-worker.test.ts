@@ -1,4 +1,4 @@
-/** The thread that unpacks is started when a layer is expected; how small its bundle is says how soon it is there. */
+/** Worker threads are started in advance of expected layers, and their bundle must be small, as its size determines the start time. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { loadSystem } from '../../packages/system/src/system.ts';
 import { file, unpackEntries } from './layer.fixture.ts';
 import { Scratch } from './scratch.ts';
 
-test('a worker that was prepared takes the next layer, and no more are started than are needed', async (t) => {
+test('a prepared worker unpacks the next layer, and no more workers are started than needed', async (t) => {
   using scratch = new Scratch();
   const started: Worker[] = [];
   const onWorker = (worker: Worker) => started.push(worker);
@@ -18,7 +18,7 @@ test('a worker that was prepared takes the next layer, and no more are started t
   t.after(() => process.off('worker', onWorker));
   await using unpacker = new LayerUnpacker({ system: loadSystem() });
   const counted = async () => {
-    await new Promise(setImmediate); // the event comes in the next tick
+    await new Promise(setImmediate); // the event is emitted in the next tick
     return started.length;
   };
   unpacker.prepare();
@@ -34,7 +34,7 @@ test('a worker that was prepared takes the next layer, and no more are started t
   assert.equal(await counted(), 2);
 });
 
-test('the bundle of the worker loads nothing but what Node.js has', () => {
+test('the bundle of the worker only loads modules of Node.js', () => {
   using scratch = new Scratch();
   const out = scratch.at('dist');
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), out]);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A new directory for one test, with a directory to unpack into; on a real file system, which has all kinds of attributes. */
+/** A new directory for one test, below /var/tmp, where the file system supports all kinds of extended attributes. */
 export class Scratch implements Disposable {
   readonly path = mkdtempSync(join(process.env.PODWRIGHT_TEST_DIR ?? '/var/tmp', 'podwright-unpack-'));
 

@@ -1,4 +1,4 @@
-/** What a layer deletes, and what it takes from the layers below (image-spec v1, layer.md). */
+/** Whiteouts of a layer, and its references to files of the layers below (image-spec v1, layer.md). */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const base: FixtureEntry[] = [
   file('top', 'base'),
 ];
 
-/** Both ways to keep layers must show the same: an overlay of the layers, and a copy that each layer is applied to. */
+/** Checks the contents with both kinds of snapshots: an overlay of the layers, and a copy to which each layer is applied. */
 async function check(upper: FixtureEntry[], expected: Record<string, string>, lower = base): Promise<void> {
   using scratch = new Scratch();
   await unpackEntries(unpacker, scratch, lower, { name: 'base' });
@@ -62,7 +62,7 @@ async function check(upper: FixtureEntry[], expected: Record<string, string>, lo
 
 const all = { 'a/': '', 'a/1': 'base', 'a/2': 'base', 'a/b/': '', 'a/b/3': 'base', top: 'base' };
 const without = (...names: string[]) =>
-  Object.fromEntries(Object.entries(all).filter(([name]) => !names.some((gone) => name.startsWith(gone))));
+  Object.fromEntries(Object.entries(all).filter(([name]) => !names.some((prefix) => name.startsWith(prefix))));
 
 suite('whiteouts', () => {
   test('delete files and directories of the layers below', async () => {
@@ -71,12 +71,12 @@ suite('whiteouts', () => {
     await check([directory('a'), file('a/.wh.b'), file('.wh.top')], without('a/b', 'top'));
   });
 
-  test('of what is not there do nothing', async () => {
+  test('of missing files do nothing', async () => {
     await check([file('.wh.absent'), file('nowhere/at/all/.wh.x')].slice(0, 1), all);
     await check([file('a/.wh.1'), file('a/.wh.1')], without('a/1'));
   });
 
-  test('an opaque directory shows only what its layer has, wherever the mark stands', async () => {
+  test('that are opaque hide the lower contents of the directory, wherever they are in the archive', async () => {
     const opaque = file('a/.wh..wh..opq');
     const expected = { ...without('a/'), 'a/': '', 'a/new': 'new' };
     await check([directory('a'), opaque, file('a/new', 'new')], expected);
@@ -86,56 +86,56 @@ suite('whiteouts', () => {
     await check([file('a/b/new', 'new'), opaque, file('a/b/.wh..wh..opq')], below);
   });
 
-  test('do not delete what the same layer has, wherever they stand', async () => {
+  test('do not delete files of the same layer, wherever they are in the archive', async () => {
     const expected = { ...all, 'a/1': 'new' };
     await check([file('a/1', 'new'), file('a/.wh.1')], expected);
     await check([file('a/.wh.1'), file('a/1', 'new')], expected);
   });
 
-  test('a directory in place of a deleted one is empty', async () => {
+  test('of a directory hide its lower contents if the layer creates the directory again', async () => {
     const expected = { ...without('a/b'), 'a/b/': '', 'a/b/new': 'new' };
     await check([file('a/.wh.b'), directory('a/b'), file('a/b/new', 'new')], expected);
     await check([directory('a/b'), file('a/b/new', 'new'), file('a/.wh.b')], expected);
     await check([file('a/.wh.b'), file('a/b/new', 'new')], expected);
   });
 
-  test('thousands become marks of one inode', async () => {
+  test('share one inode', async () => {
     using scratch = new Scratch();
     const entries = Array.from({ length: 3000 }, (_, index) => file(`.wh.f${index}`));
     await unpackEntries(unpacker, scratch, entries, { parentDirectories: [scratch.directory('base')] });
-    const marks = readdirSync(scratch.at('layer')).map((name) => lstatSync(join(scratch.at('layer'), name)));
-    assert.equal(marks.length, 3000);
-    assert.ok(marks.every((stat) => stat.isCharacterDevice() && stat.rdev === 0));
-    assert.equal(new Set(marks.map(({ ino }) => ino)).size, 1);
+    const whiteouts = readdirSync(scratch.at('layer')).map((name) => lstatSync(join(scratch.at('layer'), name)));
+    assert.equal(whiteouts.length, 3000);
+    assert.ok(whiteouts.every((stat) => stat.isCharacterDevice() && stat.rdev === 0));
+    assert.equal(new Set(whiteouts.map(({ ino }) => ino)).size, 1);
   });
 
-  test('stay deletions when a later entry replaces the one before', async () => {
+  test('stay in effect if a later entry replaces the first whiteout', async () => {
     const rest = without('a/1', 'a/2', 'a/b');
-    const gone = [file('a/.wh.2'), file('a/.wh.b')];
-    await check([file('a/.wh.1'), file('a/1', 'new'), ...gone], { ...rest, 'a/1': 'new' });
-    await check([file('a/.wh.1'), symlink('a/1', '/etc/passwd'), ...gone], { ...rest, 'a/1': '-> /etc/passwd' });
-    await check([file('a/.wh.1'), directory('a/1'), file('a/1/x', 'new'), ...gone], {
+    const deletions = [file('a/.wh.2'), file('a/.wh.b')];
+    await check([file('a/.wh.1'), file('a/1', 'new'), ...deletions], { ...rest, 'a/1': 'new' });
+    await check([file('a/.wh.1'), symlink('a/1', '/etc/passwd'), ...deletions], { ...rest, 'a/1': '-> /etc/passwd' });
+    await check([file('a/.wh.1'), directory('a/1'), file('a/1/x', 'new'), ...deletions], {
       ...rest,
       'a/1/': '',
       'a/1/x': 'new',
     });
-    await check([file('a/.wh.1'), file('a/1/x', 'new'), ...gone], { ...rest, 'a/1/': '', 'a/1/x': 'new' });
+    await check([file('a/.wh.1'), file('a/1/x', 'new'), ...deletions], { ...rest, 'a/1/': '', 'a/1/x': 'new' });
   });
 
-  test('stay deletions when a later entry replaces the directory of the one before', async () => {
+  test('stay in effect if a later entry replaces the directory of the first whiteout', async () => {
     const rest = without('a', 'top');
     await check([file('a/.wh.1'), file('a', 'a file'), file('.wh.top')], { ...rest, a: 'a file' });
     await check([file('a/.wh.1'), symlink('a', 'a'), file('.wh.top')], { ...rest, a: '-> a' });
     await check([file('a/.wh.1'), symlink('a', '/etc'), file('.wh.top')], { ...rest, a: '-> /etc' });
   });
 
-  test('of a directory hold when the layer puts a file and then a directory in its place', async () => {
+  test('of a directory stay in effect if the layer replaces it by a file and then by a directory', async () => {
     const expected = { ...without('a'), 'a/': '', 'a/new': 'new' };
     await check([file('.wh.a'), file('a', 'x'), directory('a'), file('a/new', 'new')], expected);
     await check([file('a', 'x'), directory('a'), file('a/new', 'new')], expected);
   });
 
-  test('leave nothing in a directory that no layer below has, or that hides them', async () => {
+  test('leave no files in a directory that is new or opaque', async () => {
     await check([directory('new'), file('new/.wh.x'), file('new/y', 'y')], { ...all, 'new/': '', 'new/y': 'y' });
     const opaque = file('a/.wh..wh..opq');
     const expected = { ...without('a/'), 'a/': '', 'a/b/': '', 'a/b/new': 'new' };
@@ -144,7 +144,7 @@ suite('whiteouts', () => {
     await check([opaque, ...inside], expected);
   });
 
-  test('and other entries, in any order, leave what the image-spec says', async () => {
+  test('and other entries, in any order, have the result that the image-spec defines', async () => {
     const names = ['a', 'b', 'c'];
     const lower = names.flatMap((one) => [
       directory(one),
@@ -160,7 +160,7 @@ suite('whiteouts', () => {
     }
   });
 
-  test('leftovers of AUFS are no files', async () => {
+  test('of AUFS metadata are ignored', async () => {
     await check(
       [file('.wh..wh.aufs'), directory('.wh..wh.plnk'), file('.wh..wh.plnk/12.34', 'x'), directory('.wh..wh.orph')],
       all,
@@ -169,7 +169,7 @@ suite('whiteouts', () => {
 });
 
 suite('entries', () => {
-  test('of another kind take the place of those below, and of earlier ones', async () => {
+  test('replace files of another type, in layers below and in the same layer', async () => {
     await check([file('a', 'a file')], { ...without('a'), a: 'a file' });
     await check([directory('top'), file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
     await check([file('top/x', 'x')], { ...without('top'), 'top/': '', 'top/x': 'x' });
@@ -177,7 +177,7 @@ suite('entries', () => {
     await check([file('x', '1'), file('x', '2'), directory('x'), file('x/y', '3')], { ...all, 'x/': '', 'x/y': '3' });
   });
 
-  test('without their directories get them with the attributes that they have below', async () => {
+  test('whose parent directory has no entry get it with its attributes from the layers below', async () => {
     using scratch = new Scratch();
     const attributes = { mode: 0o2751, uid: 12, gid: 34, mtime: 1_000_000_000 };
     const pax = { 'SCHILY.xattr.user.probe': 'x', mtime: '1000000000' };
@@ -209,7 +209,7 @@ suite('entries', () => {
     assert.deepEqual([stat.mode & 0o7777, stat.uid, stat.gid, stat.mtimeMs], [0o1710, 5, 6, 77_000]);
   });
 
-  test('with absolute names go into the layer', async () => {
+  test('with absolute names are created inside the layer', async () => {
     await check([file('/etc/hosts', 'x'), file('//a/./1', 'new')], {
       ...all,
       'a/1': 'new',
@@ -243,13 +243,13 @@ suite('hard links to a layer below', () => {
     assert.equal(lstatSync(scratch.at('upper/d')).mode & 0o7777, 0o700);
   });
 
-  test('are refused where the file was deleted in between, in the same layer or was never there', async () => {
+  test('are refused if the file was deleted in a layer between or in the same layer, or never existed', async () => {
     using scratch = new Scratch();
     await unpackEntries(unpacker, scratch, [file('x', '1')], { name: 'base' });
     const one = [scratch.at('base')];
     await unpackEntries(unpacker, scratch, [file('.wh.x')], { name: 'middle', parentDirectories: one });
     const both = [scratch.at('middle'), scratch.at('base')];
-    const refused = { code: 'invalid_argument', message: /hard link to "x", which is not there/ };
+    const refused = { code: 'invalid_argument', message: /hard link to "x", which does not exist/ };
     await assert.rejects(
       unpackEntries(unpacker, scratch, [hardLink('y', 'x')], { name: 'u1', parentDirectories: both }),
       refused,

@@ -24,5 +24,5 @@ test('a driver that is set and cannot work is refused, with why and what to do',
   const check = (host: Host, message: RegExp) =>
     assert.throws(() => chooseCgroupDriver('systemd', host), { code: 'failed_precondition', message });
   check(NO_SYSTEMD, /cgroup_driver = "systemd": systemd is not the init process here; set it to "auto" or "cgroupfs"/);
-  check(HYBRID, /boot it with cgroup v2 alone; set it to/);
+  check(HYBRID, /boot it with cgroup v2 only; set it to/);
 });
