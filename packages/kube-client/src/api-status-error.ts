@@ -1,19 +1,19 @@
 import { codeOfHttpStatus, type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** meta/v1 Status of a request that failed, as far as clients look at it. */
+/** The fields of a failed request's meta/v1 Status that clients use. */
 export type ApiStatus = {
   /** HTTP status. */
   code: number;
-  /** `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, …; '' where the server gave none. */
+  /** `NotFound`, `AlreadyExists`, `Conflict`, `Expired`, …; '' if the server sent none. */
   reason: string;
   message: string;
-  /** Seconds to wait before the request is sent again, from the header `Retry-After` or the details. */
+  /** Seconds to wait before a retry, from the header `Retry-After` or the details. */
   retryAfterSeconds?: number;
-  /** What the server says of single fields, or of what it met. */
+  /** Details, for example about single fields. */
   causes?: { reason?: string; message?: string; field?: string }[];
 };
 
-/** The API server has answered, and refused. Without an answer a call rejects with `unavailable` or `deadline_exceeded`. */
+/** A failure reported by the API server. Without a response a call rejects with `unavailable` or `deadline_exceeded`. */
 export class ApiStatusError extends PodwrightError {
   readonly status: ApiStatus;
 
@@ -23,7 +23,7 @@ export class ApiStatusError extends PodwrightError {
   }
 }
 
-/** The API server's answer in an error, if it is one of that reason or HTTP status. */
+/** Whether an error is the API server's, with that reason or HTTP status. */
 export function isApiStatus(error: unknown, wanted: string | number): error is ApiStatusError {
   if (!(error instanceof ApiStatusError)) return false;
   return typeof wanted === 'number' ? error.status.code === wanted : error.status.reason === wanted;

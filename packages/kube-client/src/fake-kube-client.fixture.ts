@@ -15,10 +15,10 @@ import type {
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
 
-/** A call as it was made. `path` is what `getText` was asked for. */
+/** A recorded call. `path` is the argument of `getText`. */
 export type FakeCall = {
   verb: Verb;
-  /** Such as `pods`; '' for `getText`. */
+  /** For example `pods`; '' for `getText`. */
   plural: string;
   subresource?: string;
   place?: ObjectPlace;
@@ -29,29 +29,29 @@ export type FakeCall = {
   path?: string;
 };
 
-/** Which calls: those that have all of these. */
+/** Selects the calls that have all of these values. */
 export type CallMatch = Partial<Pick<FakeCall, 'verb' | 'plural' | 'subresource'>> & { name?: string };
 
-/** What a scripted call gives: an object or text, an error to reject with, or a function of the call. */
+/** The result of a scripted call: an object or text, an error to reject with, or a function of the call. */
 export type FakeAnswer = object | string | Error | ((call: FakeCall) => unknown);
 
-/** A watch that somebody has open. */
+/** An open watch. */
 export type FakeWatch = {
   readonly resource: Resource;
   readonly options: WatchOptions;
   push(event: WatchEvent<KubeObject>): void;
-  /** Ends the watch as a server does, or with an error. */
+  /** Ends the watch as a server would, or with an error. */
   end(error?: Error): void;
 };
 
-/** A refusal as the API server gives it. */
+/** An error of the API server. */
 export function refusal(code: number, reason: string, message: string = reason): ApiStatusError {
   return new ApiStatusError('fake call', { code, reason, message });
 }
 
 /**
- * An API server in memory for unit tests: it keeps objects, counts versions, knows equality in field selectors, records calls and
- * answers with what was scripted. It checks nothing that a real one checks, and merges patches of objects key by key.
+ * An API server in memory for unit tests. It stores objects, counts versions, supports equality in field selectors, records calls and
+ * returns scripted responses. It does not validate, and merges patches of objects key by key.
  */
 export class FakeKubeClient implements KubeClient {
   readonly calls: FakeCall[] = [];
@@ -61,35 +61,37 @@ export class FakeKubeClient implements KubeClient {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #scripts: { match: CallMatch; answers: FakeAnswer[] }[] = [];
   readonly #waiting = new Set<() => void>();
-  /** What watches may begin with that begin at an older version. */
+  /** Past events, for watches that start from an older version. */
   readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
 
-  /** The next calls that match give these, one each; after them the fake answers by itself again. Watches take errors alone. */
+  /**
+   * Makes the next matching calls return these values, one each; later calls return the default again. Watches can only be given errors.
+   */
   script(match: CallMatch, ...answers: FakeAnswer[]): void {
     this.#scripts.push({ match, answers });
   }
 
-  /** What the API has, as somebody else would write it: open watches hear of it. Gives the object as stored. */
+  /** Stores an object, like another client would: open watches receive an event. Returns the stored object. */
   put<T extends KubeObject>(resource: Resource, object: T): T {
     const key = keyOf(object.metadata);
-    const known = this.#all(resource).get(key);
-    const uid = object.metadata.uid ?? known?.metadata.uid ?? `uid-${++this.#version}`;
+    const existing = this.#all(resource).get(key);
+    const uid = object.metadata.uid ?? existing?.metadata.uid ?? `uid-${++this.#version}`;
     const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(++this.#version) } };
     this.#all(resource).set(key, stored);
-    this.#publish(resource, { type: known === undefined ? 'ADDED' : 'MODIFIED', object: stored });
+    this.#publish(resource, { type: existing === undefined ? 'ADDED' : 'MODIFIED', object: stored });
     return stored;
   }
 
-  /** Takes an object away, as somebody else would. */
+  /** Deletes an object, like another client would. */
   remove(resource: Resource, place: ObjectPlace): void {
-    const known = this.#all(resource).get(keyOf(place));
-    if (known === undefined) return;
+    const existing = this.#all(resource).get(keyOf(place));
+    if (existing === undefined) return;
     this.#all(resource).delete(keyOf(place));
-    const metadata = { ...known.metadata, resourceVersion: String(++this.#version) };
-    this.#publish(resource, { type: 'DELETED', object: { ...known, metadata } });
+    const metadata = { ...existing.metadata, resourceVersion: String(++this.#version) };
+    this.#publish(resource, { type: 'DELETED', object: { ...existing, metadata } });
   }
 
-  /** What the API has under this name. */
+  /** The stored object with this name. */
   stored<T extends KubeObject>(resource: Resource, place: ObjectPlace): T | undefined {
     return this.#all(resource).get(keyOf(place)) as T | undefined;
   }
@@ -98,7 +100,7 @@ export class FakeKubeClient implements KubeClient {
     return this.calls.filter((call) => matches(call, match));
   }
 
-  /** Resolves once that many matching calls were made since the beginning, with the last of them; rejects after 30 s. */
+  /** Resolves once there have been that many matching calls, with the last of them; rejects after 30 s. */
   async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
     const expired = AbortSignal.timeout(30_000);
     for (;;) {
@@ -172,9 +174,9 @@ export class FakeKubeClient implements KubeClient {
   ): Promise<T> {
     const call: FakeCall = { verb: 'patch', plural: resource.plural, subresource, place, body, patchType: type };
     return this.#call(call, () => {
-      const known = this.#existing(resource, place);
+      const existing = this.#existing(resource, place);
       this.#checkVersion(resource, place, (body as Partial<KubeObject>).metadata?.resourceVersion);
-      return type === 'json' ? known : this.put(resource, merged(known, body) as KubeObject);
+      return type === 'json' ? existing : this.put(resource, merged(existing, body) as KubeObject);
     }) as Promise<T>;
   }
 
@@ -256,7 +258,7 @@ export class FakeKubeClient implements KubeClient {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
     const script = this.#scripts.find(({ match, answers }) => answers.length > 0 && matches(call, match));
-    const answer = script?.answers.shift(); // now: the next call may be made before this one goes on
+    const answer = script?.answers.shift(); // taken before the await: the next call may be made meanwhile
     await Promise.resolve();
     if (answer === undefined) return usual();
     if (answer instanceof Error) throw answer;
@@ -340,9 +342,9 @@ function isSelected(object: KubeObject, { namespace, fieldSelector }: Selection)
   });
 }
 
-function merged(known: unknown, patch: unknown): unknown {
+function merged(existing: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
-  const result: Record<string, unknown> = isRecord(known) ? { ...known } : {};
+  const result: Record<string, unknown> = isRecord(existing) ? { ...existing } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else result[key] = merged(result[key], value);

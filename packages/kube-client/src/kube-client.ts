@@ -1,19 +1,19 @@
 import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 
-/** Which object of a resource; `namespace` for resources that have namespaces. */
+/** Identifies an object of a resource; `namespace` is for namespaced resources. */
 export type ObjectPlace = { namespace?: string; name: string };
 
-/** Which objects of a resource: all namespaces without `namespace`. */
+/** Selects objects of a resource; without `namespace` in all namespaces. */
 export type Selection = { namespace?: string; fieldSelector?: string; labelSelector?: string };
 
 export type CallOptions = {
-  /** Ends the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** The whole call, with what is repeated of it; 60 s unless given, none for watches. */
+  /** Deadline of the call including retries. Default 60 s; none for watches. */
   timeoutMs?: number;
 };
 
-/** How a patch is to be read (the Kubernetes API conventions, "Patch"). */
+/** The type of a patch (the Kubernetes API conventions, "Patch"). */
 export type PatchType = 'strategic' | 'merge' | 'json';
 
 export type DeleteOptions = {
@@ -24,19 +24,19 @@ export type DeleteOptions = {
 
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  /** `object` has a `resourceVersion` alone, and `k8s.io/initial-events-end` where the first objects are all told. */
+  /** `object` has only a `resourceVersion`, and the annotation `k8s.io/initial-events-end` after the initial objects. */
   | { type: 'BOOKMARK'; object: { metadata: KubeMetadata } };
 
-/** Whether the objects that there were are all told with it. */
+/** Whether the event marks the end of the initial objects. */
 export function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
   return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
 export type WatchOptions = Selection & {
   resourceVersion?: string;
-  /** Tells what there is as ADDED first, then a bookmark (WatchList). */
+  /** Sends the existing objects as ADDED first, and then a bookmark (WatchList). */
   sendInitialEvents?: boolean;
-  /** When the server is to end the watch. */
+  /** Time after which the server should end the watch. */
   timeoutSeconds: number;
   /** Called once the server has accepted the watch. */
   onOpen?: () => void;
@@ -45,8 +45,8 @@ export type WatchOptions = Selection & {
 export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
 
 /**
- * Typed calls of the Kubernetes API, as JSON. An answer that is no success rejects with `ApiStatusError`, after what client-go
- * repeats (429 and 5xx with `Retry-After`) has been repeated. Tokens and keys are never part of errors or logs.
+ * Typed calls of the Kubernetes API, as JSON. A response other than success rejects with `ApiStatusError`, after the retries that client-go
+ * would make (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
  */
 export interface KubeClient {
   get<T extends KubeObject>(resource: Resource, place: ObjectPlace, options?: CallOptions): Promise<T>;
@@ -55,7 +55,7 @@ export interface KubeClient {
     selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
     options?: CallOptions,
   ): Promise<ListOf<T>>;
-  /** Also of a subresource, such as `token` of a service account: `name` is then the object's. */
+  /** Also creates a subresource, such as `token` of a service account; then `name` is that of the object. */
   create<T extends KubeObject>(
     resource: Resource,
     object: KubeObject,
@@ -72,7 +72,7 @@ export interface KubeClient {
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T>;
-  /** As `patch`, answered with no more than the object's metadata: for those who know the rest. */
+  /** Like `patch`, but the response contains the object's metadata only. */
   patchForMetadata(
     resource: Resource,
     place: ObjectPlace,
@@ -82,17 +82,17 @@ export interface KubeClient {
   delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**
-   * Events until the server ends the watch, or the signal aborts. Rejects with `ApiStatusError` also for an ERROR event, and with
-   * `unavailable` where the connection is lost.
+   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, also for an ERROR event, and with
+   * `unavailable` if the connection is lost.
    */
   watch<T extends KubeObject>(
     resource: Resource,
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
-  /** The answer's text: `/version`, `/healthz`. */
+  /** The body of a response as text, for paths such as `/version` and `/healthz`. */
   getText(path: string, options?: CallOptions): Promise<string>;
-  /** Ends all connections, and opens new ones for what comes: after credentials have changed, or where the server seems gone. */
+  /** Closes all connections, so that later calls open new ones: after a change of credentials, or if the server seems unreachable. */
   reconnect(): void;
   close(): void;
 }

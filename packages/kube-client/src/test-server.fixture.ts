@@ -19,11 +19,11 @@ export type TestRequest = {
   body: string;
   httpVersion: string;
 };
-/** HTTP/2's has the same methods. */
+/** HTTP/2's response has the same methods. */
 export type TestResponse = ServerResponse;
 export type Handler = (request: TestRequest, response: TestResponse) => void;
 
-/** A key and a certificate of its own for 127.0.0.1 and the given DNS name, which also serves as its own authority. PEM. */
+/** Creates a key and a self-signed certificate for 127.0.0.1 and the DNS name, which is also its own CA. PEM. */
 export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { certificate: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), 'kube-client-'));
   try {
@@ -41,8 +41,8 @@ export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { 
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Answers with an object as JSON. */
-// biome-ignore lint/complexity/useMaxParams: as an answer is written
+/** Responds with an object as JSON. */
+// biome-ignore lint/complexity/useMaxParams: in the order of an HTTP response
 export function answer(
   response: TestResponse,
   status: number,
@@ -53,7 +53,7 @@ export function answer(
   response.end(JSON.stringify(body));
 }
 
-/** A server over HTTP/2 and TLS, HTTP/1.1 and TLS, or plain HTTP, that answers as `handle` says, which may be replaced. */
+/** A server over HTTP/2 with TLS, HTTP/1.1 with TLS, or plain HTTP. Its handler `handle` can be replaced. */
 export class TestServer {
   readonly requests: TestRequest[] = [];
   readonly sockets = new Set<Socket>();
@@ -101,12 +101,12 @@ export class TestServer {
     return this.certificate === undefined ? {} : { ca: this.certificate.certificate };
   }
 
-  /** Connections that were made since the beginning. */
+  /** Number of connections accepted so far. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Cuts all connections. */
+  /** Destroys all connections. */
   cut(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -131,11 +131,11 @@ export class TestServer {
   }
 }
 
-/** Waits until something is so, for at most 30 s. */
+/** Waits until the condition is true, for at most 30 s. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('not within 30 s');
+    if (performance.now() > deadline) throw new Error('the condition was not met within 30 s');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

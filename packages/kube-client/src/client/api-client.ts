@@ -23,12 +23,12 @@ const PATCH_CONTENT_TYPES: Record<PatchType, string> = {
   json: 'application/json-patch+json',
 };
 
-/** An object in the form of PartialObjectMetadata; a server that does not know it answers with the whole. */
+/** Requests PartialObjectMetadata; a server that does not support it returns the whole object. */
 const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
 type Connection = { reconnect(): void; close(): void };
 
-/** The calls of `KubeClient`, each a request. */
+/** Implements `KubeClient`; each call is a request. */
 export class ApiClient implements KubeClient {
   readonly #caller: Caller;
   readonly #connection: Connection;
@@ -80,7 +80,7 @@ export class ApiClient implements KubeClient {
     return decodeObject(what, await this.#send({ method: 'PUT', path, body: object, what }, options));
   }
 
-  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
   async patch<T extends KubeObject>(
     resource: Resource,
     place: ObjectPlace,
@@ -90,7 +90,7 @@ export class ApiClient implements KubeClient {
     return this.#patch(resource, place, { type, body, subresource }, options);
   }
 
-  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
   async patchForMetadata(
     resource: Resource,
     place: ObjectPlace,
@@ -101,7 +101,7 @@ export class ApiClient implements KubeClient {
     return metadata;
   }
 
-  // biome-ignore lint/complexity/useMaxParams: what, where and how, as the interface has them
+  // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
   async delete(
     resource: Resource,
     place: ObjectPlace,
@@ -137,7 +137,8 @@ export class ApiClient implements KubeClient {
   }
 
   getText(path: string, options?: CallOptions): Promise<string> {
-    if (!path.startsWith('/')) throw new PodwrightError('invalid_argument', `get ${path}: a path begins with a slash`);
+    if (!path.startsWith('/'))
+      throw new PodwrightError('invalid_argument', `get ${path}: a path must start with a slash`);
     return this.#caller.text({ method: 'GET', path, what: `get ${path}` }, MAX_OBJECT_BYTES, options);
   }
 
@@ -149,7 +150,7 @@ export class ApiClient implements KubeClient {
     this.#connection.close();
   }
 
-  // biome-ignore lint/complexity/useMaxParams: those of `patch`
+  // biome-ignore lint/complexity/useMaxParams: the parameters of `patch`
   async #patch<T extends KubeObject>(
     resource: Resource,
     place: ObjectPlace,
@@ -171,7 +172,7 @@ function placeOf({ metadata }: KubeObject): ObjectPlace {
   return { namespace: metadata.namespace, name: metadata.name ?? '' };
 }
 
-/** How errors name an object: `pods/status shop/web`. */
+/** The name of an object in errors: `pods/status shop/web`. */
 function shown({ plural }: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
   const kind = subresource === undefined ? plural : `${plural}/${subresource}`;
   const place = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');

@@ -12,17 +12,17 @@ import { isConnectionLost, lostConnection } from '../transport/connection-error.
 import type { HttpAnswer, HttpRequest } from '../transport/http-exchange.ts';
 import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 
-/** Who the client is, for each request. */
+/** Authenticates each request. */
 export type Authorization = {
-  /** The value of the header `Authorization`, if there is one. */
+  /** The value of the `Authorization` header, if any. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
-  /** The server answered 401 to this header: whether another try has something new to show. */
+  /** Called when the server has responded 401 to this header. Returns whether a retry would use different credentials. */
   refused?(header: string | undefined): Promise<boolean>;
 };
 
 export type CallerOptions = {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** What is before `/api` in the server's URL. */
+  /** The path before `/api` in the server's URL. */
   prefix: string;
   userAgent: string;
   authorization: Authorization;
@@ -33,13 +33,13 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string;
-  /** In which forms the answer may be; JSON unless given. */
+  /** Accepted media types of the response. Default JSON. */
   accept?: string;
-  /** What is attempted on what, for errors. */
+  /** The attempted operation and its object, for errors. */
   what: string;
 };
 
-/** Requests with their headers, repeated as client-go repeats them. */
+/** Sends requests with their headers, and retries them like client-go. */
 export class Caller {
   readonly #options: CallerOptions;
 
@@ -47,7 +47,7 @@ export class Caller {
     this.#options = options;
   }
 
-  /** The whole answer of at most `maxBytes`. */
+  /** Returns the whole response body, of at most `maxBytes`. */
   async text(call: Call, maxBytes: number, options: CallOptions = {}): Promise<string> {
     using signal = withTimeout(options.signal, options.timeoutMs ?? CALL_TIMEOUT_MS, call.what);
     try {
@@ -60,7 +60,7 @@ export class Caller {
     }
   }
 
-  /** The head of an answer that is a success, whose body the caller reads. */
+  /** Returns a successful response; the caller reads its body. */
   async open(call: Call, signal: AbortSignal): Promise<HttpAnswer> {
     try {
       for (let repeats = 0; ; repeats++) {
@@ -72,7 +72,7 @@ export class Caller {
     }
   }
 
-  /** Undefined when the call is to be repeated now. */
+  /** Undefined if the call should be retried now. */
   async #tryText(call: Call, maxBytes: number, attempt: Attempt): Promise<string | undefined> {
     const answer = await this.#accepted(call, attempt);
     if (answer === undefined) return undefined;
@@ -127,19 +127,19 @@ export class Caller {
 
 type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
-/** A GET whose connection was lost; nobody knows what became of other calls. */
+/** Only GETs are retried after a lost connection: it is unknown whether the server has processed other requests. */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
   return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
 }
 
-/** client-go repeats what was refused with 429 or 5xx if the header tells for how long to wait. */
+/** Like client-go, retries a response of 429 or 5xx if its header has a delay. */
 function secondsToRepeat({ status, header }: HttpAnswer, repeats: number): number | undefined {
   if (repeats >= MAX_REPEATS || (status !== 429 && status < 500)) return undefined;
   const seconds = secondsOf(header('retry-after'));
   return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS);
 }
 
-/** What the server said is told, not that the time for the call went by in waiting. */
+/** Reports the server's error rather than the deadline if the deadline passes during the wait. */
 async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
   try {
     await sleep(seconds * 1000, signal);
@@ -160,17 +160,18 @@ async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpReques
   return new ApiStatusError(call.what, status);
 }
 
-/** A server may repeat what it was shown, and errors are logged. */
+/** Removes the credential from the server's text, because errors are logged. */
 function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
   const credential = authorization.split(' ')[1] ?? '';
   return credential === '' ? text : text.replaceAll(credential, '…');
 }
 
 async function textOf(what: string, { body, isWhole }: HttpAnswer, maxBytes: number): Promise<string> {
-  const tooLong = () => new PodwrightError('resource_exhausted', `${what}: the answer has more than ${maxBytes} bytes`);
+  const tooLong = () =>
+    new PodwrightError('resource_exhausted', `${what}: the response has more than ${maxBytes} bytes`);
   try {
     const bytes = await gatherBytes(body, maxBytes, tooLong);
-    if (!isWhole()) throw lostConnection('the answer');
+    if (!isWhole()) throw lostConnection('the response');
     return bytes.toString('utf8');
   } catch (error) {
     throw error instanceof PodwrightError ? error : wrapError(what, error, 'unavailable');

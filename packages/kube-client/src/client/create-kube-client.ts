@@ -5,24 +5,27 @@ import { Transport, type TransportOptions } from '../transport/transport.ts';
 import { ApiClient } from './api-client.ts';
 import { type Authorization, Caller } from './caller.ts';
 
-/** Which server, and as whom. What is given as a function is asked again for each connection or request. */
+/** The server, and the client's credentials. Functions are called again for each connection or request. */
 export type ClusterAccess = {
-  /** `https://HOST[:PORT][/PATH]`; `http:` has neither secrecy nor client certificates, and is for tests. */
+  /** `https://HOST[:PORT][/PATH]`; `http:` is insecure, has no client certificates, and is for tests. */
   server: string;
   tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   authorization?: Authorization;
-  /** Called with what makes all connections anew, for when what they were made with has changed. Disposed with the client. */
+  /**
+   * Called with a function that reconnects everything, to be used when the TLS options have changed. The result is disposed with the
+   * client.
+   */
   follow?(reconnect: () => void): Disposable;
 };
 
 export type KubeClientOptions = ClusterAccess & {
-  /** When a silent connection is asked whether it lives: upstream's times unless given. */
+  /** When a silent connection is pinged. Default: upstream's times. */
   pings?: TransportOptions['pings'];
-  /** Between connections that the server ends without an answer: upstream's times unless given. */
+  /** Backoff for connections that the server closes without a response. Default: upstream's times. */
   pauses?: TransportOptions['pauses'];
 };
 
-/** A client whose connections are its own. Nothing is connected before the first call. */
+/** Creates a client with its own connections. Nothing is connected before the first call. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { address, prefix } = parseServer(options.server);
   const { tls = {}, pings, pauses, authorization = { header: () => undefined } } = options;
@@ -43,16 +46,19 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   });
 }
 
-/** A bearer token for `ClusterAccess`. */
+/** Bearer token authorization for `ClusterAccess`. */
 export function bearerToken(token: string): Authorization {
   return { header: () => `Bearer ${token}` };
 }
 
-/** The parts of a server's URL. Rejects what is no URL of http or https with `invalid_argument`. */
+/** Splits a server's URL. Throws `invalid_argument` for anything but an http or https URL. */
 export function parseServer(server: string): { address: TransportOptions['address']; prefix: string } {
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:') || url.hostname === '')
-    throw new PodwrightError('invalid_argument', `server ${JSON.stringify(server)}: no URL such as https://HOST:6443`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `server ${JSON.stringify(server)}: not a URL such as https://HOST:6443`,
+    );
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new PodwrightError(
       'invalid_argument',

@@ -2,16 +2,16 @@ import { isRecord, PodwrightError } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import type { ListOf } from '../kube-client.ts';
 
-/** An object of the API in an answer. What came is not told in errors: it may be a Secret. */
+/** Decodes an API object of a response. Errors do not quote the response: it may be a Secret. */
 export function decodeObject<T extends KubeObject>(what: string, text: string): T {
   const value = parse(what, text);
   if (!isRecord(value)) throw notAnObject(what);
-  value.metadata ??= {}; // reviews have none
+  value.metadata ??= {}; // reviews have no metadata
   if (!isRecord(value.metadata)) throw notAnObject(what);
   return value as unknown as T;
 }
 
-/** A list in an answer; its items have no kind of their own there, and get it. */
+/** Decodes a list. Its items lack apiVersion and kind, which are added. */
 export function decodeList<T extends KubeObject>(what: string, text: string, resource: Resource): ListOf<T> {
   const value = parse(what, text);
   if (!isRecord(value) || !isRecord(value.metadata)) throw notAnObject(what);
@@ -27,10 +27,10 @@ function parse(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PodwrightError('internal', `${what}: the answer is no JSON (${text.length} characters)`);
+    throw new PodwrightError('internal', `${what}: the response is not JSON (${text.length} characters)`);
   }
 }
 
 function notAnObject(what: string): PodwrightError {
-  return new PodwrightError('internal', `${what}: the answer is no object of the API`);
+  return new PodwrightError('internal', `${what}: the response is not an API object`);
 }

@@ -2,14 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import type { Resource } from '@podwright/kube-api';
 import type { ObjectPlace, Selection, WatchOptions } from '../kube-client.ts';
 
-/** The path of a resource's objects, in one namespace or all. */
+/** The path of a resource's objects, in one namespace or in all. */
 export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const within = namespace === undefined || namespace === '' ? '' : `/namespaces/${segment('namespace', namespace)}`;
   return `${root}${within}/${plural}`;
 }
 
-/** The path of one object, or of a subresource of it. */
+/** The path of one object or of its subresource. */
 export function objectPath(resource: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
   if (resource.namespaced && !namespace)
     throw new PodwrightError('invalid_argument', `${resource.plural} ${JSON.stringify(name)}: it has no namespace`);
@@ -17,10 +17,10 @@ export function objectPath(resource: Resource, { namespace, name }: ObjectPlace,
   return subresource === undefined ? path : `${path}/${segment('subresource', subresource)}`;
 }
 
-/** Names come from objects of others: none may lead elsewhere (apimachinery's IsValidPathSegmentName). */
+/** Rejects names that would change the path, because names may come from other users' objects (apimachinery's IsValidPathSegmentName). */
 function segment(what: string, text: string): string {
   if (text === '' || text === '.' || text === '..' || /[/%]/.test(text))
-    throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is no ${what} of the API`);
+    throw new PodwrightError('invalid_argument', `${JSON.stringify(text)} is not a valid ${what} of the API`);
   return encodeURIComponent(text);
 }
 
@@ -34,7 +34,7 @@ export function selectors({ fieldSelector, labelSelector }: Selection) {
   return { fieldSelector, labelSelector };
 }
 
-/** As client-go's reflector asks for watches. */
+/** The query of a watch, with the parameters of client-go's reflector. */
 export function watchQuery(options: WatchOptions): string {
   const { resourceVersion, sendInitialEvents, timeoutSeconds } = options;
   return query({

@@ -1,10 +1,10 @@
 import { sleep } from '@podwright/base';
 import type { CallOptions, KubeClient } from '../kube-client.ts';
 
-/** Calls a second on the average, and how many may go at once (client-go's token bucket). */
+/** Average calls per second, and the largest burst (client-go's token bucket). */
 export type RateLimit = { qps: number; burst: number };
 
-/** A bucket of tokens that fills at `qps`: who comes when it is empty waits, in the order of coming. */
+/** A token bucket that fills at `qps`. Callers wait in order while it is empty. */
 export class TokenBucket {
   readonly #limit: RateLimit;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class TokenBucket {
     this.#filledAtMs = now();
   }
 
-  /** Takes a token; how many ms to wait until it is there. */
+  /** Takes a token; returns the time to wait for it in ms. */
   take(): number {
     const { qps, burst } = this.#limit;
     const now = this.#now();
@@ -29,8 +29,8 @@ export class TokenBucket {
 }
 
 /**
- * The same client, whose calls through this one are limited; watches are not (as in client-go). The time of waiting is not part of
- * a call's timeout.
+ * A client whose calls are rate-limited, except watches (as in client-go). It shares the connection of `client`. The wait does not count
+ * towards a call's timeout.
  */
 export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
   const bucket = new TokenBucket(limit);
@@ -43,12 +43,12 @@ export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient 
     list: (resource, selection, options) => turn(options).then(() => client.list(resource, selection, options)),
     create: (resource, object, options) => turn(options).then(() => client.create(resource, object, options)),
     update: (resource, object, options) => turn(options).then(() => client.update(resource, object, options)),
-    // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
     patch: (resource, place, patch, options) => turn(options).then(() => client.patch(resource, place, patch, options)),
-    // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
     patchForMetadata: (resource, place, patch, options) =>
       turn(options).then(() => client.patchForMetadata(resource, place, patch, options)),
-    // biome-ignore lint/complexity/useMaxParams: as the interface has them
+    // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
     delete: (resource, place, how, options) => turn(options).then(() => client.delete(resource, place, how, options)),
     deleteCollection: (resource, selection, options) =>
       turn(options).then(() => client.deleteCollection(resource, selection, options)),

@@ -57,7 +57,7 @@ const STATUSES: [
     { code: 503, reason: 'r', message: 'm' },
   ],
   [
-    'a conflict without words, on POST',
+    'a conflict without a message, on POST',
     { status: 409, text: '', method: 'POST' },
     { code: 409, reason: 'AlreadyExists', message: 'the server reported a conflict' },
   ],
@@ -74,19 +74,19 @@ const STATUSES: [
 ];
 
 for (const [what, { status, text, type, after, method = 'GET' }, expected] of STATUSES) {
-  test(`a refusal that is ${what}`, () => {
+  test(`an error response that is ${what}`, () => {
     const refused = { method, status, text, contentType: type, retryAfter: after };
     assert.deepEqual(statusOfAnswer(refused), expected);
   });
 }
 
-test('long messages of servers are cut', () => {
+test('long messages of servers are truncated', () => {
   const text = JSON.stringify({ kind: 'Status', message: 'x'.repeat(100_000) });
   const refused = { method: 'GET', status: 500, text, contentType: undefined, retryAfter: undefined };
   assert.equal(statusOfAnswer(refused).message.length, 4096);
 });
 
-/** Refusals in turn, then success; how many requests came. */
+/** Error responses in turn, then success; returns the number of requests. */
 async function repeats(method: 'get' | 'create', refusals: [status: number, retryAfter?: string][]) {
   const left = [...refusals];
   await using server = await TestServer.start('h2', (_request, response) => {
@@ -105,7 +105,7 @@ async function repeats(method: 'get' | 'create', refusals: [status: number, retr
   };
 }
 
-test('429 and 5xx are repeated where the header says when, up to ten times; nothing else is', async () => {
+test('429 and 5xx are retried if the header has a delay, up to ten times; nothing else is', async () => {
   const check = async (refusals: [number, string?][], expected: object, method: 'get' | 'create' = 'get') =>
     assert.deepEqual(await repeats(method, refusals), expected);
   await check(
@@ -124,7 +124,7 @@ test('429 and 5xx are repeated where the header says when, up to ten times; noth
   await check(Array(20).fill([429, '0']), { requests: 11, status: 429 });
 });
 
-test('a server that asks for more time than the call has is told of by what it said', async () => {
+test('a delay beyond the call’s deadline rejects with the server’s error', async () => {
   await using server = await TestServer.start('h2', (_request, response) =>
     answer(response, 429, {}, { 'retry-after': '1000' }),
   );
@@ -133,7 +133,7 @@ test('a server that asks for more time than the call has is told of by what it s
   assert.equal(server.requests.length, 1);
 });
 
-test('an answer that does not come: deadline_exceeded, or the reason of the caller', async () => {
+test('a missing response: deadline_exceeded, or the signal’s reason', async () => {
   await using server = await TestServer.start('h2', () => undefined);
   using client = connect(server);
   await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 100 }), {
@@ -145,27 +145,31 @@ test('an answer that does not come: deadline_exceeded, or the reason of the call
 });
 
 const BROKEN_BODIES: [what: string, body: string, error: { code: string; message: RegExp }][] = [
-  ['no JSON', '<html>hidden', { code: 'internal', message: /^get nodes n: the answer is no JSON \(12 characters\)$/ }],
-  ['nothing', '', { code: 'internal', message: /the answer is no JSON/ }],
-  ['text', '"hidden"', { code: 'internal', message: /^get nodes n: the answer is no object of the API$/ }],
-  ['a list', '[]', { code: 'internal', message: /no object of the API/ }],
-  ['an object with odd metadata', '{"metadata":"hidden"}', { code: 'internal', message: /no object of the API/ }],
+  [
+    'no JSON',
+    '<html>hidden',
+    { code: 'internal', message: /^get nodes n: the response is not JSON \(12 characters\)$/ },
+  ],
+  ['nothing', '', { code: 'internal', message: /the response is not JSON/ }],
+  ['text', '"hidden"', { code: 'internal', message: /^get nodes n: the response is not an API object$/ }],
+  ['a list', '[]', { code: 'internal', message: /not an API object/ }],
+  ['an object with odd metadata', '{"metadata":"hidden"}', { code: 'internal', message: /not an API object/ }],
   [
     'long',
     ' '.repeat((16 << 20) + 1),
-    { code: 'resource_exhausted', message: /the answer has more than 16777216 bytes/ },
+    { code: 'resource_exhausted', message: /the response has more than 16777216 bytes/ },
   ],
 ];
 
 for (const [what, body, { code, message }] of BROKEN_BODIES) {
-  test(`an answer that is ${what} is refused`, async () => {
+  test(`a response that is ${what} is rejected`, async () => {
     await using server = await TestServer.start('h2', (_request, response) => response.end(body));
     using client = connect(server);
     await assert.rejects(client.get(NODES, { name: 'n' }), { code, message });
   });
 }
 
-test('an answer that is cut: a GET is sent again, what writes is not', async () => {
+test('after a truncated response a GET is retried, a write is not', async () => {
   for (const kind of ['h2', 'https'] as const) {
     let cuts = 0;
     const handle = (_request: unknown, response: TestResponse) => {
@@ -182,7 +186,7 @@ test('an answer that is cut: a GET is sent again, what writes is not', async () 
   }
 });
 
-test('nobody listens', async () => {
+test('a server that does not listen', async () => {
   const client = createKubeClient({ server: 'https://127.0.0.1:1' });
   await assert.rejects(client.get(NODES, { name: 'n' }), {
     code: 'unavailable',
@@ -191,7 +195,7 @@ test('nobody listens', async () => {
   client.close();
 });
 
-test('names lead nowhere else', async () => {
+test('names cannot change the path', async () => {
   await using server = await TestServer.start('h2', (_request, response) => answer(response, 200, NODE));
   using client = connect(server);
   for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../nodes/n'])
@@ -205,7 +209,7 @@ test('names lead nowhere else', async () => {
   );
 });
 
-test('a subresource is made of an object, a review has no name', async () => {
+test('a subresource is created of an object, a review has no name', async () => {
   await using server = await TestServer.start('h2', (_request, response) =>
     answer(response, 201, { status: { token: 't' } }),
   );
@@ -222,7 +226,7 @@ test('a subresource is made of an object, a review has no name', async () => {
   );
 });
 
-test('a path before /api, and text', async () => {
+test('a path before /api, and a text response', async () => {
   await using server = await TestServer.start('h2', (_request, response) => response.end('ok'));
   const client = createKubeClient({ server: `${server.url}/cluster/`, tls: server.tls });
   assert.equal(await client.getText('/healthz'), 'ok');
@@ -230,7 +234,7 @@ test('a path before /api, and text', async () => {
   client.close();
 });
 
-test('no error tells the token, though the server repeats it', async () => {
+test('errors do not contain the token, even if the server repeats it', async () => {
   await using server = await TestServer.start('h2', ({ headers }, response) =>
     answer(response, 403, { kind: 'Status', reason: 'Forbidden', message: `${headers.authorization} is forbidden` }),
   );

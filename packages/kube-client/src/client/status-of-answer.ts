@@ -2,7 +2,7 @@ import { isRecord } from '@podwright/base';
 import type { ApiStatus } from '../api-status-error.ts';
 import { MAX_PLAIN_MESSAGE_LENGTH, MAX_STATUS_MESSAGE_LENGTH } from '../limits.ts';
 
-/** What is looked at of an answer that is no success. */
+/** The parts of an unsuccessful response that are used. */
 export type RefusedAnswer = {
   method: string;
   status: number;
@@ -11,7 +11,7 @@ export type RefusedAnswer = {
   text: string;
 };
 
-/** Reasons of answers that are no Status, by their code (client-go's NewGenericServerResponse). */
+/** Reasons for responses without a Status, by HTTP status (client-go's NewGenericServerResponse). */
 const GENERIC: Record<number, { reason: string; message: string }> = {
   400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
@@ -32,15 +32,15 @@ const GENERIC: Record<number, { reason: string; message: string }> = {
   504: { reason: 'Timeout', message: 'the server was unable to answer in the time allotted' },
 };
 
-/** The Status in an answer, or one that is made of its code and text: proxies and dying servers answer with anything. */
+/** The Status of a response, or one made of its HTTP status and text: proxies and failing servers may respond with anything. */
 export function statusOfAnswer(answer: RefusedAnswer): ApiStatus {
-  const told = parseStatus(answer.text);
-  const retryAfterSeconds = secondsOf(answer.retryAfter) ?? told?.retryAfterSeconds;
-  const status = told === undefined ? genericStatus(answer) : { ...told, code: answer.status };
+  const received = parseStatus(answer.text);
+  const retryAfterSeconds = secondsOf(answer.retryAfter) ?? received?.retryAfterSeconds;
+  const status = received === undefined ? genericStatus(answer) : { ...received, code: answer.status };
   return { ...status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
-/** A meta/v1 Status as it comes in answers and ERROR events; undefined if it is something else. */
+/** Decodes a meta/v1 Status of a response or an ERROR event; undefined for anything else. */
 export function decodeStatus(value: unknown): ApiStatus | undefined {
   if (!isRecord(value) || value.kind !== 'Status') return undefined;
   const details = isRecord(value.details) ? value.details : {};
@@ -54,7 +54,7 @@ export function decodeStatus(value: unknown): ApiStatus | undefined {
   };
 }
 
-/** Whole seconds, the only form that API servers send and client-go reads. */
+/** Whole seconds, the only form that API servers send and client-go accepts. */
 export function secondsOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }

@@ -18,7 +18,7 @@ function connect(server: TestServer) {
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** The names of a watch's events, and how it ended. */
+/** The names of the objects in a watch's events, and the error that ended it. */
 async function watch(server: TestServer): Promise<{ names: string[]; error?: unknown }> {
   using client = connect(server);
   const names: string[] = [];
@@ -34,7 +34,7 @@ async function watch(server: TestServer): Promise<{ names: string[]; error?: unk
 const begin = (response: TestResponse) => response.writeHead(200, { 'content-type': 'application/json' });
 
 for (const kind of ['h2', 'https', 'http'] as const) {
-  test(`a watch over ${kind} that is cut at any byte tells whole events, and that it was cut`, async () => {
+  test(`a watch over ${kind} that is cut off at any byte yields complete events, and then an error`, async () => {
     const bytes = Buffer.from(event('ADDED', 'a') + event('MODIFIED', 'b'));
     const firstEnd = bytes.indexOf('\n') + 1;
     let length = 1;
@@ -45,14 +45,14 @@ for (const kind of ['h2', 'https', 'http'] as const) {
     for (; length <= bytes.length; length++) {
       const { names, error } = await watch(server);
       const whole = length === bytes.length ? ['a', 'b'] : length >= firstEnd ? ['a'] : [];
-      // what left the server last may be lost with the connection, but never half of it is told
+      // the last bytes may be lost with the connection, but no partial event is reported
       assert.ok(names.length <= whole.length && names.every((name, index) => name === whole[index]), `${length} bytes`);
       assert.equal((error as { code?: string })?.code, 'unavailable', `${length} bytes`);
     }
   });
 }
 
-test('a watch that the server ends, at the end of a line or without it', async () => {
+test('a watch that the server ends, with or without a final newline', async () => {
   for (const text of ['', event('ADDED', 'a'), event('ADDED', 'a').trim(), `\n\n${event('ADDED', 'a')}\n`]) {
     await using server = await TestServer.start('h2', (_request, response) => {
       begin(response);
@@ -62,7 +62,7 @@ test('a watch that the server ends, at the end of a line or without it', async (
   }
 });
 
-test('a watch that the server ends within a line was cut', async () => {
+test('a watch that the server ends within a line counts as truncated', async () => {
   await using server = await TestServer.start('h2', (_request, response) => {
     begin(response);
     response.end(event('ADDED', 'a') + event('ADDED', 'b').slice(0, 20));
@@ -76,13 +76,13 @@ const BROKEN: [what: string, text: string, code: string][] = [
   ['a list', '["hidden"]\n', 'internal'],
   ['an event without an object', '{"type":"ADDED"}\n', 'internal'],
   ['an object without metadata', '{"type":"ADDED","object":{"data":"hidden"}}\n', 'internal'],
-  ['an event of no known type', '{"type":"CHANGED","object":{"metadata":{"name":"hidden"}}}\n', 'internal'],
+  ['an event of an unknown type', '{"type":"CHANGED","object":{"metadata":{"name":"hidden"}}}\n', 'internal'],
   ['a line without end', 'x'.repeat((16 << 20) + 1), 'resource_exhausted'],
   ['zero bytes', '\0\0\0\n', 'internal'],
 ];
 
 for (const [what, text, code] of BROKEN) {
-  test(`a watch that tells ${what} fails`, async () => {
+  test(`a watch that receives ${what} fails`, async () => {
     await using server = await TestServer.start('h2', (_request, response) => {
       begin(response);
       response.write(event('ADDED', 'a') + text);
@@ -94,7 +94,7 @@ for (const [what, text, code] of BROKEN) {
   });
 }
 
-test('an ERROR event is the Status in it', async () => {
+test('an ERROR event rejects with its Status', async () => {
   await using server = await TestServer.start('h2', (_request, response) => {
     begin(response);
     const object = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version: 1 (9)' };
@@ -104,7 +104,7 @@ test('an ERROR event is the Status in it', async () => {
   assert.ok(isApiStatus(error, 410) && error.status.reason === 'Expired');
 });
 
-test('an object of 1.5 MB passes, and bytes in any pieces', async () => {
+test('an object of 1.5 MB is received, in chunks of any size', async () => {
   await using server = await TestServer.start('h2', (_request, response) => {
     begin(response);
     const bytes = Buffer.from(event('ADDED', 'large', 'é'.repeat(800_000)) + event('ADDED', 'small'));
@@ -114,7 +114,7 @@ test('an object of 1.5 MB passes, and bytes in any pieces', async () => {
   assert.deepEqual(await watch(server), { names: ['large', 'small'] });
 });
 
-test('a slow reader stops the server, and other calls go on', async () => {
+test('a slow reader blocks the server’s events, and not other calls', async () => {
   let written = 0;
   const line = event('ADDED', 'a', 'x'.repeat(10_000));
   await using server = await TestServer.start('h2', ({ url }, response) => {
@@ -144,7 +144,7 @@ test('a slow reader stops the server, and other calls go on', async () => {
   stop.abort();
 });
 
-test('a watch ends quietly with its signal, and leaves no call at the server', async () => {
+test('a watch ends without an error when its signal aborts, and its request is cancelled', async () => {
   let open = 0;
   await using server = await TestServer.start('h2', (_request, response) => {
     open++;
@@ -165,7 +165,7 @@ test('a watch ends quietly with its signal, and leaves no call at the server', a
   await until(() => open === 0);
 });
 
-test('what opens a watch is told when the server accepts it, not before', async () => {
+test('onOpen is called when the server accepts the watch, not before', async () => {
   let answer: (() => void) | undefined;
   await using server = await TestServer.start('h2', (_request, response) => {
     answer = () => begin(response).flushHeaders?.();
@@ -185,7 +185,7 @@ test('what opens a watch is told when the server accepts it, not before', async 
   assert.equal((await first).done, true);
 });
 
-test('first objects are bounded until all are told, what follows them is not', async () => {
+test('initial objects are bounded in total, later events are not', async () => {
   const end = `${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } })}\n`;
   const read = async (text: string) => {
     const answer = {
@@ -204,5 +204,5 @@ test('first objects are bounded until all are told, what follows them is not', a
   };
   const object = event('ADDED', 'a'.repeat(300));
   assert.deepEqual(await read(object.repeat(2) + end + object.repeat(9)), [12]);
-  assert.deepEqual(await read(object.repeat(9) + end), [2, 'watch: more than 1000 bytes of first objects']);
+  assert.deepEqual(await read(object.repeat(9) + end), [2, 'watch: more than 1000 bytes of initial objects']);
 });

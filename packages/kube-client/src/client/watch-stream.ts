@@ -10,9 +10,9 @@ import { decodeStatus } from './status-of-answer.ts';
 const NEWLINE = 0x0a;
 
 /**
- * The events of a watch's body, one object of JSON a line. No more is read than is taken: HTTP's flow control then stops the server.
- * Rejects with `unavailable` where the body is cut, `ApiStatusError` for an ERROR event, `internal` for what is no event. Where the
- * watch begins with all objects, `resource_exhausted` for more than `maxInitialBytes` before the end of them.
+ * The events of a watch's body, one JSON object per line. Reads no more than the consumer takes; HTTP's flow control then blocks the
+ * server. Rejects with `unavailable` if the body is truncated, `ApiStatusError` for an ERROR event, `internal` for an invalid event. If the
+ * watch starts with all objects, more than `maxInitialBytes` before their end reject with `resource_exhausted`.
  */
 export async function* watchEvents<T extends KubeObject>(
   what: string,
@@ -31,7 +31,7 @@ export async function* watchEvents<T extends KubeObject>(
         if (leftBytes < 0)
           throw new PodwrightError(
             'resource_exhausted',
-            `${what}: more than ${maxInitialBytes} bytes of first objects`,
+            `${what}: more than ${maxInitialBytes} bytes of initial objects`,
           );
         if (line.trim() === '') continue;
         const event = decodeEvent<T>(what, line);
@@ -50,7 +50,7 @@ export async function* watchEvents<T extends KubeObject>(
   if (last !== '') yield decodeEvent<T>(what, last);
 }
 
-/** What has come of a line. Room for long lines is not kept. */
+/** The received part of a line. Buffers of long lines are not reused. */
 class Line {
   readonly #what: string;
   #bytes = new BoundedBytes(MAX_OBJECT_BYTES);
@@ -83,13 +83,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** What came is not told in errors: it may be a Secret. */
+/** Errors do not quote the event: it may contain a Secret. */
 function decodeEvent<T extends KubeObject>(what: string, line: string): WatchEvent<T> {
   const event = parse(line);
   const { type, object } = isRecord(event) ? event : {};
   if (type === 'ERROR') throw new ApiStatusError(what, decodeStatus(object) ?? UNKNOWN_STATUS);
   if (!isRecord(object) || !isRecord(object.metadata) || !isKnown(type))
-    throw new PodwrightError('internal', `${what}: what came is no event of a watch (${line.length} characters)`);
+    throw new PodwrightError('internal', `${what}: the line is not a watch event (${line.length} characters)`);
   return { type, object } as WatchEvent<T>;
 }
 

@@ -10,15 +10,15 @@ import {
   MAX_LIST_PAGES,
 } from '../limits.ts';
 
-/** All objects of a selection, and the version from which a watch goes on. */
+/** All objects of a selection, and the version from which a watch continues. */
 export type FirstObjects<T extends KubeObject> = { objects: Iterable<T>; resourceVersion: string | undefined };
 
-/** How long a server may be silent before the end of the first objects, and take for all of them. */
+/** How long a server may be silent before the end of the initial objects, and the total time for them. */
 export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
- * The objects that a WatchList begins with, up to its bookmark; the iterator then goes on with what changes. Rejects with
- * `unimplemented` where the server says nothing for long: it may not know of initial events. So it does where there is no end of them.
+ * The initial objects of a WatchList, up to its bookmark; afterwards the iterator yields the changes. Rejects with `unimplemented` if the
+ * server sends nothing, or no end of the objects, for too long: it may not support initial events.
  */
 export async function readInitialEvents<T extends KubeObject>(
   events: AsyncIterator<WatchEvent<T>>,
@@ -28,7 +28,7 @@ export async function readInitialEvents<T extends KubeObject>(
   const endAtMs = performance.now() + initialMs;
   for (;;) {
     const next = await nextWithin(events, Math.min(silenceMs, endAtMs - performance.now()));
-    if (next.done) throw new PodwrightError('unavailable', 'the watch ended before it had told all objects');
+    if (next.done) throw new PodwrightError('unavailable', 'the watch ended before all initial objects');
     const { type, object } = next.value;
     const { namespace = '', name = '', resourceVersion } = object.metadata;
     if (isInitialEnd(next.value)) return { objects: objects.values(), resourceVersion };
@@ -38,7 +38,7 @@ export async function readInitialEvents<T extends KubeObject>(
   }
 }
 
-const endless = () => new PodwrightError('unimplemented', 'the server has not told the end of the first objects');
+const endless = () => new PodwrightError('unimplemented', 'the server has not sent the end of the initial objects');
 
 async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promise<IteratorResult<V, unknown>> {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -50,10 +50,10 @@ async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promi
   }
 }
 
-/** What a list is asked for: `resourceVersion` as client-go's reflector asks, '' for the newest there is. */
+/** Parameters of a list. `resourceVersion` is that of client-go's reflector, '' for the newest version. */
 export type ListRequest = { resource: Resource; selection: Selection; resourceVersion: string };
 
-/** All pages of a list. One that a server cannot continue any more (410) is read anew as a whole, as client-go's pager does. */
+/** Lists all pages. If the server cannot continue a list (410), it is read again as a whole, like in client-go's pager. */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
   { resource, selection, resourceVersion }: ListRequest,

@@ -3,7 +3,7 @@ import type { Informer, InformerOptions } from '../informer.ts';
 import type { KubeClient } from '../kube-client.ts';
 import { type InformerTiming, startInformer } from './start-informer.ts';
 
-/** All informers of a client that are not stopped. */
+/** The running informers of a client. */
 export class Informers {
   readonly #client: KubeClient;
   readonly #timing: InformerTiming | undefined;
@@ -21,7 +21,7 @@ export class Informers {
     return informer;
   }
 
-  /** Each reads all its objects anew. */
+  /** Makes each informer read all its objects again. */
   reread(): void {
     for (const informer of this.#running) informer.reread();
   }

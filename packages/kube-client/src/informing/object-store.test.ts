@@ -4,7 +4,7 @@ import type { KubeObject } from '@podwright/kube-api';
 import { ObjectStore } from './object-store.ts';
 import { compareVersions } from './resource-version.ts';
 
-/** `a1@5`: the object `a` whose UID is `a1`, at version 5. */
+/** `a1@5` means object `a` with UID `a1`, at version 5. */
 function object(text: string): KubeObject {
   const [uid = '', resourceVersion] = text.split('@');
   return { metadata: { name: uid[0], uid, resourceVersion } };
@@ -13,7 +13,9 @@ function object(text: string): KubeObject {
 const shown = ({ type, object: { metadata } }: { type: string; object: KubeObject }) =>
   `${type} ${metadata.uid}@${metadata.resourceVersion}`;
 
-/** What events change, after those before them: `ADDED a1@5`. A list is `LIST a1@5 b1@6`, one of a server that began anew `RESTART …`. */
+/**
+ * Applies events such as `ADDED a1@5` and checks the reported changes. A list is `LIST a1@5 b1@6`, one of a restored server `RESTART …`.
+ */
 function check(events: string[], expected: string[]): void {
   const store = new ObjectStore<KubeObject>();
   const changes = events.flatMap((event) => {
@@ -24,13 +26,13 @@ function check(events: string[], expected: string[]): void {
   assert.deepEqual(changes.map(shown), expected, events.join(', '));
 }
 
-test('events in their order', () => {
+test('events in order', () => {
   check(['ADDED a1@1', 'MODIFIED a1@2', 'DELETED a1@3'], ['ADDED a1@1', 'MODIFIED a1@2', 'DELETED a1@3']);
   check(['MODIFIED a1@2'], ['ADDED a1@2']);
   check(['DELETED a1@2'], []);
 });
 
-test('repeats and late events change nothing', () => {
+test('repeated and late events have no effect', () => {
   check(['ADDED a1@5', 'ADDED a1@5', 'MODIFIED a1@5'], ['ADDED a1@5']);
   check(['ADDED a1@5', 'MODIFIED a1@9', 'MODIFIED a1@8'], ['ADDED a1@5', 'MODIFIED a1@9']);
   check(['ADDED a1@5', 'MODIFIED a1@10', 'MODIFIED a1@9'], ['ADDED a1@5', 'MODIFIED a1@10']);
@@ -38,19 +40,19 @@ test('repeats and late events change nothing', () => {
   check(['DELETED a1@7', 'ADDED a1@5'], []);
 });
 
-test('an object that is made again under its name is another', () => {
+test('an object that is recreated with its name is a different one', () => {
   check(['ADDED a1@5', 'MODIFIED a2@9'], ['ADDED a1@5', 'DELETED a1@5', 'ADDED a2@9']);
   check(['ADDED a1@5', 'ADDED a2@9', 'DELETED a1@8'], ['ADDED a1@5', 'DELETED a1@5', 'ADDED a2@9']);
   check(['ADDED a2@9', 'ADDED a1@5'], ['ADDED a2@9']);
   check(['ADDED a1@5', 'DELETED a2@9'], ['ADDED a1@5', 'DELETED a1@5']);
 });
 
-test('an object that a selector no longer finds, and finds again', () => {
+test('an object that a selector no longer matches, and matches again', () => {
   check(['ADDED a1@5', 'DELETED a1@7', 'ADDED a1@9'], ['ADDED a1@5', 'DELETED a1@7', 'ADDED a1@9']);
   check(['ADDED a1@9', 'DELETED a1@7'], ['ADDED a1@9']);
 });
 
-test('a list tells what went, came and changed since', () => {
+test('a list reports objects deleted, added and modified since', () => {
   check(
     ['LIST a1@1 b1@2', 'LIST b1@3 c1@4'],
     ['ADDED a1@1', 'ADDED b1@2', 'DELETED a1@1', 'MODIFIED b1@3', 'ADDED c1@4'],
@@ -59,12 +61,12 @@ test('a list tells what went, came and changed since', () => {
   check(['LIST a1@5', 'LIST a1@4'], ['ADDED a1@5']);
 });
 
-test('a server that was restored from a backup goes back in its versions', () => {
+test('a server that was restored from a backup returns to older versions', () => {
   check(['LIST a1@50 b1@60', 'RESTART a1@20'], ['ADDED a1@50', 'ADDED b1@60', 'DELETED b1@60', 'MODIFIED a1@20']);
   check(['ADDED a1@50', 'DELETED a1@60', 'RESTART a1@20'], ['ADDED a1@50', 'DELETED a1@60', 'ADDED a1@20']);
 });
 
-test('versions that are no numbers: what comes later is newer', () => {
+test('versions that are not numbers: the later event is newer', () => {
   check(['ADDED a1@x', 'MODIFIED a1@b'], ['ADDED a1@x', 'MODIFIED a1@b']);
 });
 

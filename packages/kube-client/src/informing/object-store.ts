@@ -3,11 +3,11 @@ import type { InformerChange } from '../informer.ts';
 import { MAX_REMEMBERED_DELETIONS } from '../limits.ts';
 import { compareVersions } from './resource-version.ts';
 
-/** The objects of a selection as they were last. Every method gives what has changed by it, in order. */
+/** The latest known objects of a selection. Every method returns the resulting changes, in order. */
 export class ObjectStore<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
-  /** Versions of the last objects that are gone, by their UIDs. */
-  readonly #gone = new Map<string, string | undefined>();
+  /** Versions of recently deleted objects, by UID. */
+  readonly #deleted = new Map<string, string | undefined>();
 
   get({ namespace, name }: { namespace?: string; name: string }): T | undefined {
     return this.#objects.get(`${namespace ?? ''}/${name}`);
@@ -17,7 +17,7 @@ export class ObjectStore<T extends KubeObject> {
     return [...this.#objects.values()];
   }
 
-  /** An event of a watch; one that is older than what is known, or a repeat of it, changes nothing. */
+  /** Applies an event of a watch; an older or repeated one has no effect. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): InformerChange<T>[] {
     const known = this.#objects.get(keyOf(object));
     if (type === 'DELETED') return known === undefined ? this.#missed(object) : this.#delete(known, object);
@@ -25,14 +25,15 @@ export class ObjectStore<T extends KubeObject> {
   }
 
   /**
-   * All there is, read anew. Where `isRestart` is set older versions are taken, too: the server may have gone back to a backup.
+   * Replaces all objects after a new read. With `isRestart` older versions are accepted too: the server may have been restored from a
+   * backup.
    */
   replace(objects: Iterable<T>, isRestart: boolean): InformerChange<T>[] {
     const wanted = new Map([...objects].map((object) => [keyOf(object), object]));
-    if (isRestart) this.#gone.clear();
-    const gone = this.list().filter((known) => !wanted.has(keyOf(known)));
+    if (isRestart) this.#deleted.clear();
+    const missing = this.list().filter((known) => !wanted.has(keyOf(known)));
     return [
-      ...gone.flatMap((known) => this.#delete(known, known)),
+      ...missing.flatMap((known) => this.#delete(known, known)),
       ...[...wanted].flatMap(([key, object]) =>
         this.#put(this.#objects.get(key), object, isRestart ? isDifferent : isNews),
       ),
@@ -61,26 +62,28 @@ export class ObjectStore<T extends KubeObject> {
     return [{ type: 'DELETED', object: isSame(known, object) ? object : known }];
   }
 
-  /** The end of an object that is not known, or of an earlier one of that name. */
+  /** The deletion of an unknown object, or of an earlier one with that name. */
   #missed(object: T): [] {
     this.#remember(object);
     return [];
   }
 
-  /** News of an object from before its end. */
+  /** Whether the event precedes the object's deletion. */
   #isLate({ metadata: { uid = '', resourceVersion } }: T): boolean {
-    return uid !== '' && this.#gone.has(uid) && (compareVersions(this.#gone.get(uid), resourceVersion) ?? -1) >= 0;
+    return (
+      uid !== '' && this.#deleted.has(uid) && (compareVersions(this.#deleted.get(uid), resourceVersion) ?? -1) >= 0
+    );
   }
 
   #remember({ metadata: { uid = '', resourceVersion } }: T): void {
     if (uid === '') return;
-    this.#gone.delete(uid);
-    this.#gone.set(uid, resourceVersion);
-    if (this.#gone.size > MAX_REMEMBERED_DELETIONS) this.#gone.delete(this.#gone.keys().next().value!);
+    this.#deleted.delete(uid);
+    this.#deleted.set(uid, resourceVersion);
+    if (this.#deleted.size > MAX_REMEMBERED_DELETIONS) this.#deleted.delete(this.#deleted.keys().next().value!);
   }
 }
 
-/** Where versions have no order, what comes later is newer. */
+/** Where versions are not comparable, the later event is newer. */
 function isNews(known: KubeObject, object: KubeObject): boolean {
   return (compareVersions(known.metadata.resourceVersion, object.metadata.resourceVersion) ?? -1) < 0;
 }
@@ -89,7 +92,7 @@ function isDifferent(known: KubeObject, object: KubeObject): boolean {
   return known.metadata.resourceVersion !== object.metadata.resourceVersion || !isSame(known, object);
 }
 
-/** Not another object of the same name. */
+/** Whether both are the same object, rather than two with the same name. */
 function isSame(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }

@@ -1,6 +1,6 @@
 /**
- * The order of two resource versions, which are decimal numbers of one counter (Kubernetes 1.35, KEP-5504): negative if `a` is
- * older, undefined where one is no such number.
+ * Compares two resource versions, which are decimal numbers of one counter (Kubernetes 1.35, KEP-5504): negative if `a` is older, undefined
+ * if one is not such a number.
  */
 export function compareVersions(a: string | undefined, b: string | undefined): number | undefined {
   if (!isNumber(a) || !isNumber(b)) return undefined;
@@ -8,7 +8,7 @@ export function compareVersions(a: string | undefined, b: string | undefined): n
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The newer of two; `b` where they have no order. */
+/** The newer of two versions; `b` if they are not comparable. */
 export function newerVersion(a: string | undefined, b: string | undefined): string | undefined {
   if (b === undefined || b === '') return a;
   return (compareVersions(a, b) ?? -1) > 0 ? a : b;

@@ -15,32 +15,32 @@ function object(name: string, rest: Partial<KubeObject['metadata']> = {}): KubeO
   return { metadata: { namespace: 'shop', name, uid: `uid-${name}`, ...rest } };
 }
 
-/** An informer whose changes are told as `ADDED name`. */
+/** An informer whose changes are recorded as `ADDED name@version`. */
 function start(client: FakeKubeClient, selection: { namespace?: string; fieldSelector?: string } = {}) {
-  const told: string[] = [];
+  const changes: string[] = [];
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
-    told.push(`${type} ${metadata.name}@${metadata.resourceVersion}`);
+    changes.push(`${type} ${metadata.name}@${metadata.resourceVersion}`);
   };
   const informer = startInformer<KubeObject>(client, { ...selection, resource: CONFIG_MAPS, onChange }, QUICK);
-  return { informer, told, [Symbol.dispose]: () => informer.stop() };
+  return { informer, changes, [Symbol.dispose]: () => informer.stop() };
 }
 
-test('the first objects come by a watch, and what changes after them', async () => {
+test('initial objects and later changes are received by a watch', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   using started = start(client);
   await started.informer.synced;
-  assert.deepEqual(started.told, ['ADDED a@101']);
+  assert.deepEqual(started.changes, ['ADDED a@101']);
   client.put(CONFIG_MAPS, object('b'));
   client.put(CONFIG_MAPS, object('a'));
   client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
-  await until(() => started.told.length === 4);
-  assert.deepEqual(started.told.slice(1), ['ADDED b@102', 'MODIFIED a@103', 'DELETED a@104']);
+  await until(() => started.changes.length === 4);
+  assert.deepEqual(started.changes.slice(1), ['ADDED b@102', 'MODIFIED a@103', 'DELETED a@104']);
   assert.deepEqual(started.informer.get({ namespace: 'shop', name: 'b' })?.metadata.name, 'b');
   assert.equal(client.callsOf({ verb: 'list' }).length, 0);
 });
 
-test('a server that refuses initial events is listed', async () => {
+test('objects are listed if the server rejects initial events', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   client.script({ verb: 'watch' }, refusal(422, 'Invalid'));
@@ -51,7 +51,7 @@ test('a server that refuses initial events is listed', async () => {
   assert.deepEqual(client.callsOf({ verb: 'watch' })[1]!.selection?.resourceVersion, '101');
 });
 
-/** How watches were asked for: `initial`, and from which version. */
+/** The parameters of the watches: `initial` for initial events, and the start version. */
 function asked(client: FakeKubeClient): string[] {
   return client
     .callsOf({ verb: 'watch' })
@@ -78,18 +78,18 @@ async function running(client: FakeKubeClient) {
   return started;
 }
 
-test('a watch that ends is begun anew from the last version, bookmarks included', async () => {
+test('a watch that ends is restarted from the last version, including bookmarks', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   only(client).push({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '150' } } });
-  await until(() => started.told.length === 1);
+  await until(() => started.changes.length === 1);
   only(client).end();
   await client.waitForCalls({ verb: 'watch' }, 2);
   assert.deepEqual(asked(client), ['initial now', '150']);
   assert.equal(client.callsOf({ verb: 'list' }).length, 0);
 });
 
-test('nobody listens: the same watch again, without a list', async () => {
+test('refused connections: the same watch is retried without a list', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   client.script({ verb: 'watch' }, refused(), refused(), refused());
@@ -100,7 +100,7 @@ test('nobody listens: the same watch again, without a list', async () => {
   await until(() => started.informer.problem() === undefined);
 });
 
-test('what goes while the server is away is told as DELETED', async () => {
+test('an object deleted while the server is unreachable is reported as DELETED', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   client.script({ verb: 'watch' }, refusal(500, 'InternalError'));
@@ -109,22 +109,22 @@ test('what goes while the server is away is told as DELETED', async () => {
   client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
   client.put(CONFIG_MAPS, object('b'));
   watch.end();
-  await until(() => started.told.length === 3 && client.watches.size === 1);
-  assert.deepEqual(started.told, ['ADDED a@101', 'DELETED a@101', 'ADDED b@103']);
+  await until(() => started.changes.length === 3 && client.watches.size === 1);
+  assert.deepEqual(started.changes, ['ADDED a@101', 'DELETED a@101', 'ADDED b@103']);
   assert.deepEqual(asked(client), ['initial now', 'initial 101', '103']);
 });
 
-test('history that is gone: read anew from the version, then from what there is', async () => {
+test('expired history: objects are read again from the version, then the current ones', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   client.script({ verb: 'watch' }, refusal(410, 'Expired'));
   only(client).end(refusal(410, 'Expired'));
   await until(() => client.callsOf({ verb: 'watch' }).length === 3 && client.watches.size === 1);
   assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
-  assert.deepEqual(started.told, ['ADDED a@101']);
+  assert.deepEqual(started.changes, ['ADDED a@101']);
 });
 
-test('a server that is back after a while and has no history any more is read anew soon', async () => {
+test('after an outage with a loss of history the objects are read again soon', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const timing = { backoff: { initialMs: 10, maxMs: 60_000 } };
@@ -138,10 +138,10 @@ test('a server that is back after a while and has no history any more is read an
   await client.waitForCalls({ verb: 'watch' }, 8);
   const waitedMs = performance.now() - backAtMs;
   informer.stop();
-  assert.ok(waitedMs < 500, `${waitedMs} ms, where the next pause had been 640 to 1280`);
+  assert.ok(waitedMs < 500, `${waitedMs} ms, although the next pause would have been 640 to 1280`);
 });
 
-test('a server that was restored from a backup is believed', async () => {
+test('older versions of a server restored from a backup are accepted', async () => {
   const client = new FakeKubeClient();
   using started = await running(client);
   const tooLarge = refusal(504, 'Timeout', 'Too large resource version: 101, current: 20');
@@ -150,18 +150,18 @@ test('a server that was restored from a backup is believed', async () => {
   client.watches.delete(watch);
   client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
   watch.end(refusal(410, 'Expired'));
-  await until(() => started.told.length === 2);
-  assert.deepEqual(started.told[1], 'DELETED a@101');
+  await until(() => started.changes.length === 2);
+  assert.deepEqual(started.changes[1], 'DELETED a@101');
   assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
 });
 
-test('a server of which something else tells that it was restored is read anew, by each informer that runs', async () => {
+test('reread makes each running informer read its objects again', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
-  const told: string[] = [];
+  const changes: string[] = [];
   const all = new Informers(client, QUICK);
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
-    told.push(`${type} ${metadata.name}`);
+    changes.push(`${type} ${metadata.name}`);
   };
   const [kept, stopped] = [all.start({ resource: CONFIG_MAPS, onChange }), all.start({ resource: CONFIG_MAPS })];
   await Promise.all([kept.synced, stopped.synced]);
@@ -169,21 +169,21 @@ test('a server of which something else tells that it was restored is read anew, 
   await until(() => client.watches.size === 1);
   const ahead = only(client);
   ahead.push({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '150' } } });
-  client.watches.delete(ahead); // which hears no more
+  client.watches.delete(ahead); // receives no more events
   client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'a' });
   client.put(CONFIG_MAPS, object('b'));
   all.reread();
-  await until(() => told.length === 3);
-  assert.deepEqual(told, ['ADDED a', 'DELETED a', 'ADDED b']);
+  await until(() => changes.length === 3);
+  assert.deepEqual(changes, ['ADDED a', 'DELETED a', 'ADDED b']);
   assert.deepEqual(asked(client), ['initial now', 'initial now', 'initial now']);
   kept.stop();
 });
 
-test('an informer that is to wait long for its next try does not, when it is told that the server is there', async () => {
+test('reread ends the backoff of an informer', async () => {
   const client = new FakeKubeClient();
-  const told: string[] = [];
+  const changes: string[] = [];
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
-    told.push(`${type} ${metadata.name}`);
+    changes.push(`${type} ${metadata.name}`);
   };
   const all = new Informers(client, { backoff: { initialMs: 60_000, maxMs: 60_000 } });
   const informer = all.start({ resource: CONFIG_MAPS, onChange });
@@ -194,12 +194,12 @@ test('an informer that is to wait long for its next try does not, when it is tol
   await until(() => informer.problem() !== undefined);
   client.put(CONFIG_MAPS, object('a'));
   all.reread();
-  await until(() => told.length === 1);
-  assert.deepEqual(told, ['ADDED a']);
+  await until(() => changes.length === 1);
+  assert.deepEqual(changes, ['ADDED a']);
   informer.stop();
 });
 
-/** How many requests an informer makes in 300 ms of a server that always answers so, with pauses from 20 ms on. */
+/** Number of requests of an informer in 300 ms to a server that always responds this way, with a backoff from 20 ms. */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();
   const watch = client.watch.bind(client);
@@ -215,7 +215,7 @@ async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<num
   return client.calls.length;
 }
 
-test('no answer makes a hot loop', async () => {
+test('no response causes a hot loop', async () => {
   const gone = refusal(410, 'Expired');
   const ended = (client: FakeKubeClient) => {
     setImmediate(() => {
@@ -250,7 +250,7 @@ test('no answer makes a hot loop', async () => {
   }
 });
 
-test('a server that does not know initial events says nothing: the objects are listed', async () => {
+test('objects are listed if a server without initial events is silent', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const watch = client.watch.bind(client);
@@ -258,38 +258,38 @@ test('a server that does not know initial events says nothing: the objects are l
     watch(resource, { ...options, sendInitialEvents: false }, signal)) as typeof client.watch;
   using started = start(client);
   await started.informer.synced;
-  assert.deepEqual(started.told, ['ADDED a@101']);
+  assert.deepEqual(started.changes, ['ADDED a@101']);
   await until(() => client.watches.size === 1);
 });
 
-test('a server that tells first objects without end: they are listed', async () => {
+test('objects are listed if a server sends initial objects without end', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('a'));
   const watch = client.watch.bind(client);
   client.watch = ((resource, options, signal) =>
     watch(resource, { ...options, sendInitialEvents: false }, signal)) as typeof client.watch;
-  let told = 0;
-  const telling = setInterval(() => {
+  let changes = 0;
+  const sending = setInterval(() => {
     if (client.callsOf({ verb: 'list' }).length > 0) return;
-    told++;
+    changes++;
     for (const open of client.watches) open.push({ type: 'ADDED', object: object('b', { resourceVersion: '99' }) });
   }, 5);
   const timing = { ...QUICK, silenceMs: 10_000, initialMs: 100 };
   const informer = startInformer<KubeObject>(client, { resource: CONFIG_MAPS }, timing);
   try {
     await informer.synced;
-    assert.ok(told > 1);
+    assert.ok(changes > 1);
     assert.deepEqual(
       informer.list().map(({ metadata }) => metadata.name),
       ['a'],
     );
   } finally {
-    clearInterval(telling);
+    clearInterval(sending);
     informer.stop();
   }
 });
 
-test('a list of several pages, one of which the server cannot continue', async () => {
+test('a list of several pages, one of which has expired', async () => {
   const client = new FakeKubeClient();
   for (const name of ['a', 'b']) client.put(CONFIG_MAPS, object(name));
   const page = {
@@ -308,16 +308,16 @@ test('a list of several pages, one of which the server cannot continue', async (
       [undefined, undefined],
     ],
   );
-  assert.deepEqual(started.told, ['ADDED a@101', 'ADDED b@102']);
+  assert.deepEqual(started.changes, ['ADDED a@101', 'ADDED b@102']);
 });
 
-test('a stopped informer leaves no watch, tells nothing more and rejects who waits for the first objects', async () => {
+test('a stopped informer closes its watch, reports nothing more and rejects `synced`', async () => {
   const client = new FakeKubeClient();
   const started = await running(client);
   started.informer.stop();
   await until(() => client.watches.size === 0);
   client.put(CONFIG_MAPS, object('b'));
-  assert.deepEqual(started.told, ['ADDED a@101']);
+  assert.deepEqual(started.changes, ['ADDED a@101']);
   client.script({ verb: 'watch' }, refused());
   const waiting = start(client);
   waiting.informer.stop();

@@ -9,10 +9,10 @@ import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from
 import { ObjectStore } from './object-store.ts';
 import { newerVersion } from './resource-version.ts';
 
-/** For tests: pauses between failed tries, and how long a server may take to tell the first objects. */
+/** For tests: the backoff after failures, and how long a server may take to send the initial objects. */
 export type InformerTiming = InitialTimes & { backoff?: BackoffPolicy };
 
-/** Begins at once, and goes on until it is stopped: by the protocol and with the pauses of client-go's reflector. */
+/** Starts an informer immediately; it runs until it is stopped. Protocol and backoff are those of client-go's reflector. */
 export function startInformer<T extends KubeObject>(
   client: KubeClient,
   options: InformerOptions<T>,
@@ -38,11 +38,11 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
-  /** From where a watch goes on. */
+  /** The version from which a watch continues. */
   #version: string | undefined;
-  /** The server has no more, or not yet, what followed that version: the next read is of what is there now. */
+  /** The server does not have the history after that version, or not yet: the next read is of the current objects. */
   #isVersionUnavailable = false;
-  /** Nobody has answered a try since the objects were read. */
+  /** No attempt has reached the server since the objects were read. */
   #isAway = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -51,7 +51,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#timing = timing;
     this.#backoff = new Backoff(timing.backoff ?? WATCH_BACKOFF);
     this.synced = this.#sync.promise;
-    this.synced.catch(() => undefined); // nobody need wait for it
+    this.synced.catch(() => undefined); // it may have no handler
   }
 
   async run(): Promise<void> {
@@ -83,7 +83,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
-  /** Soon, as the server is there, however long the next pause was to be. */
+  /** Reconnects immediately, ending the current backoff, because the server is reachable. */
   reread(): void {
     this.#isVersionUnavailable = true;
     this.#backoff.forget('');
@@ -103,7 +103,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#stopping.signal.aborted;
   }
 
-  /** By a watch that begins with all objects; where the server refuses that, by a list. */
+  /** Reads the objects by a watch with initial events; if the server rejects that, by a list. */
   async #readFirst(): Promise<Watch<T> | undefined> {
     while (!this.#isStopped) {
       const isRestart = this.#isVersionUnavailable;
@@ -142,26 +142,27 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(await read(''), true);
   }
 
-  /** Watch after watch, as long as each begins where the last one ended. */
+  /** Watches repeatedly, as long as each watch can continue after the last one. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
     for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
-      let told = 0;
+      let eventCount = 0;
       try {
         watch ??= this.#open({ resourceVersion: this.#version });
         for (let next = await watch.events.next(); !next.done; next = await watch.events.next()) {
-          told++;
+          eventCount++;
           this.#take(next.value);
         }
-        if (told === 0 && isShort(watch)) throw new PodwrightError('unavailable', 'the server ended the watch at once');
+        if (eventCount === 0 && isShort(watch))
+          throw new PodwrightError('unavailable', 'the server ended the watch at once');
       } catch (error) {
         this.#fail(error);
-        const goesOn = isToRepeat(error) || (isConnectionLost(error) && (told > 0 || !isShort(watch)));
+        const goesOn = isToRepeat(error) || (isConnectionLost(error) && (eventCount > 0 || !isShort(watch)));
         if (!goesOn) throw error;
         if (isToRepeat(error)) await this.#pause();
       } finally {
         this.#endWatch();
       }
-      if (told > 0 && isShort(watch)) await this.#pause();
+      if (eventCount > 0 && isShort(watch)) await this.#pause();
     }
   }
 
@@ -180,7 +181,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
       },
       ending.signal,
     );
-    const end = () => ending.abort(new PodwrightError('cancelled', 'the watch is not needed any more'));
+    const end = () => ending.abort(new PodwrightError('cancelled', 'the watch is no longer needed'));
     this.#watch = { events: events[Symbol.asyncIterator](), openedAtMs: performance.now(), end };
     return this.#watch;
   }
@@ -191,13 +192,13 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   }
 
   #take({ type, object }: WatchEvent<T>): void {
-    if (type !== 'BOOKMARK') this.#tell(this.#store.apply(type, object));
+    if (type !== 'BOOKMARK') this.#report(this.#store.apply(type, object));
     this.#version = newerVersion(this.#version, object.metadata.resourceVersion);
   }
 
   #replace({ objects, resourceVersion }: FirstObjects<T>, isRestart: boolean): void {
     if (this.#isStopped) return;
-    this.#tell(this.#store.replace(objects, isRestart));
+    this.#report(this.#store.replace(objects, isRestart));
     this.#version = isRestart ? resourceVersion : newerVersion(this.#version, resourceVersion);
     if (isRestart) this.#isVersionUnavailable = false;
     this.#isAway = false;
@@ -206,11 +207,11 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#sync.resolve();
   }
 
-  #tell(changes: InformerChange<T>[]): void {
+  #report(changes: InformerChange<T>[]): void {
     for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
   }
 
-  /** A server that is back may have lost its history by its start: pauses that have grown while it was away are not for that. */
+  /** A server may have lost its history during an outage: that failure must not use the backoff accumulated during the outage. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
     if (!(error instanceof ApiStatusError)) this.#isAway = true;
@@ -221,7 +222,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#problem = errorMessage(error);
   }
 
-  /** Up to twice the delay, so that not all clients of a server that comes back do so at once. */
+  /** Waits for the backoff, up to twice as long, so that not all clients of a restarted server connect at once. */
   async #pause(): Promise<void> {
     this.#resting = new AbortController();
     const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
@@ -234,12 +235,12 @@ function selectionOf({ namespace, fieldSelector, labelSelector }: Selection) {
   return { namespace, fieldSelector, labelSelector };
 }
 
-/** The same again later: nobody listens there, or the server has too much to do. */
+/** Whether to repeat the same request later: the connection was refused, or the server is overloaded. */
 function isToRepeat(error: unknown): boolean {
   return isConnectionRefused(error) || isApiStatus(error, 429);
 }
 
-/** The history after the version is gone, or the server is behind it (restored from a backup). */
+/** Whether the history after the version has expired, or the server is behind it (restored from a backup). */
 function isVersionGone(error: unknown): boolean {
   if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;
   if (!isApiStatus(error, 504) && !isApiStatus(error, 'Timeout')) return false;

@@ -3,47 +3,48 @@ import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, ExecConfig } from './parse-kubeconfig.ts';
 import { checkKey } from './read-material.ts';
 
-/** What a plugin has given. */
+/** The credentials that a plugin returned. */
 export type ExecCredential = {
   token?: string;
   certificate?: { certificate: string; key: string };
-  /** In milliseconds since 1970; undefined where it holds until it is refused. */
+  /** In ms since 1970; undefined if valid until the server rejects it. */
   expiresAtMs?: number;
 };
 
-/** What a plugin is told in KUBERNETES_EXEC_INFO (client.authentication.k8s.io ExecCredential). */
+/** The content of KUBERNETES_EXEC_INFO for a plugin (client.authentication.k8s.io ExecCredential). */
 export function execInfo({ apiVersion, provideClusterInfo }: ExecConfig, cluster: Cluster, tls: TlsOptions): string {
-  const told = {
+  const clusterInfo = {
     server: cluster.server,
     ...(cluster.serverName === undefined ? {} : { 'tls-server-name': cluster.serverName }),
     ...(cluster.insecureSkipTlsVerify ? { 'insecure-skip-tls-verify': true } : {}),
     ...(tls.ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(tls.ca).toString('base64') }),
     ...(cluster.execConfig === undefined ? {} : { config: cluster.execConfig }),
   };
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: told } : {}) };
+  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: clusterInfo } : {}) };
   return JSON.stringify({ kind: 'ExecCredential', apiVersion, spec });
 }
 
-/** A plugin's answer; `what` begins errors, which never tell what the plugin wrote. */
+/** Decodes a plugin's output. `what` prefixes errors, which never quote the output. */
 export function decodeExecCredential(what: string, { apiVersion }: ExecConfig, stdout: string): ExecCredential {
   const refuse = (problem: string) => new PodwrightError('failed_precondition', `${what}: ${problem}`);
   const answer = parse(stdout);
-  if (!isRecord(answer) || answer.kind !== 'ExecCredential') throw refuse('what it wrote is no ExecCredential in JSON');
+  if (!isRecord(answer) || answer.kind !== 'ExecCredential')
+    throw refuse('its output is not an ExecCredential in JSON');
   if (answer.apiVersion !== apiVersion)
-    throw refuse(`it answers in another version than ${apiVersion}, which the kubeconfig names`);
+    throw refuse(`its output is not in version ${apiVersion}, which the kubeconfig specifies`);
   const { status } = answer;
-  if (!isRecord(status)) throw refuse('its answer has no status');
+  if (!isRecord(status)) throw refuse('its output has no status');
   const [token, certificate, key] = ['token', 'clientCertificateData', 'clientKeyData'].map((name) => {
     const value = status[name] ?? '';
-    if (typeof value !== 'string') throw refuse(`its status.${name} is no text`);
+    if (typeof value !== 'string') throw refuse(`its status.${name} is not a string`);
     return value;
   }) as [string, string, string];
   if (token === '' && certificate === '' && key === '')
-    throw refuse('it gave neither a token nor a certificate with its key');
+    throw refuse('it returned neither a token nor a certificate with its key');
   if ((certificate === '') !== (key === ''))
-    throw refuse('it gave only one of clientCertificateData and clientKeyData');
+    throw refuse('it returned only one of clientCertificateData and clientKeyData');
   if (certificate !== '') checkKey(certificate, key, `${what}: clientKeyData: `);
-  if (/[^\x21-\x7e]/.test(token)) throw refuse('its token has characters that no token has');
+  if (/[^\x21-\x7e]/.test(token)) throw refuse('its token has invalid characters');
   return {
     ...(token === '' ? {} : { token }),
     ...(certificate === '' ? {} : { certificate: { certificate, key } }),
@@ -54,7 +55,8 @@ export function decodeExecCredential(what: string, { apiVersion }: ExecConfig, s
 function expiry(timestamp: unknown, refuse: (problem: string) => Error): { expiresAtMs?: number } {
   if (timestamp === undefined || timestamp === null) return {};
   const expiresAtMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-  if (Number.isNaN(expiresAtMs)) throw refuse('its status.expirationTimestamp is no time such as 2030-01-02T03:04:05Z');
+  if (Number.isNaN(expiresAtMs))
+    throw refuse('its status.expirationTimestamp is not a time such as 2030-01-02T03:04:05Z');
   return { expiresAtMs };
 }
 

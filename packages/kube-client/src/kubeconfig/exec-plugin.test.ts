@@ -10,7 +10,7 @@ import type { ExecConfig } from './parse-kubeconfig.ts';
 const V1 = 'client.authentication.k8s.io/v1';
 const CLUSTER = { server: 'https://h', insecureSkipTlsVerify: false };
 
-/** A plugin that is a shell script, in a directory of its own; `runs` counts. */
+/** A plugin that is a shell script, in its own directory; `runs` counts its runs. */
 class Scripted {
   readonly directory = mkdtempSync(join(tmpdir(), 'exec-plugin-'));
   readonly plugin: ExecPlugin;
@@ -58,7 +58,7 @@ class Scripted {
 const gives = (status: string, apiVersion = V1) =>
   `echo '{"kind":"ExecCredential","apiVersion":"${apiVersion}","status":${status}}'`;
 
-test('a token holds until it expires, or for good', async () => {
+test('a token is used until it expires, or indefinitely', async () => {
   using forGood = new Scripted(gives(`{"token":"t'$n'"}`));
   for (let count = 0; count < 3; count++) assert.equal(await forGood.plugin.header(), 'Bearer t1');
   assert.equal(forGood.runs, 1);
@@ -70,7 +70,7 @@ test('a token holds until it expires, or for good', async () => {
   assert.equal(await short.plugin.header(), 'Bearer t2');
 });
 
-test('what the server refused is asked for again once, and not by everybody', async () => {
+test('rejected credentials are requested again once, and not by every call', async () => {
   using scripted = new Scripted(gives(`{"token":"t'$n'"}`));
   const first = await scripted.plugin.header();
   assert.deepEqual(await Promise.all([scripted.plugin.refused(first), scripted.plugin.refused(first)]), [true, true]);
@@ -81,7 +81,7 @@ test('what the server refused is asked for again once, and not by everybody', as
   assert.equal(paused.runs, 1);
 });
 
-test('another certificate is told, so that connections are made anew', async () => {
+test('a new certificate is reported, so that connections are reopened', async () => {
   const escaped = (text: string) => text.replaceAll('\n', '\\n');
   const [one, two] = [makeCertificate('one'), makeCertificate('two')];
   using scripted = new Scripted('cat "$DIRECTORY/answer$n"', { config: { env: [] } });
@@ -104,13 +104,13 @@ test('another certificate is told, so that connections are made anew', async () 
   assert.deepEqual((await scripted.plugin.credential()).certificate, two);
 });
 
-test('a plugin that fails is not started by every call', async () => {
+test('a failed plugin is not restarted by every call', async () => {
   using scripted = new Scripted('exit 3', { pauseMs: 60_000 });
   for (let count = 0; count < 3; count++) await assert.rejects(scripted.plugin.credential());
   assert.equal(scripted.runs, 1);
 });
 
-test('a plugin that leaves a process behind has answered all the same', async () => {
+test('the output of a plugin that leaves a process running is used', async () => {
   using scripted = new Scripted(`sleep 30 & ${gives('{"token":"t"}')}`);
   const startedAt = performance.now();
   assert.equal(await scripted.plugin.header(), 'Bearer t');
@@ -129,44 +129,44 @@ const BROKEN: [what: string, script: string, error: RegExp][] = [
     /^credential plugin \/bin\/sh: exit code 3: please log in$/,
   ],
   ['kills itself', 'kill -9 $$', /^credential plugin \/bin\/sh: killed by SIGKILL$/],
-  ['says nothing', 'true', /what it wrote is no ExecCredential in JSON$/],
-  ['writes something else', 'echo hidden', /what it wrote is no ExecCredential in JSON$/],
-  ['gives another kind', `echo '{"kind":"Secret"}'`, /what it wrote is no ExecCredential in JSON$/],
+  ['writes nothing', 'true', /its output is not an ExecCredential in JSON$/],
+  ['writes something else', 'echo hidden', /its output is not an ExecCredential in JSON$/],
+  ['returns another kind', `echo '{"kind":"Secret"}'`, /its output is not an ExecCredential in JSON$/],
   [
-    'answers in another version',
+    'returns another version',
     gives('{"token":"hidden"}', `${V1}beta1`),
-    /it answers in another version than client\.authentication\.k8s\.io\/v1, which/,
+    /its output is not in version client\.authentication\.k8s\.io\/v1, which/,
   ],
-  ['gives no status', gives('null'), /its answer has no status$/],
-  ['gives nothing', gives('{}'), /it gave neither a token nor a certificate with its key$/],
+  ['returns no status', gives('null'), /its output has no status$/],
+  ['returns nothing', gives('{}'), /it returned neither a token nor a certificate with its key$/],
   [
-    'gives half a pair',
+    'returns a key without a certificate',
     gives('{"clientKeyData":"hidden"}'),
-    /it gave only one of clientCertificateData and clientKeyData$/,
+    /it returned only one of clientCertificateData and clientKeyData$/,
   ],
   [
-    'gives no pair',
+    'returns an invalid pair',
     gives('{"clientKeyData":"hidden","clientCertificateData":"hidden"}'),
     /clientKeyData: no private key in PEM/,
   ],
   [
-    'gives a token that would be a header',
+    'returns a token with a header injection',
     gives('{"token":"hidden\\\\nx: y"}'),
-    /its token has characters that no token has$/,
+    /its token has invalid characters$/,
   ],
-  ['gives a token that is a number', gives('{"token":5}'), /its status\.token is no text$/],
+  ['returns a token that is a number', gives('{"token":5}'), /its status\.token is not a string$/],
   [
-    'gives no time',
+    'returns an invalid time',
     gives('{"token":"hidden","expirationTimestamp":"soon"}'),
-    /its status\.expirationTimestamp is no time such as/,
+    /its status\.expirationTimestamp is not a time such as/,
   ],
-  ['never stops talking', 'yes hidden', /more than 1048576 bytes of stdout$/],
-  ['never ends', 'sleep 1000; true', /no answer within 500 ms$/],
+  ['writes without end', 'yes hidden', /more than 1048576 bytes of stdout$/],
+  ['never exits', 'sleep 1000; true', /no answer within 500 ms$/],
 ];
 
 for (const [what, script, message] of BROKEN) {
   test(`a plugin that ${what}`, async () => {
-    using scripted = new Scripted(script, what === 'never ends' ? { timeoutMs: 500 } : {});
+    using scripted = new Scripted(script, what === 'never exits' ? { timeoutMs: 500 } : {});
     await assert.rejects(scripted.plugin.credential(), (error: Error) => {
       assert.match(error.message, message);
       assert.ok(!error.message.includes('hidden'), error.message);
@@ -175,7 +175,7 @@ for (const [what, script, message] of BROKEN) {
   });
 }
 
-test('a plugin that is not installed: what the kubeconfig says of that', async () => {
+test('a plugin that is not installed: the error has the hint of the kubeconfig', async () => {
   using scripted = new Scripted('', { config: { command: '/nowhere/aws', installHint: 'Install aws.' } });
   await assert.rejects(scripted.plugin.credential(), {
     code: 'failed_precondition',

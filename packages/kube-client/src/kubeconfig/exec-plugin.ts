@@ -17,15 +17,15 @@ export type ExecPluginOptions = {
   config: ExecConfig;
   cluster: Cluster;
   tls: () => Promise<TlsOptions>;
-  /** Called when a certificate was given that is not the one before: connections are to be made anew. */
+  /** Called when the plugin returns a certificate that differs from the previous one: connections must be reopened. */
   onNewCertificate: () => void;
   timeoutMs?: number;
-  /** Between runs after failures and refusals; 5 s unless given. */
+  /** Minimum interval between runs after failures and rejections. Default 5 s. */
   pauseMs?: number;
   now?: () => number;
 };
 
-/** A program that gives credentials: run when there are none, when they have expired, and when the server refuses them. */
+/** A program that provides credentials. It runs if there are none, if they have expired, and if the server rejects them. */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   readonly #what: string;
@@ -33,7 +33,7 @@ export class ExecPlugin {
   #running: Promise<ExecCredential> | undefined;
   #failure: { error: unknown } | undefined;
   #ranAtMs = Number.NEGATIVE_INFINITY;
-  /** Of the credential before; '' where it had none, undefined before the first. */
+  /** Certificate of the previous credential; '' if it had none, undefined before the first. */
   #lastCertificate: string | undefined;
 
   constructor(options: ExecPluginOptions) {
@@ -41,11 +41,11 @@ export class ExecPlugin {
     this.#what = `credential plugin ${options.config.command}`;
   }
 
-  /** What holds now. One run serves all who wait; after a failure the next is some seconds later. */
+  /** The current credential. Concurrent callers share one run; after a failure the next run is delayed by some seconds. */
   async credential(): Promise<ExecCredential> {
-    const known = this.#credential;
+    const current = this.#credential;
     const now = (this.#options.now ?? Date.now)();
-    if (known !== undefined && (known.expiresAtMs === undefined || known.expiresAtMs > now)) return known;
+    if (current !== undefined && (current.expiresAtMs === undefined || current.expiresAtMs > now)) return current;
     if (this.#failure !== undefined && this.#isSoon()) throw this.#failure.error;
     this.#running ??= this.#renew().finally(() => {
       this.#running = undefined;
@@ -58,7 +58,7 @@ export class ExecPlugin {
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 
-  /** Whether what the server has refused is not what is shown to it next. */
+  /** Whether the next request would use a different header than the one that the server has rejected. */
   async refused(header: string | undefined): Promise<boolean> {
     const isStill = (await this.header()) === header;
     if (!isStill) return true;
@@ -117,7 +117,7 @@ export class ExecPlugin {
   }
 }
 
-/** The end of what it complained of, without its output, which may hold a token. */
+/** How the program ended, with the last line of stderr but without its output, which may contain a token. */
 function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
   const end = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
   const complaint = stderr.trim().split('\n').at(-1)?.slice(-300) ?? '';
@@ -125,8 +125,8 @@ function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
 }
 
 /**
- * In a session of its own: what a plugin has started is killed with it, and nobody who keeps its output open is waited for, when it
- * is stopped or some time after it has ended.
+ * Starts a plugin in a session of its own. When it is stopped, or some time after it has exited, the processes that it started are killed
+ * with it, and its output is closed even if another process still holds it open.
  */
 const startAlone: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
@@ -146,6 +146,6 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // it has ended
+    // it has exited
   }
 }

@@ -1,13 +1,13 @@
 import { isRecord, PodwrightError } from '@podwright/base';
 
-/** Fields whose values no error tells. */
+/** Fields whose values are never quoted in errors. */
 const SECRET = new Set(['token', 'password']);
 
-/** A part of a document: its fields by their types, with errors that name file and field. An absent field and null are the same. */
+/** A part of a document. Reads fields by type, with errors that name the file and the field. An absent field and null are equivalent. */
 export class Fields {
   readonly #values: Record<string, unknown>;
   readonly #file: string;
-  /** Such as `users "admin"`; '' for the whole document. */
+  /** For example `users "admin"`; '' for the whole document. */
   readonly #place: string;
 
   constructor(value: unknown, file: string, place = '') {
@@ -44,12 +44,12 @@ export class Fields {
     });
   }
 
-  /** Bytes in base64. */
+  /** Base64-encoded bytes. */
   data(name: string): Buffer | undefined {
     const text = this.text(name)?.replace(/[\r\n]/g, '');
     if (text === undefined) return undefined;
     const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
-    if (!isBase64) throw this.error(name, 'it is not base64; `base64 -w0 FILE` makes it of a file');
+    if (!isBase64) throw this.error(name, 'it is not base64; `base64 -w0 FILE` encodes a file');
     return Buffer.from(text, 'base64');
   }
 
@@ -57,7 +57,7 @@ export class Fields {
     return this.#value(name) !== undefined;
   }
 
-  /** Anything, as it stands there. */
+  /** The raw value. */
   raw(name: string): unknown {
     return this.#value(name);
   }
@@ -67,7 +67,7 @@ export class Fields {
     return value === undefined ? undefined : new Fields(value, this.#file, this.#below(name));
   }
 
-  /** A list of parts, each told apart by its name in errors. */
+  /** A list of parts; errors identify each by its name. */
   parts(name: string): Fields[] {
     return this.#list(name).map((value, index) => {
       const { name: own } = (value ?? {}) as { name?: unknown };

@@ -19,7 +19,7 @@ function kubeconfig({ cluster, user, context, root }: Parts = {}): string {
 
 const EXEC = { command: 'get-token', apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
 
-test('what a kubeconfig says', () => {
+test('the fields of a kubeconfig', () => {
   const text = kubeconfig({
     cluster: {
       'certificate-authority': 'pki/ca.crt',
@@ -59,13 +59,13 @@ test('what a kubeconfig says', () => {
   });
 });
 
-test('a program that is found by PATH stays a name, and v1beta1 may be silent about being interactive', () => {
+test('a program in PATH remains a name, and interactiveMode is optional in v1beta1', () => {
   const exec = { command: 'aws', apiVersion: 'client.authentication.k8s.io/v1beta1' };
   const { user } = parseKubeconfig(kubeconfig({ user: { exec } }), '/k');
   assert.deepEqual([user.exec!.command, user.exec!.interactiveMode], ['aws', 'IfAvailable']);
 });
 
-test('JSON, no kind and unknown fields are fine', () => {
+test('JSON, a missing kind and unknown fields are accepted', () => {
   const text = JSON.stringify({
     preferences: { colors: true },
     'current-context': 'x',
@@ -76,7 +76,7 @@ test('JSON, no kind and unknown fields are fine', () => {
   assert.equal(parseKubeconfig(text, '/k').namespace, 'default');
 });
 
-test('another context than the current one', () => {
+test('a context other than the current one', () => {
   const contexts = [{ name: 'other', context: { cluster: 'c', user: 'u', namespace: 'n' } }];
   assert.equal(parseKubeconfig(kubeconfig({ root: { contexts } }), '/k', 'other').namespace, 'n');
 });
@@ -84,7 +84,7 @@ test('another context than the current one', () => {
 const BROKEN: [what: string, text: string, error: RegExp][] = [
   ['nothing', '', /^\/k: nothing where fields belong$/],
   ['a list', '[]', /^\/k: a list where fields belong$/],
-  ['no YAML', 'clusters: [', /^\/k: no YAML: .+ at line 1, column \d+$/],
+  ['invalid YAML', 'clusters: [', /^\/k: no YAML: .+ at line 1, column \d+$/],
   ['another kind', 'kind: Pod', /^\/k: kind: "Pod" is no kubeconfig/],
   ['another version', 'apiVersion: v2', /^\/k: apiVersion: "v2" is not known/],
   [
@@ -93,7 +93,7 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /^\/k: current-context: no context is chosen; set it to one of: home$/,
   ],
   [
-    'a current context that is not there',
+    'a current context that does not exist',
     kubeconfig({ root: { 'current-context': 'hone' } }),
     /^\/k: current-context: there is no "hone", only: home; did you mean "home"\?$/,
   ],
@@ -102,7 +102,11 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     kubeconfig({ root: { 'current-context': 3 } }),
     /^\/k: current-context: the number 3 where text belongs; put it in quotes$/,
   ],
-  ['contexts that are no list', kubeconfig({ root: { contexts: {} } }), /^\/k: contexts: fields where a list belongs$/],
+  [
+    'contexts that are not a list',
+    kubeconfig({ root: { contexts: {} } }),
+    /^\/k: contexts: fields where a list belongs$/,
+  ],
   [
     'a context that is text',
     kubeconfig({ root: { contexts: ['x'] } }),
@@ -110,9 +114,9 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
   ],
   ['a context without a name', kubeconfig({ root: { contexts: [{}] } }), /^\/k: contexts\[0\]\.name: it is missing$/],
   [
-    'two contexts of one name',
+    'two contexts with one name',
     kubeconfig({ root: { contexts: [{ name: 'home' }, { name: 'home' }] } }),
-    /^\/k: contexts\["home"\]\.name: the name stands there twice/,
+    /^\/k: contexts\["home"\]\.name: the name occurs twice/,
   ],
   [
     'a context without a cluster',
@@ -125,12 +129,12 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /^\/k: contexts\["home"\]\.context\.cluster: it is missing$/,
   ],
   [
-    'a cluster that is not there',
+    'a cluster that does not exist',
     kubeconfig({ context: { cluster: 'd' } }),
     /^\/k: contexts\["home"\]\.context\.cluster: there is no "d", only: c/,
   ],
   [
-    'a user that is not there',
+    'a user that does not exist',
     kubeconfig({ context: { user: 'v' } }),
     /^\/k: contexts\["home"\]\.context\.user: there is no "v", only: u/,
   ],
@@ -148,7 +152,7 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
   [
     'a server without a scheme',
     kubeconfig({ cluster: { server: '10.0.0.1:6443' } }),
-    /^\/k: clusters\["c"\]\.cluster\.server: "10\.0\.0\.1:6443": no URL such as https:\/\/HOST:6443$/,
+    /^\/k: clusters\["c"\]\.cluster\.server: "10\.0\.0\.1:6443": not a URL such as https:\/\/HOST:6443$/,
   ],
   [
     'a server with credentials',
@@ -161,7 +165,7 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /^\/k: clusters\["c"\]\.cluster\.proxy-url: proxies are not supported/,
   ],
   [
-    'an authority twice',
+    'two authorities',
     kubeconfig({ cluster: { 'certificate-authority': 'a', 'certificate-authority-data': 'YQ==' } }),
     /certificate-authority: certificate-authority-data is given, too: remove one of the two$/,
   ],
@@ -171,9 +175,9 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /certificate-authority-data: it is not base64; /,
   ],
   [
-    'an authority that is not looked at',
+    'an authority that is not used',
     kubeconfig({ cluster: { 'certificate-authority': 'a', 'insecure-skip-tls-verify': true } }),
-    /insecure-skip-tls-verify: an authority is named, too/,
+    /insecure-skip-tls-verify: an authority is given, too/,
   ],
   [
     'a flag in quotes',
@@ -191,7 +195,7 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /users\["u"\]\.user\.client-key: client-certificate has no key/,
   ],
   [
-    'a certificate twice',
+    'two certificates',
     kubeconfig({ user: { 'client-certificate': 'a', 'client-certificate-data': 'YQ==' } }),
     /client-certificate: client-certificate-data is given, too/,
   ],
@@ -211,15 +215,11 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     kubeconfig({ user: { token: 'a', password: 'b' } }),
     /users\["u"\]\.user\.token: username or password is given, too/,
   ],
-  [
-    'somebody else',
-    kubeconfig({ user: { as: 'admin' } }),
-    /users\["u"\]\.user\.as: acting as somebody else is not supported/,
-  ],
+  ['impersonation', kubeconfig({ user: { as: 'admin' } }), /users\["u"\]\.user\.as: impersonation is not supported/],
   [
     'an auth provider',
     kubeconfig({ user: { 'auth-provider': { name: 'gcp' } } }),
-    /auth-provider: Kubernetes has these no more; use an exec plugin$/,
+    /auth-provider: Kubernetes has removed auth providers; use an exec plugin$/,
   ],
   [
     'a plugin without a command',
@@ -232,24 +232,24 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
     /exec\.apiVersion: it is missing$/,
   ],
   [
-    'a plugin of a version that is gone',
+    'a plugin of a removed version',
     kubeconfig({ user: { exec: { ...EXEC, apiVersion: 'client.authentication.k8s.io/v1alpha1' } } }),
     /exec\.apiVersion: "client\.authentication\.k8s\.io\/v1alpha1" is not known, only /,
   ],
   [
-    'a plugin that does not say how interactive it is',
+    'a plugin without interactiveMode',
     kubeconfig({ user: { exec: { ...EXEC, interactiveMode: undefined } } }),
     /exec\.interactiveMode: it is missing; it is one of Never, IfAvailable, Always$/,
   ],
   [
-    'a plugin that is interactive somehow',
+    'a plugin with an unknown interactiveMode',
     kubeconfig({ user: { exec: { ...EXEC, interactiveMode: 'never' } } }),
     /exec\.interactiveMode: "never"; it is one of/,
   ],
   [
-    'a plugin that needs somebody',
+    'a plugin that requires a user',
     kubeconfig({ user: { exec: { ...EXEC, interactiveMode: 'Always' } } }),
-    /exec\.interactiveMode: "Always": nobody sits before a node/,
+    /exec\.interactiveMode: "Always": a node has no user/,
   ],
   [
     'a plugin with a variable without a name',
@@ -264,7 +264,7 @@ const BROKEN: [what: string, text: string, error: RegExp][] = [
 ];
 
 for (const [what, text, error] of BROKEN) {
-  test(`a kubeconfig with ${what} is refused`, () => {
+  test(`a kubeconfig with ${what} is rejected`, () => {
     assert.throws(() => parseKubeconfig(text, '/k'), {
       name: 'PodwrightError',
       code: 'invalid_argument',
@@ -315,7 +315,7 @@ const WRONG: Record<string, Record<string, unknown[]>> = {
 };
 
 for (const [part, fields] of Object.entries(WRONG))
-  test(`a kubeconfig that is broken in any field of its ${part} is refused with the file, the place and the field`, () => {
+  test(`a kubeconfig that is broken in any field of its ${part} is rejected with the file, the part and the field`, () => {
     for (const [field, values] of Object.entries(fields))
       for (const value of values) {
         const given = { [field]: value };
@@ -328,7 +328,7 @@ for (const [part, fields] of Object.entries(WRONG))
       }
   });
 
-test('errors quote no text of a file that is no YAML', () => {
+test('errors do not quote a file that is not YAML', () => {
   const text = `users: [{name: u, user: {token: hidden-token}}\nkey: : hidden\n`;
   assert.throws(
     () => parseKubeconfig(text, '/k'),

@@ -4,12 +4,12 @@ import { parse } from 'yaml';
 import { parseServer } from '../client/create-kube-client.ts';
 import { Fields } from './fields.ts';
 
-/** Bytes that stand in the kubeconfig itself, or in a file. `field` is where, for errors. */
+/** Bytes in the kubeconfig itself, or a file. `field` is the location, for errors. */
 export type Material = { field: string; data: Buffer } | MaterialFile;
 
 export type MaterialFile = { field: string; path: string };
 
-/** Which program to ask for credentials, and how (client.authentication.k8s.io). */
+/** The credential plugin to run (client.authentication.k8s.io). */
 export type ExecConfig = {
   command: string;
   args: string[];
@@ -25,7 +25,7 @@ export type Cluster = {
   ca?: Material;
   serverName?: string;
   insecureSkipTlsVerify: boolean;
-  /** What a plugin is told of the cluster beside these (extension `client.authentication.k8s.io/exec`). */
+  /** Additional cluster data for a plugin (extension `client.authentication.k8s.io/exec`). */
   execConfig?: unknown;
 };
 
@@ -38,7 +38,7 @@ export type User = {
   exec?: ExecConfig;
 };
 
-/** One context of a kubeconfig, checked as far as its text goes: no file that it names has been read. */
+/** One context of a kubeconfig, validated without reading the files to which it refers. */
 export type ParsedKubeconfig = { context: string; namespace: string; cluster: Cluster; user: User };
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
@@ -46,8 +46,8 @@ const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'] as const;
 
 /**
- * A kubeconfig's context: `current-context`, unless another is named. Relative paths are relative to the file. Fields that nobody
- * knows are let be, as upstream does; what would be left undone is refused by its name.
+ * Parses a kubeconfig's context: `current-context`, unless another is given. Relative paths are relative to the file. Unknown fields are
+ * ignored, like upstream; known but unsupported fields are rejected by name.
  */
 export function parseKubeconfig(text: string, file: string, contextName?: string): ParsedKubeconfig {
   const root = new Fields(parseYaml(text, file), file);
@@ -75,7 +75,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text, { logLevel: 'error' });
   } catch (error) {
-    // the first line alone: after it the text is quoted, which may hold a key
+    // only the first line: the others quote the text, which may contain a key
     const [first = ''] = errorMessage(error).split('\n');
     throw new PodwrightError('invalid_argument', `${file}: no YAML: ${first.replace(/:$/, '')}`);
   }
@@ -92,7 +92,7 @@ function named(root: Fields, list: string): Map<string, Fields> {
   const parts = new Map<string, Fields>();
   for (const part of root.parts(list)) {
     const name = part.requiredText('name');
-    if (parts.has(name)) throw part.error('name', 'the name stands there twice; remove one of the two');
+    if (parts.has(name)) throw part.error('name', 'the name occurs twice; remove one of the two');
     parts.set(name, part);
   }
   return parts;
@@ -131,7 +131,7 @@ function parseCluster(fields: Fields, directory: string): Cluster {
   const ca = material(fields, 'certificate-authority', directory);
   const insecureSkipTlsVerify = fields.flag('insecure-skip-tls-verify');
   if (insecureSkipTlsVerify && ca !== undefined)
-    throw fields.error('insecure-skip-tls-verify', 'an authority is named, too: remove one of the two');
+    throw fields.error('insecure-skip-tls-verify', 'an authority is given, too: remove one of the two');
   const extension = fields.parts('extensions').find((part) => part.text('name') === EXEC_EXTENSION);
   return {
     server,
@@ -168,12 +168,12 @@ function parseUser(fields: Fields, directory: string): User {
   };
 }
 
-/** What would change who the client is must not be passed over. */
+/** Rejects unsupported fields that would change the client's identity. */
 function refuseUnsupported(fields: Fields): void {
   for (const name of ['as', 'as-uid', 'as-groups', 'as-user-extra'])
-    if (fields.has(name)) throw fields.error(name, 'acting as somebody else is not supported; remove it');
+    if (fields.has(name)) throw fields.error(name, 'impersonation is not supported; remove it');
   if (fields.has('auth-provider'))
-    throw fields.error('auth-provider', 'Kubernetes has these no more; use an exec plugin');
+    throw fields.error('auth-provider', 'Kubernetes has removed auth providers; use an exec plugin');
 }
 
 function parseExec(fields: Fields, directory: string): ExecConfig {
@@ -189,7 +189,7 @@ function parseExec(fields: Fields, directory: string): ExecConfig {
       `${mode === undefined ? 'it is missing' : JSON.stringify(mode)}; it is one of ${INTERACTIVE_MODES.join(', ')}`,
     );
   if (interactiveMode === 'Always')
-    throw fields.error('interactiveMode', '"Always": nobody sits before a node to answer the plugin');
+    throw fields.error('interactiveMode', '"Always": a node has no user to answer the plugin');
   const env = fields.parts('env').map((one) => ({ name: one.requiredText('name'), value: one.text('value') ?? '' }));
   return {
     command: command.includes('/') ? resolve(directory, command) : command,

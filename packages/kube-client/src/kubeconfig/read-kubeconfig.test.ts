@@ -14,7 +14,7 @@ import { readKubeconfig } from './read-kubeconfig.ts';
 
 const NODE = { name: 'n' };
 
-/** A directory with a kubeconfig, and what it names. */
+/** A directory with a kubeconfig, and the files to which it refers. */
 class Files {
   readonly directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 
@@ -29,7 +29,7 @@ class Files {
     return path;
   }
 
-  /** `kubeconfig`, of one context. */
+  /** Writes a kubeconfig with one context. */
   kubeconfig(cluster: object, user: object): string {
     return this.write('kubeconfig', {
       'current-context': 'x',
@@ -44,7 +44,7 @@ class Files {
   }
 }
 
-/** A server that answers GET with what it was shown, and asks for client certificates. */
+/** A server that responds to GET with the received credentials, and requests client certificates. */
 function startServer(handle?: TestServer['handle']) {
   const options = { requestCert: true, rejectUnauthorized: false };
   const show: TestServer['handle'] = ({ headers }, response) =>
@@ -72,7 +72,7 @@ test('a token, an authority as data and a server name', async () => {
   client.close();
 });
 
-test('a server name that the certificate does not have is refused', async () => {
+test('a server name that is not in the certificate is rejected', async () => {
   using files = new Files();
   await using server = await startServer();
   const ca = files.write('ca.crt', server.certificate!.certificate);
@@ -82,7 +82,7 @@ test('a server name that the certificate does not have is refused', async () => 
   client.close();
 });
 
-test('a server that nobody vouches for is refused, unless that is wanted', async () => {
+test('an untrusted server is rejected, unless verification is disabled', async () => {
   using files = new Files();
   await using server = await startServer();
   const refused = createKubeClient(await readKubeconfig(files.kubeconfig({ server: server.url }, {})));
@@ -107,7 +107,7 @@ test('user name and password', async () => {
   client.close();
 });
 
-test('a client certificate and its key in one file, replaced under way: the client connects anew', async () => {
+test('a client certificate and its key in one file, replaced while in use: the client reconnects', async () => {
   using files = new Files();
   await using server = await startServer();
   const subjects: string[] = [];
@@ -129,7 +129,7 @@ test('a client certificate and its key in one file, replaced under way: the clie
   client.close();
 });
 
-test('certificates and tokens that stand in a kubeconfig are taken up when it is rewritten, also after one that was broken', async () => {
+test('certificates and tokens in a rewritten kubeconfig are used, also after an invalid one', async () => {
   using files = new Files();
   const shown: unknown[] = [];
   await using server = await startServer(({ headers }, response) => {
@@ -179,19 +179,22 @@ test('certificates and tokens that stand in a kubeconfig are taken up when it is
   client.close();
 });
 
-test('what only a new process takes up is told, without what it is', async () => {
+test('changes that require a restart are logged by field, without values', async () => {
   using files = new Files();
-  const told: unknown[] = [];
-  const log = { ...silentLogger, warn: (fields: object) => void told.push((fields as { changed?: unknown }).changed) };
+  const logged: unknown[] = [];
+  const log = {
+    ...silentLogger,
+    warn: (fields: object) => void logged.push((fields as { changed?: unknown }).changed),
+  };
   const path = files.kubeconfig({ server: 'https://a' }, { tokenFile: files.write('one', 'x') });
   using _ = (await readKubeconfig(path, { log, rereadMs: 10 })).follow(() => undefined);
   files.kubeconfig({ server: 'https://b' }, { exec: plugin('true') });
-  await until(() => told.length > 0);
+  await until(() => logged.length > 0);
   await sleep(50);
-  assert.deepEqual(told, [['server', 'tokenFile', 'exec']]);
+  assert.deepEqual(logged, [['server', 'tokenFile', 'exec']]);
 });
 
-test('a token file is read again when the server refuses what it held', async () => {
+test('a token file is read again when the server rejects the token', async () => {
   using files = new Files();
   let wanted = 'one';
   await using server = await startServer(({ headers }, response) =>
@@ -212,7 +215,7 @@ test('a token file is read again when the server refuses what it held', async ()
   client.close();
 });
 
-test('a plugin is told of the cluster, and gives a token: one run for all calls', async () => {
+test('a plugin receives the cluster and returns a token: one run for all calls', async () => {
   using files = new Files();
   await using server = await startServer(({ headers }, response) =>
     headers.authorization === 'Bearer token-1'
@@ -231,9 +234,9 @@ test('a plugin is told of the cluster, and gives a token: one run for all calls'
   const exec = plugin('./get-token', { provideClusterInfo: true });
   const client = createKubeClient(await readKubeconfig(files.kubeconfig(cluster, { exec })));
   await Promise.all([client.get(NODES, NODE), client.get(NODES, NODE)]);
-  const told = readFileSync(runs, 'utf8').trim().split('\n');
+  const logged = readFileSync(runs, 'utf8').trim().split('\n');
   assert.deepEqual(
-    told.map((line) => JSON.parse(line)),
+    logged.map((line) => JSON.parse(line)),
     [
       {
         kind: 'ExecCredential',
@@ -250,7 +253,7 @@ test('a plugin is told of the cluster, and gives a token: one run for all calls'
 
 const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: object], error: RegExp][] = [
   [
-    'an authority that is not there',
+    'an authority that does not exist',
     () => [{ 'certificate-authority': 'ca' }, {}],
     /kubeconfig: clusters\["c"\]\.cluster\.certificate-authority: open .*\/ca: no such file or directory$/,
   ],
@@ -260,12 +263,12 @@ const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: ob
     /certificate-authority: read: it is a directory|certificate-authority: .*directory$/,
   ],
   [
-    'an authority that is none',
+    'an invalid authority',
     () => [{ 'certificate-authority-data': inBase64('x') }, {}],
-    /certificate-authority-data: no certificate in PEM is in it$/,
+    /certificate-authority-data: it has no PEM certificate$/,
   ],
   [
-    'an authority that is cut',
+    'a truncated authority',
     (files) => [
       { 'certificate-authority': files.write('ca', makeCertificate().certificate.replace('MII', 'MIII')) },
       {},
@@ -273,12 +276,12 @@ const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: ob
     /certificate-authority: certificate 1 of 1: /,
   ],
   [
-    'a key that is not there',
+    'a key that does not exist',
     (files) => [{}, { 'client-certificate': files.write('c', makeCertificate().certificate), 'client-key': 'k' }],
     /users\["u"\]\.user\.client-key: open .*\/k: no such file/,
   ],
   [
-    'a key that is none',
+    'an invalid key',
     (files) => [
       {},
       { 'client-certificate': files.write('c', makeCertificate().certificate), 'client-key-data': inBase64('k') },
@@ -297,7 +300,7 @@ const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: ob
     /client-key-data: it is the key of another certificate$/,
   ],
   [
-    'a token file that is not there',
+    'a token file that does not exist',
     () => [{}, { tokenFile: 't' }],
     /kubeconfig: users\["u"\]\.user\.tokenFile: open .*\/t: no such file or directory$/,
   ],
@@ -314,7 +317,7 @@ const BROKEN: [what: string, write: (files: Files) => [cluster: object, user: ob
 ];
 
 for (const [what, write, message] of BROKEN) {
-  test(`a kubeconfig with ${what} is refused when it is read`, async () => {
+  test(`a kubeconfig with ${what} is rejected when it is read`, async () => {
     using files = new Files();
     const [cluster, user] = write(files);
     const path = files.kubeconfig({ server: 'https://127.0.0.1:1', ...cluster }, user);
@@ -322,7 +325,7 @@ for (const [what, write, message] of BROKEN) {
   });
 }
 
-test('a kubeconfig that is not there', async () => {
+test('a kubeconfig that does not exist', async () => {
   await assert.rejects(readKubeconfig('/nowhere/kubeconfig'), {
     code: 'invalid_argument',
     message: 'kubeconfig: open /nowhere/kubeconfig: no such file or directory',

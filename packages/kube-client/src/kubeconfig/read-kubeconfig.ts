@@ -10,17 +10,17 @@ import { readSmallFile, readTls } from './read-material.ts';
 import { TokenFile } from './token-file.ts';
 
 export type ReadKubeconfigOptions = {
-  /** Instead of `current-context`. */
+  /** Overrides `current-context`. */
   context?: string;
   log?: Logger;
-  /** How often the files are read again; 60 s unless given. */
+  /** How often the files are checked for changes. Default 60 s. */
   rereadMs?: number;
 };
 
 /**
- * A context of a kubeconfig, for `createKubeClient`. It and its files may change: certificates, keys and authorities, in it or beside
- * it, are used for the next connections, tokens and passwords for the next calls. Another server, token file or plugin is told in the
- * log, and used by a new process alone.
+ * A context of a kubeconfig, for `createKubeClient`. The kubeconfig and its files may change: new certificates, keys and authorities are
+ * used for new connections, new tokens and passwords for new calls. A change of the server, the token file or the plugin is logged and
+ * needs a restart.
  */
 export interface Kubeconfig extends ClusterAccess {
   readonly path: string;
@@ -32,7 +32,7 @@ export interface Kubeconfig extends ClusterAccess {
   follow(reconnect: () => void): Disposable;
 }
 
-/** Reads and checks a kubeconfig and the files that it names. Rejects with `invalid_argument`: file, field, what is wrong. */
+/** Reads and validates a kubeconfig and its files. Rejects with `invalid_argument`, with the file, the field and the problem. */
 export async function readKubeconfig(path: string, options: ReadKubeconfigOptions = {}): Promise<Kubeconfig> {
   const parsed = await readParsed(path, options.context);
   await readTls(parsed.cluster, parsed.user);
@@ -41,7 +41,7 @@ export async function readKubeconfig(path: string, options: ReadKubeconfigOption
   return new FollowedKubeconfig(path, parsed, options);
 }
 
-/** What a process begins and ends with, by its fields. */
+/** The fields that cannot change without a restart. */
 const lasting = ({ cluster, user }: ParsedKubeconfig): Record<string, unknown> => ({
   server: cluster.server,
   tokenFile: user.tokenFile?.path,
@@ -62,7 +62,7 @@ class FollowedKubeconfig implements Kubeconfig {
   readonly #plugin: ExecPlugin | undefined;
   readonly #followers = new Set<() => void>();
   #parsed: ParsedKubeconfig;
-  /** What connections were last made with. */
+  /** The TLS options of the last connection. */
   #tls: TlsOptions | undefined;
   #problem = '';
 
@@ -78,7 +78,7 @@ class FollowedKubeconfig implements Kubeconfig {
         config: exec,
         cluster: parsed.cluster,
         tls: () => readTls(this.#parsed.cluster, this.#parsed.user),
-        onNewCertificate: () => this.#tellFollowers(),
+        onNewCertificate: () => this.#notifyFollowers(),
       });
     this.authorization = this.#makeAuthorization();
   }
@@ -91,7 +91,7 @@ class FollowedKubeconfig implements Kubeconfig {
     return this.#parsed.namespace;
   }
 
-  /** Where a file is broken just now, what was read of it before. */
+  /** If a file is invalid at the moment, its previous content is used. */
   readonly tls = async (): Promise<TlsOptions> => {
     const read = await this.#readTls();
     this.#tls = read;
@@ -123,8 +123,8 @@ class FollowedKubeconfig implements Kubeconfig {
     const read = await this.#readTls().catch(() => before);
     if (before === undefined || JSON.stringify(read) === JSON.stringify(before)) return;
     this.#tls = read;
-    this.#log.info({ path: this.path }, 'the certificates of the kubeconfig have changed: connecting anew');
-    this.#tellFollowers();
+    this.#log.info({ path: this.path }, 'the certificates of the kubeconfig have changed: reconnecting');
+    this.#notifyFollowers();
   }
 
   async #readTls(): Promise<TlsOptions> {
@@ -139,14 +139,14 @@ class FollowedKubeconfig implements Kubeconfig {
     }
   }
 
-  /** Each problem once, as it is met again and again. */
+  /** Logs each problem once while it persists. */
   #note(error: unknown): void {
     const problem = errorMessage(error);
     if (problem === this.#problem) return;
     this.#problem = problem;
     this.#log.warn(
       { path: this.path, error: problem },
-      'the kubeconfig cannot be read again: what was read before holds',
+      'the kubeconfig cannot be read again: the previous one remains in use',
     );
   }
 
@@ -154,14 +154,17 @@ class FollowedKubeconfig implements Kubeconfig {
     const [before, now] = [lasting(this.#parsed), lasting(parsed)];
     const changed = Object.keys(now).filter((name) => !isDeepStrictEqual(before[name], now[name]));
     if (changed.length > 0)
-      this.#log.warn({ path: this.path, changed }, 'the kubeconfig names others of these: restart to use them');
+      this.#log.warn(
+        { path: this.path, changed },
+        'the kubeconfig has new values for these fields: restart to use them',
+      );
   }
 
-  #tellFollowers(): void {
+  #notifyFollowers(): void {
     for (const reconnect of this.#followers) reconnect();
   }
 
-  /** client-go's order: what a file or a plugin gives is before what stands in the kubeconfig. */
+  /** In client-go's order: a token file or a plugin takes precedence over values in the kubeconfig. */
   #makeAuthorization(): Authorization {
     const { tokenFile } = this.#parsed.user;
     if (tokenFile !== undefined) return new TokenFile(tokenFile);

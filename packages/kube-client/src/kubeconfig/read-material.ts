@@ -5,7 +5,7 @@ import { MAX_CREDENTIAL_FILE_BYTES } from '../limits.ts';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import type { Cluster, Material, User } from './parse-kubeconfig.ts';
 
-/** What connections are made with, read and checked: each piece can be parsed, and the key is the certificate's. */
+/** Reads and validates the TLS options: every part can be parsed, and the key belongs to the certificate. */
 export async function readTls(cluster: Cluster, user: User): Promise<TlsOptions> {
   const { serverName, insecureSkipTlsVerify } = cluster;
   return {
@@ -24,14 +24,14 @@ async function readKeyPair({ certificate, key }: User): Promise<{ certificate?: 
   return { certificate: chain, key: pem };
 }
 
-/** Whether a key can be used with a certificate; errors begin with `field`, which ends with a colon. */
+/** Checks that a key belongs to a certificate. Errors are prefixed with `field`, which ends with a colon. */
 export function checkKey(certificate: string, key: string, field: string): void {
   let isOf: boolean;
   try {
     isOf = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
   } catch (error) {
     const isEncrypted = /ENCRYPTED/.test(key);
-    const why = isEncrypted ? 'it has a passphrase, which nobody can give; decrypt it' : errorMessage(error);
+    const why = isEncrypted ? 'it has a passphrase, which is not supported; decrypt it' : errorMessage(error);
     throw invalid(`${field}no private key in PEM: ${why}`);
   }
   if (!isOf) throw invalid(`${field}it is the key of another certificate`);
@@ -40,7 +40,7 @@ export function checkKey(certificate: string, key: string, field: string): void 
 async function readCertificates(material: Material): Promise<string> {
   const text = await readMaterial(material);
   const all = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
-  if (all === null) throw invalid(`${material.field}no certificate in PEM is in it`);
+  if (all === null) throw invalid(`${material.field}it has no PEM certificate`);
   for (const [index, one] of all.entries()) {
     try {
       new X509Certificate(one);
@@ -56,7 +56,7 @@ async function readMaterial(material: Material): Promise<string> {
   return (await readSmallFile(material.path, material.field)).toString('utf8');
 }
 
-/** A file of credentials; errors begin with `field`, which ends with a colon. */
+/** Reads a file with credentials. Errors are prefixed with `field`, which ends with a colon. */
 export async function readSmallFile(path: string, field = ''): Promise<Buffer> {
   const large = () => invalid(`${field}${path} has more than ${MAX_CREDENTIAL_FILE_BYTES} bytes`);
   try {

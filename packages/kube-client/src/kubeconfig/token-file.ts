@@ -4,7 +4,7 @@ import { REREAD_MS } from '../limits.ts';
 import type { MaterialFile } from './parse-kubeconfig.ts';
 import { readSmallFile } from './read-material.ts';
 
-/** A bearer token in a file that somebody else keeps fresh: read again after a minute, or once the server refuses it. */
+/** A bearer token in a file that another program updates. It is read again after a minute, or when the server rejects the token. */
 export class TokenFile implements Authorization {
   readonly #file: MaterialFile;
   readonly #now: () => number;
@@ -16,7 +16,7 @@ export class TokenFile implements Authorization {
     this.#now = now;
   }
 
-  /** Where the file cannot be read any more the last token is used. */
+  /** If the file can no longer be read, the last token is used. */
   async header(): Promise<string> {
     if (this.#now() - this.#readAtMs >= REREAD_MS) {
       try {

@@ -1,6 +1,6 @@
 import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
-/** Failures of connections that were open: nobody knows how far the request came. */
+/** Failures of open connections: it is unknown whether the request was processed. */
 const LOST = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -22,15 +22,15 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ]);
 
-/** By what these say, certificates are judged by the clock of this host. */
+/** Errors about a certificate's validity period, which depend on this host's clock. */
 const BY_CLOCK: Record<string, string> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
-  CERT_HAS_EXPIRED: 'its certificate has run out',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
 };
 
 const NOT_TLS = new Set(['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
 
-/** A failure below HTTP as an `unavailable` error, whose cause is the failure; an error of ours stays as it is. */
+/** Converts a failure below HTTP to an `unavailable` error with that cause; a PodwrightError is returned unchanged. */
 export function connectionError(error: unknown, origin: string): PodwrightError {
   if (error instanceof PodwrightError) return error;
   return new PodwrightError('unavailable', `${origin}: ${reasonOf(error)}`, { cause: error });
@@ -47,18 +47,18 @@ function reasonOf(error: unknown): string {
   return errorMessage(error);
 }
 
-/** A connection that was open has gone, as an error like those of Node.js. */
+/** The loss of an open connection, as an error like those of Node.js. */
 export function lostConnection(origin: string): PodwrightError {
   const cause = Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' });
   return connectionError(cause, origin);
 }
 
-/** Nobody listens there: the server is down or starting. */
+/** Whether the connection was refused: the server is down or starting. */
 export function isConnectionRefused(error: unknown): boolean {
   return error instanceof Error && (isErrno(error, 'ECONNREFUSED') || isConnectionRefused(error.cause));
 }
 
-/** The connection was there and went, or the other side did not answer any more. */
+/** Whether an open connection was lost, or the peer stopped responding. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && (LOST.has(systemCode(error)) || isConnectionLost(error.cause));
 }

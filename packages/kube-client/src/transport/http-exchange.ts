@@ -1,34 +1,34 @@
 import type { Readable } from 'node:stream';
 
-/** One request; `path` with its query. */
+/** One request; `path` includes the query. */
 export type HttpRequest = {
   method: string;
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Its answer goes on for minutes, as that of a watch: others must not wait for it. */
+  /** Whether the response lasts for minutes, like that of a watch: then other requests must not wait for it. */
   isLong?: true;
 };
 
-/** The head of an answer, and its body, to be read or destroyed by whoever has the answer. */
+/** A response. The caller must read or destroy its body. */
 export type HttpAnswer = {
   status: number;
   header(name: string): string | undefined;
   body: Readable;
-  /** Whether the body came to an end of the server's making; to be asked once the body has ended. */
+  /** Whether the body ended normally; valid once it has ended. */
   isWhole(): boolean;
 };
 
-/** What connections are made with. PEM. */
+/** Options of TLS connections. PEM. */
 export type TlsOptions = {
-  /** Authorities whose servers are trusted; those of the host unless given. */
+  /** Trusted authorities. Default: the host's. */
   ca?: string | Buffer;
   certificate?: string | Buffer;
   key?: string | Buffer;
-  /** The name that the server's certificate must have, instead of that in the URL. */
+  /** The expected name in the server's certificate. Default: the host of the URL. */
   serverName?: string;
   insecureSkipTlsVerify?: boolean;
 };
 
-/** A server's place: the URL without its path. */
+/** Address of a server: its URL without the path. */
 export type ServerAddress = { protocol: 'http:' | 'https:'; host: string; port: number };

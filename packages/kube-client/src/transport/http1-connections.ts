@@ -5,9 +5,9 @@ import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
 
-/** Connections of calls, and of watches, which never share one: as many run at once, more wait. */
+/** Most connections for calls and for watches, which are separate; further requests wait. */
 export type MostConnections = { calls: number; watches: number };
-/** A server without HTTP/2: one without TLS, or one that does not offer it. */
+/** Connections to a server without HTTP/2: one without TLS, or one that does not offer it. */
 export class Http1Connections {
   readonly #address: ServerAddress;
   readonly #origin: string;
@@ -29,7 +29,7 @@ export class Http1Connections {
     this.#watches = open(most.watches);
   }
 
-  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
   send({ method, path, headers, body, isLong }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { protocol, host, port } = this.#address;
@@ -59,7 +59,7 @@ export class Http1Connections {
   #boundConnecting(request: ClientRequest): void {
     request.once('socket', (socket) => {
       if (!socket.connecting) return;
-      const late = Object.assign(new Error('connect: no answer'), { code: 'ETIMEDOUT' });
+      const late = Object.assign(new Error('connect: no response'), { code: 'ETIMEDOUT' });
       const timer = setTimeout(() => request.destroy(late), CONNECT_TIMEOUT_MS);
       socket.once(this.#address.protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
       request.once('close', () => clearTimeout(timer));
@@ -68,7 +68,7 @@ export class Http1Connections {
 }
 
 function answerOf(message: IncomingMessage): HttpAnswer {
-  message.on('error', () => undefined); // who reads it hears of it
+  message.on('error', () => undefined); // the reader of the body receives the error
   return {
     status: message.statusCode ?? 0,
     header: (name) => message.headers[name]?.toString(),

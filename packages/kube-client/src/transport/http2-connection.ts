@@ -12,21 +12,21 @@ import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
 
-/** When a silent connection is asked whether it lives, and how long it may take to answer, in ms. */
+/** When a silent connection is pinged, and how long it may take to answer, in ms. */
 export type PingTimes = { afterMs: number; timeoutMs: number };
 
 export type Http2Options = {
   origin: string;
   pings?: PingTimes;
-  /** The connection takes no more calls; `wasAnswered` if one of them had an answer. May be called twice. */
-  onGone: (wasAnswered: boolean) => void;
-  /** The first answer has begun. */
+  /** The connection accepts no more calls; `wasAnswered` if any of them had a response. May be called twice. */
+  onClosed: (wasAnswered: boolean) => void;
+  /** The first response has started. */
   onAnswer?: () => void;
-  /** No call is under way any more. */
+  /** No call is running any more. */
   onIdle: () => void;
 };
 
-/** One HTTP/2 connection. It is given up when it is silent and does not answer a ping. */
+/** One HTTP/2 connection. It is abandoned if it is silent and does not answer a ping. */
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2Options;
@@ -40,17 +40,17 @@ export class Http2Connection {
       socket,
       options.pings ?? { afterMs: PING_AFTER_MS, timeoutMs: PING_TIMEOUT_MS },
     );
-    const gone = () => options.onGone(this.#wasAnswered);
+    const reportClosed = () => options.onClosed(this.#wasAnswered);
     session.once('close', () => {
       clearInterval(timer);
-      gone();
+      reportClosed();
     });
-    session.once('goaway', gone);
+    session.once('goaway', reportClosed);
   }
 
   /**
-   * Over a socket that speaks HTTP/2; resolves once the server has said how many calls it takes at once, rejects with `unavailable`
-   * where it goes away as soon as it has.
+   * Opens a connection over a socket that has negotiated HTTP/2. Resolves once the server has sent its limit of concurrent calls; rejects
+   * with `unavailable` if the server closes immediately afterwards.
    */
   static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
     const session = connect(options.origin, {
@@ -61,7 +61,7 @@ export class Http2Connection {
     const stop = () => session.destroy();
     signal.addEventListener('abort', stop, { once: true });
     session.once('remoteSettings', () => resolve());
-    session.on('error', (error) => reject(connectionError(error, options.origin))); // afterwards its calls tell
+    session.on('error', (error) => reject(connectionError(error, options.origin))); // later errors are reported by the calls
     session.once('close', () => reject(signal.aborted ? signal.reason : lostConnection(options.origin)));
     try {
       await promise;
@@ -74,19 +74,19 @@ export class Http2Connection {
     }
     if (session.remoteSettings.maxConcurrentStreams === 0) {
       session.destroy();
-      throw new PodwrightError('unavailable', `${options.origin}: the server takes no calls`);
+      throw new PodwrightError('unavailable', `${options.origin}: the server accepts no calls`);
     }
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     return new Http2Connection(session, socket, options);
   }
 
-  /** Whether another call can begin now. */
+  /** Whether another call can start now. */
   get hasRoom(): boolean {
     const { closed, destroyed, remoteSettings } = this.#session;
     return !closed && !destroyed && this.#streams < (remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
   }
 
-  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
   send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { origin } = this.#options;
@@ -112,17 +112,17 @@ export class Http2Connection {
     return promise;
   }
 
-  /** Lets calls in flight end, and takes no more. */
+  /** Lets running calls finish, and accepts no more. */
   close(): void {
     this.#session.close();
   }
 
-  /** Ends calls in flight, too. */
+  /** Ends running calls too. */
   destroy(): void {
     this.#session.destroy(lostConnection(this.#options.origin));
   }
 
-  /** What is counted is what comes over the socket, whatever frames it is. */
+  /** Any received bytes count as activity, whatever frames they contain. */
   #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
     let heardBytes = -1;
     let heardAtMs = 0;

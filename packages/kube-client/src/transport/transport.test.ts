@@ -31,7 +31,7 @@ function startServer(options: object = {}) {
   );
 }
 
-/** Opens watches that stay; gives how each has ended so far. */
+/** Opens watches that remain open; returns how each has ended so far. */
 async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = Array(count).fill(undefined);
   const opened = Array.from({ length: count }, (_, index) => {
@@ -58,7 +58,7 @@ test('all calls of a client share one connection', async () => {
   assert.equal(server.connections, 1);
 });
 
-test('a server that takes few calls at once gets more connections, which are closed when they are idle', async () => {
+test('a server with a low limit of concurrent calls gets more connections, which are closed when idle', async () => {
   await using server = await startServer({ settings: { maxConcurrentStreams: 4 } });
   using client = connect(server);
   await openWatches(client, 10);
@@ -67,17 +67,17 @@ test('a server that takes few calls at once gets more connections, which are clo
   await until(() => server.sockets.size === 3);
 });
 
-test('a server that takes no calls at all', async () => {
+test('a server that accepts no calls', async () => {
   await using server = await startServer({ settings: { maxConcurrentStreams: 0 } });
   using client = connect(server);
   await assert.rejects(client.get(NODES, { name: 'n' }, { timeoutMs: 20_000 }), {
     code: 'unavailable',
-    message: /the server takes no calls/,
+    message: /the server accepts no calls/,
   });
   assert.equal(server.connections, 1);
 });
 
-test('a connection whose other side is gone is given up after a ping, and the next call connects anew', async () => {
+test('a dead connection is abandoned after a ping, and the next call reconnects', async () => {
   await using server = await startServer();
   const relayed: Socket[] = [];
   await using relay = await serveBytes('http', (socket) => {
@@ -95,7 +95,7 @@ test('a connection whose other side is gone is given up after a ping, and the ne
   for (const socket of relayed) socket.destroy();
 });
 
-test('a silent connection whose other side answers pings stays', async () => {
+test('a silent connection whose peer answers pings remains open', async () => {
   await using server = await startServer();
   let pings = 0;
   server.server.on('session', (session: ServerHttp2Session) => session.on('ping', () => pings++));
@@ -105,7 +105,7 @@ test('a silent connection whose other side answers pings stays', async () => {
   assert.deepEqual([ends, server.connections], [[undefined], 1]);
 });
 
-test('a server that goes away in order: what it works on is finished, the next call connects anew', async () => {
+test('a graceful shutdown of the server: running calls finish, and the next call reconnects', async () => {
   const sessions: ServerHttp2Session[] = [];
   let finish: (() => void) | undefined;
   await using server = await TestServer.start('h2', ({ url }, response) => {
@@ -125,7 +125,7 @@ test('a server that goes away in order: what it works on is finished, the next c
   assert.deepEqual(await slow, NODE);
 });
 
-test('reconnect ends what is under way, and what comes is connected anew; a closed client refuses', async () => {
+test('reconnect ends running calls, and later calls use a new connection; a closed client rejects', async () => {
   await using server = await startServer();
   using client = connect(server);
   const ends = await openWatches(client, 2);
@@ -137,7 +137,7 @@ test('reconnect ends what is under way, and what comes is connected anew; a clos
   await assert.rejects(client.get(NODES, { name: 'n' }), { code: 'cancelled', message: /the client was closed/ });
 });
 
-test('a call that waits for a connection goes on over the one that is made anew', async () => {
+test('a call that waits for a connection uses the new one after reconnect', async () => {
   await using server = await startServer();
   const waiting: (() => void)[] = [];
   const tls = async () => {
@@ -155,7 +155,7 @@ test('a call that waits for a connection goes on over the one that is made anew'
   client.close();
 });
 
-test('watches over HTTP/1.1, which have a connection each, hold up no calls', async () => {
+test('watches over HTTP/1.1, which need a connection each, do not block calls', async () => {
   await using server = await TestServer.start('http', ({ url }, response) => {
     if (url === '/watch') return void response.writeHead(200).flushHeaders();
     answer(response, 200, NODE);
@@ -174,7 +174,7 @@ test('watches over HTTP/1.1, which have a connection each, hold up no calls', as
   connections.destroy();
 });
 
-test('a certificate that changed is used for the next connection', async () => {
+test('a changed certificate is used for the next connection', async () => {
   const certificates = ['first', 'second'].map((name) => makeCertificate(name));
   await using server = await TestServer.start('h2', (_request, response) => answer(response, 200, NODE), {
     requestCert: true,
@@ -191,7 +191,7 @@ test('a certificate that changed is used for the next connection', async () => {
   client.close();
 });
 
-/** A server of bytes, over TLS with HTTP/2 or plain. */
+/** A server that sends raw bytes, over TLS with HTTP/2 or plain. */
 async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) {
   const pair = makeCertificate();
   const take = (socket: Socket) => {
@@ -216,7 +216,7 @@ async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) 
   };
 }
 
-/** Writes the same without end, as fast as it is taken. */
+/** Writes the same bytes endlessly, as fast as they are accepted. */
 function flood(socket: Socket, bytes: Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -226,7 +226,7 @@ function flood(socket: Socket, bytes: Buffer): void {
 }
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-/** HEADERS of stream 1 whose end never comes, and CONTINUATION frames of literal headers. */
+/** HEADERS of stream 1 without an end, and CONTINUATION frames of literal headers. */
 const OPEN_HEADERS = Buffer.from([0, 0, 1, 1, 0, 0, 0, 0, 1, 0x88]);
 const MORE_HEADERS = Buffer.concat([
   Buffer.from([0, 0, 8, 9, 0, 0, 0, 0, 1]),
@@ -235,20 +235,20 @@ const MORE_HEADERS = Buffer.concat([
 
 const HOSTILE: [what: string, kind: 'h2' | 'http', serve: (socket: Socket) => void][] = [
   [
-    'headers without end over HTTP/1.1',
+    'endless headers over HTTP/1.1',
     'http',
     (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       flood(socket, Buffer.from(`x: ${'y'.repeat(1000)}\r\n`));
     },
   ],
-  ['a status line without end', 'http', (socket) => flood(socket, Buffer.alloc(4096, 'x'))],
+  ['an endless status line', 'http', (socket) => flood(socket, Buffer.alloc(4096, 'x'))],
   ['garbage over HTTP/1.1', 'http', (socket) => socket.end('hello\r\n\r\n')],
-  ['an end at once over HTTP/1.1', 'http', (socket) => socket.end()],
+  ['an immediate end over HTTP/1.1', 'http', (socket) => socket.end()],
   ['garbage over HTTP/2', 'h2', (socket) => flood(socket, Buffer.alloc(4096, 'x'))],
-  ['an end at once over HTTP/2', 'h2', (socket) => socket.end()],
+  ['an immediate end over HTTP/2', 'h2', (socket) => socket.end()],
   [
-    'headers without end over HTTP/2',
+    'endless headers over HTTP/2',
     'h2',
     (socket) => {
       socket.write(SETTINGS);
@@ -271,15 +271,15 @@ for (const [what, kind, serve] of HOSTILE) {
   });
 }
 
-/** GOAWAY without an error, of a server that has worked on no call. */
+/** GOAWAY without an error, from a server that has processed no call. */
 const GOAWAY = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 const LEAVING: [what: string, leave: (socket: Socket) => void][] = [
-  ['settings and that it goes away', (socket) => socket.write(Buffer.concat([SETTINGS, GOAWAY]))],
-  ['that it goes away, without settings', (socket) => socket.write(GOAWAY)],
-  ['settings, and closes', (socket) => socket.end(SETTINGS)],
+  ['settings and GOAWAY', (socket) => socket.write(Buffer.concat([SETTINGS, GOAWAY]))],
+  ['GOAWAY without settings', (socket) => socket.write(GOAWAY)],
+  ['settings and an end', (socket) => socket.end(SETTINGS)],
   [
-    'settings, and that it goes away once it is asked for something',
+    'settings, and GOAWAY after the first request',
     (socket) => {
       socket.write(SETTINGS);
       socket.once('data', () => setTimeout(() => socket.end(GOAWAY), 5));
@@ -288,7 +288,7 @@ const LEAVING: [what: string, leave: (socket: Socket) => void][] = [
 ];
 
 for (const [what, leave] of LEAVING) {
-  test(`a server that only tells ${what} is connected to anew after growing pauses, and used once it stays`, async () => {
+  test(`a server that only sends ${what} is reconnected to with a backoff, and used once it stays`, async () => {
     await using good = await startServer();
     let connections = 0;
     let isLeaving = true;
@@ -321,7 +321,7 @@ for (const [what, leave] of LEAVING) {
   });
 }
 
-test('a server that never answers the handshake costs the time of the call', async () => {
+test('a server that never completes the handshake uses up the call’s deadline', async () => {
   for (const kind of ['h2', 'http'] as const) {
     await using server = await serveBytes(kind, () => undefined);
     using client = connect(server);
@@ -329,7 +329,7 @@ test('a server that never answers the handshake costs the time of the call', asy
   }
 });
 
-test('a client that is closed ends a connection whose server has not yet said anything', async () => {
+test('closing a client ends a connection whose server has not sent anything yet', async () => {
   const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await using server = await serveBytes('h2', (socket) => {
     opened.resolve();

@@ -10,16 +10,16 @@ import { Http2Connection, type PingTimes } from './http2-connection.ts';
 
 export type TransportOptions = {
   address: ServerAddress;
-  /** Asked for each connection, so that what has changed is used for the next. */
+  /** Called for each connection, so that changes apply to the next one. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
-  /** Between connections that end without an answer. */
+  /** Backoff for connections that end without a response. */
   pauses?: BackoffPolicy;
 };
 
 /**
- * Requests to one server under one identity: one HTTP/2 connection, and further ones only while the server takes no more calls on
- * those that are open. A server that does not offer HTTP/2 is spoken to with HTTP/1.1 until `reconnect`.
+ * Sends requests to one server with one identity. It uses one HTTP/2 connection, and additional ones only while the server accepts no more
+ * calls on the open ones. A server that does not offer HTTP/2 is used with HTTP/1.1 until `reconnect`.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -28,7 +28,7 @@ export class Transport {
   #http1: Http1Connections | undefined;
   #pauses: ConnectPauses;
   #connecting: Promise<void> | undefined;
-  /** Aborted by `reconnect`: what is being connected then is of the past. */
+  /** Aborted by `reconnect`, to discard connection attempts made before. */
   #era = new AbortController();
   #isClosed = false;
 
@@ -39,7 +39,7 @@ export class Transport {
     this.#origin = `${protocol}//${host}:${port}`;
   }
 
-  /** The head of the answer. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     for (;;) {
       signal.throwIfAborted();
@@ -48,14 +48,14 @@ export class Transport {
       const connection = [...this.#connections].find(({ hasRoom }) => hasRoom);
       if (connection !== undefined) return connection.send(request, signal);
       if (this.#connections.size >= MAX_CONNECTIONS)
-        throw new PodwrightError('unavailable', `${this.#origin}: the server takes no more calls at once`);
+        throw new PodwrightError('unavailable', `${this.#origin}: the server accepts no more concurrent calls`);
       await this.#connectOnce(signal);
     }
   }
 
-  /** Ends all connections with the calls on them; later ones are made anew. */
+  /** Closes all connections and ends their calls; later calls reconnect. */
   reconnect(): void {
-    this.#era.abort(new PodwrightError('unavailable', `${this.#origin}: the connection is being made anew`));
+    this.#era.abort(new PodwrightError('unavailable', `${this.#origin}: reconnecting`));
     this.#era = new AbortController();
     this.#connecting = undefined;
     this.#pauses = new ConnectPauses(this.#options.pauses ?? UNANSWERED_BACKOFF);
@@ -70,7 +70,7 @@ export class Transport {
     this.reconnect();
   }
 
-  /** One attempt serves all who wait for it; one that `reconnect` has ended is made anew. */
+  /** Concurrent callers share one attempt; an attempt aborted by `reconnect` is repeated. */
   async #connectOnce(signal: AbortSignal): Promise<void> {
     const era = this.#era;
     if (this.#connecting === undefined) {
@@ -97,7 +97,7 @@ export class Transport {
     using signal = withTimeout(era, CONNECT_TIMEOUT_MS, `connect to ${this.#origin}`);
     const options = tlsConnectOptions(address, await raceAbort(Promise.resolve(tls()), signal));
     const socket = await this.#openSocket(options, signal);
-    if (socket.alpnProtocol === 'h2') return await this.#keep(socket, signal); // or the signal would be disposed of before
+    if (socket.alpnProtocol === 'h2') return await this.#keep(socket, signal); // awaited here, or the signal would be disposed first
     socket.destroy();
     era.throwIfAborted();
     this.#http1 = new Http1Connections(address, options);
@@ -106,7 +106,7 @@ export class Transport {
   async #keep(socket: TLSSocket, signal: AbortSignal): Promise<void> {
     const { pings } = this.#options;
     const pauses = this.#pauses;
-    const onGone = (wasAnswered: boolean) => {
+    const onClosed = (wasAnswered: boolean) => {
       if (this.#connections.delete(connection) && !wasAnswered) pauses.ended();
     };
     const onIdle = () => {
@@ -116,7 +116,7 @@ export class Transport {
     };
     const connection: Http2Connection = await Http2Connection.over(
       socket,
-      { origin: this.#origin, pings, onGone, onIdle, onAnswer: () => pauses.answered() },
+      { origin: this.#origin, pings, onClosed, onIdle, onAnswer: () => pauses.answered() },
       signal,
     ).catch((error: unknown) => {
       if (!signal.aborted) pauses.ended();
@@ -155,7 +155,7 @@ export class Transport {
 function tlsConnectOptions(address: ServerAddress, tls: TlsOptions): ConnectionOptions {
   const name = tls.serverName ?? unbracketed(address.host);
   return {
-    host: name, // what the certificate is checked for
+    host: name, // the name that the certificate must have
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
     ...(tls.certificate === undefined ? {} : { cert: tls.certificate, key: tls.key }),

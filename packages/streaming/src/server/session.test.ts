@@ -40,9 +40,9 @@ const status = async (stream: Readable) => JSON.parse(await text(stream)) as { s
 
 test('all output is forwarded before the exit code, even to a slow client', async () => {
   const [here, there] = [client(), process()];
-  let told = false;
+  let ended = false;
   here.error.once('data', () => {
-    told = true;
+    ended = true;
   });
   const session = runSession(async () => there.remote, here.streams);
   there.stdout.end(Buffer.alloc(1 << 20));
@@ -50,13 +50,13 @@ test('all output is forwarded before the exit code, even to a slow client', asyn
   there.end(0);
   let read = 0;
   for await (const chunk of here.stdout as AsyncIterable<Buffer>) {
-    assert.equal(told, false);
+    assert.equal(ended, false);
     read += chunk.length;
     await new Promise((resolve) => setImmediate(resolve));
   }
   here.stderr.resume();
   await session;
-  assert.deepEqual([read, told, there.seen.closed], [1 << 20, true, 1]);
+  assert.deepEqual([read, ended, there.seen.closed], [1 << 20, true, 1]);
 });
 
 test('the exit code is sent when the process has exited, even if its output is still open', async () => {
