@@ -5,12 +5,12 @@ import { writeExampleArchive } from '../../scripts/example-image.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
 
-/** The product as it is shipped, made from the sources as they are now, and the image of the examples. */
+/** The bundled product, built from the current sources, and the image of the examples. */
 export type Bundle = { program: string; image: string; remove: () => void };
 
 /**
- * Builds into a directory of its own, so that no other build removes the chunks under a node that runs. Where
- * PODWRIGHT_TEST_BUNDLE names a directory, the first to ask builds there, and for the others a link to it is all.
+ * Builds into a new directory, so that no other build removes chunks of a running node. If PODWRIGHT_TEST_BUNDLE names a directory, the
+ * first caller builds into it, and the others get links to it.
  */
 export async function buildBundle(): Promise<Bundle> {
   const shared = process.env.PODWRIGHT_TEST_BUNDLE;
@@ -38,7 +38,7 @@ async function linkToBundle(shared: string): Promise<string> {
   return directory;
 }
 
-/** Whoever is the first; others may have built meanwhile. */
+/** Moves the build to the shared directory, unless another process was faster. */
 function moveUnlessThere(directory: string, shared: string): void {
   try {
     renameSync(directory, shared);
@@ -48,7 +48,7 @@ function moveUnlessThere(directory: string, shared: string): void {
   }
 }
 
-/** People who are not root run what is in it too. */
+/** Creates a directory from which other users can run programs. */
 function makeDirectory(): string {
   const directory = mkdtempSync('/tmp/pwb-');
   chmodSync(directory, 0o755);

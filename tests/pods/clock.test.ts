@@ -1,4 +1,4 @@
-/** The clock of a host is set, by an hour to and fro, while pods run, crash, come and go. */
+/** The clock of a host is set forwards and backwards by an hour while pods run, crash, and are added and removed. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -34,8 +34,8 @@ const main = async (name: string) => mainOf(await find(name))!;
 
 const PROBE = '{exec: {command: ["true"]}, periodSeconds: 1, failureThreshold: 1}';
 
-/** A pod comes, by the clock as it is now, and goes. */
-async function comeAndGo(name: string, offMs: number): Promise<void> {
+/** Starts and removes a pod while the clock is off. */
+async function startAndRemove(name: string, offMs: number): Promise<void> {
   await place.ok('apply', '-f', place.file(`${name}.yaml`, podManifest(name, forever)));
   await place.until(async () => (await main(name))?.ready === true);
   const { status } = (await find(name))!;
@@ -44,7 +44,7 @@ async function comeAndGo(name: string, offMs: number): Promise<void> {
   await place.until(async () => (await find(name)) === undefined);
 }
 
-test('pods run, are restarted, come and go as before when the clock of the host jumps an hour', async () => {
+test('pods run and are restarted, added and removed as before when the clock of the host jumps by an hour', async () => {
   const probes = `    livenessProbe: ${PROBE}\n    readinessProbe: ${PROBE}\n`;
   const crashes = podManifest('crashes', 'exit 1');
   const stays = podManifest('stays', forever, '  activeDeadlineSeconds: 1800\n');
@@ -54,11 +54,11 @@ test('pods run, are restarted, come and go as before when the clock of the host 
   for (const [index, offMs] of [HOUR_MS, -HOUR_MS].entries()) {
     writeFileSync(place.path('input/clock'), String(offMs));
     node.child.kill('SIGUSR2');
-    await place.ok('annotate', 'pod', 'stays', `clock-${index}=set`); // so that it is looked at
+    await place.ok('annotate', 'pod', 'stays', `clock-${index}=set`); // triggers a sync of the pod
     const { restartCount } = await main('crashes');
     await Promise.all([
       place.until(async () => (await main('crashes')).restartCount >= restartCount + 2, 15_000),
-      comeAndGo(`new-${index}`, offMs),
+      startAndRemove(`new-${index}`, offMs),
     ]);
     const stays = await main('stays');
     assert.deepEqual([stays.containerID, stays.state, stays.restartCount, stays.ready], [containerID, state, 0, true]);

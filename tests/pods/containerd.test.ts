@@ -1,11 +1,11 @@
-/** The main job on a container runtime that is not ours: Debian's containerd, or a Docker Engine, over both versions of the CRI. */
+/** `run` on another container runtime: Debian's containerd, or a Docker Engine, over both versions of the CRI. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type RestartableRuntime, startOtherRuntime } from '../kubelet/suite-runtime.fixture.ts';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
 import { freePort, helloManifest, NodePlace } from './node.fixture.ts';
 
-/** A kubelet keeps the cgroups of the quality-of-service classes, as upstream's does. */
+/** A kubelet keeps the cgroups of QoS classes, as upstream's does. */
 const LASTING = /^cgroups: [^:]*\/pwn-\w+(\/kubepods(\/besteffort|\/burstable)?)?$/;
 
 let bundle: Bundle;
@@ -19,7 +19,7 @@ after(async () => {
 });
 
 for (const version of ['v1', 'v1alpha2']) {
-  test(`the example runs on it over ${version}, and Ctrl-C leaves nothing`, async (context) => {
+  test(`the example runs over ${version}, and Ctrl-C leaves nothing behind`, async (context) => {
     const place = new NodePlace(bundle, '10.99.99.0/24');
     context.after(() => place.remove());
     const endpoint = ['--container-runtime-endpoint', runtime.endpoint, '--cri-api-version', version];

@@ -36,7 +36,7 @@ export class FullDiskNode {
     await this.place.until(async () => (await this.place.call('ps')).code === 0);
   }
 
-  /** Starts pods that do nothing, and waits until they run. */
+  /** Starts idle pods, and waits until they run. */
   async run(...names: string[]): Promise<void> {
     for (const name of names) this.writeManifest(name, podManifest(name, forever));
     await this.place.until(() => this.areRunning(...names));
@@ -59,9 +59,9 @@ export class FullDiskNode {
     return names.every((name) => pods.find((pod) => pod.metadata.name === name)?.status?.phase === 'Running');
   }
 
-  async gone(...names: string[]): Promise<void> {
-    const isGone = (pods: Pod[]) => !pods.some(({ metadata }) => names.includes(metadata.name));
-    await this.place.until(async () => isGone(await this.place.pods()));
+  async untilRemoved(...names: string[]): Promise<void> {
+    const areRemoved = (pods: Pod[]) => !pods.some(({ metadata }) => names.includes(metadata.name));
+    await this.place.until(async () => areRemoved(await this.place.pods()));
   }
 
   async evicted(name: string): Promise<void> {
@@ -73,10 +73,10 @@ export class FullDiskNode {
     await once(this.#daemon!, 'exit');
   }
 
-  /** `podwright stop`; nothing is left of the pods on the host. */
+  /** Runs `podwright stop`, and asserts that nothing of the pods is left on the host. */
   async stop(): Promise<void> {
     await this.place.ok('stop');
-    // what waits for room, statuses of evicted pods, and the socket of a killed node where there was no room for another
+    // may stay: files that wait for free space, statuses of evicted pods, and the socket of a killed node
     const own =
       /^(mounts|files): \S+\/(state\/records.journal|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Something else fills the disk of a node's root directory. Needs root, mkfs.ext4 and mkfs.xfs. */
+/** Other files fill the disk of a node's root directory. Needs root, mkfs.ext4 and mkfs.xfs. */
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from './bundle.fixture.ts';
@@ -13,7 +13,7 @@ before(async () => {
 after(() => bundle?.remove());
 
 for (const fileSystem of ['ext4', 'xfs'] as const) {
-  test(`a node on an ${fileSystem} disk that others have filled starts, ends pods and stops, and is whole once there is room`, async (t) => {
+  test(`a node on an ${fileSystem} disk that is full starts, removes pods and stops, and recovers once there is space`, async (t) => {
     const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem });
     await node.start();
     await node.place.loadImage();
@@ -22,7 +22,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
     node.disk.fill();
     await node.start();
     node.removeManifest('first');
-    await node.gone('first');
+    await node.untilRemoved('first');
     await node.evicted('second');
     await node.stop();
     await node.start();

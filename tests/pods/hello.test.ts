@@ -1,4 +1,4 @@
-/** The main job: from a manifest to running pods in one command, and nothing left when it ends. */
+/** `run`: from a manifest to running pods in one command, which leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** A place with the image loaded; its number makes its subnet. */
+/** A node with the image loaded; `number` determines its subnet. */
 async function makePlace(context: TestContext, number: number): Promise<NodePlace> {
   const place = await NodePlace.open(bundle, `10.99.${number}.0/24`);
   context.after(() => place.remove());
@@ -24,7 +24,7 @@ async function fetchText(url: string): Promise<string> {
   return response.text();
 }
 
-test('the example comes up, shows its page on the host and where to open it, and Ctrl-C leaves nothing', async (context) => {
+test('the example starts, serves its page on the host and prints its URL, and Ctrl-C leaves nothing behind', async (context) => {
   const place = await makePlace(context, 1);
   const port = await freePort();
   const run = place.start('run', place.file('hello.yaml', helloManifest(port)));
@@ -42,7 +42,7 @@ test('the example comes up, shows its page on the host and where to open it, and
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('--once ends with 0 when all pods succeeded, and shows their logs', async (context) => {
+test('--once exits with 0 when all pods succeeded, and shows their logs', async (context) => {
   const place = await makePlace(context, 2);
   const file = place.file('job.yaml', podManifest('job', 'echo all is well', '  restartPolicy: Never\n'));
   const { code, out, err } = await place.call('run', '--once', file);
@@ -51,17 +51,17 @@ test('--once ends with 0 when all pods succeeded, and shows their logs', async (
   assert.deepEqual(place.leftovers(), []);
 });
 
-test("--once ends with a failed container's exit code", async (context) => {
+test("--once exits with a failed container's exit code", async (context) => {
   const place = await makePlace(context, 3);
   const good = podManifest('good', 'true', '  restartPolicy: Never\n');
   const bad = podManifest('bad', 'echo alas >&2; exit 42', '  restartPolicy: Never\n');
   const { code, out } = await place.call('run', '--once', place.file('two.yaml', `${good}---\n${bad}`));
   assert.equal(code, 42);
-  assert.match(out, /^bad\/main \| alas$/m); // of two pods a line names its own
+  assert.match(out, /^bad\/main \| alas$/m); // with several pods each line has the name of its pod
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('pods that do not become ready within --timeout are taken down with an error', async (context) => {
+test('pods that do not become ready within --timeout are removed with an error', async (context) => {
   const place = await makePlace(context, 4);
   const probe = '    readinessProbe: {exec: {command: ["false"]}, periodSeconds: 1}\n';
   const file = place.file('never.yaml', podManifest('never', forever) + probe);
@@ -71,7 +71,7 @@ test('pods that do not become ready within --timeout are taken down with an erro
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('--detach keeps pods that are not ready within --timeout, to be looked at', async (context) => {
+test('--detach keeps pods that are not ready within --timeout for inspection', async (context) => {
   const place = await makePlace(context, 5);
   const probe = '    readinessProbe: {exec: {command: ["false"]}, periodSeconds: 1}\n';
   const file = place.file('never.yaml', podManifest('never', forever) + probe);
@@ -124,7 +124,7 @@ test('two nodes side by side do not touch each other', async (context) => {
   await right.ok('delete', 'twin');
 });
 
-test('exec passes standard input on and ends when it ends', async (context) => {
+test('exec forwards standard input and its end', async (context) => {
   const place = await makePlace(context, 9);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const sum = place.start('exec', '-i', 'a', '--', 'sh', '-c', 'cat; exit 3');
@@ -136,11 +136,11 @@ test('exec passes standard input on and ends when it ends', async (context) => {
   await place.ok('delete', 'a');
 });
 
-test('exec -it has a terminal that follows the size of ours', async (context) => {
+test("exec -it has a terminal that follows the size of the caller's", async (context) => {
   const place = await makePlace(context, 10);
   await place.ok('run', '--detach', place.file('a.yaml', podManifest('a', forever)));
   const inside = place.command('exec', '-it', 'a', '--', 'sh').join(' ');
-  // The outer shell's terminal is the one that exec sees; its size changes while exec runs.
+  // resizes the outer shell's terminal, which exec uses, while exec runs
   const resize = 'sleep 3; stty rows 33 cols 77 < "$(readlink -f /proc/$$/fd/1)"';
   const command = `stty rows 20 cols 100; (${resize}) & ${inside}; echo "ended $?"`;
   const terminal = place.startProgram('script', '-qfec', command, '/dev/null');
@@ -154,12 +154,12 @@ test('exec -it has a terminal that follows the size of ours', async (context) =>
   await place.ok('delete', 'a');
 });
 
-test('a terminal shows one line a container, drawn in place', async (context) => {
+test('a terminal shows one line per container, redrawn in place', async (context) => {
   const place = await makePlace(context, 11);
   const file = place.file('hello.yaml', helloManifest(await freePort()));
   const terminal = place.startProgram('script', '-qfec', place.command('run', file).join(' '), '/dev/null');
   await terminal.until(/TOOK/);
-  assert.ok(terminal.out.includes('\x1b[0J'), 'the picture is drawn over');
+  assert.ok(terminal.out.includes('\x1b[0J'), 'the lines are redrawn');
   assert.match(terminal.out, /write-page +init +Completed/);
   assert.match(terminal.out, /clock +sidecar +Running/);
   terminal.type('\x03');

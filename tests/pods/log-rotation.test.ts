@@ -1,4 +1,4 @@
-/** Logs that grow fast, on a whole node. */
+/** Fast-growing logs on a complete node. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('the log of a container that writes 50 MB/s stays within a tenth above its limit', async (context) => {
+test('the log of a container that writes 50 MB/s exceeds its limit by at most a tenth', async (context) => {
   const settings = '[kubelet]\ncontainer_log_max_size = "10Mi"\ncontainer_log_max_files = 3\n';
   await place.startDaemon('node', '--config', place.file('config.toml', settings));
   await place.loadImage();
@@ -35,7 +35,7 @@ test('the log of a container that writes 50 MB/s stays within a tenth above its 
   assert.ok(newest.slice('0.log.'.length) <= now, `${newest} is ahead of the clock, ${now}`);
 });
 
-test('who follows slowly sees each line once, through rotations, and so does who reads afterwards', async () => {
+test('a slow follower gets each line once over rotations, and so does a later reader', async () => {
   const lines = 400_000;
   const script = `echo begin; until [ -e /go ]; do sleep 0.1; done; seq ${lines}; echo end; exec sleep 1000`;
   await place.ok('run', '--detach', place.file('counter.yaml', podManifest('counter', script)));
@@ -55,7 +55,7 @@ test('who follows slowly sees each line once, through rotations, and so does who
         .split('\n')
         .slice(0, -1)
         .every((line, index) => line === expected[index]),
-      'each line in its turn',
+      'all lines in order',
     );
     assert.equal(seen.length, expected.join('\n').length + 1);
     const tail = await place.ok('logs', '--tail', String(lines), 'counter');

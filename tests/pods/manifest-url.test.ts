@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { buildBundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';
 
-test('what a URL answers with runs, and goes on over a restart while the URL does not answer', async (context) => {
+test('the pods of a URL run, and keep running over a restart while the URL does not answer', async (context) => {
   const bundle = await buildBundle();
   context.after(() => bundle.remove());
   const place = new NodePlace(bundle, '10.99.61.0/24');

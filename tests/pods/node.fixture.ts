@@ -12,22 +12,22 @@ import { type Ended, StartedProgram } from './started-program.ts';
 
 export const exampleImage = 'localhost/podwright/busybox:1';
 
-/** What stays of a node that has ended: its directories, its records, its log and its images. */
+/** Inventory lines of a stopped node that may stay: its directories, records, log and images. */
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
   /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|kubelet\.lock|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
-  /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // as long as the image
+  /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // removed with the image
   /^files: \S+\/root\/runtime\/(lock|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,
 ];
 
-/** Two kubelets of one host cannot both have upstream's ports. */
+/** Settings without ports: two kubelets on one host cannot both use upstream's ports. */
 export const NO_PORTS = '[kubelet.server]\nport = 0\nhealthz_port = 0\n';
 
-/** A node with everything of its own, driven by the command line as a person would. */
+/** A node with its own directories, cgroups and network, which is driven by the command line. */
 export class NodePlace {
   readonly directory = mkdtempSync('/tmp/pwn-');
   readonly scope: InventoryScope;
@@ -45,7 +45,7 @@ export class NodePlace {
     this.#before = takeInventory(this.scope);
   }
 
-  /** A place on the runtime that the suite is on: for Docker it has an Engine of its own. */
+  /** A node on the runtime of the suite; for Docker it has its own Engine. */
   static async open(bundle: Bundle, subnet: string): Promise<NodePlace> {
     const place = new NodePlace(bundle, subnet);
     if (onDocker) await place.#useDocker();
@@ -98,21 +98,21 @@ export class NodePlace {
     return new StartedProgram(command);
   }
 
-  /** Runs a command to its end; any exit code. */
+  /** Runs a command to its end, with any exit code. */
   async call(...args: string[]): Promise<Ended> {
     const program = this.start(...args);
     program.child.stdin!.end();
     return program.ended();
   }
 
-  /** Runs a command that must succeed, and returns what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   async ok(...args: string[]): Promise<string> {
     const { code, out, err } = await this.call(...args);
     if (code !== 0) throw new Error(`podwright ${args.join(' ')}: exit code ${code}\n${out}\n${err}\n${this.log()}`);
     return out;
   }
 
-  /** Asserts that the command ends with 1 and says this on standard error. */
+  /** Asserts that the command exits with 1 and this message on standard error. */
   async fails(message: RegExp, ...args: string[]): Promise<void> {
     const { code, err } = await this.call(...args);
     assert.equal(code, 1, args.join(' '));
@@ -133,7 +133,7 @@ export class NodePlace {
     const config = isPlainKubelet ? ['--config', this.file('ports.toml', NO_PORTS)] : [];
     const daemon = this.start(...config, ...(args.length === 0 ? ['node'] : args));
     await this.until(async () => daemon.child.exitCode !== null || (await this.call('ps')).code === 0);
-    if (daemon.child.exitCode !== null) throw new Error(`the daemon ended: ${daemon.err}`);
+    if (daemon.child.exitCode !== null) throw new Error(`the daemon exited: ${daemon.err}`);
     return daemon;
   }
 
@@ -162,14 +162,14 @@ export class NodePlace {
     }
   }
 
-  /** What is on the host now that a node without pods does not keep. */
+  /** Leftovers on the host that a node without pods does not keep. */
   leftovers(): string[] {
     const found = leftovers(this.#before, takeInventory(this.scope));
-    const bridgeOfCni = this.#docker && `links: /sys/class/net/${this.scope.bridge}`; // which its plugin keeps
+    const bridgeOfCni = this.#docker && `links: /sys/class/net/${this.scope.bridge}`; // the bridge plugin keeps its bridge
     return found.filter((line) => line !== bridgeOfCni && !LASTING.some((pattern) => pattern.test(line)));
   }
 
-  /** Ends whatever is still there, so that a failed test does not disturb the next. */
+  /** Stops and removes everything, so that a failed test does not affect the next. */
   async remove(): Promise<void> {
     for (let round = 0; round < 50; round++) {
       const { processes } = takeInventory(this.scope);
@@ -194,7 +194,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it has just ended
+    // the process has exited
   }
 }
 
@@ -203,7 +203,7 @@ export function helloManifest(port: number): string {
   return readFileSync(new URL('../../examples/hello.yaml', import.meta.url), 'utf8').replaceAll('18080', String(port));
 }
 
-/** A port of the host that is free now. */
+/** A free port of the host. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '0.0.0.0');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -213,7 +213,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A pod of one container that runs a shell script; `rest` are more lines of its spec. */
+/** A pod of one container that runs a shell script; `rest` are further lines of its spec. */
 export function podManifest(name: string, script: string, rest = ''): string {
   return `apiVersion: v1
 kind: Pod
@@ -227,5 +227,5 @@ ${rest}  containers:
 `;
 }
 
-/** Runs until SIGTERM, and then ends at once. */
+/** A script that runs until SIGTERM, and then exits at once. */
 export const forever = 'trap "exit 0" TERM; while :; do sleep 0.2; done';

@@ -1,4 +1,4 @@
-/** Pods of public bug reports of other systems, on a whole node. */
+/** Pods of public bug reports of other systems, on a complete node. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -18,7 +18,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('commands of a probe and of a hook that leave a child with their output succeed by their exit code', async () => {
+test('a probe or hook whose child process keeps the output open succeeds by its exit code', async () => {
   const hook = `    lifecycle: {postStart: {exec: {command: [sh, -c, "sleep 3000 & exit 0"]}}}\n`;
   const probe = `    readinessProbe: {exec: {command: [sh, -c, "sleep 20 & exit 0"]}, periodSeconds: 1, timeoutSeconds: 1}\n`;
   const file = place.file('child.yaml', podManifest('child', forever) + hook + probe);
@@ -26,7 +26,7 @@ test('commands of a probe and of a hook that leave a child with their output suc
   await place.ok('delete', '--force', 'child');
 });
 
-test('a grace period of thirty days lets the preStop hook end, and the container end itself', async () => {
+test('with a grace period of thirty days the preStop hook and the container can finish', async () => {
   const done = place.path('input', 'hook-done');
   const volume = `  volumes: [{name: input, hostPath: {path: ${place.path('input')}}}]\n`;
   const hook = `    lifecycle: {preStop: {exec: {command: [sh, -c, "sleep 1; touch /input/hook-done"]}}}\n`;
@@ -34,5 +34,5 @@ test('a grace period of thirty days lets the preStop hook end, and the container
   const manifest = podManifest('patient', forever, volume).replace('Seconds: 2', 'Seconds: 2592000') + hook + mount;
   await place.ok('run', '--detach', place.file('patient.yaml', manifest));
   await place.ok('delete', 'patient');
-  assert.ok(existsSync(done), 'the hook was cut');
+  assert.ok(existsSync(done), 'the hook was interrupted');
 });

@@ -1,6 +1,6 @@
 /**
- * Loaded into a program before all else: its wall clock is off by as many milliseconds as the file says that SHIFTED_CLOCK names, which is
- * read with each SIGUSR2. Its timers go on, as those of a host do whose clock somebody sets.
+ * Preloaded into a program: shifts its wall clock by the milliseconds in the file SHIFTED_CLOCK, which is read at each SIGUSR2. Timers
+ * are not affected, as when the clock of a host is set.
  */
 import { readFileSync } from 'node:fs';
 

@@ -4,10 +4,10 @@ import { waitFor, withTimeout } from '@podwright/base';
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; err: string };
 
-/** Enough for a busy host. */
+/** Timeout for a busy host. */
 const PATIENCE_MS = 60_000;
 
-/** A program that a test started: what it has written so far, and how it ends. */
+/** A program that a test has started, with its output so far and its exit. */
 export class StartedProgram {
   readonly child: ChildProcess;
   out = '';
@@ -26,17 +26,17 @@ export class StartedProgram {
     this.#closed = once(this.child, 'close');
   }
 
-  /** Waits until what it wrote matches. */
+  /** Waits until its output matches. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     const find = () => {
       const found = pattern.exec(this.out) ?? pattern.exec(this.err);
       if (found === null && this.child.exitCode !== null)
-        throw new Error(`it ended before ${pattern}: ${this.#said()}`);
+        throw new Error(`the program exited before ${pattern}: ${this.#output()}`);
       return found ?? undefined;
     };
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for ${pattern}`);
     return await waitFor(find, { intervalMs: 20, signal }).catch((error: unknown) => {
-      throw new Error(`${error}: ${this.#said()}`);
+      throw new Error(`${error}: ${this.#output()}`);
     });
   }
 
@@ -44,17 +44,17 @@ export class StartedProgram {
     this.child.stdin!.write(text);
   }
 
-  /** Waits for its end; one that does not end in time is killed, and that is an error. */
+  /** Waits for its exit; kills it and throws if it does not exit in time. */
   async ended(timeoutMs = PATIENCE_MS): Promise<Ended> {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), timeoutMs);
     await this.#closed;
     clearTimeout(timer);
     const { exitCode: code, signalCode: signal } = this.child;
-    if (signal === 'SIGKILL') throw new Error(`killed after ${timeoutMs} ms: ${this.#said()}`);
+    if (signal === 'SIGKILL') throw new Error(`killed after ${timeoutMs} ms: ${this.#output()}`);
     return { code, signal, out: this.out, err: this.err };
   }
 
-  #said(): string {
+  #output(): string {
     return `${this.out.slice(-3000)}\n${this.err.slice(-3000)}`;
   }
 }

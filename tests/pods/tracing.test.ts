@@ -1,4 +1,4 @@
-/** What a node tells a collector of traces (OTLP over HTTP) of the start of a pod. */
+/** The spans of a pod's start that a node exports to a collector of traces (OTLP over HTTP). */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +10,7 @@ import { forever, NodePlace, podManifest } from './node.fixture.ts';
 
 type Attribute = { key: string; value: { stringValue: string } };
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string };
-type ToldSpan = Span & { of: string };
+type ReceivedSpan = Span & { of: string };
 type Request = {
   resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Span[] }[] }[];
 };
@@ -18,7 +18,7 @@ type Request = {
 let bundle: Bundle;
 let place: NodePlace;
 let collector: Server;
-const told: ToldSpan[] = [];
+const received: ReceivedSpan[] = [];
 before(async () => {
   bundle = await buildBundle();
   place = new NodePlace(bundle, '10.132.28.0/24');
@@ -27,7 +27,7 @@ before(async () => {
     const { resourceSpans } = (await json(request)) as Request;
     for (const { resource, scopeSpans } of resourceSpans) {
       const of = resource.attributes.find(({ key }) => key === 'service.name')!.value.stringValue;
-      told.push(...scopeSpans.flatMap(({ spans }) => spans).map((span) => ({ ...span, of })));
+      received.push(...scopeSpans.flatMap(({ spans }) => spans).map((span) => ({ ...span, of })));
     }
     response.end('{}');
   }).listen(0, '127.0.0.1');
@@ -39,13 +39,13 @@ after(async () => {
   bundle.remove();
 });
 
-/** `kubelet: syncPod > kubelet: run sandbox > …`: a span after those it is part of. */
-function pathOf(span: ToldSpan): string {
-  const parent = told.find(({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId);
+/** `kubelet: syncPod > kubelet: run sandbox > …`: the names of a span and its ancestors. */
+function pathOf(span: ReceivedSpan): string {
+  const parent = received.find(({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId);
   return `${parent === undefined ? '' : `${pathOf(parent)} > `}${span.of}: ${span.name}`;
 }
 
-test('a collector has the steps of a pod, and below them what the runtime did for each', async () => {
+test("a collector gets the kubelet's steps for a pod, with the runtime's spans as children", async () => {
   const { port } = collector.address() as AddressInfo;
   const settings = `[tracing]\nendpoint = "http://127.0.0.1:${port}"\n`;
   await place.startDaemon('node', '--config', place.file('config.toml', settings));
@@ -55,7 +55,7 @@ test('a collector has the steps of a pod, and below them what the runtime did fo
     'kubelet: syncPod > kubelet: run sandbox > podwright-runtime: RunPodSandbox > podwright-runtime: set up network',
     'kubelet: syncPod > kubelet: start main > podwright-runtime: StartContainer > podwright-runtime: create task',
   ];
-  const missing = () => expected.filter((path) => !told.some((span) => pathOf(span) === path));
+  const missing = () => expected.filter((path) => !received.some((span) => pathOf(span) === path));
   await place.until(() => missing().length === 0).catch(() => undefined);
-  assert.deepEqual(missing(), [], told.map(pathOf).join('\n'));
+  assert.deepEqual(missing(), [], received.map(pathOf).join('\n'));
 });

@@ -1,4 +1,4 @@
-/** A record in the database is damaged: its pod or container is ended and removed at the next start, and the others go on. */
+/** A record in the database is damaged: its pod or container is stopped and removed at the next start, and the others keep running. */
 import assert from 'node:assert/strict';
 import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const { place } = runtime;
 before(() => runtime.start());
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** A pod with one container that runs. */
+/** Starts a pod with one running container. */
 async function runPod(name: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
@@ -24,7 +24,7 @@ async function runPod(name: string) {
   return { podSandboxId, containerId };
 }
 
-/** Stops the runtime, runs a statement on its records, and starts it again. Returns what it logged as errors. */
+/** Stops the runtime, runs a statement on its records, and starts it again. Returns the errors in its log. */
 async function restartAfter(sql: string, id: string): Promise<object[]> {
   await runtime.stop();
   const database = openDatabase(join(place.options.root, 'metadata.db'));
@@ -36,8 +36,8 @@ async function restartAfter(sql: string, id: string): Promise<object[]> {
   return errors;
 }
 
-test('the pod of a damaged sandbox record is gone after a start, its name is free, and other pods go on', async () => {
-  const [lost, kept] = [await runPod('lost'), await runPod('kept')];
+test('the pod of a damaged sandbox record is removed by a start, its name is free, and other pods keep running', async () => {
+  const [lost, other] = [await runPod('lost'), await runPod('other')];
   const sql = "UPDATE sandboxes SET record = json_set(record, '$.config.network', 'moon') WHERE id = ?";
   const [error] = (await restartAfter(sql, lost.podSandboxId)) as { table: string; id: string; reason: string }[];
   assert.deepEqual([error?.table, error?.id], ['sandboxes', lost.podSandboxId]);
@@ -45,18 +45,18 @@ test('the pod of a damaged sandbox record is gone after a start, its name is fre
   const { cri } = runtime;
   assert.deepEqual(
     (await cri.runtime.listContainers({})).containers.map(({ id, state }) => [id, state]),
-    [[kept.containerId, ContainerState.CONTAINER_RUNNING]],
+    [[other.containerId, ContainerState.CONTAINER_RUNNING]],
   );
   assert.deepEqual(
     (await cri.runtime.listPodSandbox({})).items.map(({ id, state }) => [id, state]),
-    [[kept.podSandboxId, PodSandboxState.SANDBOX_READY]],
+    [[other.podSandboxId, PodSandboxState.SANDBOX_READY]],
   );
   const again = await runPod('lost');
-  for (const { podSandboxId } of [again, kept]) await cri.runtime.removePodSandbox({ podSandboxId });
+  for (const { podSandboxId } of [again, other]) await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('the container of a damaged record is gone after a start, and its sandbox goes on', async () => {
+test('the container of a damaged record is removed by a start, and its sandbox keeps running', async () => {
   const { podSandboxId, containerId } = await runPod('half');
   const sql = "UPDATE containers SET record = '{' || record WHERE id = ?";
   const [error] = (await restartAfter(sql, containerId)) as { table: string; id: string; reason: string }[];
@@ -70,14 +70,14 @@ test('the container of a damaged record is gone after a start, and its sandbox g
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that cannot be removed with its damaged sandbox holds up no start, and is removed by the next', async () => {
-  const [lost, kept] = [await runPod('stuck'), await runPod('kept')];
+test('a container that cannot be removed with its damaged sandbox does not fail the start, and is removed by the next', async () => {
+  const [lost, other] = [await runPod('stuck'), await runPod('other')];
   const tasks = join(place.options.state, 'oci');
   const path = join(tasks, 'records', `${lost.containerId}.json`);
   const link = join(tasks, 'bundles', lost.containerId, 'config.json');
   const [record, target] = [readFileSync(path), readlinkSync(link)];
   writeFileSync(path, record.subarray(0, 40));
-  rmSync(link); // or the record would be rebuilt
+  rmSync(link); // otherwise the record would be rebuilt
   const sql = "UPDATE sandboxes SET record = '{' || record WHERE id = ?";
   const errors = await restartAfter(sql, lost.podSandboxId);
   assert.ok(
@@ -87,15 +87,15 @@ test('a container that cannot be removed with its damaged sandbox holds up no st
   const { cri } = runtime;
   assert.deepEqual(
     (await cri.runtime.listPodSandbox({})).items.map(({ id }) => id),
-    [kept.podSandboxId],
+    [other.podSandboxId],
   );
   await runtime.stop();
   symlinkSync(target, link);
   await runtime.start({}, { load: false });
   assert.deepEqual(
     (await runtime.cri.runtime.listContainers({})).containers.map(({ id }) => id),
-    [kept.containerId],
+    [other.containerId],
   );
-  await runtime.cri.runtime.removePodSandbox({ podSandboxId: kept.podSandboxId });
+  await runtime.cri.runtime.removePodSandbox({ podSandboxId: other.podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });

@@ -1,4 +1,7 @@
-/** The disk of the runtime's records and files becomes full: each verb says so, leaves nothing, and succeeds once there is room. */
+/**
+ * The disk of the runtime's records and files becomes full: each call reports it, leaves nothing behind, and succeeds once there is
+ * space.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
@@ -23,7 +26,7 @@ after(async () => {
   assert.deepEqual(left, []);
 });
 
-/** Runs `work` while there are only so many bytes free on the disk. */
+/** Runs `work` while only this many bytes are free on the disk. */
 async function withFree<T>(freeBytes: number, work: () => Promise<T>): Promise<T> {
   fill(freeBytes);
   try {
@@ -46,7 +49,7 @@ function fill(freeBytes: number): void {
   closeSync(file);
 }
 
-/** Brings a pod with these names up and takes it down. */
+/** Starts and removes a pod. */
 async function life(name: string): Promise<void> {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
@@ -57,26 +60,26 @@ async function life(name: string): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-/** The error has a message for people and a code for clients. */
+/** Asserts the message and the code of an error for a full disk. */
 function assertFull(error: unknown): void {
   assert.equal(errorCode(error), 'resource_exhausted', String(error));
   assert.match(String(error), /no space left|disk is full/i);
 }
 
-/** A pod's own files and records: less than its resolver's file and the container's snapshot take. */
+/** Less than the files of a pod need. */
 const TOO_FEW_BYTES = 16 << 10;
-/** Twice what a pod was seen to take. */
+/** Twice the measured size of a pod's files. */
 const ENOUGH_BYTES = 256 << 10;
 
 for (const freeBytes of [0, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256].map((kibibytes) => kibibytes << 10)) {
-  test(`a pod that meets a disk with ${freeBytes} bytes left is told so, and comes up once there is room`, async () => {
+  test(`a pod on a disk with ${freeBytes} free bytes fails with a clear error, and starts once there is space`, async () => {
     const error = await withFree(freeBytes, () =>
       life('full').then(
         () => undefined,
         (reason: unknown) => reason,
       ),
     );
-    if (freeBytes <= TOO_FEW_BYTES) assert.notEqual(error, undefined, 'so many bytes cannot be enough');
+    if (freeBytes <= TOO_FEW_BYTES) assert.notEqual(error, undefined, 'this size cannot be enough');
     if (freeBytes >= ENOUGH_BYTES) assert.equal(error, undefined);
     if (error !== undefined) assertFull(error);
     const { items } = await runtime.cri.runtime.listPodSandbox({});
@@ -86,7 +89,7 @@ for (const freeBytes of [0, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256].map((kibibyt
   });
 }
 
-test('a pod that runs is taken down on a disk without a byte', async () => {
+test('a running pod is removed on a completely full disk', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'running') });
   const request = { podSandboxId, config: containerOf(image, 'main', 'exec sleep 1000') };

@@ -8,13 +8,13 @@ import { type KillableRuntime, startKillable } from '../fixtures/killable-runtim
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Verbs that change a pod. Each has stages, at any of which the runtime may be killed. */
+/** Calls that change a pod. Each has stages (failpoints), at any of which the runtime may be killed. */
 const VERBS = [
   ...['sandbox-run', 'sandbox-stop', 'sandbox-remove', 'network-up', 'network-down'],
   ...['container-create', 'container-start', 'container-update', 'container-stop', 'container-remove'],
 ];
 
-/** Every stage that the runtime's code names: a new one is tried without being written down here. */
+/** All stages in the runtime's source code, so that new ones are tested automatically. */
 function stagesInCode(): string[] {
   const source = fileURLToPath(new URL('../../packages/runtime/src', import.meta.url));
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
@@ -23,7 +23,7 @@ function stagesInCode(): string[] {
   ]);
   return calls.map(([call, argument]) => {
     const stage = /^'([a-z]+-[a-z]+\/[a-z-]+)'$/.exec(argument!)?.[1];
-    assert.ok(stage !== undefined, `${call} names no stage`);
+    assert.ok(stage !== undefined, `${call} has no stage`);
     return stage;
   });
 }
@@ -43,7 +43,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** What a kubelet does with one pod from its begin to its end. */
+/** A kubelet's calls for one pod from its creation to its removal. */
 async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> {
   const pod = {
     ...podOf(place, name),
@@ -61,19 +61,19 @@ async function lifeOfPod({ cri }: KillableRuntime, name: string): Promise<void> 
   await cri.runtime.removePodSandbox({ podSandboxId });
 }
 
-test('each verb that changes a pod has stages', () => {
+test('each call that changes a pod has stages', () => {
   assert.deepEqual([...new Set(stages.map((stage) => stage.split('/')[0]))].sort(), VERBS.sort());
 });
 
 for (const stage of stages) {
   test(`killed at ${stage}, a retry succeeds and nothing is left`, async () => {
-    await removePods(); // of a stage before that failed
+    await removePods(); // leftovers of an earlier, failed stage
     await daemon.dieAt(stage);
     try {
       await assert.rejects(lifeOfPod(daemon, 'victim')); // the runtime dies in the middle
       await daemon.dead();
     } finally {
-      await daemon.kill(); // if it did not: the next stage is to be tried all the same
+      await daemon.kill(); // in case it did not die, so that the next stage can be tested
       daemon = await startKillable(place);
     }
     await removePods();
@@ -88,7 +88,7 @@ async function removePods(): Promise<void> {
   }
 }
 
-test('what was not yet removed of a container when the runtime was killed is removed by the next one', async () => {
+test('the removal of a container that was interrupted by a kill of the runtime is completed by the next one', async () => {
   const { podSandboxId } = await daemon.cri.runtime.runPodSandbox({ config: podOf(place, 'removed') });
   const create = async () => {
     const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
@@ -98,7 +98,7 @@ test('what was not yet removed of a container when the runtime was killed is rem
     const containerId = await create();
     await daemon.cri.runtime.startContainer({ containerId });
     await daemon.dieAt(stage);
-    await daemon.cri.runtime.removeContainer({ containerId }).catch(() => undefined); // answered before most stages
+    await daemon.cri.runtime.removeContainer({ containerId }).catch(() => undefined); // it may be answered before the stage is reached
     await daemon.dead();
     daemon = await startKillable(place);
     assert.deepEqual((await daemon.cri.runtime.listContainers({})).containers, [], stage);
@@ -115,7 +115,7 @@ test('what was not yet removed of a container when the runtime was killed is rem
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('running containers outlive the runtime, and their ends while it is away are told', async () => {
+test('running containers outlive the runtime, and their exits in the meantime are reported', async () => {
   const first = daemon;
   const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'survivor') });
   const start = async (name: string, script: string) => {

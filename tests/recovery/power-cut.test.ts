@@ -1,4 +1,4 @@
-/** What is known from files alone, on a disk that loses at a power cut what was not synced. */
+/** Files that are the only record of something, on a simulated disk that loses unsynced data at a power cut. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const networkSource = (directory: string) => {
   return new NetworkSource({ directory, mode: 'keep', record, bridge: 'pwunit0', logger: silentLogger });
 };
 
-/** What is written into a directory, and whether it is there after the power cut. */
+/** A write to a directory, and a check after the power cut. */
 type Case = {
   write: (directory: string) => Promise<unknown>;
   read: (directory: string) => Promise<unknown>;
@@ -77,7 +77,7 @@ const CASES: Record<string, Case> = {
     read: async (directory) => readdirSync(directory),
     is: [],
   },
-  'what of devices, processors or memory was given out': {
+  'the allocations of devices, CPUs or memory': {
     write: (directory) => writeStateFile(join(directory, 'cpu_manager_state'), { policyName: 'static' }),
     read: (directory) => readStateFile(join(directory, 'cpu_manager_state')),
     is: { policyName: 'static' },
@@ -132,28 +132,28 @@ for (const [what, { write, read, is }] of Object.entries(CASES))
     assert.deepEqual(await read(directory), is);
   });
 
-test('the disk loses what is not synced', async () => {
+test('the simulated disk loses unsynced data', async () => {
   using disk = new PowerCutDisk();
   await writeFileAtomic(join(disk.directory, 'file'), 'text');
   disk.cut();
   assert.deepEqual(readdirSync(disk.directory), ['lost+found']);
 });
 
-test('the records of a runtime are whole after a power cut, and older at most', async () => {
+test('the database of a runtime is consistent after a power cut, but may lack the last changes', async () => {
   using disk = new PowerCutDisk();
   const path = join(disk.directory, 'metadata.db');
   const database = openDatabase(path);
-  database.exec('CREATE TABLE kept (id INTEGER PRIMARY KEY, text TEXT)');
-  const add = database.prepare('INSERT INTO kept (text) VALUES (?)');
+  database.exec('CREATE TABLE lines (id INTEGER PRIMARY KEY, text TEXT)');
+  const add = database.prepare('INSERT INTO lines (text) VALUES (?)');
   const addMany = () => {
     for (let row = 0; row < 500; row++) add.run('x'.repeat(200));
   };
   addMany();
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // as SQLite does now and then
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // as SQLite does from time to time
   addMany();
   disk.cut(() => database.close());
   const later = openDatabase(path); // rejects a damaged file
-  const { rows } = later.prepare('SELECT count(*) AS rows FROM kept').get() as { rows: number };
+  const { rows } = later.prepare('SELECT count(*) AS rows FROM lines').get() as { rows: number };
   later.close();
   assert.ok(rows >= 500 && rows <= 1000, `${rows}`);
 });

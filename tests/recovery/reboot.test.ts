@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
-/** Where host-local keeps the addresses it gave: on the disk, so that a reboot does not free them. */
+/** Directory of host-local's address assignments: on the disk, so that a reboot does not free them. */
 const addresses = join(place.directory, 'root', 'test-addresses');
 
 before(async () => {
@@ -26,14 +26,14 @@ before(async () => {
 after(async () => {
   await runtime.start({}, { load: false });
   const left = await runtime.end();
-  execFileSync('ip', ['link', 'delete', place.options.network.bridge]); // the host's own, by the host's configuration
+  execFileSync('ip', ['link', 'delete', place.options.network.bridge]); // the bridge belongs to the host's CNI configuration
   assert.deepEqual(
     left.filter((line) => !line.startsWith('links: ') && !line.includes(addresses)),
     [],
   );
 });
 
-/** What a reboot does: no process, mount, link or cgroup of the place is there any more, and its state directory is empty. */
+/** Simulates a reboot: removes all processes, mounts, links and cgroups of the runtime, and empties its state directory. */
 async function reboot(): Promise<void> {
   for (const line of takeInventory(place.scope).processes) process.kill(Number(line.split(' ')[0]), 'SIGKILL');
   const { options, scope } = place;
@@ -46,7 +46,7 @@ async function reboot(): Promise<void> {
   rmSync(options.socket, { force: true });
 }
 
-/** True once the cgroup is gone: the kernel lets go of killed processes a little late. */
+/** Removes a cgroup; true on success. It may fail first, because the kernel needs time to remove killed processes. */
 function removed(cgroup: string): true | undefined {
   try {
     rmdirSync(cgroup);
@@ -58,7 +58,7 @@ function removed(cgroup: string): true | undefined {
 
 const givenAddresses = () => readdirSync(join(addresses, 'lasting')).filter((name) => /^\d/.test(name));
 
-test('after a reboot pods are not ready, their containers have ended, and their addresses are free', async () => {
+test('after a reboot pods are not ready, their containers have exited, and their addresses are free', async () => {
   const first = await startKillable(place);
   const { podSandboxId } = await first.cri.runtime.runPodSandbox({ config: podOf(place, 'rebooted') });
   const create = async (name: string) => {
@@ -90,7 +90,7 @@ test('after a reboot pods are not ready, their containers have ended, and their 
   await second.kill();
 });
 
-test('what no record knows is removed at the start', async () => {
+test('files without a record are removed at the start', async () => {
   const { options } = place;
   const id = 'ab'.repeat(32);
   mkdirSync(join(options.state, 'ns', id), { recursive: true });
@@ -105,7 +105,7 @@ test('what no record knows is removed at the start', async () => {
   for (const directory of ['ns', 'containers', 'sandboxes'])
     assert.ok(!existsSync(join(options.state, directory, id)), directory);
   assert.ok(!existsSync(join(options.root, 'sandboxes', id)), 'the files of a sandbox');
-  assert.ok(existsSync(join(options.state, 'containers', 'not-an-id')), 'what has no id is not ours');
+  assert.ok(existsSync(join(options.state, 'containers', 'not-an-id')), 'a name that is not an id is foreign');
   rmSync(join(options.state, 'containers', 'not-an-id'), { recursive: true });
 });
 

@@ -1,4 +1,4 @@
-/** What a start writes down anyway, and what is thrown away, on an ext4 disk without a block. Needs root. */
+/** State files and the trash at a start on a completely full ext4 disk. Needs root. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ after(() => {
   rmdirSync(path);
 });
 
-test('managers of processors and memory, and the choice of the network, begin though nothing can be written', async () => {
+test('the CPU and memory managers and the choice of the network start although nothing can be written', async () => {
   disk.fill();
   assert.throws(() => mkdirSync(inDisk('new')), { code: 'ENOSPC' });
   const cpus = [0, 1].map((id) => ({ id, core: id, socket: 0, node: 0, cache: 0 }));
@@ -35,7 +35,7 @@ test('managers of processors and memory, and the choice of the network, begin th
   disk.makeRoom();
 });
 
-test('a tree is deleted where it is when its trash has no room for another name', async () => {
+test('a tree is deleted in place if the trash directory has no space for another name', async () => {
   const trash = new Trash(inDisk('trash'), silentLogger);
   mkdirSync(inDisk('tree'));
   writeFileSync(inDisk('tree/file'), 'x');

@@ -1,4 +1,4 @@
-/** A container runs the specification that was committed at its creation; to look at it changes nothing. */
+/** A container runs the specification that was committed at its creation; inspecting it changes nothing. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.
 import { emptyBundle, startAsBefore } from './earlier-version.fixture.ts';
 
 const place = makeTestPlace();
-const cdi = join(place.logs, 'cdi'); // below what is meant to stay
+const cdi = join(place.logs, 'cdi'); // below a directory that may be left over
 const data = join(place.logs, 'data');
 const device = join(cdi, 'null.json');
 mkdirSync(cdi, { recursive: true });
 const options = { cdiDirectories: [cdi], ociRuntime: 'runc' };
 const runtime = new RuntimeUnderTest(place);
 before(async () => void (await runtime.start(options)));
-after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
+after(async () => assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host'));
 
 type Details = { pid: number; runtimeSpec?: OciSpec };
 
@@ -29,7 +29,7 @@ async function inspect(containerId: string): Promise<Details> {
   return JSON.parse(info.info!) as Details;
 }
 
-/** The host once nothing goes on any more: a removal is answered before all of the container is gone. */
+/** The inventory of the host once it is stable: a removal is answered before all of the container is removed. */
 async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
   for (let last = takeInventory(place.scope); ; ) {
     await sleep(300);
@@ -39,7 +39,7 @@ async function settledInventory(): Promise<ReturnType<typeof takeInventory>> {
   }
 }
 
-/** As `inspect`, which must make nothing on the host. */
+/** Inspects a container, and asserts that nothing is created on the host. */
 async function inspectOnly(containerId: string): Promise<Details> {
   const before = await settledInventory();
   const details = await inspect(containerId);
@@ -57,7 +57,7 @@ async function output(containerId: string, script: string): Promise<string> {
 const create = (podSandboxId: string, config: object) =>
   runtime.cri.runtime.createContainer({ podSandboxId, config: config as never }).then(({ containerId }) => containerId);
 
-/** A container of the pod with a host path, a CDI device and the PID namespace of another one; it is not started. */
+/** Creates a container with a host path, a CDI device and the PID namespace of another one, without starting it. */
 async function createWhole(podSandboxId: string, targetId: string): Promise<string> {
   const containerEdits = { env: ['FROM_CDI=1'], deviceNodes: [{ path: '/dev/like-null', hostPath: '/dev/null' }] };
   const devices = [{ name: 'like', containerEdits }];
@@ -72,7 +72,7 @@ async function createWhole(podSandboxId: string, targetId: string): Promise<stri
   });
 }
 
-test('to inspect a container changes nothing on the host, and shows what runs although the host has lost what it came from', async () => {
+test('inspecting a container changes nothing on the host, and shows the running specification although its sources were removed', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'inspected') });
   const target = await create(podSandboxId, containerOf(image, 'target', 'exec sleep 1000'));
@@ -80,16 +80,16 @@ test('to inspect a container changes nothing on the host, and shows what runs al
   const containerId = await createWhole(podSandboxId, target);
   const created = await inspect(containerId);
   assert.equal(created.pid, 0);
-  assert.ok(existsSync(data), 'the create has made the host path');
+  assert.ok(existsSync(data), 'the creation has created the host path');
   await cri.runtime.startContainer({ containerId });
   assert.equal(await output(containerId, 'echo $FROM_CDI; test -c /dev/like-null && echo device'), '1\ndevice\n');
 
   rmSync(data, { recursive: true });
   rmSync(device);
-  await cri.runtime.removeContainer({ containerId: target }); // ends its PID namespace, and with it every process in it
+  await cri.runtime.removeContainer({ containerId: target }); // kills all processes of its PID namespace
   await runtime.untilExited(containerId);
   const { runtimeSpec } = await inspectOnly(containerId);
-  assert.ok(!existsSync(data), 'the host path is not made again');
+  assert.ok(!existsSync(data), 'the host path is not created again');
   assert.deepEqual(runtimeSpec, created.runtimeSpec);
   assert.equal(runtimeSpec?.mounts.find(({ destination }) => destination === '/data')?.source, data);
   assert.ok(runtimeSpec.process.env.includes('FROM_CDI=1'));
@@ -97,7 +97,7 @@ test('to inspect a container changes nothing on the host, and shows what runs al
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('to inspect a running container whose host path is gone changes nothing, and succeeds', async () => {
+test('inspecting a running container whose host path was removed changes nothing, and succeeds', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'running') });
   const config = {
@@ -115,7 +115,7 @@ test('to inspect a running container whose host path is gone changes nothing, an
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a start runs what was committed, with the limits of updates before it; later ones are shown, too', async () => {
+test('a start runs the committed specification with updated limits; later updates are shown too', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'updated') });
   const containerId = await create(podSandboxId, containerOf(image, 'main', 'exec sleep 1000'));
@@ -128,13 +128,13 @@ test('a start runs what was committed, with the limits of updates before it; lat
   assert.equal(await limit(), 64 << 20);
   const committed = statSync(file).ino;
   await cri.runtime.startContainer({ containerId });
-  assert.equal(statSync(file).ino, committed, 'the start writes none of its own');
+  assert.equal(statSync(file).ino, committed, 'the start does not write a new specification');
   assert.equal(await output(containerId, 'cat /proc/1/oom_score_adj'), '500\n');
 
   await update(32n << 20n, 700n);
   const { runtimeSpec } = await inspect(containerId);
   assert.equal(runtimeSpec?.linux.resources?.memory?.limit, 32 << 20);
-  assert.equal(runtimeSpec?.process.oomScoreAdj, 500, 'a process keeps what it was started with');
+  assert.equal(runtimeSpec?.process.oomScoreAdj, 500, 'a process keeps the value of its start');
   assert.ok((runtimeSpec?.linux.resources?.devices?.length ?? 0) > 0, 'and the device rules stay');
 
   await runtime.stop();
@@ -144,7 +144,7 @@ test('a start runs what was committed, with the limits of updates before it; lat
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container does not join the PID namespace of one that has ended since, nor of a process that has its number', async () => {
+test('a container does not join the PID namespace of a container that has exited, nor of a process that reuses its id', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'target') });
   const target = await create(podSandboxId, containerOf(image, 'target', 'exec sleep 1000'));
@@ -158,7 +158,7 @@ test('a container does not join the PID namespace of one that has ended since, n
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that an earlier version created is not started, says what to do, and is removed', async () => {
+test('a container that an earlier version created is not started, with advice, and can be removed', async () => {
   const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'older') });
   const containerId = await create(podSandboxId, containerOf(runtime.image, 'main', 'exec sleep 1000'));
   await runtime.stop();
@@ -176,7 +176,7 @@ test('a container that an earlier version created is not started, says what to d
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that an earlier version started goes on, is used, updated, shown, stopped and removed', async () => {
+test('a container that an earlier version started keeps running, and can be used, updated, shown, stopped and removed', async () => {
   const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'older') });
   const containerId = await create(podSandboxId, containerOf(runtime.image, 'main', 'echo here; exec sleep 1000'));
   await runtime.stop();
@@ -191,7 +191,7 @@ test('a container that an earlier version started goes on, is used, updated, sho
   const { status } = await cri.runtime.containerStatus({ containerId, verbose: true });
   assert.deepEqual([status?.state, status?.exitCode], [ContainerState.CONTAINER_EXITED, 137]);
   await cri.runtime.removeContainer({ containerId });
-  await cri.runtime.removePodSandbox({ podSandboxId }); // which waits for all of it
+  await cri.runtime.removePodSandbox({ podSandboxId }); // waits for the removal of all files
   assert.ok(!readdirSync(join(place.options.state, 'tasks')).includes(containerId));
   assert.deepEqual(await runtime.remains(), []);
 });

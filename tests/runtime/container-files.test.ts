@@ -6,32 +6,32 @@ import { silentLogger, Trash } from '@podwright/base';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
 import { loadSystem, mountFlags, unmountTree } from '../../packages/system/src/index.ts';
 
-test('the directories of a removed container are out of their places at once, and nothing behind a mount in them is touched', async (t) => {
+test('the directories of a removed container are moved away at once, and nothing behind a mount in them is touched', async (t) => {
   const place = mkdtempSync('/tmp/pwt-files-');
   const system = loadSystem();
   t.after(() => {
     unmountTree(system, place);
     rmSync(place, { recursive: true });
   });
-  const [root, state, kept] = [join(place, 'root'), join(place, 'state'), join(place, 'kept')];
+  const [root, state, volume] = [join(place, 'root'), join(place, 'state'), join(place, 'volume')];
   const bin = join(state, 'trash');
   const [trash, stateTrash] = [new Trash(join(root, 'trash'), silentLogger), new Trash(bin, silentLogger)];
   const snapshotter = { list: async () => [] } as never;
   const files = ContainerFiles.open({ system, snapshotter, trash, stateTrash, root, state });
-  mkdirSync(kept);
-  writeFileSync(join(kept, 'data'), 'of a volume');
+  mkdirSync(volume);
+  writeFileSync(join(volume, 'data'), 'of a volume');
   const check = async (id: string, below: string, left: number) => {
     for (const path of [files.bundle(id), join(files.rootfs(id), below)]) mkdirSync(path, { recursive: true });
     writeFileSync(join(files.bundle(id), 'config.json'), '{}');
-    system.mount(join(files.rootfs(id), below), { source: kept, flags: mountFlags.bind });
+    system.mount(join(files.rootfs(id), below), { source: volume, flags: mountFlags.bind });
     await files.remove(id);
     assert.deepEqual(await files.list(), []);
     await stateTrash.empty();
     assert.equal(readdirSync(bin).length, left);
-    assert.equal(readFileSync(join(kept, 'data'), 'utf8'), 'of a volume');
+    assert.equal(readFileSync(join(volume, 'data'), 'utf8'), 'of a volume');
   };
-  await check('a'.repeat(64), '.', 0); // the mount of a root file system is taken down
-  await check('b'.repeat(64), 'one/that/nobody/knows', 1);
+  await check('a'.repeat(64), '.', 0); // the mount of a root file system is unmounted
+  await check('b'.repeat(64), 'an/unknown/mount', 1);
   await Promise.all([trash.close(), stateTrash.close()]);
   assert.ok(!existsSync(files.bundle('b'.repeat(64))));
 });

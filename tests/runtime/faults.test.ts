@@ -8,7 +8,7 @@ import { startRuntime } from '@podwright/runtime';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** What happens when a verb comes to a stage; the test sets it. */
+/** Functions that are called at stages (failpoints); set by tests. */
 const stages = new Map<string, () => Promise<void> | void>();
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
@@ -25,7 +25,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** A `bridge` plugin in front of the real one, which does first what the file `rule` says, a shell script. */
+/** Writes a wrapper of the `bridge` plugin, which first runs the shell script in the file `rule`. */
 function makePlugins(): void {
   mkdirSync(plugins);
   const path = join(plugins, 'bridge');
@@ -33,7 +33,7 @@ function makePlugins(): void {
   chmodSync(path, 0o755);
 }
 
-/** Runs `work` while the host has a configuration with that plugin. */
+/** Runs `work` while the host has a CNI configuration with that plugin. */
 async function withHostNetwork(work: () => Promise<void>): Promise<void> {
   const { bridge, subnet, confDir } = place.options.network;
   const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
@@ -57,16 +57,16 @@ async function withPluginRule(script: string, work: () => Promise<void>): Promis
   }
 }
 
-const refuseCni = `echo '{"cniVersion":"0.4.0","code":11,"msg":"the plugin does not want to"}'; exit 1`;
+const refuseCni = `echo '{"cniVersion":"0.4.0","code":11,"msg":"the plugin refuses"}'; exit 1`;
 
-/** A promise that a test opens. */
+/** A promise that the test resolves. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { wait: () => promise, open: resolve };
 }
 
 for (const stage of ['sandbox-run/recorded', 'sandbox-run/created', 'sandbox-run/network-up']) {
-  test(`a failure at ${stage} leaves nothing, and the retry succeeds`, async () => {
+  test(`a failure at ${stage} leaves nothing behind, and the retry succeeds`, async () => {
     const { cri } = runtime;
     const config = podOf(place, 'failing');
     stages.set(stage, () => Promise.reject(new Error('no more today')));
@@ -83,7 +83,7 @@ for (const stage of ['sandbox-run/recorded', 'sandbox-run/created', 'sandbox-run
 for (const stage of ['recorded', 'rootfs-mounted', 'files-made', 'resolved', 'committed'].map(
   (name) => `container-create/${name}`,
 )) {
-  test(`a failure at ${stage} leaves nothing of the container, and the retry succeeds`, async () => {
+  test(`a failure at ${stage} leaves nothing of the container behind, and the retry succeeds`, async () => {
     const { cri, image } = runtime;
     const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'failing') });
     const things = runtime.podThings();
@@ -102,7 +102,7 @@ for (const stage of ['recorded', 'rootfs-mounted', 'files-made', 'resolved', 'co
   });
 }
 
-test('a RunPodSandbox whose caller has gone finishes, and the retry gets its sandbox', async () => {
+test('a RunPodSandbox whose caller has disconnected finishes, and the retry gets its sandbox', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'patient');
   const slow = gate();
@@ -113,7 +113,7 @@ test('a RunPodSandbox whose caller has gone finishes, and the retry gets its san
   const { podSandboxId } = await retry;
   stages.clear();
   const again = await cri.runtime.runPodSandbox({ config });
-  assert.equal(again.podSandboxId, podSandboxId, 'an answer that was lost is given again');
+  assert.equal(again.podSandboxId, podSandboxId, 'the retry gets the same answer');
   assert.equal((await cri.runtime.listPodSandbox({})).items.length, 1);
   await assert.rejects(cri.runtime.runPodSandbox({ config: { ...config, hostname: 'other' } }), {
     code: 'already_exists',
@@ -122,7 +122,7 @@ test('a RunPodSandbox whose caller has gone finishes, and the retry gets its san
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CreateContainer whose caller has gone finishes, and the retry gets its container', async () => {
+test('a CreateContainer whose caller has disconnected finishes, and the retry gets its container', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'patient') });
   const request = { podSandboxId, config: containerOf(image, 'main', 'sleep 1') };
@@ -138,7 +138,7 @@ test('a CreateContainer whose caller has gone finishes, and the retry gets its c
   assert.deepEqual(await runtime.remains(), []);
 });
 
-/** Calls `call` and, while it waits at `stage`, also `other`, which is to be refused for what it asks differently. */
+/** Calls `call` and, while it waits at `stage`, also `other`, which must be refused for its different request. */
 async function refusedMeanwhile<T>(
   stage: string,
   { call, other, difference }: { call: () => Promise<T>; other: () => Promise<unknown>; difference: RegExp },
@@ -155,7 +155,7 @@ async function refusedMeanwhile<T>(
   return await first;
 }
 
-test('of two calls at once for one name, one with another configuration is refused with the difference', async () => {
+test('a simultaneous call for the same name with another configuration is refused with the difference', async () => {
   const { cri, image } = runtime;
   const sandbox = podOf(place, 'twice');
   const container = containerOf(image, 'main', 'sleep 1');
@@ -176,7 +176,7 @@ test('of two calls at once for one name, one with another configuration is refus
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that hangs is killed once no caller waits for it, and leaves nothing', async () => {
+test('a CNI plugin that hangs is killed once all callers have cancelled, and leaves nothing behind', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'hanging');
   const caller = new AbortController();
@@ -194,17 +194,17 @@ test('a CNI plugin that hangs is killed once no caller waits for it, and leaves 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a CNI plugin that fails is reported with its own message, and leaves nothing', async () => {
+test('a failure of a CNI plugin is reported with its message, and leaves nothing behind', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'nonet');
   await withPluginRule(`[ $CNI_COMMAND = ADD ] && { ${refuseCni}; }`, async () => {
-    await assert.rejects(cri.runtime.runPodSandbox({ config }), /the plugin does not want to/);
+    await assert.rejects(cri.runtime.runPodSandbox({ config }), /the plugin refuses/);
   });
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a CNI plugin that fails to clean up leaves a sandbox that the retry clears away', async () => {
+test('a CNI plugin that fails to clean up leaves a sandbox that the retry removes', async () => {
   const { cri } = runtime;
   const config = podOf(place, 'stuck');
   stages.set('sandbox-run/network-up', () => Promise.reject(new Error('no more today')));
@@ -223,21 +223,21 @@ test('a CNI plugin that fails to clean up leaves a sandbox that the retry clears
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a StopPodSandbox that a CNI plugin fails is finished by the next one', async () => {
+test('a StopPodSandbox that fails in a CNI plugin is completed by the next one', async () => {
   const { cri } = runtime;
   let podSandboxId = '';
   await withHostNetwork(async () => {
     ({ podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'stopfail') }));
   });
   await withPluginRule(`[ $CNI_COMMAND = DEL ] && { ${refuseCni}; }`, async () => {
-    await assert.rejects(cri.runtime.stopPodSandbox({ podSandboxId }), /the plugin does not want to/);
+    await assert.rejects(cri.runtime.stopPodSandbox({ podSandboxId }), /the plugin refuses/);
   });
   await cri.runtime.stopPodSandbox({ podSandboxId });
   await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a container that is being started when its sandbox is stopped does not outlive it', async () => {
+test('a container that is started while its sandbox is stopped does not outlive it', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'race') });
   const config = containerOf(image, 'main', 'exec sleep 1000');
@@ -253,7 +253,7 @@ test('a container that is being started when its sandbox is stopped does not out
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('many pods at once all run and all go', async () => {
+test('many pods are run and removed at once', async () => {
   const { cri, image } = runtime;
   const ids = await Promise.all(
     Array.from({ length: 10 }, async (_, index) => {
@@ -270,14 +270,14 @@ test('many pods at once all run and all go', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a second runtime with the same root directory is refused, and the first is not disturbed', async () => {
+test('a second runtime with the same root directory is refused, and the first is not affected', async () => {
   const options = { ...place.options, socket: join(place.directory, 'other.sock'), logger: silentLogger };
   await assert.rejects(startRuntime(options), { code: 'already_exists' });
   await runtime.cri.runtime.version({});
 });
 
-test('a second runtime with the same state directory is refused before it takes the pods of the first for left ones', async () => {
-  const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'kept') });
+test('a second runtime with the same state directory is refused before it removes the pods of the first as leftovers', async () => {
+  const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(place, 'first') });
   const [root, socket] = ['other-root', 'other.sock'].map((name) => join(place.directory, name));
   const options = { ...place.options, root: root!, socket: socket!, logger: silentLogger };
   await assert.rejects(startRuntime(options), { code: 'already_exists', message: /this state directory/ });
@@ -288,7 +288,7 @@ test('a second runtime with the same state directory is refused before it takes 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('two runtimes live side by side', async () => {
+test('two runtimes can run side by side', async () => {
   const other = await new RuntimeUnderTest().start();
   const [one, two] = await Promise.all(
     [runtime, other].map(async ({ cri, place: at }) => {

@@ -1,6 +1,6 @@
 /**
- * Links of an image at the places of mounts, also those that lead to nothing, out of the root or in a circle: each OCI runtime does
- * the same.
+ * Symbolic links of an image at mount points, also dangling ones, links out of the root and circular ones: all OCI runtimes behave the
+ * same.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const links = [
   file('plain', 'text'),
 ];
 
-/** Where something is mounted, and where it is to be seen then. */
+/** Mount points, and the paths at which the mounted files must be visible. */
 const places: [containerPath: string, hostPath: string, seen: string[]][] = [
   ['/var/run', source, ['/var/run/word', '/running/word']],
   ['/var/run/below', source, ['/running/below/word']],
@@ -57,7 +57,7 @@ const mounts = places.map(([containerPath, hostPath]) => ({ containerPath, hostP
 const script = `for file in ${seen.join(' ')} /etc/passwd; do test -s $file || echo "no $file"; done`;
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: mounts are where links of the image lead to, also to what is not there`, async () => {
+  test(`${handler}: mounts follow links of the image, also dangling ones`, async () => {
     const image = await attacked.image(handler, links);
     const pod = await attacked.pod(handler, { handler });
     for (const readonlyRootfs of [false, true]) {
@@ -71,7 +71,7 @@ for (const handler of OCI_RUNTIMES) {
     };
     await refused('/loop/x', /resolve \/loop\/x: too many symbolic links/);
     await refused('/plain/x', /\/plain\/x.*not a directory/i);
-    // the next container of the image has the links as they are in it
+    // the next container of the image has the original links
     const { out } = await attacked.run(pod, {
       image: { image },
       script: 'readlink /var/run; readlink /etc/conf; ls -d /running /opt /gone /c',
@@ -81,7 +81,7 @@ for (const handler of OCI_RUNTIMES) {
   });
 }
 
-test('nothing was made in what was mounted', () => {
+test('nothing was created in the mounted directories', () => {
   assert.deepEqual(
     [readdirSync(source), readdirSync(other), readdirSync(join(other, 'below'))],
     [['below', 'word'], ['below'], []],

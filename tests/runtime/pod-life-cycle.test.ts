@@ -9,11 +9,11 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const runtime = new RuntimeUnderTest();
 before(async () => void (await runtime.start()));
-after(async () => assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host'));
+after(async () => assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host'));
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-test('a pod runs, is seen, is used, ends, and leaves nothing', async () => {
+test('a pod is run, listed, used, stopped and removed, and leaves nothing behind', async () => {
   const { cri, image } = runtime;
   const config = podOf(runtime.place, 'web');
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
@@ -48,7 +48,7 @@ test('a pod runs, is seen, is used, ends, and leaves nothing', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('the end of a container has a reason and message that people know', async () => {
+test("the exit of a container has the CRI's reasons and messages", async () => {
   const { cri, image } = runtime;
   const config = podOf(runtime.place, 'ends');
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });
@@ -64,13 +64,13 @@ test('the end of a container has a reason and message that people know', async (
   };
   assert.deepEqual(await run('fine', 'exit 0'), ['Completed', 0]);
   assert.deepEqual(await run('fails', 'exit 7'), ['Error', 7]);
-  // the first process of a PID namespace is spared from signals of its own namespace: its child is not
+  // process 1 of a PID namespace ignores signals from its own namespace, its child does not
   assert.deepEqual(await run('killed', 'sh -c "kill -9 \\$\\$"; exit $?'), ['Error', 137]);
   await cri.runtime.removePodSandbox({ podSandboxId });
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a command that is not in the image fails the start, and says so in the status', async () => {
+test('a command that is missing in the image fails the start, and the status has the reason', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'nocmd') });
   const config = { ...containerOf(image, 'main', ''), command: ['/no/such/program'] };
@@ -108,7 +108,7 @@ test('a pod can share one PID namespace', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a pod in the network of the host has its host name and no address of its own', async () => {
+test("a pod on the host's network has the host's name and no address of its own", async () => {
   const { cri, image } = runtime;
   const modes = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE };
   const { podSandboxId } = await cri.runtime.runPodSandbox({
@@ -131,7 +131,7 @@ test('a pod in the network of the host has its host name and no address of its o
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('stop and remove succeed for what is not there', async () => {
+test('stop and remove succeed for missing sandboxes and containers', async () => {
   const { cri } = runtime;
   await cri.runtime.stopPodSandbox({ podSandboxId: 'unknown' });
   await cri.runtime.removePodSandbox({ podSandboxId: 'unknown' });
@@ -141,7 +141,7 @@ test('stop and remove succeed for what is not there', async () => {
   await assert.rejects(cri.runtime.startContainer({ containerId: 'unknown' }), { code: 'not_found' });
 });
 
-test('lists take filters, and ids may be given by their beginning', async () => {
+test('lists support filters, and ids may be prefixes', async () => {
   const { cri, image } = runtime;
   const config = { ...podOf(runtime.place, 'lists'), labels: { app: 'lists' } };
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config });

@@ -1,4 +1,4 @@
-/** The programs that the runtime starts fail, hang, die or vanish: it says so, and nothing of it stays. */
+/** Programs of the runtime fail, hang, die or are missing: the error is reported, and nothing is left behind. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ after(async () => {
   assert.deepEqual(left, []);
 });
 
-/** Puts a script in front of a program, which does first what the file `NAME.rule` says. */
+/** Wraps a program with a script that first runs the file `NAME.rule`. */
 function wrap(name: string, program: string): void {
   const path = join(programs, name);
   writeFileSync(path, `#!/bin/sh\n[ -e ${path}.rule ] && . ${path}.rule\nexec ${program} "$@"\n`);
@@ -52,7 +52,7 @@ async function without(name: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A sandbox and a container in it that was not started. */
+/** Creates a sandbox and a container in it, without starting it. */
 async function created(name: string): Promise<{ podSandboxId: string; containerId: string }> {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name) });
@@ -72,7 +72,7 @@ async function assertEnded(containerId: string, reason: string, message: RegExp)
   assert.match(status?.message ?? '', message);
 }
 
-/** The same pod comes up and goes once nothing is wrong any more. */
+/** Asserts that the same pod can be started and removed once the fault is over. */
 async function assertRecovers(podSandboxId: string): Promise<void> {
   const { cri, image } = runtime;
   const config = { ...containerOf(image, 'main', 'exec sleep 1000'), metadata: { name: 'main', attempt: 1 } };
@@ -90,7 +90,7 @@ const failures: [string, string, string, RegExp][] = [
   ['the monitor is killed', 'conmon', 'kill -9 $$', /create task/],
 ];
 for (const [what, program, script, message] of failures) {
-  test(`when ${what} at a create, the container has ended with its message, and the next attempt starts`, async () => {
+  test(`when ${what} at a create, the container has exited with its message, and the next attempt starts`, async () => {
     const { podSandboxId, containerId } = await created('failing');
     await withRule(program, script, async () => {
       await assert.rejects(runtime.cri.runtime.startContainer({ containerId }), message);
@@ -101,7 +101,7 @@ for (const [what, program, script, message] of failures) {
 }
 
 for (const program of ['runc', 'conmon']) {
-  test(`a pod whose container hangs in ${program} is stopped and removed all the same`, async () => {
+  test(`a pod whose container hangs in ${program} can be stopped and removed`, async () => {
     const { cri } = runtime;
     const { podSandboxId, containerId } = await created('hanging');
     const hang = 'sleep 1000 & exec sleep 1000';
@@ -116,7 +116,7 @@ for (const program of ['runc', 'conmon']) {
   });
 }
 
-test('a container that hangs in runc can be removed by itself', async () => {
+test('a container that hangs in runc can be removed separately', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await created('hanging');
   await withRule('runc', onCreate('exec sleep 1000'), async () => {
@@ -127,7 +127,7 @@ test('a container that hangs in runc can be removed by itself', async () => {
   await assertRecovers(podSandboxId);
 });
 
-test('the runtime is not ready while a program that pods are run with is gone', async () => {
+test('the runtime is not ready while a program that pods need is missing', async () => {
   const readiness = async () => {
     const { status } = await runtime.cri.runtime.status({});
     return status?.conditions.find(({ type }) => type === 'RuntimeReady');
@@ -142,7 +142,7 @@ test('the runtime is not ready while a program that pods are run with is gone', 
   }
 });
 
-test('containers are stopped and removed although every program has vanished', async () => {
+test('containers are stopped and removed although all programs are missing', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await started('bereft');
   await without('runc', () =>
@@ -166,7 +166,7 @@ for (const program of ['runc', 'conmon']) {
   });
 }
 
-test('a network plugin that has vanished is named, and the retries succeed once it is back', async () => {
+test('the error of a missing network plugin has its name, and retries succeed once it exists again', async () => {
   const { cri } = runtime;
   const { bridge, subnet, confDir } = place.options.network;
   const ipam = { type: 'host-local', dataDir: join(confDir, 'addresses'), ranges: [[{ subnet }]] };
@@ -191,7 +191,7 @@ test('a network plugin that has vanished is named, and the retries succeed once 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('when the monitor of a container dies, the container has ended and says why', async () => {
+test('when the monitor of a container dies, the container has exited with the reason', async () => {
   const { podSandboxId, containerId } = await started('orphan');
   const pid = readFileSync(join(place.options.state, 'oci/bundles', containerId, 'conmon.pid'), 'utf8');
   process.kill(Number(pid), 'SIGKILL');

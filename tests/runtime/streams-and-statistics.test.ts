@@ -22,14 +22,14 @@ async function runPod(name: string, script: string) {
   return { podSandboxId, containerId };
 }
 
-test('statistics tell what a container and its pod use', async () => {
+test('statistics have the usage of a container and its pod', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runPod('counted', 'echo x > /written; while :; do :; done');
   const first = (await cri.runtime.containerStats({ containerId })).stats;
   assert.equal(first?.attributes?.metadata?.name, 'main');
   assert.ok(first!.memory!.usageBytes!.value > 0n);
   assert.ok(first!.writableLayer!.inodesUsed!.value > 0n);
-  await new Promise((resolve) => setTimeout(resolve, 200)); // CPU use is told over a span of time
+  await new Promise((resolve) => setTimeout(resolve, 200)); // CPU usage is averaged over a time span
   const { stats } = await cri.runtime.podSandboxStats({ podSandboxId });
   assert.ok(stats!.linux!.containers[0]!.cpu!.usageNanoCores!.value > 10_000_000n);
   assert.equal(stats?.linux?.network?.defaultInterface?.name, 'eth0');
@@ -39,7 +39,7 @@ test('statistics tell what a container and its pod use', async () => {
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('files that all containers share, volumes of the image, and what an ended container wrote count as written', async () => {
+test('network files of the pod, volumes of the image, and the layer of an exited container are counted', async () => {
   const { cri, image, place } = runtime;
   const volume = await loadImage(runtime, 'volume', { config: { Volumes: { '/v': {} } } });
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'writer') });
@@ -73,7 +73,7 @@ test('files that all containers share, volumes of the image, and what an ended c
   await cri.image.removeImage({ image: { image: volume } });
 });
 
-test('exec streams both ways and tells the exit code', async () => {
+test('exec streams in both directions and reports the exit code', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runPod('exec', 'exec sleep 1000');
   const cmd = ['sh', '-c', 'cat; echo err >&2; exit 4'];
@@ -87,20 +87,20 @@ test('exec streams both ways and tells the exit code', async () => {
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('every subscriber hears of everything that happens to a pod', async () => {
+test('every subscriber gets all events of a pod', async () => {
   const { cri } = runtime;
   const leave = new AbortController();
   const listen = async () => {
-    const heard: string[] = [];
+    const events: string[] = [];
     for await (const event of cri.runtime.getContainerEvents({}, { signal: leave.signal })) {
-      const who = event.podSandboxStatus?.id === event.containerId ? 'sandbox' : 'container';
-      heard.push(`${who} ${ContainerEventType[event.containerEventType].split('_')[1]?.toLowerCase()}`);
-      if (heard.length === 8) return heard;
+      const subject = event.podSandboxStatus?.id === event.containerId ? 'sandbox' : 'container';
+      events.push(`${subject} ${ContainerEventType[event.containerEventType].split('_')[1]?.toLowerCase()}`);
+      if (events.length === 8) return events;
     }
-    return heard;
+    return events;
   };
   const listeners = [listen(), listen()];
-  await cri.runtime.version({}); // the streams were asked for before this call on the same connection
+  await cri.runtime.version({}); // a later call on the same connection: once it is answered, the subscriptions are active
   const { podSandboxId, containerId } = await runPod('watched', 'exit 3');
   await runtime.untilExited(containerId);
   await cri.runtime.removeContainer({ containerId });

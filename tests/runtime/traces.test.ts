@@ -19,7 +19,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Makes calls as one trace, and gives the paths of the spans that the runtime tells of: each name after those it is part of. */
+/** Makes calls in one trace, and returns the paths of the runtime's spans: the names of each span and its ancestors. */
 async function pathsOf(work: () => Promise<unknown>): Promise<string[]> {
   const trace = newTrace(false);
   await tracer.within(trace, work);
@@ -33,7 +33,7 @@ async function pathsOf(work: () => Promise<unknown>): Promise<string[]> {
   return spans.map(({ spanId }) => pathOf(spanId).join(' > '));
 }
 
-test('the steps of a traced pod are told of, each below what it is part of', async () => {
+test('the steps of a traced pod are reported as nested spans', async () => {
   const config = podOf(runtime.place, 'traced');
   const container = containerOf(runtime.image, 'c', 'exec sleep 1000');
   const run = async () => {
@@ -65,7 +65,7 @@ test('the steps of a traced pod are told of, each below what it is part of', asy
     assert.equal(paths.filter((one) => one === path).length, 1, `${path} in ${paths.join('\n')}`);
 });
 
-test('a failure is told with its reason, and a question about too many traces is refused', async () => {
+test('a failed span has its reason, and a request for too many traces is refused', async () => {
   const trace = newTrace(true);
   const image = { image: '127.0.0.1:1/none:1' };
   await assert.rejects(tracer.within(trace, () => cri.image.pullImage({ image })));

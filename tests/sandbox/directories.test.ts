@@ -1,4 +1,7 @@
-/** The directories of sandboxes: what their containers may write is not in the state directory, and what earlier versions made goes on. */
+/**
+ * The directories of sandboxes: files that containers may write are not in the state directory, and those of earlier versions stay
+ * valid.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +22,7 @@ function open(t: TestContext) {
   return { directories: SandboxDirectories.open({ system: loadSystem(), ...place }), ...place };
 }
 
-test('in the state directory a sandbox has its shared memory alone, and nothing is left of either directory', async (t) => {
+test('a sandbox has only its shared memory in the state directory, and both directories are removed', async (t) => {
   const { directories, root, state } = open(t);
   await directories.make(sandbox);
   const { files, shm } = directories.paths(sandbox);
@@ -28,7 +31,7 @@ test('in the state directory a sandbox has its shared memory alone, and nothing 
   for (const path of Object.values(files)) assert.ok(path.startsWith(`${root}/`), path);
   assert.deepEqual(await directories.list(), [sandbox.id]);
   directories.remove(sandbox.id);
-  directories.remove(sandbox.id); // once more is no error
+  directories.remove(sandbox.id); // removing again is not an error
   assert.deepEqual(
     [await directories.list(), readdirSync(`${root}/sandboxes`), readdirSync(`${state}/sandboxes`)],
     [[], [], []],
@@ -46,7 +49,7 @@ test('after a reboot, which empties the state directory, the files below root ar
   assert.deepEqual(readdirSync(`${root}/sandboxes`), []);
 });
 
-test('a sandbox of an earlier version has its files beside the shared memory, and goes on with them', async (t) => {
+test('a sandbox of an earlier version keeps using its files next to the shared memory', async (t) => {
   const { directories } = open(t);
   await directories.make(sandbox);
   const { files } = directories.paths(sandbox);

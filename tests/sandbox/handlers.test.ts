@@ -30,18 +30,18 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Gives a runtime in another process to `work`, and kills that. */
+/** Runs `work` with a runtime in another process, and kills the runtime. */
 async function withRuntime(work: (cri: CriClient) => Promise<void>, at: TestPlace = place): Promise<void> {
   const { cri, kill } = await startKillable(at);
   await work(cri).finally(kill);
 }
 
-/** Its program waits, as another user than root. */
+/** Loads an image whose program sleeps, as a user other than root. */
 async function loadPauseImage(cri: CriClient): Promise<void> {
   const config = { Entrypoint: ['/bin/sleep', '100000'], Cmd: [], User: '65535:65535', Env: ['WHO=pause'] };
   const layout = mkdtempSync(join(place.directory, 'image', 'pause-'));
   await makeBusyboxImage(layout, { name: PAUSE_IMAGE, config });
-  for await (const _ of cri.transfers.load({ path: layout })); // to its end
+  for await (const _ of cri.transfers.load({ path: layout })); // reads the stream to its end
 }
 
 async function startPod(cri: CriClient, handler: string, modes: Modes = {}) {
@@ -56,7 +56,7 @@ async function startPod(cri: CriClient, handler: string, modes: Modes = {}) {
   return { podSandboxId, containerId };
 }
 
-/** Afterwards nothing is left, and the image is not needed by anything any more. */
+/** Removes a pod, and asserts that nothing is left and that the image is unused. */
 async function removePod(cri: CriClient, podSandboxId: string): Promise<void> {
   await cri.runtime.removePodSandbox({ podSandboxId });
   await cri.image.removeImage({ image: { image: PAUSE_IMAGE } });
@@ -72,7 +72,7 @@ async function isReady(cri: CriClient, podSandboxId: string): Promise<boolean> {
   return status?.state === PodSandboxState.SANDBOX_READY;
 }
 
-/** The pod's own process: its cgroup has the sandbox's id. */
+/** The id of the pod's own process, whose cgroup has the sandbox's id. */
 function infraProcess(podSandboxId: string): number | undefined {
   const inCgroup = (pid: string) => readProc(`${pid}/cgroup`).includes(`/${podSandboxId}\n`);
   return readdirSync('/proc')
@@ -84,7 +84,7 @@ function readProc(path: string): string {
   try {
     return readFileSync(`/proc/${path}`, 'utf8');
   } catch {
-    return ''; // it has just ended
+    return ''; // the process has exited
   }
 }
 
@@ -94,7 +94,7 @@ const untilNotReady = (cri: CriClient, podSandboxId: string) =>
     signal: AbortSignal.timeout(60_000),
   });
 
-test('pods of every handler outlive the runtime, and are used and ended when their handlers are not configured', async () => {
+test('pods of every handler outlive the runtime, and can be used and stopped when their handlers are not configured any more', async () => {
   const looks = 'hostname; hostname -i; readlink /proc/self/ns/net /proc/self/ns/pid';
   const pods: { podSandboxId: string; containerId: string; sandbox: string; seen: string; infra?: number }[] = [];
   await withRuntime(async (cri) => {
@@ -141,7 +141,7 @@ test("a pod's own process comes from the image of the handler, and shares only i
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('a pod is not ready any more when its own process dies, also while the runtime is away', async () => {
+test('a pod is not ready any more when its own process dies, also while the runtime is down', async () => {
   let second = '';
   await withRuntime(async (cri) => {
     const { podSandboxId } = await startPod(cri, 'pause');
@@ -159,7 +159,7 @@ test('a pod is not ready any more when its own process dies, also while the runt
 });
 
 for (const stage of ['sandbox-run/network-up', 'sandbox-stop/network-down']) {
-  test(`killed at ${stage} of a pod with a process of its own, a retry succeeds and nothing is left`, async () => {
+  test(`killed at ${stage} of a pod with its own process, a retry succeeds and nothing is left`, async () => {
     const first = await startKillable(place, stage);
     const life = async () => removePod(first.cri, (await startPod(first.cri, 'pause-image')).podSandboxId);
     await assert.rejects(life()); // the runtime dies in the middle

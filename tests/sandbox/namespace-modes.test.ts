@@ -29,7 +29,7 @@ async function output(containerId: string, script: string): Promise<string> {
 
 const namespaceOf = (containerId: string, kind: string) => output(containerId, `readlink /proc/self/ns/${kind}`);
 
-/** A pod with containers in it, each in modes of its own; `targetId` of those is filled in by the caller. */
+/** Runs a pod of containers with different namespace modes; the caller sets their `targetId`. */
 async function withPod(
   { handler, modes = {}, ...more }: { handler: string; modes?: Modes; dnsConfig?: object },
   work: (start: (name: string, own?: Modes & { targetId?: string }) => Promise<string>) => Promise<void>,
@@ -52,7 +52,7 @@ async function withPod(
 }
 
 for (const handler of ['pinned', 'pause']) {
-  test(`${handler}: containers share the PID namespace of the pod, have one each, that of another one, or the host's`, () =>
+  test(`${handler}: containers have the PID namespace of the pod, their own, that of another container, or the host's`, () =>
     withPod({ handler, modes: { pid: POD } }, async (start) => {
       const [one, two] = [await start('one'), await start('two')];
       assert.equal(await namespaceOf(one, 'pid'), await namespaceOf(two, 'pid'));
@@ -91,7 +91,7 @@ for (const handler of ['pinned', 'pause']) {
       },
     ));
 
-  test(`${handler}: a pod has network and IPC of the host where it asks for them`, () =>
+  test(`${handler}: a pod has network and IPC of the host if requested`, () =>
     withPod({ handler, modes: { network: NODE, ipc: NODE, pid: NODE } }, async (start) => {
       const container = await start('main');
       for (const kind of ['net', 'ipc', 'uts', 'pid'])
@@ -104,7 +104,7 @@ for (const handler of ['pinned', 'pause']) {
     ['net.ipv4.ip_forward', { network: NODE }],
     ['kernel.shmmax', { ipc: NODE }],
   ] as const) {
-    test(`${handler}: sysctl ${name} is refused by name for ${JSON.stringify(modes)}, and nothing is left`, async () => {
+    test(`${handler}: sysctl ${name} is refused with its name for ${JSON.stringify(modes)}, and nothing is left`, async () => {
       const config = podOf(place, 'sysctls', modes);
       const linux = { ...config.linux, sysctls: { [name]: '1' } };
       await assert.rejects(

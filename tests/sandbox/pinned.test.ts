@@ -13,7 +13,7 @@ await testSandboxController(async (state) => {
   return { controller: new PinnedController({ ...parts, init: new SharedPidInit(parts) }), close: parts.close };
 });
 
-test('only a pod that shares its PID namespace has an init, from its start on; without a program for it there is a pod, too', async (t) => {
+test('only a pod with a shared PID namespace has an init process, from its start on; a pod without an init program starts too', async (t) => {
   const state = mkdtempSync('/tmp/pwt-sandbox-');
   const parts = await makeInfraParts(state);
   const { signal } = new AbortController();

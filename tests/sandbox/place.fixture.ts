@@ -9,7 +9,7 @@ import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-na
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 
-/** What sandbox controllers of every kind are made of. */
+/** Dependencies of all kinds of sandbox controllers. */
 export function makeSandboxParts(state: string) {
   const system = loadSystem();
   const logger = silentLogger;
@@ -20,7 +20,7 @@ export function makeSandboxParts(state: string) {
   };
 }
 
-/** What those have whose sandboxes have a process, which runc runs. */
+/** Dependencies of sandbox controllers whose sandboxes have a process, which runc runs. */
 export async function makeInfraParts(state: string) {
   const cgroups = await discoverCgroups();
   const tasks = await OciTaskRuntime.open({

@@ -1,4 +1,4 @@
-/** Sandboxes that a runtime makes ahead, for pods to come: they are as any other, and none is left of them. */
+/** Ready sandboxes, which a runtime creates in advance for later pods: they behave as all others, and none is left behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
 const MOST = 6;
-/** How many come and go in the last test; TEST_PODS says it. */
+/** Number of sandboxes in the last test, by TEST_PODS. */
 const SANDBOXES = Number(process.env.TEST_PODS ?? 100);
 
 const place = makeTestPlace();
@@ -28,7 +28,7 @@ async function readyCount({ runtime: cri }: CriClient): Promise<number> {
   return (JSON.parse(info.config!) as { readySandboxes: number }).readySandboxes;
 }
 
-/** Waits until there are so many ready ones, at least: there may be more, as pods were started lately. */
+/** Waits until there are at least `count` ready sandboxes; recent starts of pods may increase the number. */
 async function untilReady(cri: CriClient, count: number): Promise<void> {
   using signal = withTimeout(undefined, 30_000, `wait for ${count} ready sandboxes`);
   await waitFor(async () => (await readyCount(cri)) >= count || undefined, { intervalMs: 20, signal });
@@ -52,7 +52,7 @@ async function runPod(name: string, more: object = {}, runtimeHandler = ''): Pro
 const removePod = (podSandboxId: string) => runtime.cri.runtime.removePodSandbox({ podSandboxId });
 
 for (const handler of ['', 'paused'])
-  test(`a pod of handler "${handler}" that is given a ready sandbox is as any other`, async () => {
+  test(`a pod of handler "${handler}" with a ready sandbox is like any other`, async () => {
     await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
     const ready = new Set(withNamespaces());
     const sysctls = { 'net.ipv4.ip_forward': '1', 'kernel.shm_rmid_forced': '1' };
@@ -86,7 +86,7 @@ for (const handler of ['', 'paused'])
     for (const id of [one, two]) await removePod(id);
   });
 
-test('containers of such a pod are in its namespaces', async () => {
+test('containers of a pod with a ready sandbox are in its namespaces', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const podSandboxId = await runPod('lived-in');
   const config = containerOf(runtime.image, 'main', 'exec sleep 1000');
@@ -110,7 +110,7 @@ test('a pod without a host name has that of the host', async () => {
   await removePod(id);
 });
 
-test('a pod that shares IPC or network with the host gets none', async () => {
+test('a pod that shares IPC or network with the host gets no ready sandbox', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const ready = new Set(withNamespaces());
   for (const modes of [{ ipc: NamespaceMode.NODE }, { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE }]) {
@@ -119,17 +119,17 @@ test('a pod that shares IPC or network with the host gets none', async () => {
     await removePod(id);
   }
   const left = withNamespaces().filter((id) => ready.has(id));
-  assert.equal(left.length, ready.size); // more may have been made
+  assert.equal(left.length, ready.size); // more may have been created
 });
 
-test('a pod that fails leaves nothing of the one that it was given', async () => {
+test('a pod that fails leaves nothing of its ready sandbox behind', async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const ready = withNamespaces();
   const linux = { ...podOf(place, 'bad').linux, sysctls: { 'kernel.panic': '1' } };
   await assert.rejects(runPod('bad', { linux }), { code: 'invalid_argument' });
   const left = withNamespaces().filter((id) => ready.includes(id));
   assert.equal(left.length, ready.length - 1);
-  const agree = async () => (await linksOnBridge()) === (await attachedOnes()) || undefined; // others are being made
+  const agree = async () => (await linksOnBridge()) === (await attachedOnes()) || undefined; // further sandboxes are created meanwhile
   await waitFor(agree, { intervalMs: 20, signal: AbortSignal.timeout(30_000) });
 });
 
@@ -137,7 +137,7 @@ test('a pod that fails leaves nothing of the one that it was given', async () =>
 const linksOnBridge = async () => runtime.podThings().filter((line) => line.startsWith('links: ')).length;
 const attachedOnes = async () => withNamespaces().filter((id) => inside(id, 'ip', 'link').includes('eth0')).length;
 
-test('settings for network interfaces to come hold for the one that the pod gets', async () => {
+test("sysctls for new network interfaces apply to the pod's interface", async () => {
   await untilReady(runtime.cri, Math.max(2, await readyCount(runtime.cri)));
   const path = '/proc/sys/net/ipv4/conf/eth0/rp_filter';
   for (const value of ['1', '2']) {
@@ -147,7 +147,7 @@ test('settings for network interfaces to come hold for the one that the pod gets
   }
 });
 
-test('of ten pods at once the first get what is ready, and all are up', async () => {
+test('of ten pods at once the first get the ready sandboxes, and all start', async () => {
   await untilReady(runtime.cri, MOST);
   const ready = new Set(withNamespaces());
   const ids = await Promise.all(Array.from({ length: 10 }, (_, index) => runPod(`burst-${index}`)));
@@ -158,7 +158,7 @@ test('of ten pods at once the first get what is ready, and all are up', async ()
   assert.equal(withNamespaces().length, MOST);
 });
 
-test('a runtime that is stopped leaves no ready ones, and pods of theirs go on', async () => {
+test('a stopped runtime leaves no ready sandboxes behind, and pods with used ones keep running', async () => {
   await untilReady(runtime.cri, MOST);
   const id = await runPod('survivor');
   await runtime.stop();
@@ -169,7 +169,7 @@ test('a runtime that is stopped leaves no ready ones, and pods of theirs go on',
   await removePod(id);
 });
 
-test('of a runtime that is killed the next one removes them, with their networks', async () => {
+test('the ready sandboxes of a killed runtime are removed by the next one, with their networks', async () => {
   await runtime.stop();
   const daemon = await startKillable(place);
   try {
@@ -187,7 +187,7 @@ test('of a runtime that is killed the next one removes them, with their networks
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('with a setting of 0 there are none', async () => {
+test('with ready_sandboxes = 0 there are no ready sandboxes', async () => {
   assert.equal(await readyCount(runtime.cri), 0);
   await removePod(await runPod('plain'));
   await sleep(1000);
@@ -196,7 +196,7 @@ test('with a setting of 0 there are none', async () => {
   await runtime.start({}, { load: false });
 });
 
-test(`${SANDBOXES} sandboxes that came and went leave the ready ones alone`, async () => {
+test(`${SANDBOXES} added and removed sandboxes do not affect the ready ones`, async () => {
   const limiter = new Limiter(8);
   const one = async (index: number) => removePod(await runPod(`many-${index}`));
   await Promise.all(Array.from({ length: SANDBOXES }, (_, index) => limiter.run(() => one(index))));

@@ -1,9 +1,8 @@
 /**
- * A shim with containerd's Sandbox API, as a process of its own: `node sandbox-shim.ts -id ID -bundle B … start|delete`.
- * A sandbox is a process in PID, IPC and UTS namespaces of its own and in the network namespace that it is given. Tasks are
- * run by the host's containerd-shim-runc-v2, to which the task service here passes every call on. The annotation
- * `test.podwright/shim` makes it misbehave: `refuses`, `hangs`; with `empty` its sandboxes are nothing of their own, and it
- * reports as little of them as runc's shim of containerd 1.7.
+ * A test shim with containerd's Sandbox API: `node sandbox-shim.ts -id ID -bundle B … start|delete`. A sandbox is a process in its own
+ * PID, IPC and UTS namespaces and in the given network namespace. Tasks are run by the host's containerd-shim-runc-v2, to which the task
+ * service forwards all calls. The annotation `test.podwright/shim` makes it misbehave: `refuses`, `hangs`; with `empty` a sandbox has no
+ * process, and the shim reports as little as runc's shim of containerd 1.7.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,10 +34,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { id, bundle } = values;
-/** The path of a socket may have 107 bytes only. */
+/** Path of the socket, which has at most 107 bytes. */
 const socket = join(dirname(dirname(bundle)), `${id.slice(0, 12)}.sock`);
 const pidFile = join(bundle, 'sandbox.pid');
-/** Has the socket of the shim that runs the tasks. */
+/** A file with the socket of the shim that runs the tasks. */
 const taskShimFile = join(bundle, 'task-shim');
 /** The metrics of every sandbox. */
 const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_345n } });
@@ -46,7 +45,7 @@ const USE = create(MetricsSchema, { cpu: { usageUsec: 7n }, memory: { usage: 12_
 const actions: Record<string, () => Promise<void>> = { start, serve, delete: remove };
 await actions[positionals[0]!]!();
 
-/** Has another process serve, and prints where. */
+/** Starts another process that serves, and prints its address. */
 async function start(): Promise<void> {
   const args = [...process.argv.slice(1, -1), 'serve'];
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: bundle });
@@ -58,7 +57,7 @@ async function start(): Promise<void> {
   process.stdout.write(JSON.stringify({ version: 2, address: `unix://${socket}`, protocol: 'ttrpc' }));
 }
 
-/** Cleans up after one that was killed. */
+/** Cleans up after a killed shim. */
 async function remove(): Promise<void> {
   if (existsSync(pidFile)) killQuietly(Number(readFileSync(pidFile, 'utf8')));
   if (existsSync(taskShimFile)) rmSync(readFileSync(taskShimFile, 'utf8'), { force: true });
@@ -74,7 +73,7 @@ async function serve(): Promise<void> {
   const endTasks = async () => {
     if (started === undefined) return;
     const { tasks, closed } = await started;
-    await tasks.shutdown({ id, now: true }).catch(() => undefined); // its answer may be lost with it
+    await tasks.shutdown({ id, now: true }).catch(() => undefined); // the answer may be lost because the shim exits
     await closed;
   };
   server.add(Sandbox, sandboxService(server, endTasks));
@@ -90,7 +89,7 @@ async function startTaskShim(): Promise<Shim> {
   return Shim.connect(endpoint, signal);
 }
 
-/** Every call of the task service, given to the other shim, which the first one starts. */
+/** Handlers that forward every call of the task service to the other shim, which the first call starts. */
 function passedOn(shim: () => Promise<Shim>): TtrpcHandlers<typeof Task> {
   const handlers = Task.methods.map(({ localName }) => [
     localName,
@@ -113,7 +112,7 @@ function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): Ttr
     async createSandbox({ netnsPath, options, annotations, sandboxId, bundlePath }) {
       mood = annotations['test.podwright/shim'] ?? '';
       if (mood === 'refuses') throw new PodwrightError('resource_exhausted', 'no room for another sandbox');
-      if (sandboxId !== id || bundlePath !== bundle) throw new PodwrightError('invalid_argument', 'not my sandbox');
+      if (sandboxId !== id || bundlePath !== bundle) throw new PodwrightError('invalid_argument', 'another sandbox');
       if (options?.typeUrl !== PodSandboxConfigSchema.typeName)
         throw new PodwrightError('invalid_argument', `options are ${options?.typeUrl}`);
       hostname = fromBinary(PodSandboxConfigSchema, options.value).hostname;
@@ -155,7 +154,7 @@ function sandboxService(server: TtrpcServer, endTasks: () => Promise<void>): Ttr
   };
 }
 
-/** The process that the sandbox is. It ends with us. */
+/** Starts the process of the sandbox. It exits with this process. */
 async function startProcess(netns: string, hostname: string) {
   const inNetwork = netns === '' ? [] : ['nsenter', `--net=${netns}`];
   const script = `${hostname === '' ? '' : `hostname ${hostname}; `}exec catatonit -P`;
@@ -176,6 +175,6 @@ function killQuietly(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
   } catch {
-    // it has ended
+    // the process has exited
   }
 }

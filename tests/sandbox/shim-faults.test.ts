@@ -38,13 +38,13 @@ async function make(mood = '') {
   return sandbox;
 }
 
-/** Processes that have these arguments in their command line. */
+/** Ids of processes with these arguments in their command line. */
 function processesWith(...wanted: string[]): number[] {
   const commandOf = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     } catch {
-      return []; // it has just ended
+      return []; // the process has exited
     }
   };
   const has = (pid: string) => wanted.every((argument) => commandOf(pid).includes(argument));
@@ -53,7 +53,7 @@ function processesWith(...wanted: string[]): number[] {
     .map(Number);
 }
 
-/** Removes the sandbox, and looks that neither its shim nor its process is left. */
+/** Removes the sandbox, and asserts that neither its shim nor its process is left. */
 async function removeAll(id: string, pid: unknown): Promise<void> {
   await opened.controller.remove(id);
   assert.deepEqual(await opened.controller.list(), []);
@@ -61,7 +61,7 @@ async function removeAll(id: string, pid: unknown): Promise<void> {
   assert.ok(!processesWith('catatonit').includes(Number(pid)));
 }
 
-test('a shim that does not end its sandbox is killed, and its binary removes what it left', async () => {
+test('a shim that does not stop its sandbox is killed, and its binary cleans up', async () => {
   const sandbox = await make('hangs');
   const { pid } = await opened.controller.describe!(sandbox);
   assert.ok(processesWith('catatonit').includes(Number(pid)));
@@ -82,7 +82,7 @@ test('the death of a shim is reported, and its sandbox is removed without it', a
   await removeAll(sandbox.id, pid);
 });
 
-test('a sandbox that is nothing of its own, as those of containerd 1.7 for runc, is alive until it is stopped', async () => {
+test('a sandbox without a process, as those of containerd 1.7 for runc, is alive until it is stopped', async () => {
   const lost: string[] = [];
   opened.controller.onLost((id) => lost.push(id));
   const sandbox = await make('empty');
@@ -96,7 +96,7 @@ test('a sandbox that is nothing of its own, as those of containerd 1.7 for runc,
 });
 
 for (const when of ['earlier', 'meanwhile'])
-  test(`the socket of a shim that died ${when} goes also when its binary fails to clean up`, async () => {
+  test(`the socket of a shim that died ${when} is removed also if its binary fails to clean up`, async () => {
     const sandbox = await make('empty');
     const lost = new Promise<void>((resolve) => {
       opened.controller.onLost((id) => id === sandbox.id && resolve());
@@ -112,14 +112,14 @@ for (const when of ['earlier', 'meanwhile'])
     assert.ok(!existsSync(socket));
   });
 
-test('a sandbox that its shim refuses leaves no shim', async () => {
+test('a sandbox that its shim refuses leaves no shim behind', async () => {
   const sandbox = sandboxOf({ annotations: { 'test.podwright/shim': 'refuses' } });
   await opened.controller.create(sandbox, signal);
   await assert.rejects(opened.controller.start(sandbox, signal), { code: 'resource_exhausted' });
   await removeAll(sandbox.id, undefined);
 });
 
-test('a damaged record of a sandbox is an error that names its file, and the sandbox goes on', async () => {
+test('a damaged record of a sandbox is an error with its path, and the sandbox keeps running', async () => {
   const sandbox = await make();
   const path = join(state, 'shims/bundles', sandbox.id, 'sandbox.json');
   const record = readFileSync(path);
@@ -128,12 +128,12 @@ test('a damaged record of a sandbox is an error that names its file, and the san
   await assert.rejects(opened.controller.stop(sandbox.id), { code: 'data_loss', message: new RegExp(path) });
   const { version, ...before } = JSON.parse(record.toString());
   assert.equal(version, 1);
-  writeFileSync(path, JSON.stringify(before)); // as the version before wrote it
+  writeFileSync(path, JSON.stringify(before)); // in the earlier format, without a version
   const { pid } = await opened.controller.describe!(sandbox);
   await removeAll(sandbox.id, pid);
 });
 
-test('a sandbox whose shim cannot be found by its damaged record is not alive, and can be removed whole', async () => {
+test('a sandbox whose shim cannot be found because of a damaged record is not alive, and can be removed completely', async () => {
   const sandbox = await make('empty');
   const path = join(state, 'shims/bundles', sandbox.id, 'shim.json');
   writeFileSync(path, 'damaged');
@@ -142,7 +142,7 @@ test('a sandbox whose shim cannot be found by its damaged record is not alive, a
   await removeAll(sandbox.id, undefined);
 });
 
-test('a sandbox of which another controller has removed all but the shim is listed, and can be removed whole', async () => {
+test('a sandbox of which another controller has removed all but the shim is listed, and can be removed completely', async () => {
   const sandbox = await make();
   const { pid } = await opened.controller.describe!(sandbox);
   const { namespaces, directories } = makeSandboxParts(state);

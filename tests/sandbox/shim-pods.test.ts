@@ -17,7 +17,7 @@ place.options.handlers = {
 };
 const runtime = new RuntimeUnderTest(place);
 before(async () => {
-  // what a first task would make, to stay
+  // created by the first task, and may stay
   mkdirSync(join(place.options.state, 'shim-runc/podwright'), { recursive: true });
   await createCgroup(await discoverCgroups(), place.options.cgroupParent!);
   await runtime.start();
@@ -50,7 +50,7 @@ async function output(cri: CriClient, { containerId }: Pod, script: string): Pro
   return Buffer.from(stdout).toString().trim();
 }
 
-/** Where the shim of a task or sandbox is reached. */
+/** The address of the shim of a task or sandbox. */
 const shimOf = (id: string) =>
   JSON.parse(readFileSync(join(place.options.state, 'shims/bundles', id, 'shim.json'), 'utf8')).address as string;
 
@@ -60,7 +60,7 @@ async function withRuntime(work: (cri: CriClient) => Promise<void>): Promise<voi
 }
 
 for (const handler of ['vm', 'pause']) {
-  test(`a pod of shims with sandbox controller ${handler} outlives the runtime, in one shim, and leaves nothing`, async () => {
+  test(`a pod of shims with sandbox controller ${handler} outlives the runtime, in one shim, and leaves nothing behind`, async () => {
     const looks = 'hostname; hostname -i; readlink /proc/self/ns/pid; ps -o args';
     let pod: Pod | undefined;
     let seen = '';
@@ -81,7 +81,7 @@ for (const handler of ['vm', 'pause']) {
   });
 }
 
-test('the status of a pod has what its shim reports of the sandbox: a process, and metrics', () =>
+test("the status of a pod has its shim's report of the sandbox: a process, and metrics", () =>
   withRuntime(async (cri) => {
     const pod = await startPod(cri, 'vm', 'reported');
     const { info } = await cri.runtime.podSandboxStatus({ ...pod, verbose: true });
@@ -99,7 +99,7 @@ test('the status of a pod has what its shim reports of the sandbox: a process, a
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('a pod is not ready any more when its shim is killed, and its containers have ended', () =>
+test('a pod is not ready any more when its shim is killed, and its containers have exited', () =>
   withRuntime(async (cri) => {
     const pod = await startPod(cri, 'vm', 'lost');
     const { processes } = takeInventory(place.scope);
@@ -118,7 +118,7 @@ test('a pod is not ready any more when its shim is killed, and its containers ha
     assert.deepEqual(await runtime.remains(), []);
   }));
 
-test('the message of a shim that refuses a sandbox is passed on, and nothing is left', () =>
+test('the message of a shim that refuses a sandbox is reported, and nothing is left', () =>
   withRuntime(async (cri) => {
     const refused = startPod(cri, 'vm', 'refused', { 'test.podwright/shim': 'refuses' });
     await assert.rejects(refused, { code: 'resource_exhausted', message: /no room for another sandbox/ });

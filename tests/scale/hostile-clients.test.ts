@@ -1,4 +1,4 @@
-/** Clients that are slow, many, greedy or broken: the others are served, and nothing of them stays. */
+/** Slow, many, greedy or faulty clients: other clients are served, and nothing of the connections is left. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ const bound = () => AbortSignal.timeout(60_000);
 const runtime = new RuntimeUnderTest();
 const { place } = runtime;
 let daemon: KillableRuntime;
-/** How many descriptors the runtime has when only the test's own client is there. */
+/** Number of the runtime's descriptors with only the test's own client. */
 let descriptors: number;
 
 before(async () => {
@@ -35,11 +35,11 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** How a request that makes no sense is answered. */
+/** Error codes of malformed requests. */
 const REFUSED =
   /^(invalid_argument|not_found|already_exists|failed_precondition|unimplemented|permission_denied|resource_exhausted)$/;
 
-/** The message, if the bytes are one: what is none the client's library does not send. */
+/** Decodes a message; `undefined` if it is malformed, because the client's library cannot send it. */
 function decoded<T extends DescMessage>(schema: T, bytes: Buffer): MessageShape<T> | undefined {
   try {
     return fromBinary(schema, bytes);
@@ -52,8 +52,8 @@ async function assertServes(): Promise<void> {
   await daemon.cri.runtime.version({}, { timeoutMs: 60_000 });
 }
 
-/** Nothing of other clients is left: the runtime has no more descriptors than without them. */
-async function assertForgotten(): Promise<void> {
+/** Asserts that the runtime has no more descriptors than without other clients. */
+async function assertReleased(): Promise<void> {
   const count = () => lookAt(daemon.pid).descriptors.length;
   const few = () => count() <= descriptors || undefined;
   await waitFor(few, { intervalMs: 100, signal: bound() }).catch(() => assert.equal(count(), descriptors));
@@ -61,7 +61,7 @@ async function assertForgotten(): Promise<void> {
 
 async function client(): Promise<Socket> {
   const socket = connect(place.options.socket);
-  const greeted = once(socket, 'data', { signal: bound() }); // HTTP/2's server speaks first
+  const greeted = once(socket, 'data', { signal: bound() }); // an HTTP/2 server sends its settings first
   socket.on('error', () => undefined).resume();
   await greeted;
   return socket;
@@ -70,8 +70,8 @@ async function client(): Promise<Socket> {
 const closed = (socket: Socket) =>
   socket.closed ? undefined : once(socket, 'close', { signal: AbortSignal.timeout(60_000) });
 
-test(`${CONNECTIONS} connections do not keep the runtime from serving, and are forgotten`, async () => {
-  const limiter = new Limiter(100); // the kernel lets only some hundreds wait to be accepted
+test(`${CONNECTIONS} connections do not block the runtime, and are released`, async () => {
+  const limiter = new Limiter(100); // the kernel queues only some hundred connections
   const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => limiter.run(client)));
   await assertServes();
   for (const [index, socket] of sockets.entries()) {
@@ -81,23 +81,23 @@ test(`${CONNECTIONS} connections do not keep the runtime from serving, and are f
   }
   await assertServes();
   for (const socket of sockets) socket.destroy();
-  await assertForgotten();
+  await assertReleased();
 });
 
-test('a client that says nothing, or half of its greeting, is cut off', async () => {
+test('a client that sends nothing, or half of the preface, is disconnected', async () => {
   const [silent, half] = [await client(), await client()];
   half.write(PREFACE.subarray(0, 12));
   await Promise.all([closed(silent), closed(half)]);
-  await assertForgotten();
+  await assertReleased();
 });
 
-test('clients that end only their own half, at any byte, are forgotten', async () => {
+test('connections that the client half-closes after any byte are released', async () => {
   const random = seededRandom(1);
   for (let round = 0; round < 30; round++) (await client()).end(PREFACE.subarray(0, random(PREFACE.length + 1)));
-  await assertForgotten();
+  await assertReleased();
 });
 
-test('broken HTTP/2 costs its sender the connection, and no other client', async () => {
+test('malformed HTTP/2 closes only the connection of its sender', async () => {
   const headers = Buffer.from('0000040104000000018286c4bf', 'hex');
   const data = Buffer.from('000005000000000001000000000a', 'hex');
   const samples = [Buffer.concat([PREFACE, headers, data]), Buffer.concat([PREFACE, PREFACE, headers])];
@@ -108,10 +108,10 @@ test('broken HTTP/2 costs its sender the connection, and no other client', async
     else setImmediate(() => socket.destroy());
   });
   await assertServes();
-  await assertForgotten();
+  await assertReleased();
 });
 
-test('a request of more than 16 MiB is refused, one below it is read', async () => {
+test('a request of more than 16 MiB is refused, a smaller one is read', async () => {
   const { runtime: cri } = daemon.cri;
   await assert.rejects(cri.version({ version: 'x'.repeat(17 << 20) }), { code: 'resource_exhausted' });
   await cri.version({ version: 'x'.repeat(15 << 20) });
@@ -124,7 +124,7 @@ test('a request of more than 16 MiB is refused, one below it is read', async () 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('answers of almost 16 MiB are given, and longer ones are refused with what to do instead', async () => {
+test('answers of almost 16 MiB are sent, and longer ones are refused with advice', async () => {
   const { runtime: cri } = daemon.cri;
   const annotations = { big: 'x'.repeat(3 << 20) };
   const ids: string[] = [];
@@ -141,7 +141,7 @@ test('answers of almost 16 MiB are given, and longer ones are refused with what 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('a URL of a stream is good once', async () => {
+test('a URL of a stream is valid once', async () => {
   const { cri } = daemon;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'urls') });
   const url = new URL((await cri.runtime.portForward({ podSandboxId, port: [1] })).url);
@@ -158,7 +158,7 @@ test('a URL of a stream is good once', async () => {
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('requests whose fields are damaged are served or refused, and leave nothing', async () => {
+test('requests with damaged fields are served or refused, and leave nothing behind', async () => {
   const { runtime: cri } = daemon.cri;
   const { podSandboxId } = await cri.runPodSandbox({ config: podOf(place, 'home') });
   const pod = { ...podOf(place, 'damaged'), labels: { a: 'b' }, portMappings: [{ containerPort: 80 }] };

@@ -1,4 +1,4 @@
-/** Pods that come and go, many times: nothing of them is left, and the runtime does not grow. TEST_PODS says how many. */
+/** Many pods are added and removed: nothing of them is left, and the runtime does not grow. TEST_PODS is their number. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Limiter, waitFor, withTimeout } from '@podwright/base';
@@ -9,9 +9,9 @@ import { lookAt } from './process-look.ts';
 
 const PODS = Number(process.env.TEST_PODS ?? 60);
 const AT_ONCE = 8;
-/** Code that was compiled meanwhile, and caches. */
+/** Allowance for compiled code and caches. */
 const HEAP_SLACK_BYTES = 12 << 20;
-/** What V8's heap and the C library keep for later. */
+/** Allowance for memory that V8 and the C library retain. */
 const RSS_SLACK_BYTES = 80 << 20;
 
 const runtime = new RuntimeUnderTest();
@@ -42,10 +42,10 @@ async function manyPods(daemon: KillableRuntime, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => onePod(daemon, `pod-${index}`))));
 }
 
-test(`${PODS} pods that came and went leave nothing, and the runtime as it was`, async (context) => {
+test(`${PODS} added and removed pods leave nothing behind, and do not grow the runtime`, async (context) => {
   const daemon = await startKillable(place);
   try {
-    await manyPods(daemon, Math.ceil(PODS / 5)); // what the runtime makes once, it has now
+    await manyPods(daemon, Math.ceil(PODS / 5)); // warms up: allocates everything that the runtime allocates once
     assert.deepEqual(await runtime.remains(), []);
     const first = { ...lookAt(daemon.pid), ...(await daemon.memory()) };
     await manyPods(daemon, PODS);

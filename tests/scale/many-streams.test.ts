@@ -1,4 +1,4 @@
-/** Streams of every kind and transport that are opened, cut and closed in any order: TEST_SEED repeats an order. */
+/** Streams of every kind and transport are opened, broken and closed in random order; TEST_SEED repeats an order. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -28,7 +28,7 @@ before(async () => {
   daemon = await startKillable(place);
   const { cri } = daemon;
   ({ podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'streams') }));
-  // Answers each connection to port 8080, and each line on its standard input.
+  // echoes connections to port 8080, and lines on standard input
   const script = 'while :; do nc -l -p 8080 -e cat; done & while read line; do echo $line; done; exec sleep 1000';
   const config = { ...containerOf(runtime.image, 'main', script), stdin: true };
   ({ containerId } = await cri.runtime.createContainer({ podSandboxId, config }));
@@ -52,7 +52,7 @@ async function urlOf(kind: Kind, random: Random): Promise<string> {
   return (await cri.exec({ ...standard, containerId, cmd })).url;
 }
 
-/** A SPDY connection with any of the streams that it should have, cut somewhere. */
+/** A SPDY connection with a random subset of its streams, broken at a random point. */
 async function overSpdy({ url, kind, random }: Open): Promise<void> {
   const protocols = [kind === 'portforward' ? 'portforward.k8s.io' : 'v4.channel.k8s.io'];
   const { connection } = await connectSpdy({ url }, { protocols });
@@ -71,7 +71,7 @@ async function overSpdy({ url, kind, random }: Open): Promise<void> {
   await connection.closed;
 }
 
-/** A WebSocket in bare bytes, so that it can be cut anywhere; some messages come on it. */
+/** A WebSocket in raw bytes, so that it can be broken anywhere, after some messages. */
 async function overWebSocket({ url, kind, random }: Open): Promise<void> {
   const protocol = kind === 'portforward' || random(2) === 0 ? 'v4.channel.k8s.io' : 'v5.channel.k8s.io';
   const { port, hostname, pathname } = new URL(url);
@@ -97,7 +97,7 @@ function handshake(path: string, protocol: string): string {
   return [`GET ${path} HTTP/1.1`, ...upgrade, `Sec-WebSocket-Protocol: ${protocol}`, '\r\n'].join('\r\n');
 }
 
-/** A short frame as a client sends it: masked, here with zeros (RFC 6455, 5.2). */
+/** A short frame of a client: masked, here with zeros (RFC 6455, 5.2). */
 const frame = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
@@ -105,11 +105,11 @@ async function oneStream(index: number): Promise<void> {
   const random = seededRandom(seed * 1009 + index);
   const kind = (['exec', 'exec', 'attach', 'portforward'] as const)[random(4)]!;
   const open = { url: await urlOf(kind, random), kind, random };
-  if (random(10) === 0) return; // a URL that no client comes for
+  if (random(10) === 0) return; // a URL that no client uses
   await (random(2) === 0 ? overSpdy(open) : overWebSocket(open));
 }
 
-/** What the runtime holds, and the processes of its containers. */
+/** Descriptors of the runtime, and processes of its containers. */
 function holdings(): string {
   const processes = takeInventory(place.scope).processes.map((line) => line.replace(/^\d+ /, ''));
   const commands = processes.filter((line) => !/nc -l|runtime-child/.test(line)).sort();
@@ -117,7 +117,7 @@ function holdings(): string {
 }
 
 test(`${STREAMS} streams leave no process and no descriptor (TEST_SEED=${seed})`, async () => {
-  for (let index = 0; index < 6; index++) await oneStream(1_000_000 + index); // what is made once is made now
+  for (let index = 0; index < 6; index++) await oneStream(1_000_000 + index); // warms up: allocates everything that is allocated once
   let before = holdings();
   const settled = () => {
     const earlier = before;

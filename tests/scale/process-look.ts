@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** What a process holds now. */
+/** The descriptors and the number of threads of a process. */
 export type ProcessLook = { descriptors: string[]; threads: number };
 
-/** Looks at a process from outside: what its descriptors lead to, sorted. */
+/** Inspects a process by /proc; the targets of its descriptors are sorted. */
 export function lookAt(pid: number): ProcessLook {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return { descriptors: descriptors(pid), threads: Number(/^Threads:\s+(\d+)/m.exec(status)![1]) };
 }
 
-/** Numbers of sockets and pipes differ from one to the next, so only their kind counts. */
+/** Targets of descriptors; of sockets and pipes only the kind, because their numbers vary. */
 function descriptors(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`)
     .flatMap((fd) => target(`/proc/${pid}/fd/${fd}`))

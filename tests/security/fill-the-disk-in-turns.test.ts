@@ -41,7 +41,7 @@ test('a pod that fills the disk and frees it in turn is evicted, and no other po
     node.writeManifest(name, pod(name, script));
     await node.evicted(name);
     node.removeManifest(name);
-    await node.gone(name);
+    await node.untilRemoved(name);
     assert.ok(await node.areRunning(...others));
   }
   await node.run('late');

@@ -70,7 +70,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
     }
     stop.abort();
     await churning;
-    await node.gone(...Object.keys(fills), 'churn0', 'churn1', 'churn2');
+    await node.untilRemoved(...Object.keys(fills), 'churn0', 'churn1', 'churn2');
     for (const name of ['keep1', 'keep2']) {
       const status = (await node.find(name))?.status;
       assert.deepEqual([status?.phase, status?.containerStatuses?.[0]?.restartCount], ['Running', 0]);
@@ -88,7 +88,7 @@ test('a pod that takes all inodes of an ext4 disk is evicted, and others go on',
   node.writeManifest('inodes', filler('inodes', 'i=0; while :; do i=$((i+1)); : > /e/$i; done'));
   await node.evicted('inodes');
   node.removeManifest('inodes');
-  await node.gone('inodes');
+  await node.untilRemoved('inodes');
   assert.ok(await node.areRunning('keep'));
   await node.run('late');
   await node.stop();

@@ -17,7 +17,7 @@ streamingSuite('our runtime', async () => {
   return { cri, image, logDirectory: join(place.logs, 'streams'), end };
 });
 
-test('two hundred commands that are run, cut and ended in any order leave no process and no descriptor', async () => {
+test('two hundred commands that run, are interrupted and exit in any order leave no process and no descriptor', async () => {
   const runtime = await new RuntimeUnderTest().start();
   const { cri, image, place } = runtime;
   const random = seededRandom(200);
@@ -44,7 +44,7 @@ test('two hundred commands that are run, cut and ended in any order leave no pro
   await waitFor(clean, { intervalMs: 200, signal: AbortSignal.timeout(60_000) }).catch(() => undefined);
   const [left, open] = [processes(), descriptors()];
   assert.deepEqual(await runtime.end(), []);
-  assert.equal(left.length, before.processes, `the container and its monitor only: ${left.join('\n')}`);
+  assert.equal(left.length, before.processes, `only the container and its monitor: ${left.join('\n')}`);
   assert.ok(open <= before.descriptors, `${open} descriptors, before ${before.descriptors}`);
 });
 

@@ -1,4 +1,4 @@
-/** Clients of the streaming server that take their time. */
+/** Slow clients of the streaming server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -15,12 +15,12 @@ function url(): URL {
   const choice = { stdin: false, stdout: true, stderr: false, tty: false };
   const start = async () => {
     started++;
-    return assert.fail('no client came so far');
+    return assert.fail('no client may get this far');
   };
   return new URL(server.url({ kind: 'exec', choice, start }));
 }
 
-/** How long a connection lasts on which these bytes are sent, one every 100 ms. */
+/** How long a connection lasts that sends these bytes, one every 100 ms. */
 async function lifetimeOf(bytes: string): Promise<number> {
   const socket = connect(Number(url().port), '127.0.0.1').on('error', () => undefined);
   const startedAt = performance.now();
@@ -31,7 +31,7 @@ async function lifetimeOf(bytes: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-test('connections that say nothing, or a header letter by letter, are closed within fifteen seconds', async () => {
+test('connections that send nothing, or a header byte by byte, are closed within fifteen seconds', async () => {
   const lifetimes = await Promise.all([lifetimeOf(''), lifetimeOf(`POST / HTTP/1.1\r\n${'x: slow\r\n'.repeat(100)}`)]);
   assert.ok(
     lifetimes.every((lifetimeMs) => lifetimeMs < 15_000),
@@ -39,7 +39,7 @@ test('connections that say nothing, or a header letter by letter, are closed wit
   );
 });
 
-test('an upgraded client that opens no streams, or half a frame, is closed, and nothing was started for it', async () => {
+test('an upgraded connection without streams, or with half a frame, is closed, and no command was started for it', async () => {
   const slow = async (frame: string) => {
     const { pathname, port } = url();
     const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);

@@ -9,17 +9,17 @@ export type RuntimeForStreaming = {
   image: string;
   logDirectory: string;
   end: () => Promise<void>;
-  /** How long a container goes on after its last words, for runtimes that may drop what it wrote just before its end. */
+  /** How long a container runs after its last output, for runtimes that may drop output just before the exit. */
   lingerSeconds?: number;
 };
 
-/** Which streams a client asks for: stdout always. */
-export type Asked = { stdin?: boolean; stderr?: boolean; tty?: boolean };
+/** Streams that a client requests besides stdout. */
+export type RequestedStreams = { stdin?: boolean; stderr?: boolean; tty?: boolean };
 
-/** Longer than any answer that is expected. */
+/** Timeout of all calls. */
 export const boundMs = 60_000;
 
-/** A pod on some runtime whose containers are talked to; `main` serves /etc by HTTP and answers lines of input. */
+/** A pod for stream tests; its container `main` serves /etc by HTTP and answers lines of input. */
 export class StreamingPod {
   readonly httpPort = 8080;
   readonly runtime: RuntimeForStreaming;
@@ -65,18 +65,21 @@ export class StreamingPod {
   }
 
   /** A URL for a shell script in `main`. */
-  async exec(script: string, { stdin = false, stderr = true, tty = false }: Asked = {}): Promise<string> {
+  async exec(script: string, { stdin = false, stderr = true, tty = false }: RequestedStreams = {}): Promise<string> {
     const cmd = ['sh', '-c', script];
     const request = { containerId: this.main, cmd, stdin, stdout: true, stderr, tty };
     return (await this.runtime.cri.runtime.exec(request)).url;
   }
 
-  async attach(containerId: string, { stdin = false, stderr = true, tty = false }: Asked = {}): Promise<string> {
+  async attach(
+    containerId: string,
+    { stdin = false, stderr = true, tty = false }: RequestedStreams = {},
+  ): Promise<string> {
     return (await this.runtime.cri.runtime.attach({ containerId, stdin, stdout: true, stderr, tty })).url;
   }
 }
 
-/** Runs what is behind a URL to its end with all of its output gathered. */
+/** Runs the command of a URL to its end, and returns all of its output. */
 export async function collect(url: string, stdin?: Readable) {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const outputs = Promise.all([buffer(stdout), text(stderr)]);
@@ -88,15 +91,15 @@ export async function collect(url: string, stdin?: Readable) {
   return { exitCode, out, err };
 }
 
-/** A client that is in the middle of a session: its streams, and what it has seen. */
+/** A client of a session: its streams, and its output so far. */
 export class Visitor {
   readonly stdin = new PassThrough();
   readonly ended: Promise<number>;
   readonly #leave = new AbortController();
   output = '';
 
-  /** `stdin`, `tty`, and sizes must be as the URL was asked for. */
-  constructor(url: string, { stdin = false, tty = false, resize }: Asked & Pick<CommandIo, 'resize'> = {}) {
+  /** `stdin`, `tty` and `resize` must match the request of the URL. */
+  constructor(url: string, { stdin = false, tty = false, resize }: RequestedStreams & Pick<CommandIo, 'resize'> = {}) {
     const stdout = new PassThrough().on('data', (chunk: Buffer) => {
       this.output += chunk.toString();
     });
@@ -104,7 +107,7 @@ export class Visitor {
     const io = { stdin: stdin ? this.stdin : undefined, stdout, stderr, tty, resize };
     const signal = AbortSignal.any([this.#leave.signal, AbortSignal.timeout(boundMs)]);
     this.ended = runRemoteCommand({ url }, io, signal);
-    this.ended.catch(() => undefined); // whoever waits for the end hears of it
+    this.ended.catch(() => undefined); // callers handle it by awaiting `ended`
   }
 
   leave(): void {

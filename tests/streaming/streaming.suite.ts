@@ -1,4 +1,4 @@
-/** Our clients of exec, attach and port-forward on a CRI runtime, whoever made it. */
+/** Podwright's clients of exec, attach and port-forward on any CRI runtime. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -30,7 +30,7 @@ export function streamingSuite(name: string, open: () => Promise<RuntimeForStrea
 }
 
 function execTests(pod: () => StreamingPod): void {
-  test('a command gives its output, its errors and its exit code', async () => {
+  test('a command returns its outputs and its exit code', async () => {
     const { exitCode, out, err } = await collect(await pod().exec('echo out; echo err >&2; exit 3'));
     assert.deepEqual([exitCode, out.toString(), err], [3, 'out\n', 'err\n']);
   });
@@ -46,33 +46,33 @@ function execTests(pod: () => StreamingPod): void {
     );
   });
 
-  test('64 megabytes of any bytes go in and come out, and the end of the input is seen', async () => {
+  test('64 megabytes of any bytes pass in both directions, and the end of the input is forwarded', async () => {
     const sent = Buffer.alloc(64 << 20, Buffer.from([0, 255, 10, 13, 4, 128, 3]));
     const { exitCode, out } = await collect(await pod().exec('cat', { stdin: true }), Readable.from([sent]));
     assert.equal(exitCode, 0);
     assert.ok(out.equals(sent));
   });
 
-  test('a command on a terminal sees its size and its changes', async () => {
+  test('a command on a terminal gets its size and its changes', async () => {
     const until = (size: string) => `until stty size | grep -q '${size}'; do sleep 0.05; done`;
-    // While a terminal has no size, busybox's stty says so instead.
+    // busybox's stty prints an error while the terminal has no size
     const script = `exec 2>/dev/null; ${until('33 99')}; echo first; ${until('40 120')}; read line; echo "read $line"; exit 5`;
     const url = await pod().exec(script, { stdin: true, stderr: false, tty: true });
-    let tell: (size: TerminalSize) => void = () => undefined;
-    const resize = (listener: typeof tell) => {
-      tell = listener;
+    let setSize: (size: TerminalSize) => void = () => undefined;
+    const resize = (listener: typeof setSize) => {
+      setSize = listener;
       listener({ Width: 99, Height: 33 });
       return { [Symbol.dispose]: () => undefined };
     };
     const visitor = new Visitor(url, { stdin: true, tty: true, resize });
     await eventually(() => visitor.output.includes('first'));
-    tell({ Width: 120, Height: 40 });
+    setSize({ Width: 120, Height: 40 });
     visitor.stdin.write('words\n');
     assert.equal(await visitor.ended, 5);
     assert.match(visitor.output, /read words\r\n$/);
   });
 
-  test('a command that is not there is told by its name, as an error or with the exit code of a shell', async () => {
+  test('a missing command is reported with its name, as an error or with the exit code of a shell', async () => {
     const request = { containerId: pod().main, cmd: ['nosuch'], stdin: false, stdout: true, stderr: true, tty: false };
     const { url } = await pod().runtime.cri.runtime.exec(request);
     const said = await collect(url).then(({ exitCode, err }) => {
@@ -82,7 +82,7 @@ function execTests(pod: () => StreamingPod): void {
     assert.match(said, /nosuch/);
   });
 
-  test('a URL is good once, and for nothing but what it was given out for', async () => {
+  test('a URL is valid once, and only for its kind of stream', async () => {
     const url = await pod().exec('true');
     assert.equal((await collect(url)).exitCode, 0);
     await assert.rejects(collect(url), { code: 'not_found' });
@@ -103,7 +103,7 @@ function execTests(pod: () => StreamingPod): void {
 }
 
 function attachTests(pod: () => StreamingPod): void {
-  test('attach talks to the container, which goes on when the client leaves', async () => {
+  test('an attached client exchanges data with the container, which keeps running after it detaches', async () => {
     for (const word of ['one', 'two']) {
       const visitor = new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
       visitor.stdin.write(`${word}\n`);
@@ -113,21 +113,21 @@ function attachTests(pod: () => StreamingPod): void {
     }
   });
 
-  test('two attached clients see the same, and the one that stays loses nothing when the other leaves', async () => {
+  test('two attached clients get the same output, and one loses nothing when the other detaches', async () => {
     const come = async () => new Visitor(await pod().attach(pod().main, { stdin: true }), { stdin: true });
     const [first, second] = [await come(), await come()];
-    // A new client sees what comes from then on, so it is said until both have seen it.
-    const saying = setInterval(() => first.stdin.write('both\n'), 200);
-    const heard = () => [first, second].every(({ output }) => output.includes('got both\n'));
-    await eventually(heard).finally(() => clearInterval(saying));
+    // repeated, because a client gets only output after it has attached
+    const writing = setInterval(() => first.stdin.write('both\n'), 200);
+    const bothReceived = () => [first, second].every(({ output }) => output.includes('got both\n'));
+    await eventually(bothReceived).finally(() => clearInterval(writing));
     first.leave();
     second.stdin.write('alone\n');
     await eventually(() => second.output.includes('got alone\n'));
     second.leave();
   });
 
-  test('a container without input gives its output to attached clients, however much is typed', async () => {
-    // said again and again, as a client sees what comes once it is attached
+  test('attached clients get the output of a container without input, even if they send input', async () => {
+    // repeated, because a client gets only output after it has attached
     const id = await pod().container('until [ -e /go ]; do sleep 0.05; done; while :; do echo went; sleep 0.2; done');
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write(Buffer.alloc(1 << 20, 'typed\n'));
@@ -138,12 +138,12 @@ function attachTests(pod: () => StreamingPod): void {
     await runtime.removeContainer({ containerId: id });
   });
 
-  test('an attached client sees the last output of the container and its end; then none can attach any more', async () => {
+  test('an attached client gets the last output of the container and its end; later attachments fail', async () => {
     const { lingerSeconds = 0 } = pod().runtime;
     const id = await pod().container(`read line; echo "bye $line"; sleep ${lingerSeconds}; exit 3`, { stdin: true });
     const visitor = new Visitor(await pod().attach(id, { stdin: true }), { stdin: true });
     visitor.stdin.write('all\n');
-    assert.equal(await visitor.ended, 0, 'the code of the session, not of the container');
+    assert.equal(await visitor.ended, 0, 'the exit code of the session, not of the container');
     assert.equal(visitor.output, 'bye all\n');
     const { runtime } = pod().runtime.cri;
     const late = { containerId: id, stdin: false, stdout: true, stderr: true, tty: false };
@@ -158,7 +158,7 @@ function attachTests(pod: () => StreamingPod): void {
     await runtime.removeContainer({ containerId: id });
   });
 
-  test('a terminal is talked to, and takes the size of the attached client', async () => {
+  test('an attached terminal passes input, and gets the size of the client', async () => {
     const id = await pod().container(
       'exec 2>/dev/null; until stty size | grep "33 99"; do sleep 0.05; done; read line; echo "read $line"',
       { stdin: true, tty: true },
@@ -177,7 +177,7 @@ function attachTests(pod: () => StreamingPod): void {
 }
 
 function portForwardTests(pod: () => StreamingPod): void {
-  test('forty connections are forwarded, eight at once; one to a closed port is told, and the others go on', async () => {
+  test('forty connections are forwarded, eight at once; one to a closed port is an error, and the others continue', async () => {
     const { podSandboxId, httpPort, runtime } = pod();
     const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [httpPort] });
     using forwarder = new PortForwarder({ url });
@@ -194,7 +194,7 @@ function portForwardTests(pod: () => StreamingPod): void {
       return text(socket).catch(String);
     };
     const answers: string[] = [];
-    // busybox's httpd lets nine wait; the kernel may reset more of them.
+    // eight, because the backlog of busybox's httpd is nine; the kernel may reset further ones
     for (let round = 0; round < 5; round++) answers.push(...(await Promise.all(Array.from({ length: 8 }, get))));
     for (const answer of answers) assert.match(answer, /200 OK[\s\S]*\r\n\r\nstreams\n$/, `${answer}${errors}`);
     podPort = 1;

@@ -1,4 +1,4 @@
-/** Exec, attach and port-forward of our runtime over WebSocket. */
+/** Exec, attach and port-forward of Podwright's runtime over WebSocket. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
@@ -23,7 +23,7 @@ after(() => pod?.runtime.end());
 const eventually = (condition: () => boolean) =>
   waitFor(() => condition() || undefined, { intervalMs: 10, signal: AbortSignal.timeout(boundMs) });
 
-test('64 megabytes of any bytes go in and come out over v5, and the end of the input is seen', async () => {
+test('64 megabytes of any bytes pass in both directions over v5, and the end of the input is forwarded', async () => {
   const visitor = new WebSocketVisitor(await pod.exec('cat; echo end >&2; exit 3', { stdin: true }), v5!);
   const sent = Buffer.alloc(64 << 20, Buffer.from([0, 255, 10, 13, 4, 128, 3]));
   await visitor.write(sent, { end: true });
@@ -32,14 +32,14 @@ test('64 megabytes of any bytes go in and come out over v5, and the end of the i
   assert.equal(visitor.received('stderr').toString(), 'end\n');
 });
 
-test('over v4 input and output go on until the command ends', async () => {
+test('over v4 input and output are passed until the command exits', async () => {
   const visitor = new WebSocketVisitor(await pod.exec('read line; echo "read $line"; exit 4', { stdin: true }), v4!);
   await visitor.write(Buffer.from('words\n'));
   assert.equal(await visitor.exitCode(), 4);
   assert.equal(visitor.received('stdout').toString(), 'read words\n');
 });
 
-test('a terminal takes the sizes that it is told', async () => {
+test('a terminal is resized', async () => {
   const script = `exec 2>/dev/null; until stty size | grep -q '33 99'; do sleep 0.05; done; read line; echo "read $line"`;
   const visitor = new WebSocketVisitor(await pod.exec(script, { stdin: true, stderr: false, tty: true }), v5!);
   await visitor.resize({ Width: 99, Height: 33 });
@@ -48,7 +48,7 @@ test('a terminal takes the sizes that it is told', async () => {
   assert.match(visitor.received('stdout').toString(), /read words\r\n$/);
 });
 
-test('the container that is attached to goes on when the client leaves', async () => {
+test('an attached container keeps running when the client disconnects', async () => {
   for (const protocol of [v4!, v5!]) {
     const visitor = new WebSocketVisitor(await pod.attach(pod.main, { stdin: true }), protocol);
     await visitor.write(Buffer.from('words\n'));
@@ -58,7 +58,7 @@ test('the container that is attached to goes on when the client leaves', async (
   }
 });
 
-test('a command whose client vanishes is killed with all that it started', async () => {
+test('a command whose client disconnects is killed with its descendants', async () => {
   const before = runtime.podThings().filter((line) => line.startsWith('processes')).length;
   const visitor = new WebSocketVisitor(await pod.exec('sleep 1000 & echo here; sleep 1000'), v5!);
   await eventually(() => visitor.received('stdout').length > 0);
@@ -66,7 +66,7 @@ test('a command whose client vanishes is killed with all that it started', async
   await eventually(() => runtime.podThings().filter((line) => line.startsWith('processes')).length === before);
 });
 
-test('ports are forwarded through the tunnel; a closed one is told on its error stream, and the others go on', async () => {
+test('ports are forwarded through the tunnel; a closed one is reported on its error stream, and the others continue', async () => {
   const { podSandboxId, httpPort } = pod;
   const { url } = await runtime.cri.runtime.portForward({ podSandboxId, port: [] });
   const tunnel = await connectTunnel(url);

@@ -40,7 +40,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** What tells where this thread is: its mounts, of which others on the host have more, its root and its working directory. */
+/** Identifies the mount namespace of this thread: its mounts below the scratch directory, its root and its working directory. */
 const place = () => [
   readlinkSync('/proc/thread-self/ns/mnt'),
   readlinkSync('/proc/thread-self/root'),
@@ -50,7 +50,7 @@ const place = () => [
     .filter((line) => line.includes(scratch)),
 ];
 
-test('a directory is covered in the new namespace alone, also if its mount is shared with others', () => {
+test('a directory is covered only in the new namespace, also if its mount is shared', () => {
   const peer = join(scratch, 'peer');
   mkdirSync(peer);
   system.mount(tree, { flags: mountFlags.shared });
@@ -74,7 +74,7 @@ test('a directory is covered in the new namespace alone, also if its mount is sh
   closeSync(namespace);
 });
 
-test('other threads stay where they are, those that are made later too', async () => {
+test('other threads stay in their namespace, also those that are started later', async () => {
   const before = place();
   const ofThreads = async () => {
     const script = `import('node:fs').then((fs) => fs.readlinkSync('/proc/thread-self/ns/mnt'))
@@ -93,7 +93,7 @@ test('other threads stay where they are, those that are made later too', async (
   assert.deepEqual(place(), before);
 });
 
-test('what fails on the way comes back too, and leaves nothing open', () => {
+test('the thread returns also after a failure, and leaves no descriptor open', () => {
   const before = place();
   const open = () => {
     const listed = execFileSync('ls', ['-l', `/proc/${process.pid}/fd`], { encoding: 'utf8' }).split('\n');
@@ -111,7 +111,7 @@ test('what fails on the way comes back too, and leaves nothing open', () => {
   assert.deepEqual([place(), open()], [before, 0]);
 });
 
-/** Runs a script in a process of its own, after `system` and `logger` are made. */
+/** Runs a script in a new process, after `system` and `logger` are created. */
 const run = (script: string, program: string[] = []) => {
   const begin = `import { createCoveredNamespace } from ${modules[0]};
     import { loadSystem } from ${modules[1]};
@@ -123,7 +123,7 @@ const run = (script: string, program: string[] = []) => {
   return spawnSync(command[0]!, command.slice(1), { encoding: 'utf8', cwd: scratch });
 };
 
-test('a process that cannot go back is aborted, one that is not let go back does not leave', () => {
+test('a process that cannot return is aborted, and one that could not return does not enter', () => {
   const broken = (calls: number) => `let calls = 0;
     const setNamespace = system.setNamespace.bind(system);
     system.setNamespace = (...call) => { if (calls++ === ${calls}) throw new Error('no way back'); setNamespace(...call); };
@@ -134,7 +134,7 @@ test('a process that cannot go back is aborted, one that is not let go back does
   assert.deepEqual([stdout, signal], ['cannot return to the mounts of the host, aborting no way back\n', 'SIGABRT']);
 });
 
-test('a process with a root of its own keeps it, and its working directory', () => {
+test('a process with a changed root keeps it, and its working directory', () => {
   const root = join(scratch, 'root');
   mkdirSync(root);
   system.mount(root, { source: '/', flags: mountFlags.bind | mountFlags.recursive });

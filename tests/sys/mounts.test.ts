@@ -48,7 +48,7 @@ test('a tmpfs takes flags and options', () => {
   assert.equal(lstatSync(target).mode & 0o7777, 0o1770);
 });
 
-test('a bind mount is read-only if asked, and its source is not', () => {
+test('a bind mount is read-only if requested, and its source is not', () => {
   const source = join(scratch, 'a directory with spaces');
   mkdirSync(source);
   mountAll(system, [{ type: 'bind', source, options: ['rbind', 'ro', 'nosuid', 'rprivate'] }], target);
@@ -58,14 +58,14 @@ test('a bind mount is read-only if asked, and its source is not', () => {
   assert.deepEqual(mountsBelow(target)[0]!.propagation, []);
 });
 
-/** An overlay of directories in `scratch`, of which those named are made. */
+/** An overlay of directories in `scratch`; creates the named ones. */
 function overlay(...made: string[]) {
   for (const name of made) mkdirSync(join(scratch, name));
   const directories = ['lower', 'upper', 'work'].map((name) => `${name}dir=${join(scratch, name)}`);
   return [{ type: 'overlay', source: 'overlay', options: directories }];
 }
 
-test('an overlay is mounted by another thread if asked', async () => {
+test('an overlay is mounted by another thread if requested', async () => {
   const elsewhere = Object.assign(loadSystem(), { mount: () => assert.fail('mounted by this thread') });
   await mountAllAsync(elsewhere, overlay('lower', 'upper', 'work'), target);
   writeFileSync(join(target, 'x'), 'written');
@@ -78,7 +78,7 @@ test('an overlay that another thread cannot mount tells why, and is not there', 
   assert.deepEqual(mountsBelow(target), []);
 });
 
-test('mounts are made one over the other, and none stays when one fails', () => {
+test('mounts are stacked, and none stays when one fails', () => {
   const tmpfs = { type: 'tmpfs', source: 'one', options: [] };
   assert.throws(
     () => mountAll(system, [tmpfs, { type: 'no-such-type', source: 'x', options: [] }], target),
@@ -93,7 +93,7 @@ test('mounts are made one over the other, and none stays when one fails', () => 
   );
 });
 
-test('a tree of mounts is taken down, busy or not, with names of every kind', () => {
+test('a tree of mounts is unmounted, busy or not, with names of every kind', () => {
   const names = ['plain', 'with space', 'tab\tand\\backslash', 'ümläut', 'line\nbreak'];
   mountAll(system, [{ type: 'tmpfs', source: 'outer', options: [] }], target);
   for (const name of names) {
@@ -109,10 +109,10 @@ test('a tree of mounts is taken down, busy or not, with names of every kind', ()
   closeSync(open);
   assert.deepEqual(mountsBelow(target), []);
   assert.deepEqual(readdirSync(target), []);
-  unmountTree(system, target); // nothing is there any more, which is fine
+  unmountTree(system, target); // unmounting again is not an error
 });
 
-test('what is mounted on the entries of a directory is taken down, with what is on top of it and inside; links stay', () => {
+test('mounts on the entries of a directory are unmounted, with stacked and nested ones; links stay', () => {
   const directory = join(target, 'entries');
   const file = join(directory, 'file');
   mkdirSync(join(directory, 'twice'), { recursive: true });
@@ -129,7 +129,7 @@ test('what is mounted on the entries of a directory is taken down, with what is 
   assert.deepEqual(readdirSync(directory).sort(), ['file', 'link', 'outer', 'twice']);
   assert.ok(existsSync('/proc/self'));
   rmSync(directory, { recursive: true });
-  unmountEntries(system, directory); // nothing is there any more, which is fine
+  unmountEntries(system, directory); // unmounting again is not an error
 });
 
 test('a link is not followed when unmounting', () => {
@@ -142,7 +142,7 @@ test('a link is not followed when unmounting', () => {
   assert.equal(mountsBelow(target).length, 1);
 });
 
-test('too many options are an error that says so', () => {
+test('too many options are an error with the reason', () => {
   const lower = Array.from({ length: 2000 }, (_, index) => `${scratch}/${index}`).join(':');
   const refused = { code: 'invalid_argument', message: /the kernel accepts 4095; the image has too many layers/ };
   for (const [type, option] of [
@@ -153,7 +153,7 @@ test('too many options are an error that says so', () => {
   }
 });
 
-test('extended attributes are binary safe, and their absence is no error', () => {
+test('extended attributes are binary safe, and their absence is not an error', () => {
   const path = join(target, 'file');
   writeFileSync(path, '');
   const value = Buffer.from([0, 10, 61, 255, 0]);
@@ -171,7 +171,7 @@ test('extended attributes are binary safe, and their absence is no error', () =>
   });
 });
 
-test('devices and pipes are made, with names that are not UTF-8', () => {
+test('devices and pipes are created, with names that are not UTF-8', () => {
   const path = Buffer.concat([Buffer.from(join(target, 'x')), Buffer.from([0xff])]);
   system.makeDevice(path, { type: 'block', major: 259, minor: 70000 }, 0o600);
   const stat = lstatSync(path);
@@ -185,7 +185,7 @@ test('devices and pipes are made, with names that are not UTF-8', () => {
   assert.throws(() => system.makeDevice(join(target, 'y'), device, 0o600), { code: 'invalid_argument' });
 });
 
-test('a lock is held by one open file, and goes with it', () => {
+test('a lock is held by one open file, and released when it is closed', () => {
   const path = join(target, 'lock');
   const first = openSync(path, 'w');
   const second = openSync(path, 'w');
@@ -196,7 +196,7 @@ test('a lock is held by one open file, and goes with it', () => {
   closeSync(second);
 });
 
-test('the stored stretches of a sparse file are found', () => {
+test('the data extents of a sparse file are found', () => {
   const descriptor = openSync(join(target, 'sparse'), 'w+');
   writeSync(descriptor, 'x', 1 << 20);
   ftruncateSync(descriptor, 8 << 20);

@@ -57,7 +57,7 @@ const remove = (name: string) => {
   for (const path of Object.values(pinnedAt(name))) removeNamespace(system, path);
 };
 
-test('namespaces are made with host name, loopback and sysctls, and this process stays in its own', () => {
+test('namespaces are created with host name, loopback and sysctls, and this process stays in its own', () => {
   const before = home();
   const hostname = readFileSync('/proc/sys/kernel/hostname', 'utf8');
   const sysctls = {
@@ -75,7 +75,7 @@ test('namespaces are made with host name, loopback and sysctls, and this process
   assert.equal(inside('a', 'cat', '/proc/sys/kernel/shmmax'), '65536');
 });
 
-test('namespaces that are there get a host name and sysctls later, and this process stays in its own', () => {
+test('existing namespaces get a host name and sysctls, and this process stays in its own', () => {
   const before = home();
   createNamespaces(dependencies, { ...pinnedAt('late'), sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0' } });
   const sysctls = { 'net.ipv4.ip_forward': '1', 'kernel.shmmax': '1048576' };
@@ -91,7 +91,7 @@ test('namespaces that are there get a host name and sysctls later, and this proc
   remove('late');
 });
 
-test('only the namespaces that are asked for are made', () => {
+test('only the requested namespaces are created', () => {
   const path = join(pins, 'only-net');
   createNamespaces(dependencies, { net: path });
   const own = execFileSync('nsenter', [
@@ -105,7 +105,7 @@ test('only the namespaces that are asked for are made', () => {
   assert.notEqual(net, readlinkSync('/proc/self/ns/net'));
 });
 
-test('children and other threads are in the namespaces of the host, during and after', async () => {
+test('children and other threads are in the namespaces of the host, during the work and afterwards', async () => {
   const before = home();
   const source = `const { parentPort } = require('node:worker_threads'); const { readlinkSync } = require('node:fs');
     const seen = new Set(); const timer = setInterval(() => seen.add(readlinkSync('/proc/thread-self/ns/net')), 1);
@@ -124,7 +124,7 @@ test('children and other threads are in the namespaces of the host, during and a
   assert.deepEqual(seen, [readlinkSync('/proc/self/ns/net')]);
 });
 
-test('pinned namespaces outlive the process that made them', () => {
+test('pinned namespaces outlive the process that created them', () => {
   const script = `
     import { createNamespaces } from '${import.meta.resolve('../../packages/system/src/namespaces.ts')}';
     import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
@@ -134,7 +134,7 @@ test('pinned namespaces outlive the process that made them', () => {
   assert.equal(inside('b', 'hostname'), 'outlives');
 });
 
-test('five hundred made and removed leave nothing', async () => {
+test('five hundred created and removed namespaces leave nothing behind', async () => {
   const count = () =>
     execFileSync('lsns', ['--noheadings', '--output', 'NS', '--type', 'net'], { encoding: 'utf8' }).split('\n').length;
   const descriptors = () => readdirSync('/proc/self/fd').length;
@@ -155,7 +155,7 @@ test('five hundred made and removed leave nothing', async () => {
   assert.ok(median < 10, `the median is ${median} ms`);
 });
 
-test('a failure leaves neither pins nor files, and does not touch what is there', () => {
+test('a failure leaves neither pins nor files, and does not touch existing ones', () => {
   const before = home();
   const paths = pinnedAt('d');
   writeFileSync(paths.uts, 'in the way');
@@ -174,7 +174,7 @@ test('a failure leaves neither pins nor files, and does not touch what is there'
   assert.equal(home(), before);
 });
 
-test('a process that cannot come back to its namespaces ends at once', () => {
+test('a process that cannot return to its namespaces is aborted at once', () => {
   const script = `
     import { createNamespaces } from '${import.meta.resolve('../../packages/system/src/namespaces.ts')}';
     import { loadSystem } from '${import.meta.resolve('../../packages/system/src/system.ts')}';
@@ -210,12 +210,12 @@ test('sysctls that would change the host are refused', () => {
   assert.deepEqual(readdirSync(pins), []);
 });
 
-test('work in a network namespace sees that one, and failing work comes back too', () => {
+test('work runs in the network namespace, and the thread returns also after a failure', () => {
   const { net } = pinnedAt('f');
   createNamespaces(dependencies, { net });
   const before = home();
   const interfaces = withNetworkNamespace(dependencies, net, () => readFileSync('/proc/thread-self/net/dev', 'utf8'));
-  assert.equal(interfaces.trim().split('\n').length, 3); // two lines of headings, and lo
+  assert.equal(interfaces.trim().split('\n').length, 3); // two header lines, and lo
   assert.throws(() => withNetworkNamespace(dependencies, net, () => assert.fail('work')), /work/);
   assert.throws(() => withNetworkNamespace(dependencies, net, async () => 1), /synchronous/);
   assert.throws(() => withNetworkNamespace(dependencies, join(pins, 'absent'), () => 1), { code: 'not_found' });
@@ -229,7 +229,7 @@ test('the pin directory is private, and preparing it again changes nothing', () 
   assert.deepEqual(mounts[0]!.propagation, []);
 });
 
-test('removing what is not there, or only a file, is no error', () => {
+test('removing a missing pin, or a plain file, is not an error', () => {
   removeNamespace(system, join(pins, 'absent'));
   writeFileSync(join(pins, 'file'), '');
   removeNamespace(system, join(pins, 'file'));

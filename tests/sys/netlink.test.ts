@@ -26,7 +26,7 @@ const IFLA_INFO_KIND = 1;
 const noHeader = Buffer.alloc(16);
 const named = (name: string) => [[IFLA_IFNAME, text(name)]] as const;
 
-test('links are asked for, made and removed; errors have the request and the words of the kernel', async () => {
+test('links are found, created and removed; errors have the request and the message of the kernel', async () => {
   const socket = new NetlinkSockets().open('route');
   const kind = [[IFLA_LINKINFO, [[IFLA_INFO_KIND, text('bridge')]]]] as const;
   const make = { what: 'make it', type: RTM_NEWLINK, body: noHeader, attributes: [...named('pwt-netlink0'), ...kind] };
@@ -47,8 +47,8 @@ test('links are asked for, made and removed; errors have the request and the wor
     const names = links!.map(({ body }) => decodeAttributes(body.subarray(16)).get(IFLA_IFNAME)!.toString());
     assert.ok(names.includes('pwt-netlink0\0') && names.includes('lo\0'));
     await socket.request([remove]);
-    const gone = await socket.request([remove]).catch((error: unknown) => error);
-    assert.ok(hasErrno(gone, 'ENODEV'));
+    const missing = await socket.request([remove]).catch((error: unknown) => error);
+    assert.ok(hasErrno(missing, 'ENODEV'));
     const unknown = { what: 'make a thing', type: RTM_NEWLINK, flags: requestFlags.create, body: noHeader };
     const nonsense = [[IFLA_LINKINFO, [[IFLA_INFO_KIND, text('no-such-kind')]]]] as const;
     await assert.rejects(
@@ -62,7 +62,7 @@ test('links are asked for, made and removed; errors have the request and the wor
   await assert.rejects(socket.request([remove]), { code: 'failed_precondition' });
 });
 
-test('a hundred batches at once are each answered', async () => {
+test('a hundred simultaneous batches are all answered', async () => {
   const socket = new NetlinkSockets().open('route');
   const look = { what: 'look for lo', type: RTM_GETLINK, body: noHeader, attributes: named('lo') };
   const all = await Promise.all(Array.from({ length: 100 }, () => socket.request([look, look])));
@@ -70,7 +70,7 @@ test('a hundred batches at once are each answered', async () => {
   socket.close();
 });
 
-test('a list that the kernel could not make to its end is an error', async () => {
+test('a list that the kernel could not complete is an error', async () => {
   const socket = new NetlinkSockets().open('route');
   const unknownNamespace = [[46, Buffer.from([0x39, 0x30, 0, 0])]] as const; // IFLA_TARGET_NETNSID
   const list = { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: noHeader };
@@ -81,7 +81,7 @@ test('a list that the kernel could not make to its end is an error', async () =>
   socket.close();
 });
 
-test('a long list is read without holding the process up', async () => {
+test('a long list is read without blocking the event loop', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-netlink-'));
   const namespace = join(directory, 'net');
   writeFileSync(namespace, '');
@@ -103,7 +103,7 @@ test('a long list is read without holding the process up', async () => {
     longest = Math.max(longest, performance.now() - last);
     assert.ok(answers!.length >= 20_000);
     const whole = performance.now() - begin;
-    assert.ok(longest < whole / 2, `${longest} of ${whole} ms without a break`);
+    assert.ok(longest < whole / 2, `${longest} of ${whole} ms without a turn of the event loop`);
   } finally {
     socket.close();
     execFileSync('umount', [namespace]);
@@ -111,7 +111,7 @@ test('a long list is read without holding the process up', async () => {
   }
 });
 
-test('a request that was sent before the socket was closed is answered, one after it is refused', async () => {
+test('a request that was sent before the socket was closed is answered, a later one is refused', async () => {
   const socket = new NetlinkSockets().open('route');
   const list = { what: 'list links', type: RTM_GETLINK, flags: requestFlags.dump, body: noHeader };
   const before = socket.request([list]);

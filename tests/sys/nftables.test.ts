@@ -103,7 +103,7 @@ function tableOf(elements: ReturnType<typeof element>[]): NftTable {
   };
 }
 
-test('nft reads each rule as the phrase that it is meant to be', async () => {
+test('nft lists each rule with the expected text', async () => {
   const before = await rulesetGeneration(socket);
   await socket.request(replaceTable(tableOf([element('10.88.0.2', 8080)])));
   assert.equal(await rulesetGeneration(socket), before + 1);
@@ -117,7 +117,7 @@ test('nft reads each rule as the phrase that it is meant to be', async () => {
   assert.match(listed, /type nat hook prerouting priority dstnat; policy accept;/);
 });
 
-test('elements come and go; a change that cannot be done leaves everything as it was', async () => {
+test('elements are added and removed; a failed change leaves everything unchanged', async () => {
   await socket.request(replaceTable(tableOf([element('10.88.0.2', 8080)])));
   const change = { set: 'map4', add: [element('10.88.0.3', 8081)], remove: [element('10.88.0.2', 8080)] };
   await socket.request(changeElements('pwt', [change]));
@@ -133,7 +133,7 @@ test('elements come and go; a change that cannot be done leaves everything as it
   assert.equal(inside('nft', 'list', 'ruleset'), before);
 });
 
-test('a transaction with tens of thousands of elements is one', async () => {
+test('tens of thousands of elements are added in one transaction', async () => {
   const elements = Array.from({ length: 20_000 }, (_, index) => element('10.88.0.2', 1000 + index));
   await socket.request(replaceTable(tableOf(elements)));
   assert.equal(inside('nft', 'list', 'ruleset').match(/comment "pod \d+"/g)?.length, 20_000);
@@ -142,7 +142,7 @@ test('a transaction with tens of thousands of elements is one', async () => {
   assert.equal(inside('nft', 'list', 'ruleset'), '');
 });
 
-test('chains of iptables are seen as what they do', async () => {
+test('the verdicts of iptables chains are recognized', async () => {
   const forward = { family: 'ip', table: 'filter', name: 'FORWARD' } as const;
   assert.equal(await readChain(socket, forward), undefined);
   inside('iptables-nft', '-P', 'FORWARD', 'DROP');
@@ -156,7 +156,7 @@ test('chains of iptables are seen as what they do', async () => {
   assert.deepEqual(await readChain(socket, forward), { drops: false, rules });
 });
 
-test('chains that see what is forwarded are found, and whether they know of an interface', async () => {
+test('chains for forwarded packets are found, and whether they mention an interface', async () => {
   const rules = `table inet theirs {
     chain forward { type filter hook forward priority 0; policy drop; jump more; }
     chain more { iifname "pwt-known" accept; }

@@ -49,7 +49,7 @@ const inside = (...command: string[]) => {
   return execFileSync('nsenter', [...flags, ...command], { encoding: 'utf8' }).trim();
 };
 
-test('a user namespace owns the namespaces that are made with it, and nothing of it is left in this process', async () => {
+test('a user namespace owns the namespaces that are created with it, and leaves nothing in this process', async () => {
   const before = home();
   const sysctls = {
     'net.ipv4.ip_unprivileged_port_start': '0',
@@ -63,7 +63,7 @@ test('a user namespace owns the namespaces that are made with it, and nothing of
   assert.match(inside('cat', '/proc/self/gid_map'), /^\s*0\s+100000\s+65536$/);
   assert.equal(inside('cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
   assert.equal(inside('cat', '/proc/sys/kernel/shmmax'), '65536');
-  // who is root of the namespace may change what it owns
+  // root of the user namespace may change the namespaces that it owns
   assert.equal(inside('sh', '-c', 'hostname renamed && hostname'), 'renamed');
   assert.match(inside('sh', '-c', 'ip link add bridge9 type bridge && ip -o link show bridge9'), /bridge9/);
 });
@@ -75,13 +75,13 @@ test('a failure leaves no pins', async () => {
   await assert.rejects(make({ sysctls: { 'vm.swappiness': '1' } }), { code: 'invalid_argument' });
   await assert.rejects(make({ mappings: { uids: [...mapping, ...mapping], gids: mapping } }), /map the ids/);
   await assert.rejects(
-    createOwnedNamespaces(dependencies, { user, net, mappings }, AbortSignal.abort(new Error('gone'))),
-    /gone/,
+    createOwnedNamespaces(dependencies, { user, net, mappings }, AbortSignal.abort(new Error('cancelled'))),
+    /cancelled/,
   );
   assert.deepEqual(readdirSync(pins), []);
 });
 
-test('a copy of a mount shows its files as those of the namespace', async () => {
+test('an ID-mapped copy of a mount shows its files as owned by users of the namespace', async () => {
   const [source, target] = [join(scratch, 'source'), join(scratch, 'target')];
   mkdirSync(source);
   mkdirSync(target);
@@ -94,7 +94,7 @@ test('a copy of a mount shows its files as those of the namespace', async () => 
   assert.deepEqual(mountsBelow(target)[0]?.propagation, []);
 });
 
-test('a root file system of layers belongs to the users of the namespace, and the layers stay as they are', async () => {
+test('a root file system of layers belongs to the users of the namespace, and the layers stay unchanged', async () => {
   const directory = (name: string) => {
     mkdirSync(join(scratch, name), { recursive: true });
     return join(scratch, name);
@@ -128,7 +128,7 @@ test('a root file system of layers belongs to the users of the namespace, and th
   assert.equal(mountsBelow(join(scratch, 'place')).length, 1);
 });
 
-test('an image of very many layers is mapped as well', async () => {
+test('an image with very many layers is mapped too', async () => {
   const layers = Array.from({ length: 128 }, (_, index) => join(scratch, `snapshots/overlayfs/${index}/fs`));
   for (const layer of layers) {
     mkdirSync(layer, { recursive: true });
@@ -150,7 +150,7 @@ async function withPinnedUser(work: (enter: (...command: string[]) => void) => P
   await work((...command) => execFileSync('nsenter', [`--user=${user}`, ...command]));
 }
 
-test('a file system that cannot be mapped is refused with what to do', async () => {
+test('a file system that cannot be mapped is refused with advice', async () => {
   const target = join(scratch, 'target');
   mkdirSync(target);
   const make = withMapping(mappings, (descriptor) =>
