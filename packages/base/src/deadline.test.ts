@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { MAX_TIMER_MS, raceAbort, sleep, withTimeout } from './deadline.ts';
+import { EventEmitter, once } from 'node:events';
+import { type MockTracker, test } from 'node:test';
+import { raceAbort, sleep, Timer, withTimeout } from './deadline.ts';
 
-test('work that fails after raceAbort has rejected causes no unhandled rejection', async () => {
+/** Of `setTimeout`. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+const DAY_MS = 24 * 3600 * 1000;
+
+test('a promise that rejects after its race was aborted is no unhandled rejection', async () => {
   const failures: unknown[] = [];
   const note = (reason: unknown) => failures.push(reason);
   process.on('unhandledRejection', note);
@@ -15,12 +20,12 @@ test('work that fails after raceAbort has rejected causes no unhandled rejection
 });
 
 for (const [what, durationMs] of [
-  ['30 days', 30 * 24 * 3600 * 1000],
-  ['one millisecond more than the longest Node.js timer', MAX_TIMER_MS + 1],
+  ['30 days', 30 * DAY_MS],
+  ['a millisecond more than setTimeout supports', MAX_TIMEOUT_MS + 1],
   ['292 million years', 2 ** 63],
   ['infinity', Number.POSITIVE_INFINITY],
 ] as const) {
-  test(`a duration of ${what} does not elapse early`, ({ mock }) => {
+  test(`a timeout of ${what} does not fire early`, ({ mock }) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     using deadline = withTimeout(undefined, durationMs, 'wait');
     const stop = new AbortController();
@@ -29,21 +34,57 @@ for (const [what, durationMs] of [
       () => (slept = true),
       () => undefined,
     );
-    mock.timers.tick(MAX_TIMER_MS);
+    mock.timers.tick(MAX_TIMEOUT_MS);
     assert.deepEqual([deadline.aborted, slept], [false, false]);
     stop.abort();
   });
 }
 
-test('a duration of 30 days elapses after 30 days', ({ mock }) => {
+test('a timeout of 30 days fires after 30 days', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
-  using deadline = withTimeout(undefined, 30 * 24 * 3600 * 1000, 'wait');
-  mock.timers.tick(MAX_TIMER_MS);
-  mock.timers.tick(30 * 24 * 3600 * 1000 - MAX_TIMER_MS - 1);
+  using deadline = withTimeout(undefined, 30 * DAY_MS, 'wait');
+  mock.timers.tick(MAX_TIMEOUT_MS);
+  mock.timers.tick(30 * DAY_MS - MAX_TIMEOUT_MS - 1);
   assert.equal(deadline.aborted, false);
   mock.timers.tick(1);
   assert.equal(deadline.aborted, true);
 });
 
-test('a duration that is NaN is refused as an internal error', () =>
+test('a timeout that is not a number is an internal error', () =>
   assert.throws(() => withTimeout(undefined, Number.NaN, 'wait'), { code: 'internal' }));
+
+test('a refreshed timer of 30 days starts its whole delay again', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const fired = mock.fn();
+  using timer = new Timer(fired, 30 * DAY_MS);
+  tick(mock, 30 * DAY_MS - 1);
+  timer.refresh();
+  tick(mock, 30 * DAY_MS - 1);
+  assert.equal(fired.mock.callCount(), 0);
+  tick(mock, 1);
+  assert.equal(fired.mock.callCount(), 1);
+});
+
+test('a refreshed timer that has fired fires again', { timeout: 5000 }, async () => {
+  const events = new EventEmitter();
+  using timer = new Timer(() => events.emit('fired'), 1);
+  await once(events, 'fired');
+  timer.refresh();
+  await once(events, 'fired');
+});
+
+for (const days of [1, 30])
+  test(`a disposed timer of ${days} days does not fire`, ({ mock }) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const fired = mock.fn();
+    const timer = new Timer(fired, days * DAY_MS);
+    tick(mock, days * DAY_MS - 1);
+    timer[Symbol.dispose]();
+    tick(mock, DAY_MS);
+    assert.equal(fired.mock.callCount(), 0);
+  });
+
+/** A tick of the mocked clock runs only timers that existed when it began, so it goes in steps. */
+function tick({ timers }: MockTracker, durationMs: number): void {
+  for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMEOUT_MS) timers.tick(Math.min(leftMs, MAX_TIMEOUT_MS));
+}

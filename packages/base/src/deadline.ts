@@ -1,18 +1,54 @@
 import { PodwrightError } from './errors.ts';
 
-/** Longest delay of a Node.js timer, about 24 days: `setTimeout` fires at once for longer ones. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of `setTimeout`, about 24 days. A longer one fires after 1 ms. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Calls `callback` once after `delayMs`, which may exceed `MAX_TIMER_MS`. Returns a function that cancels the timer. */
-function startTimer(callback: () => void, delayMs: number): () => void {
-  if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: its time is not a number');
-  let timer: NodeJS.Timeout;
-  const wait = (leftMs: number) => {
-    const next = leftMs > MAX_TIMER_MS ? () => wait(leftMs - MAX_TIMER_MS) : callback;
-    timer = setTimeout(next, Math.min(leftMs, MAX_TIMER_MS));
-  };
-  wait(delayMs);
-  return () => clearTimeout(timer);
+/**
+ * Calls `callback` once after `delayMs`, which may be longer than `setTimeout` supports and may be `Infinity`. Disposing the timer
+ * cancels it. Throws `internal` if the delay is not a number.
+ */
+export class Timer implements Disposable {
+  readonly #callback: () => void;
+  readonly #delayMs: number;
+  #timeout: NodeJS.Timeout;
+  #isUnref = false;
+
+  constructor(callback: () => void, delayMs: number) {
+    if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: the delay is not a number');
+    this.#callback = callback;
+    this.#delayMs = delayMs;
+    this.#timeout = this.#start(delayMs);
+  }
+
+  /** Starts the whole delay again. */
+  refresh(): void {
+    if (this.#delayMs <= MAX_TIMEOUT_MS) return void this.#timeout.refresh();
+    clearTimeout(this.#timeout);
+    this.#timeout = this.#start(this.#delayMs);
+  }
+
+  /** Lets the process exit before the timer fires. */
+  unref(): this {
+    this.#isUnref = true;
+    this.#timeout.unref();
+    return this;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timeout);
+  }
+
+  #start(leftMs: number): NodeJS.Timeout {
+    if (leftMs <= MAX_TIMEOUT_MS) return this.#ref(setTimeout(this.#callback, leftMs));
+    const goOn = () => {
+      this.#timeout = this.#start(leftMs - MAX_TIMEOUT_MS);
+    };
+    return this.#ref(setTimeout(goOn, MAX_TIMEOUT_MS));
+  }
+
+  #ref(timeout: NodeJS.Timeout): NodeJS.Timeout {
+    return this.#isUnref ? timeout.unref() : timeout;
+  }
 }
 
 /**
@@ -25,12 +61,12 @@ export function withTimeout(
   what: string,
 ): AbortSignal & Disposable {
   const controller = new AbortController();
-  const clear = startTimer(() => {
+  const timer = new Timer(() => {
     controller.abort(new PodwrightError('deadline_exceeded', `${what}: no answer within ${timeoutMs} ms`));
   }, timeoutMs);
   const follow = () => controller.abort(parent?.reason);
   const dispose = () => {
-    clear();
+    timer[Symbol.dispose]();
     parent?.removeEventListener('abort', follow);
   };
   if (parent?.aborted) follow();
@@ -44,10 +80,10 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const onAbort = () => {
-      clear();
+      timer[Symbol.dispose]();
       reject(signal?.reason);
     };
-    const clear = startTimer(() => {
+    const timer = new Timer(() => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
     }, durationMs);

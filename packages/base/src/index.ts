@@ -55,7 +55,7 @@ export {
   treeOf,
 } from './cgroup/index.ts';
 export { CoalescedWork } from './coalesced-work.ts';
-export { MAX_TIMER_MS, raceAbort, sleep, waitFor, withTimeout } from './deadline.ts';
+export { raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';
 export { namesIn, removeIfEmpty } from './directory.ts';
 export { namesInSync } from './directory-sync.ts';
 export {

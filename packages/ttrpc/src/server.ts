@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { errorMessage, type Logger, listenUnix, MAX_TIMER_MS, PodwrightError, type SocketFile } from '@podwright/base';
+import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile, Timer } from '@podwright/base';
+import { MAX_CALLS, MAX_UNSENT_BYTES } from '../limits.ts';
 import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { type Request, RequestSchema, type Response, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import { MAX_CALLS, MAX_UNSENT_BYTES } from './limits.ts';
@@ -81,12 +82,8 @@ export class TtrpcServer {
     if (found === undefined) throw new PodwrightError('unimplemented', `there is no method ${name}`);
     const { method, handler } = found;
     const message = decodeMessage(name, () => fromBinary(method.input, request.payload));
-    const timer = setTimeout(() => call.abort(new PodwrightError('deadline_exceeded', name)), timeoutOf(request));
-    try {
-      return toBinary(method.output, create(method.output, await handler(message, call.signal)));
-    } finally {
-      clearTimeout(timer);
-    }
+    using _timer = new Timer(() => call.abort(new PodwrightError('deadline_exceeded', name)), timeoutOf(request));
+    return toBinary(method.output, create(method.output, await handler(message, call.signal)));
   }
 }
 
@@ -103,7 +100,7 @@ function send(stream: Duplex, streamId: number, response: Response): void {
 
 function timeoutOf({ timeoutNano }: Request): number {
   const timeoutMs = Number(timeoutNano) / 1e6;
-  return timeoutMs > 0 && timeoutMs < MAX_TIMER_MS ? timeoutMs : MAX_TIMER_MS;
+  return timeoutMs > 0 ? timeoutMs : Number.POSITIVE_INFINITY;
 }
 
 function decodeMessage<T>(what: string, decode: () => T): T {

@@ -1,4 +1,4 @@
-import { errorMessage, isNotFound, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { errorMessage, isNotFound, PodwrightError, Timer } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import type { PodWatchEvent } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
@@ -150,9 +150,8 @@ export async function gone(
   const known = await find(client, { namespace, name });
   if (known === undefined) return;
   const timeoutMs = removalTimeoutMs([known], { gracePeriodSeconds: gracePeriod, spareMs });
-  const timer = setTimeout(() => watching.abort(), Math.min(timeoutMs, MAX_TIMER_MS));
-  const removed = await isRemoved(known, changes).finally(() => clearTimeout(timer));
-  if (removed) return;
+  using _timer = new Timer(() => watching.abort(), timeoutMs);
+  if (await isRemoved(known, changes)) return;
   if (!watching.signal.aborted)
     throw new PodwrightError('unavailable', `delete pod ${namespace}/${name}: the node ended before the pod was gone`);
   throw new PodwrightError(

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { PodwrightError, Timer } from '@podwright/base';
 import { podSummary } from '@podwright/kube-api';
 import { type ApiObject, type ObjectChange, ObjectClient } from '../client/object-client.ts';
 import { type ObjectKind, type ObjectSelection, POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
@@ -84,23 +84,19 @@ type KindWait = {
 async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortSignal): Promise<string[]> {
   const { kind, keys, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
-  const timer = setTimeout(() => given.abort(), Math.min(leftMs, MAX_TIMER_MS));
+  using _timer = new Timer(() => given.abort(), leftMs);
   const pending: Pending = new Map();
   const present: ApiObject[] = [];
   let wanted: string[] | undefined;
-  try {
-    const namespace = options.allNamespaces ? undefined : options.namespace;
-    const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
-    // looking once takes what the list says, however long that takes
-    const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
-    for await (const change of client.watch(kind, query, signal)) {
-      if (change.type === 'listed') wanted = begin(pending, present, wait);
-      else if (wanted) note(pending, change, { kind, condition });
-      else present.push(change.object);
-      if (wanted && (pending.size === 0 || timeoutMs === 0)) break;
-    }
-  } finally {
-    clearTimeout(timer);
+  const namespace = options.allNamespaces ? undefined : options.namespace;
+  const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
+  // with a timeout of 0 the list decides, however long the node takes to send it
+  const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
+  for await (const change of client.watch(kind, query, signal)) {
+    if (change.type === 'listed') wanted = begin(pending, present, wait);
+    else if (wanted) note(pending, change, { kind, condition });
+    else present.push(change.object);
+    if (wanted && (pending.size === 0 || timeoutMs === 0)) break;
   }
   if (!wanted || pending.size > 0) throw timedOut(pending, { kind, timeoutMs });
   return wanted;

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, MAX_TIMER_MS, PodwrightError, runProgram } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, runProgram, Timer } from '@podwright/base';
 
 /** Tells systemd a line of sd_notify(3). */
 export type Notify = (message: string) => Promise<void>;
@@ -12,7 +12,7 @@ export class ServiceManager {
   readonly #watchdogMs: number | undefined;
   readonly #logger: Logger;
   #isReady = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(given: { notify?: Notify; watchdogMs?: number; logger: Logger }) {
     this.#notify = given.notify;
@@ -34,12 +34,16 @@ export class ServiceManager {
       if (problem === undefined) return void this.#tell('WATCHDOG=1');
       this.#logger.error({ problem }, 'do not notify watchdog this iteration as the kubelet is reportedly not healthy');
     };
-    clearInterval(this.#timer);
-    this.#timer = setInterval(feed, Math.min(this.#watchdogMs / 2, MAX_TIMER_MS));
+    this.#timer?.[Symbol.dispose]();
+    const timer = new Timer(() => {
+      feed();
+      timer.refresh();
+    }, this.#watchdogMs / 2);
+    this.#timer = timer;
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     await this.#tell('STOPPING=1');
   }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { isErrno, MAX_TIMER_MS } from '@podwright/base';
+import { isErrno, Timer } from '@podwright/base';
 import { LAST_INTERRUPT_MS } from '../limits.ts';
 import { tellOutputFailed } from '../output/standard-output.ts';
 import { canRedraw } from '../output/terminal.ts';
@@ -59,7 +59,6 @@ export function listenForInterrupts(): Interrupts {
 /** A signal that aborts with `TimedOut` after `timeoutMs`, never for `undefined`. It does not keep the command from ending earlier. */
 export function timeoutSignal(timeoutMs: number | undefined): AbortSignal {
   const controller = new AbortController();
-  if (timeoutMs !== undefined)
-    setTimeout(() => controller.abort(new TimedOut(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS)).unref();
+  if (timeoutMs !== undefined) new Timer(() => controller.abort(new TimedOut(timeoutMs)), timeoutMs).unref();
   return controller.signal;
 }

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
 import type { CallTimes } from './call-times.ts';
 
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
@@ -21,7 +21,7 @@ export class CallBound implements Disposable {
     this.timeoutMs = timeoutMs;
     this.#signal = signal;
     signal?.addEventListener('abort', this.#abort, { once: true });
-    if (timeoutMs > MAX_TIMER_MS) return;
+    if (timeoutMs === Number.POSITIVE_INFINITY) return;
     this.#clearDeadline = times.begin(timeoutMs, () => {
       this.#end(new PodwrightError('deadline_exceeded', `${name}: no answer within ${timeoutMs} ms`));
     });

@@ -1,3 +1,5 @@
+import { Timer } from '@podwright/base';
+
 type Deadline = { dueMs: number; onOver: () => void };
 
 /**
@@ -22,7 +24,7 @@ export class CallTimes {
   }
 
   #wait(durationMs: number, waitMs: number): void {
-    setTimeout(() => this.#end(durationMs), waitMs).unref();
+    new Timer(() => this.#end(durationMs), waitMs).unref();
   }
 
   #end(durationMs: number): void {

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { PodwrightError, Timer } from '@podwright/base';
 import { CLIENT_CLOCK_AHEAD_MS } from '../limits.ts';
 import type { GrpcCall } from './grpc-call.ts';
 
@@ -51,14 +51,14 @@ export class ActiveCalls {
   begin(call: Pick<GrpcCall, 'timeoutMs' | 'onClosed'>, { streaming }: { streaming: boolean }): ActiveCall {
     const { timeoutMs } = call;
     const lose = (reason: () => PodwrightError) => {
-      clearTimeout(timer);
+      timer?.[Symbol.dispose]();
       if (this.#calls.delete(active)) active.giveUp(reason());
     };
     const deadlineMs = performance.now() + timeoutMs;
     const hasPassed = () => deadlineMs <= performance.now() + CLIENT_CLOCK_AHEAD_MS;
-    const timer = timeoutMs < MAX_TIMER_MS ? setTimeout(() => lose(deadlinePassed), timeoutMs) : undefined;
+    const timer = Number.isFinite(timeoutMs) ? new Timer(() => lose(deadlinePassed), timeoutMs) : undefined;
     const end = () => {
-      clearTimeout(timer);
+      timer?.[Symbol.dispose]();
       this.#calls.delete(active);
     };
     const active = new ActiveCall({ streaming, end });

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, PodwrightError, wrapError } from '@podwright/base';
+import { PodwrightError, Timer, wrapError } from '@podwright/base';
 import type { DockershimServices } from '../services.ts';
 import { pullError } from './pull-error.ts';
 import { PullRefusal, readProgress } from './pull-progress.ts';
@@ -33,12 +33,12 @@ export async function pullImage(
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** Aborts its signal unless it is restarted within the limit. */
+/** Its signal aborts `limitMs` after the last restart. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
   readonly #message: string;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(limitMs: number, message: string) {
     this.#limitMs = limitMs;
@@ -50,15 +50,15 @@ class StallTimer implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Restarts the timer; `isOff` stops it until the next restart. */
+  /** Starts the time again, or with `isOff` stops it until the next call. */
   restart(isOff: boolean): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     if (isOff) return;
     const stalled = () => this.#controller.abort(new PodwrightError('deadline_exceeded', this.#message));
-    this.#timer = setTimeout(stalled, Math.min(this.#limitMs, MAX_TIMER_MS));
+    this.#timer = new Timer(stalled, this.#limitMs);
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
   }
 }

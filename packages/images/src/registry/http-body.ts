@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { gatherBytes, MAX_TIMER_MS, PodwrightError } from '@podwright/base';
+import { gatherBytes, PodwrightError, Timer } from '@podwright/base';
 import { connectionError, shownUrl } from './connection-error.ts';
 
 export type BodyOptions = {
@@ -13,15 +13,10 @@ export type BodyOptions = {
 export async function* readBody(message: IncomingMessage, options: BodyOptions): AsyncGenerator<Buffer> {
   const { signal, stallTimeoutMs, url } = options;
   let waiting = true;
-  const timer = setTimeout(
-    () => {
-      if (!waiting) return;
-      message.destroy(
-        new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`),
-      );
-    },
-    Math.min(stallTimeoutMs, MAX_TIMER_MS),
-  );
+  using timer = new Timer(() => {
+    if (!waiting) return;
+    message.destroy(new PodwrightError('deadline_exceeded', `read ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`));
+  }, stallTimeoutMs);
   const onAbort = () => message.destroy(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   const chunks = message[Symbol.asyncIterator]();
@@ -38,7 +33,6 @@ export async function* readBody(message: IncomingMessage, options: BodyOptions):
   } catch (error) {
     throw signal.aborted ? signal.reason : connectionError(error, url);
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     if (!message.complete) message.destroy();
   }
@@ -55,12 +49,8 @@ export type DocumentOptions = BodyOptions & {
 /** Reads a small body. Rejects with `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` after `timeoutMs`, and as `readBody`. */
 export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
   const { maxBytes, timeoutMs, what } = options;
-  const late = () => new PodwrightError('deadline_exceeded', `${what}: not complete after ${timeoutMs} ms`);
-  const timer = setTimeout(() => message.destroy(late()), Math.min(timeoutMs, MAX_TIMER_MS));
-  try {
-    const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
-    return await gatherBytes(readBody(message, options), maxBytes, tooLarge);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
+  using _timer = new Timer(() => message.destroy(late()), timeoutMs);
+  const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
+  return await gatherBytes(readBody(message, options), maxBytes, tooLarge);
 }

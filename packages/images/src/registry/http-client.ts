@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
-import { MAX_TIMER_MS, PodwrightError, wrapError } from '@podwright/base';
+import { PodwrightError, Timer, wrapError } from '@podwright/base';
 import {
   ADDRESS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
@@ -118,12 +118,12 @@ export class HttpClient {
     });
     const stalled = () =>
       new PodwrightError('deadline_exceeded', `${request.method} ${shownUrl(url)}: no byte for ${stallTimeoutMs} ms`);
-    const timer = setTimeout(() => outgoing.destroy(stalled()), Math.min(stallTimeoutMs, MAX_TIMER_MS));
+    const timer = new Timer(() => outgoing.destroy(stalled()), stallTimeoutMs);
     if (request.dialTimeoutMs !== undefined) boundDial(outgoing, request.dialTimeoutMs);
     const onAbort = () => outgoing.destroy(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const settle = () => {
-      clearTimeout(timer);
+      timer[Symbol.dispose]();
       signal.removeEventListener('abort', onAbort);
     };
     boundInterimResponses(outgoing, `${request.method} ${shownUrl(url)}`);
@@ -185,8 +185,8 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
     if (!socket.connecting) return;
     const giveUp = () =>
       outgoing.destroy(Object.assign(new Error(`no connection in ${timeoutMs} ms`), { code: 'ETIMEDOUT' }));
-    const timer = setTimeout(giveUp, Math.min(timeoutMs, MAX_TIMER_MS));
-    for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer));
+    const timer = new Timer(giveUp, timeoutMs);
+    for (const event of ['connect', 'close'] as const) socket.once(event, () => timer[Symbol.dispose]());
   });
 }
 

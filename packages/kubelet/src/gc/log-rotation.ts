@@ -12,8 +12,8 @@ import {
   LOG_DIRECTORY,
   LOG_FILE,
   type Logger,
-  MAX_TIMER_MS,
   mendMode,
+  Timer,
 } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -106,7 +106,7 @@ class FollowedLog {
   readonly podUid: string;
   readonly #input: LogInput;
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
   #closed = false;
   #lookMs = LEAST_LOG_LOOK_MS;
@@ -128,7 +128,7 @@ class FollowedLog {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     this.#watcher?.close();
   }
 
@@ -190,14 +190,11 @@ class FollowedLog {
   #written(): void {
     if (this.#timer !== undefined || this.#closed) return;
     this.#growth.due(performance.now() + this.#lookMs);
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        // a look that is under way may have seen the size already
-        void (this.#looking ?? Promise.resolve()).then(() => this.look());
-      },
-      Math.min(this.#lookMs, MAX_TIMER_MS),
-    );
+    this.#timer = new Timer(() => {
+      this.#timer = undefined;
+      // a look that is under way may have seen the size already
+      void (this.#looking ?? Promise.resolve()).then(() => this.look());
+    }, this.#lookMs);
     this.#timer.unref();
   }
 

@@ -9,7 +9,7 @@
  * terminated: it holds nothing; the final status stays until the pod leaves its source. A phase never goes back, and is
  * left only when its step has succeeded: until then the step is repeated.
  */
-import { Backoff, errorMessage, type Logger, MAX_TIMER_MS } from '@podwright/base';
+import { Backoff, errorMessage, type Logger, Timer } from '@podwright/base';
 import { isStaticPod, namespacedName, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
@@ -79,7 +79,7 @@ type Worker = {
   /** The pod came back to its source while it was being removed. */
   comeback: Pod | undefined;
   abort: AbortController;
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
   /** Notices do not lead to another step before this (monotonic milliseconds). */
   notBeforeMs: number;
   /** Nothing of it runs any more. */
@@ -134,8 +134,8 @@ export class PodWorkers {
     if (worker === undefined) return;
     const waitMs = worker.notBeforeMs - performance.now();
     if (worker.busy || waitMs <= 0) return this.#wake(worker);
-    clearTimeout(worker.timer);
-    worker.timer = setTimeout(() => this.#wake(worker), waitMs);
+    worker.timer?.[Symbol.dispose]();
+    worker.timer = new Timer(() => this.#wake(worker), waitMs);
   }
 
   /** Ends the pod. A pod that is unknown so far (an orphan of the runtime) gets a worker that does nothing else. */
@@ -204,7 +204,7 @@ export class PodWorkers {
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) {
-      clearTimeout(worker.timer);
+      worker.timer?.[Symbol.dispose]();
       worker.abort.abort(new Error('the kubelet stops'));
     }
     const busy = [...this.#workers.values()].filter((worker) => worker.busy);
@@ -247,7 +247,7 @@ export class PodWorkers {
 
   #wake(worker: Worker): void {
     worker.pending = true;
-    clearTimeout(worker.timer);
+    worker.timer?.[Symbol.dispose]();
     if (worker.busy || this.#stopped) return;
     worker.busy = true;
     this.#idle.set(worker, Promise.withResolvers());
@@ -271,7 +271,7 @@ export class PodWorkers {
     this.#idle.delete(worker);
     if (this.#stopped || next.kind !== 'wait') return;
     const delayMs = Math.max(0, next.untilMs - performance.now());
-    worker.timer = setTimeout(() => this.#wake(worker), Math.min(delayMs, MAX_TIMER_MS));
+    worker.timer = new Timer(() => this.#wake(worker), delayMs);
   }
 
   /** Does the next step; one that failed is repeated after a delay that grows. */

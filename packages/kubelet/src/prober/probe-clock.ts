@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '@podwright/base';
+import { Timer } from '@podwright/base';
 
 /** An alarm that is set, until it rings or is taken back. */
 export type Alarm = { readonly dueMs: number; readonly ring: () => void };
@@ -10,7 +10,7 @@ export type Alarm = { readonly dueMs: number; readonly ring: () => void };
 export class ProbeClock {
   /** The earliest first. */
   readonly #alarms: Alarm[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   /** The time that the timer is set for. */
   #timerMs = Number.POSITIVE_INFINITY;
 
@@ -40,15 +40,15 @@ export class ProbeClock {
   }
 
   #wait(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     const next = this.#alarms[0];
     this.#timerMs = next?.dueMs ?? Number.POSITIVE_INFINITY;
     if (next === undefined) return;
     const waitMs = Math.max(1, next.dueMs - performance.now()); // probes may have come due while others began
-    this.#timer = setTimeout(() => this.#ring(), Math.min(waitMs, MAX_TIMER_MS));
+    this.#timer = new Timer(() => this.#ring(), waitMs);
   }
 
-  /** A timer of Node may come a little early, and one of weeks must be set several times. */
+  /** A timer of Node.js may fire slightly early. */
   #ring(): void {
     const nowMs = performance.now() + 1;
     while (this.#alarms.length > 0 && this.#alarms[0]!.dueMs <= nowMs) this.#alarms.shift()!.ring();
