@@ -5,12 +5,11 @@ import { read, shipped } from './source-tree.ts';
 
 /** Delays of the project's own, which no setting and no request reaches: the file, and what it hands to a timer. */
 const OWN_DELAYS: Record<string, string[]> = {
+  'packages/base/src/deadline.ts': ['leftMs'], // the Timer for delays of any length
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
   'packages/base/src/later.ts': ['this.#delayMs'],
   'packages/cli/src/run/start-patience.ts': ['intervalMs'],
-  'packages/cri/src/client/call-times.ts': ['waitMs'], // longer times are not handed to it
   'packages/cri/src/otlp/span-exporter.ts': ['delayMs'],
-  'packages/cri/src/server/active-calls.ts': ['timeoutMs'], // longer times have no timer
   'packages/cri/src/server/listeners.ts': ['graceMs'],
   'packages/images/src/pull/failed-pulls.ts': ['this.#options.retentionMs'],
   'packages/kube-client/src/informing/first-objects.ts': ['silenceMs'],
@@ -19,11 +18,9 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/kubelet/src/api-pods/mirror-pods.ts': ["this.#backoff.next('')"],
   'packages/kubelet/src/api-pods/status-sync.ts': ['this.#outage.next(OUTAGE)'],
   'packages/placement/src/plugins/plugin-watcher.ts': ['periodMs'],
-  'packages/kubelet/src/pod/pod-workers.ts': ['waitMs'],
   'packages/kubelet/src/status/status-records.ts': ['delayMs'],
   'packages/runtime/src/sandbox/ready-sandboxes.ts': ['delayMs'],
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],
-  'packages/ttrpc/src/server.ts': ['timeoutOf(request)'],
 };
 
 /** The arguments of a call, from its opening bracket on. */

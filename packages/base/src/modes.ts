@@ -15,7 +15,7 @@ export const MOUNT_POINT_FILE = 0o400;
 
 /** A directory above the root file systems of user-namespaced pods: all users may traverse it, not list it. */
 export const TRAVERSABLE_DIRECTORY = 0o711;
-/** The directory of one user-namespaced pod's container: its group is the pod's root, which so may pass it. */
+/** The directory of a user-namespaced pod's container. Its group is the pod's root user, who may thus traverse it. */
 export const MAPPED_ROOT_DIRECTORY = 0o710;
 
 /** Container logs and their directories. The group may read: log collectors run as root or in root's group. */
