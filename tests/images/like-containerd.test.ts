@@ -109,7 +109,9 @@ function push(path: string, name: string): void {
   execFileSync('skopeo', [...copy, `oci:${path}:1`, `docker://${name}`], { stdio: 'pipe' });
 }
 
-/** Describes a tree without the times of directories: in containerd, a later layer that adds entries changes them to the time of unpacking. */
+/**
+ * Describes a tree without the times of directories: in containerd, a later layer that adds entries changes them to the time of unpacking.
+ */
 function tree(path: string): string[] {
   return describeTree(path, system).map(({ line, mtimeMs }) => {
     const isDirectory = line.split(' | ')[2]?.startsWith('4');

@@ -14,7 +14,9 @@ export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('\u{1f600}\ufffd'),
 ];
 
-/** Creates `root` with a file, a directory that contains a file, and a symbolic link of each odd name. Each link's target is its own name. */
+/**
+ * Creates `root` with a file, a directory that contains a file, and a symbolic link of each odd name. Each link's target is its own name.
+ */
 export function makeOddTree(root: string): void {
   mkdirSync(root);
   for (const kind of ['directories', 'links']) mkdirSync(`${root}/${kind}`);

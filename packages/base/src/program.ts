@@ -75,7 +75,10 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   return promise;
 }
 
-/** Runs a program and returns its stdout. If it fails, rejects with `internal` and the end of its stderr, or of its stdout if that is empty. */
+/**
+ * Runs a program and returns its stdout. If it fails, rejects with `internal` and the end of its stderr, or of its stdout if that is
+ * empty.
+ */
 export async function runChecked(file: string, args: string[], options: ProgramOptions = {}): Promise<string> {
   const result = await runProgram(file, args, options);
   if (result.exitCode === 0) return result.stdout;

@@ -47,6 +47,7 @@ export type ImageServiceOptions = {
   stallTimeoutMs?: number;
   /** Longest time to receive a manifest, a token or an error response. Default: 60 s. */
   documentTimeoutMs?: number;
+  /** Retries of requests to registries. Default: after 5 failures in a row without progress, the next is final; delays from 250 ms to 8 s. */
   retryPolicy?: RetryPolicy;
   /** Environment variables with proxy settings. Default: those of this process. */
   environment?: NodeJS.ProcessEnv;

@@ -55,7 +55,7 @@ export const MAX_LAYER_ENTRIES = 2_000_000;
  */
 export const MAX_OVERHEAD_BYTES = 8 * 2 ** 30;
 
-/** Headers of one entry with its long names; more than any real entry has. */
+/** Headers of one entry with its extended attributes and long names; more than any real entry has. */
 export const MAX_ENTRY_OVERHEAD_BYTES = 16 << 10;
 
 /** Extra allowance for entries that leave nothing in the tree: whiteouts in a full copy, files that the layer itself replaces. */

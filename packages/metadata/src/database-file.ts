@@ -36,7 +36,10 @@ export function readIntoMemory(path: string): Database.Database {
   return copyInMemory(readFileSync(path));
 }
 
-/** Opens an in-memory database with this content. The file's format requires a write-ahead log, which is impossible in memory, so it is changed. */
+/**
+ * Opens an in-memory database with this content. The file's format requires a write-ahead log, which is impossible in memory, so it is
+ * changed.
+ */
 export function copyInMemory(content: Buffer): Database.Database {
   const LEGACY_FORMAT = 1; // https://www.sqlite.org/fileformat.html, 1.3.3
   if (content.length > 20) content.fill(LEGACY_FORMAT, 18, 20);

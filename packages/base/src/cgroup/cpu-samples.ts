@@ -2,7 +2,7 @@ import type { CgroupStats } from './stats.ts';
 
 /** Shortest interval over which CPU usage is computed. */
 const SAMPLE_MS = 100;
-/** Age at which the sample of an id that is no longer asked for is dropped. */
+/** Age at which samples are dropped. */
 const SAMPLE_LIFETIME_MS = 600_000;
 
 type Sample = { atMs: number; usageNanoseconds: number; nanoCores: number | undefined };

@@ -6,7 +6,9 @@ import { type CgroupPressure, readPressure } from './pressure.ts';
 import { statsFilesOf } from './stats-files.ts';
 import { countCgroupProcesses } from './tree.ts';
 
-/** Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts that the host does not count are absent. */
+/**
+ * Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts that the host does not count are absent.
+ */
 export type CgroupStats = {
   readAtMs: number;
   cpu?: CpuStats;

@@ -121,7 +121,9 @@ function checkDigest(name: string | undefined, digest: string): void {
   throw new PodwrightError('invalid_argument', `the image named ${name} has the digest ${digest}`);
 }
 
-/** The names to record. `digest` is undefined for a manifest that Podwright created: no registry has it, so it gets no `repo@digest` name. */
+/**
+ * The names to record. `digest` is undefined for a manifest that Podwright created: no registry has it, so it gets no `repo@digest` name.
+ */
 function recordedNames(name: string | undefined, digest: string | undefined): Pick<NewImage, 'tags' | 'digests'> {
   if (name === undefined) return { tags: [], digests: [] };
   const at = name.indexOf('@');

@@ -87,7 +87,9 @@ export class LayerSnapshots {
     return this.#locks.run(lockKey(step), work, signal);
   }
 
-  /** Unpacks a stored layer onto its parent, which must exist, unless it is unpacked already. Rejects with `data_loss` for a wrong diff id. */
+  /**
+   * Unpacks a stored layer onto its parent, which must exist, unless it is unpacked already. Rejects with `data_loss` for a wrong diff id.
+   */
   unpack(step: LayerStep, signal: AbortSignal): Promise<void> {
     const work = async () => {
       if (!(await this.has(step.chainId))) await this.#unpack(step, this.#stored(step), signal);

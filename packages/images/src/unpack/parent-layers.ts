@@ -31,7 +31,9 @@ export class ParentLayers {
   }
 }
 
-/** Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers below. */
+/**
+ * Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers below.
+ */
 function findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
   let path = directory;
   for (const [index, name] of components.entries()) {
