@@ -1,4 +1,4 @@
-/** Node's timers wait a millisecond for 2^31 ms and more: each number that people choose has to be bounded before it gets there. */
+/** Node's timers fire after a millisecond for 2^31 ms and more: for delays that users choose, `Timer` of packages/base is needed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
