@@ -21,7 +21,7 @@ try {
   }, words);
   await program.parseAsync(words, { from: 'user' });
 } catch (error) {
-  // commander has said itself what is wrong with the command line, or shown its help
+  // commander has printed the error or the help itself
   if (error instanceof CommanderError) exitCode = error.exitCode;
   else {
     printError(`podwright: ${shownError(error)}`);
@@ -30,6 +30,6 @@ try {
   }
 }
 process.exitCode = exitCode;
-// Else Node.js takes its heap apart first, which costs as much as a call of the node. What a slow reader has not taken yet is waited for,
-// and an error of the output is told first.
+// Exit at once: tearing down the heap takes Node.js as long as a call of the node. But do not exit before all output is written or its
+// error is reported.
 if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();

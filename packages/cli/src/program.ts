@@ -11,21 +11,21 @@ import { addNodeCommands } from './command-line/node-commands.ts';
 import { addNodeControlCommands } from './command-line/node-control-commands.ts';
 import { addObjectCommands, addPodCommands } from './command-line/pod-commands.ts';
 import { addRunCommands } from './command-line/run-commands.ts';
-import { tellUsageErrors } from './command-line/usage-errors.ts';
+import { reportUsageErrors } from './command-line/usage-errors.ts';
 import { terminalWidth } from './output/terminal.ts';
 import { wrapText } from './output/wrap.ts';
 import { commandContext } from './settings/command-context.ts';
 import type { ConfigFlags } from './settings/config-flags.ts';
 
-/** The first page of help: fits a screen, and leads on. */
+/** The first page of help. It fits on a screen and refers to further help. */
 const HELP = `Usage: podwright [options] <command>
 
 Runs Kubernetes pods on this host, with or without a cluster.
 
   podwright run pod.yaml             in the foreground with logs; Ctrl-C stops the pods
-  podwright run --once pod.yaml      until they have ended; the exit code is theirs
-  podwright run --detach pod.yaml    leave them running; then ps, logs, exec, delete, stop
-  podwright check DIR                what is wrong with manifests, and what they lack here
+  podwright run --once pod.yaml      until the pods end; exits with their exit code
+  podwright run --detach pod.yaml    in the background; then ps, logs, exec, delete, stop
+  podwright check DIR                find errors in manifests, and what they lack here
   podwright doctor                   what this host can do, and what is missing
 
 Pods:      run, check, apply, delete, ps, trace
@@ -37,16 +37,16 @@ Clusters:  join, leave
 Host:      doctor, version, runtime plugins, completion, help
 
 Options of every command:
-  --config <file>   configuration (default: /etc/podwright/config.toml if it is there)
-  --root <dir>      lasting data of this node (default: /var/lib/podwright)
-  --state <dir>     sockets and what a reboot may lose (default: /run/podwright)
+  --config <file>   configuration (default: /etc/podwright/config.toml if it exists)
+  --root <dir>      persistent data of this node (default: /var/lib/podwright)
+  --state <dir>     sockets and volatile data (default: /run/podwright)
   -V, --version     the version
 
 'podwright <command> --help' explains a command, 'podwright help <topic>' a topic:
 manifests, exit-codes, files, networking, settings.
 `;
 
-/** Who adds which commands. */
+/** The groups of commands, and the function that adds each. */
 const GROUPS: { names: string[]; add: (program: Command, action: Action) => void }[] = [
   { names: ['run', 'apply', 'check', 'delete'], add: addRunCommands },
   { names: ['get', 'ps', 'describe', 'events', 'trace'], add: addPodCommands },
@@ -59,18 +59,18 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
 ];
 
 /**
- * The command line. Each command's code is loaded when it is called, so that `ps` does not pay for the daemons.
- * A command returns its exit code, or nothing for 0. Of the commands only the group of the one that `words` call is made, which
- * saves a tenth of a short command's time; all where they call none.
+ * Builds the command line. The code of a command is loaded when it is called, so that `ps` does not load the daemons. A command returns
+ * its exit code, or nothing for 0. Only the group of the command in `words` is created, which saves a tenth of a short command's
+ * time; if `words` call no command, all are.
  */
 export function createProgram(setExitCode: (code: number) => void, words: string[] = []): Command {
   const program = new Command('podwright')
     .description('Runs Kubernetes pods on this host, with or without a cluster.')
     .version(VERSION, '-V, --version')
     .showSuggestionAfterError()
-    .option('--config <file>', 'configuration file (default: /etc/podwright/config.toml if it is there)')
-    .option('--root <dir>', 'lasting data of this node (default: /var/lib/podwright)')
-    .option('--state <dir>', 'sockets and what a reboot may lose (default: /run/podwright)');
+    .option('--config <file>', 'configuration file (default: /etc/podwright/config.toml if it exists)')
+    .option('--root <dir>', 'persistent data of this node (default: /var/lib/podwright)')
+    .option('--state <dir>', 'sockets and volatile data (default: /run/podwright)');
   for (const [flag, help] of [
     ['--pod-logs <dir>', 'container logs (default: /var/log/pods)'],
     ['--cgroup-parent <path>', 'cgroup above all pods (default: /podwright)'],
@@ -78,14 +78,13 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     ['--bridge <name>', 'bridge of the default network (default: podwright0)'],
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
-    ['--ready-sandboxes <n>', 'sandboxes that are made ahead at most, 0 for none (default: 8)'],
-    ['--metrics-address <[host:]port>', 'where metrics are served (default: nowhere)'],
+    ['--ready-sandboxes <n>', 'maximum number of sandboxes prepared in advance, 0 for none (default: 8)'],
+    ['--metrics-address <[host:]port>', 'address of the metrics server (default: none)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {
     program.addOption(new Option(flag, help).hideHelp());
   }
 
-  /** Wraps a command's code: configuration in, exit code out. */
   const action: Action =
     (work) =>
     async (...values: unknown[]) => {
@@ -97,20 +96,20 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     };
 
   program.helpInformation = () => wrapText(HELP, terminalWidth());
-  // main ends the process, so that what is still to be written is
+  // main ends the process after all output is written
   program.exitOverride();
-  program.helpCommand(false); // ours knows topics too
+  program.helpCommand(false); // our own help command also has topics
   const called = calledName(words);
   const group = GROUPS.find(({ names }) => called !== undefined && names.includes(called));
   for (const { add } of group === undefined ? GROUPS : [group]) add(program, action);
   if (group === undefined) addHelpCommands(program);
   answerForeignVerbs(program);
   readBooleanValues(program);
-  tellUsageErrors(program);
+  reportUsageErrors(program);
   return program;
 }
 
-/** The first word that is no option: each of the program's own has a value. */
+/** The first word that is not an option. Each of the program's own options takes a value. */
 function calledName([word, ...rest]: string[]): string | undefined {
   if (!word?.startsWith('-')) return word;
   return word.startsWith('--') ? calledName(word.includes('=') ? rest : rest.slice(1)) : undefined;

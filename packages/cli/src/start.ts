@@ -1,4 +1,4 @@
-/** The entry of the bundle: what is in `main.ts`, compiled from a cache, and the version without even that. */
+/** The entry point of the bundle: runs `main.ts` with a compile cache. `--version` is answered without loading it. */
 import { existsSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { VERSION } from '@podwright/base';
@@ -11,15 +11,15 @@ if (['--version', '-V'].includes(first) && others.length === 0) {
   });
   process.stdout.write(`${VERSION}\n`);
 } else {
-  // Node.js keeps what it reads of it for good, 2 MiB for 60 ms of a daemon's start: daemons, which have a flag for this, do without,
-  // unless they are begun with one, which is not for the programs that they start.
+  // Node.js never frees what it reads from the cache: 2 MiB, to start a daemon 60 ms faster. So daemons, which run with --expose-gc, do
+  // without. A cache that was set for the daemon itself must not be passed on to the programs that it starts.
   if (globalThis.gc === undefined) cacheCompiledCode(`${import.meta.dirname}/cache`);
   else delete process.env.NODE_COMPILE_CACHE;
   findChunksAtOnce();
   await import('./main.ts');
 }
 
-/** A command has some forty chunks, all beside this one: Node.js would ask the file system about each of them and of its directories. */
+/** Resolves the about forty chunks of a command without the many file system calls of Node.js: they are all in this directory. */
 function findChunksAtOnce(): void {
   const here = new URL('.', import.meta.url).href;
   registerHooks({
@@ -31,8 +31,8 @@ function findChunksAtOnce(): void {
 }
 
 /**
- * The build makes the directory beside the bundle, for its user alone, and fills it for its Node.js; another version fills a place
- * of its own there. Where it cannot be read or written, commands only start later.
+ * The build creates the directory next to the bundle, writable only for its user, and fills it for its version of Node.js. Another version
+ * uses a subdirectory of its own. If the cache is not readable or writable, commands only start more slowly.
  */
 function cacheCompiledCode(directory: string): void {
   if (existsSync(directory)) enableCompileCache(directory);

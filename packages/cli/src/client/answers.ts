@@ -11,12 +11,12 @@ import type {
 } from '@podwright/node-api';
 import { array, boolean, int, number, object, oneOf, positiveInt, Shape, string } from './shape.ts';
 
-/** Makes a value of what a node answered with; throws for an answer of another shape. */
+/** Decodes a node's response; throws `internal` for an unexpected shape. */
 export type Decoder<T> = (value: unknown) => T;
 
 /*
- * What is checked is what the commands count on. The rest of an object is the kubelet's type, shown as it came; a field that a
- * node of another version has too much is no error.
+ * Only the fields that the commands read are checked. All other fields are shown as received, so unknown fields of a newer node
+ * are no error.
  */
 const containerStatuses = array(
   object({
@@ -51,7 +51,7 @@ const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 export const decodePod = decoder<Pod>(pod);
 export const decodePods = decoder<{ items: Pod[] }>(object({ items: array(pod) }));
 export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, object: pod }));
-/** A change of a pod, or that everything that was there has been told. */
+/** A change of a pod, or the bookmark that ends the initial list. */
 export const decodePodNews = (value: unknown): PodWatchEvent | { type: 'listed' } =>
   (value as { type?: unknown } | null)?.type === 'BOOKMARK' ? { type: 'listed' } : decodePodChange(value);
 export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));
@@ -87,7 +87,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
         action: string(),
       }),
     ),
-    findings: array(finding).optional(), // a node of an older version tells none
+    findings: array(finding).optional(), // an older node reports none
     warnings: array(string()).optional(),
   }),
 );
@@ -115,7 +115,7 @@ const span = object({
 });
 export const decodeSpans = decoder<TraceSpan[]>(array(span));
 
-/** `schema` checks a part of T's fields: nothing but a node of another version has the others wrong. */
+/** `schema` checks only some fields of T; the others are trusted. */
 function decoder<T>(schema: Shape): Decoder<T> {
   return (value) => {
     const problem = schema.problem(value);
@@ -124,10 +124,10 @@ function decoder<T>(schema: Shape): Decoder<T> {
   };
 }
 
-/** The error of an answer of another shape than is counted on. */
+/** The error for a response of an unexpected shape. */
 export function unreadable(what: string): PodwrightError {
   return new PodwrightError(
     'internal',
-    `read the node's answer: ${what}; if it is of another version ('podwright version' tells), restart it`,
+    `read the node's answer: ${what}; if its version differs (see 'podwright version'), restart it`,
   );
 }

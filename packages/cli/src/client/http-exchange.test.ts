@@ -23,8 +23,8 @@ async function listen(t: TestContext, server: Server): Promise<string> {
 
 const serve = (t: TestContext, answer: RequestListener) => listen(t, createHttpServer(answer));
 
-/** A server that says these bytes, each part by itself, and ends the connection. */
-function say(t: TestContext, ...parts: string[]): Promise<string> {
+/** A server that sends these parts in separate writes and then closes the connection. */
+function answering(t: TestContext, ...parts: string[]): Promise<string> {
   const answer = async (socket: Socket) => {
     await once(socket, 'data');
     for (const part of parts) {
@@ -47,7 +47,7 @@ async function textOf(response: HttpResponse): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-test('a server of node:http gets the request, and its answer comes back, with a length or in chunks', async (t) => {
+test('a node:http server gets the request, and its answer arrives with a length or in chunks', async (t) => {
   const path = await serve(t, async (request, response) => {
     const body = await request.setEncoding('utf8').toArray();
     const said = JSON.stringify([request.method, request.url, request.headers['content-type'], body.join('')]);
@@ -69,7 +69,7 @@ test('a server of node:http gets the request, and its answer comes back, with a 
   }
 });
 
-test('an answer may come in any pieces', async (t) => {
+test('an answer may arrive in any pieces', async (t) => {
   const chunked =
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n3\r\nabc\r\nA;x=1\r\n0123456789\r\n0\r\n\r\n';
   const counted = 'HTTP/1.1 201 \r\ncontent-length:  3\r\n\r\nabcdef';
@@ -80,19 +80,19 @@ test('an answer may come in any pieces', async (t) => {
     [open, 'abc'],
   ] as const)
     for (const parts of [[text], [...text], [text.slice(0, 20), text.slice(20, 60), text.slice(60)]])
-      assert.equal(await textOf(await get(await say(t, ...parts))), expected);
+      assert.equal(await textOf(await get(await answering(t, ...parts))), expected);
 });
 
-test('an answer that ends too soon fails as with node:http', async (t) => {
+test('a truncated answer fails as with node:http', async (t) => {
   const cut = { code: 'ECONNRESET' };
   for (const text of ['', 'HTTP/1.1 2', 'HTTP/1.1 200 OK\r\nA: b\r\n'])
-    await assert.rejects(get(await say(t, text)), cut);
+    await assert.rejects(get(await answering(t, text)), cut);
   for (const text of ['content-length: 4\r\n\r\nabc', 'transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n'])
-    await assert.rejects(textOf(await get(await say(t, `HTTP/1.1 200 OK\r\n${text}`))), cut);
+    await assert.rejects(textOf(await get(await answering(t, `HTTP/1.1 200 OK\r\n${text}`))), cut);
 });
 
-test('what is no HTTP is refused, however long it is', async (t) => {
-  const refused = { code: 'internal', message: /^read the node's answer: .{0,120} is no HTTP$/ };
+test('an answer that is not HTTP is refused, whatever its length', async (t) => {
+  const refused = { code: 'internal', message: /^read the node's answer: .{0,120} is not HTTP$/ };
   const endless = 'x'.repeat(40_000);
   for (const text of [
     'SSH-2.0\r\n',
@@ -100,16 +100,16 @@ test('what is no HTTP is refused, however long it is', async (t) => {
     `HTTP/1.1 200 OK\r\n${endless}`,
     `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(1000)}`,
   ])
-    await assert.rejects(get(await say(t, text)), refused);
+    await assert.rejects(get(await answering(t, text)), refused);
   for (const text of [
     'content-length: -1\r\n\r\n',
     'transfer-encoding: chunked\r\n\r\nzz\r\n',
     'transfer-encoding: chunked\r\n\r\n1\r\nab\r\n',
   ])
-    await assert.rejects(textOf(await get(await say(t, `HTTP/1.1 200 OK\r\n${text}`))), refused);
+    await assert.rejects(textOf(await get(await answering(t, `HTTP/1.1 200 OK\r\n${text}`))), refused);
 });
 
-test('nothing but the request gets into it', async () => {
+test('a path or a header cannot inject anything into the request', async () => {
   for (const [path, type] of [
     ['/a b', 'x'],
     ['/a\r\nb', 'x'],
@@ -122,7 +122,7 @@ test('nothing but the request gets into it', async () => {
   await assert.rejects(get('/nonexistent'), { code: 'ENOENT' });
 });
 
-test('a signal ends it at any time, and who leaves the body closes the connection', async (t) => {
+test('a signal ends an exchange at any time, and leaving the body early closes the connection', async (t) => {
   const closed: Promise<unknown>[] = [];
   const path = await serve(t, (request, response) => {
     closed.push(once(request.socket, 'close'));

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 
 export type HttpRequest = {
   method: string;
-  /** With its query, percent-encoded. */
+  /** The path with its query, percent-encoded. */
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -11,26 +11,26 @@ export type HttpRequest = {
   signal?: AbortSignal;
 };
 
-/** A response whose head is there. Its body is read once, as it comes. */
+/** A response whose head has arrived. Its body streams and can be read once. */
 export type HttpResponse = AsyncIterable<Buffer> & {
   statusCode: number;
-  /** For who wants no more of it. */
+  /** Closes the connection without reading the rest. */
   destroy(): void;
 };
 
-/** Heads have some hundred bytes. */
+/** Heads of the node's responses have a few hundred bytes. */
 const MAX_LINE_LENGTH = 16 << 10;
 const MAX_HEAD_LINES = 100;
 
 /**
- * One request to a server on a unix socket, on a connection of its own, and its response (RFC 9112). A command that calls a node takes
- * `node:http` 5 ms to load and to make its first request, and it is waited for. Rejects with the system's error, with `ECONNRESET`
- * where the connection ends too soon, as node:http does, with `internal` for what is no HTTP, and as the signal does.
+ * Sends one request over a new connection to a unix socket (RFC 9112). It replaces `node:http`, whose loading and first request would
+ * add 5 ms to each command. Rejects with the system's error, with `ECONNRESET` if the connection ends early (as node:http does), with
+ * `internal` for a response that is not HTTP, and with the signal's reason.
  */
 export async function exchange(socketPath: string, request: HttpRequest): Promise<HttpResponse> {
   const head = headOf(request);
   const socket = connect({ path: socketPath, signal: request.signal });
-  socket.on('error', () => undefined); // those who read hear of it
+  socket.on('error', () => undefined); // reading from the socket throws it
   const reader = new ByteReader(socket[Symbol.asyncIterator]());
   try {
     socket.write(head + (request.body ?? ''));
@@ -66,7 +66,7 @@ async function readHead(reader: ByteReader): Promise<Head> {
     if (name === undefined || value === undefined) throw notHttp(line);
     headers.set(name.toLowerCase(), value);
   }
-  throw notHttp('a head of so many lines');
+  throw notHttp('a head with too many lines');
 }
 
 type Body = { headers: Head['headers']; destroy: () => void };
@@ -99,10 +99,10 @@ function sizeOf(text: string, pattern: RegExp, radix: number): number {
 }
 
 function notHttp(line: string): PodwrightError {
-  return new PodwrightError('internal', `read the node's answer: ${JSON.stringify(line.slice(0, 100))} is no HTTP`);
+  return new PodwrightError('internal', `read the node's answer: ${JSON.stringify(line.slice(0, 100))} is not HTTP`);
 }
 
-/** Bytes of a connection, as they come. */
+/** Reads the bytes of a connection in order. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -111,7 +111,7 @@ class ByteReader {
     this.#chunks = chunks;
   }
 
-  /** What is there, `most` bytes at most; `undefined` at the end. */
+  /** The next available bytes, at most `most`; `undefined` at the end. */
   async some(most = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
     if (this.#rest.length === 0) {
       const { value, done } = await this.#chunks.next();
@@ -123,7 +123,7 @@ class ByteReader {
     return part;
   }
 
-  /** Exactly so many bytes. */
+  /** Exactly `count` bytes; throws if the connection ends before. */
   async *bytes(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
       const part = (await this.some(left)) ?? refuseEnd();
@@ -132,7 +132,7 @@ class ByteReader {
     }
   }
 
-  /** The next line, without its end. */
+  /** The next line, without its line ending. */
   async line(): Promise<string> {
     let line = '';
     for (;;) {
@@ -148,5 +148,5 @@ class ByteReader {
 }
 
 function refuseEnd(): never {
-  throw Object.assign(new Error('the node has ended'), { code: 'ECONNRESET' });
+  throw Object.assign(new Error('the node closed the connection'), { code: 'ECONNRESET' });
 }

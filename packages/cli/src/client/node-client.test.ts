@@ -7,8 +7,8 @@ import { type TestContext, test } from 'node:test';
 import { NodeClient } from './node-client.ts';
 import { hasStarted, markStarting } from './starting-node.ts';
 
-/** A client of a node that answers everything with `body`. */
-async function nodeThatSays(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
+/** A client of a node that answers every request with `body`. */
+async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
   const directory = mkdtempSync('/tmp/node-client-');
   const socket = join(directory, 'node.sock');
   const server = createServer((_request, response) => response.writeHead(statusCode).end(body));
@@ -20,9 +20,9 @@ async function nodeThatSays(t: TestContext, body: string, statusCode = 200): Pro
   return new NodeClient(socket);
 }
 
-test('an answer of another shape is an error that names what is wrong with it', async (t) => {
+test('an answer of an unexpected shape is an error that names the wrong field', async (t) => {
   const check = async (body: object | string, call: (client: NodeClient) => Promise<unknown>, message: RegExp) => {
-    const client = await nodeThatSays(t, typeof body === 'string' ? body : JSON.stringify(body));
+    const client = await nodeAnswering(t, typeof body === 'string' ? body : JSON.stringify(body));
     await assert.rejects(call(client), { code: 'internal', message });
   };
   const metadata = { name: 'a', namespace: 'b', uid: 'c' };
@@ -30,7 +30,7 @@ test('an answer of another shape is an error that names what is wrong with it', 
   await check(
     { name: 'n', version: '1' },
     (client) => client.node(),
-    /^read the node's answer: pid: .*'podwright version' tells/,
+    /^read the node's answer: pid: .*see 'podwright version'/,
   );
   await check({ items: [{ metadata }] }, (client) => client.pods(), /items\.0\.spec: /);
   await check({ metadata, spec: { containers: 'no' } }, (client) => client.pod('b', 'a'), /spec\.containers: /);
@@ -42,25 +42,25 @@ test('an answer of another shape is an error that names what is wrong with it', 
   await check('{"type":"ADDED","object":{}}\n', watch, /object\.metadata: /);
 });
 
-test('fields that the command does not know are kept', async (t) => {
+test('unknown fields are kept', async (t) => {
   const pod = { metadata: { name: 'a', namespace: 'b', uid: 'c', newer: 1 }, spec: { containers: [] }, newer: [2] };
-  const client = await nodeThatSays(t, JSON.stringify(pod));
+  const client = await nodeAnswering(t, JSON.stringify(pod));
   assert.deepEqual(await client.pod('b', 'a'), pod);
 });
 
-test('an error has the message of its Status object, or its text', async (t) => {
-  const ask = async (body: string) => (await nodeThatSays(t, body, 404)).pods();
+test('an error has the message of its Status object, or else the response text', async (t) => {
+  const ask = async (body: string) => (await nodeAnswering(t, body, 404)).pods();
   await assert.rejects(ask('{"kind":"Status","message":"no such pod"}'), { code: 'not_found', message: 'no such pod' });
   await assert.rejects(ask('{"message":5}'), { code: 'not_found', message: '{"message":5}' });
   await assert.rejects(ask('plain'), { code: 'not_found', message: 'plain' });
 });
 
-test('a call waits for a node that starts, and for none that died while it did', async (t) => {
+test('a call waits for a starting node, but not for one that died while starting', async (t) => {
   const directory = mkdtempSync('/tmp/node-client-');
   t.after(() => rmSync(directory, { recursive: true }));
   const socket = join(directory, 'node.sock');
   const client = new NodeClient(socket);
-  writeFileSync(join(directory, 'starting-1-1'), ''); // of a process that is not there any more
+  writeFileSync(join(directory, 'starting-1-1'), ''); // of a process that has exited
   await assert.rejects(client.pods(), { code: 'unavailable', message: /no node is running/ });
   const starting = markStarting(directory);
   const pods = client.pods();
@@ -71,7 +71,7 @@ test('a call waits for a node that starts, and for none that died while it did',
   assert.deepEqual(await pods, []);
 });
 
-test('a call does not take a node that gave up its start for one that has started', async (t) => {
+test('a node whose start failed does not count as started', async (t) => {
   const directory = mkdtempSync('/tmp/node-client-');
   t.after(() => rmSync(directory, { recursive: true }));
   const starting = markStarting(directory);

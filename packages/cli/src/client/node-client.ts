@@ -29,7 +29,7 @@ import { readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
-  /** Of this attempt, as the container's status names it. */
+  /** Only this attempt: the `containerID` of the container's status. */
   containerId?: string;
   follow?: boolean;
   previous?: boolean;
@@ -63,7 +63,7 @@ export class NodeClient {
     return this.http.json({ method: 'GET', path: '/podwright/v1/node', signal }, decodeNode);
   }
 
-  /** Those of every namespace, or of one; `labelSelector` is Kubernetes', and `invalid_argument` if it is none. */
+  /** The pods of every namespace, or of one. Rejects with `invalid_argument` if the Kubernetes label selector is invalid. */
   async pods({ namespace, labelSelector }: { namespace?: string; labelSelector?: string } = {}): Promise<Pod[]> {
     const call = { method: 'GET', path: podsPath(namespace), query: { labelSelector } } as const;
     return (await this.http.json(call, decodePods)).items;
@@ -77,7 +77,7 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  /** The pods that are there, `listed`, then every change; `only` those of one name. */
+  /** The existing pods, then `listed`, then every change. `only` restricts the watch to one pod name. */
   async *watchPods(
     signal: AbortSignal,
     only?: { namespace: string; name: string },
@@ -87,7 +87,7 @@ export class NodeClient {
     yield* readValues(response, decodePodNews, signal);
   }
 
-  /** The same of one pod; once the promise has resolved, no change is missed. */
+  /** The changes of one pod. No change after the promise has resolved is missed. */
   async podChanges(
     { namespace, name }: { namespace: string; name: string },
     signal: AbortSignal,
@@ -97,7 +97,7 @@ export class NodeClient {
     return readValues(await this.http.stream({ ...call, query }), decodePodChange, signal);
   }
 
-  /** Those that are there, then those that come; `uid` is the object's that they are about, if all are about one. */
+  /** The existing events, then new ones. `uid` restricts them to events about this object. */
   watchEvents(signal: AbortSignal, uid?: string): AsyncGenerator<EventWatchEvent> {
     const about = uid === undefined ? '' : `&fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`;
     return this.#lines(`/api/v1/events?watch=true${about}`, decodeEventChange, signal);
@@ -108,8 +108,8 @@ export class NodeClient {
   }
 
   /**
-   * Creates or replaces the objects of a manifest; with `dryRun` the node only tells what it would do, without `replace` also where
-   * one of them would be replaced.
+   * Creates or replaces the objects of a manifest. With `dryRun` the node only reports what it would do. Without `replace` the node
+   * does the same if it would have to replace an existing object.
    */
   async apply(
     manifest: string,
@@ -121,20 +121,20 @@ export class NodeClient {
     return { objects: [], findings: [], warnings: [], ...result };
   }
 
-  /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, PersistentVolumeClaim, RuntimeClass. */
+  /** Deletes an object of a kind that can be applied: Pod, ConfigMap, Secret, PersistentVolumeClaim or RuntimeClass. */
   async delete(object: { kind: string; namespace: string; name: string }, gracePeriodSeconds?: number): Promise<void> {
     const path = objectPath(object);
     const query = { gracePeriodSeconds: gracePeriodSeconds?.toString() };
     await this.http.json({ method: 'DELETE', path, query }, decodeAnything);
   }
 
-  /** Restarts a pod's containers in place, or the one that is named; they are not waited for. */
+  /** Restarts a pod's containers in place, or only the named one. Does not wait until they run again. */
   restart(pod: { namespace: string; name: string }, container: string | undefined): Promise<RestartAnswer> {
     const path = podPath(pod.namespace, pod.name).replace('/api/v1/', '/podwright/v1/');
     return this.http.json({ method: 'POST', path: `${path}/restart`, query: { container } }, decodeRestart);
   }
 
-  /** Adds a container for debugging to a pod that runs. */
+  /** Adds an ephemeral container to a running pod. */
   addEphemeralContainer(
     { namespace, name }: { namespace: string; name: string },
     container: EphemeralContainer,
@@ -172,7 +172,7 @@ export class NodeClient {
     });
   }
 
-  /** Asks the daemon to end. */
+  /** Requests that the daemon stop. */
   async stop({ removeHostState, endPods, endApiPods = false, gracePeriodSeconds }: StopOptions): Promise<void> {
     const query = {
       removeHostState: String(removeHostState),

@@ -5,16 +5,16 @@ import { type Decoder, unreadable } from './answers.ts';
 import { OBJECT_KINDS, type ObjectKind } from './object-names.ts';
 import { readValues, UnixHttp } from './unix-http.ts';
 
-/** Every object that the node's API lists. */
+/** Any object that the node's API lists. */
 export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;
 
-/** Which objects of a kind are meant; a namespace that is not given means all. Selectors are Kubernetes'. */
+/** Selects objects of a kind. Without a namespace: those of all namespaces. The selectors have Kubernetes' syntax. */
 export type ObjectQuery = { namespace?: string; labelSelector?: string; fieldSelector?: string };
 
-/** A change that a watch tells; `listed` comes once, after everything that was there. */
+/** A change from a watch. `listed` comes once, after all existing objects. */
 export type ObjectChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: ApiObject } | { type: 'listed' };
 
-/** What one pod, or the node, uses: quantities as Kubernetes writes them. */
+/** Resource usage of a container or of the node, as Kubernetes quantities. */
 export type Usage = { cpu: string; memory: string };
 export type PodUsage = {
   metadata: { name: string; namespace: string };
@@ -22,13 +22,13 @@ export type PodUsage = {
 };
 export type NodeUsage = { metadata: { name: string }; usage: Usage };
 
-/** kubectl's words for how a patch is meant. */
+/** The patch types, as `kubectl patch --type` names them. */
 export type PatchType = 'strategic' | 'merge' | 'json';
 export type Subresource = 'status' | 'resize';
 
 const METRICS = '/apis/metrics.k8s.io/v1beta1';
 
-/** Objects of a node's API, kind by kind, at Kubernetes' paths. */
+/** A client for the objects of a node's API, at Kubernetes' paths. */
 export class ObjectClient {
   readonly #http: UnixHttp;
 
@@ -42,13 +42,13 @@ export class ObjectClient {
     return (await this.#http.json({ method: 'GET', path, query: selectors, signal }, decodeItems<ApiObject>)).items;
   }
 
-  /** Throws `not_found`, which names the namespaces that have one of that name. */
+  /** Rejects with `not_found`, whose message lists the namespaces with an object of this name. */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
     const path = objectPath({ kind: kind.kind, namespace, name });
     return this.#http.json({ method: 'GET', path }, decodeApiObject);
   }
 
-  /** Ends with the signal; `unavailable` when the node goes. */
+  /** Ends without an error when the signal aborts; rejects with `unavailable` when the node stops. */
   async *watch(kind: ObjectKind, query: ObjectQuery, signal: AbortSignal): AsyncGenerator<ObjectChange> {
     const { namespace, ...selectors } = query;
     const path = collectionPath(kind, namespace);
@@ -59,10 +59,10 @@ export class ObjectClient {
     } catch (error) {
       if (!signal.aborted) throw error;
     }
-    if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has ended; nothing more is to come');
+    if (!signal.aborted) throw new PodwrightError('unavailable', 'the node has stopped; the watch has ended');
   }
 
-  /** A merge patch of labels and annotations: null removes one. */
+  /** Sends a merge patch of labels and annotations; null removes one. */
   patch(
     kind: ObjectKind,
     { metadata }: ApiObject,
@@ -71,7 +71,7 @@ export class ObjectClient {
     return this.sendPatch(kind, metadata, { type: 'merge', body: JSON.stringify({ metadata: patch }) });
   }
 
-  /** A patch as JSON, of the object, of its status, or of what its containers may use. */
+  /** Sends a JSON patch of the object, or of its `status` or `resize` subresource. */
   sendPatch(
     { kind }: ObjectKind,
     { namespace, name }: { namespace: string; name: string },
@@ -94,7 +94,7 @@ export class ObjectClient {
   }
 }
 
-/** The path of one object; kinds without namespaces have the namespace ''. */
+/** The API path of one object. The namespace of a cluster-scoped kind is ''. */
 export function objectPath({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string {
   const known = OBJECT_KINDS.find((one) => one.kind === kind);
   if (known === undefined || kind === 'Image')
@@ -123,7 +123,7 @@ function decodeChange(value: unknown): ObjectChange {
   return { type, object: withMetadata<ApiObject>(object) };
 }
 
-/** Only what every command counts on is checked; the rest is the kubelet's. */
+/** Checks only the name, which every command reads. */
 function withMetadata<T>(value: unknown): T {
   const { metadata } = (value ?? {}) as { metadata?: { name?: unknown } };
   if (typeof metadata?.name !== 'string') throw unreadable('an object without a name');

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { POD, parseObjects, podName } from './object-names.ts';
 
-/** Names as `kind/name`, or the kinds where nothing is named. */
+/** The named objects as `kind/name`, or the kinds if no object is named. */
 function read(words: string, bare?: typeof POD): string {
   const { kinds, named } = parseObjects(words === '' ? [] : words.split(' '), { bare });
   if (named.length === 0) return kinds.map(({ kind }) => kind).join(' ');
   return named.map(({ kind, name }) => `${kind.kind}/${name}`).join(' ');
 }
 
-test('types are known in singular, plural and short, in any case, and in lists', () => {
+test('types are accepted in singular, plural, short form and any case, and in lists', () => {
   const check = (words: string, expected: string) => assert.equal(read(words), expected);
   check('pods', 'Pod');
   check('PO', 'Pod');
@@ -21,7 +21,7 @@ test('types are known in singular, plural and short, in any case, and in lists',
   check('pod/a cm/b', 'Pod/a ConfigMap/b');
 });
 
-test('a name without a type is a pod where a command says so', () => {
+test('a name without a type is a pod if the command allows it', () => {
   const check = (words: string, expected: string) => assert.equal(read(words, POD), expected);
   check('web', 'Pod/web');
   check('web cm/b', 'Pod/web ConfigMap/b');
@@ -31,7 +31,7 @@ test('a name without a type is a pod where a command says so', () => {
   check('', '');
 });
 
-test('what is no name says what would be one', () => {
+test('an invalid name is refused with a hint', () => {
   const check = (words: string, message: RegExp, bare?: typeof POD) =>
     assert.throws(() => read(words, bare), { code: 'invalid_argument', message });
   check('deployments', /^a lone node has no deployments, only pods, configmaps, .*images$/);
@@ -42,7 +42,7 @@ test('what is no name says what would be one', () => {
   for (const words of ['pod/', '/web', 'pod/a/b']) check(words, /is not TYPE\/NAME$/, POD);
 });
 
-test('commands for pods alone take pod/NAME', () => {
+test('commands for pods only also take pod/NAME', () => {
   assert.equal(podName('web'), 'web');
   assert.equal(podName('pods/web'), 'web');
   assert.equal(podName('pod'), 'pod');

@@ -1,6 +1,6 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 
-/** A kind of objects that a node lists, with the words that people use for it. */
+/** A kind of object that a node lists, with its names on the command line. */
 export type ObjectKind = {
   kind: 'Pod' | 'ConfigMap' | 'Secret' | 'PersistentVolumeClaim' | 'RuntimeClass' | 'Event' | 'Node' | 'Image';
   singular: string;
@@ -29,21 +29,21 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   { kind: 'Image', singular: 'image', plural: 'images', short: [], namespaced: false },
 ];
 
-/** One object as people name it. */
+/** One object as named on the command line. */
 export type NamedObject = { kind: ObjectKind; name: string };
 
-/** What the words of a command line mean: objects by name, or, if there are none, all of these kinds. */
+/** The objects that a command line selects: the named ones, or all of these kinds if none is named. */
 export type ObjectSelection = { kinds: ObjectKind[]; named: NamedObject[] };
 
-/** The kind that a word means, in singular or plural, short, in any case: `pod`, `Pods`, `po`. */
+/** The kind for a singular, plural or short name in any case: `pod`, `Pods`, `po`. */
 export function kindOfWord(word: string): ObjectKind | undefined {
   const lower = word.toLowerCase();
   return OBJECT_KINDS.find(({ singular, plural, short }) => [singular, plural, ...short].includes(lower));
 }
 
 /**
- * Reads `TYPE[,TYPE…]`, `TYPE NAME…`, `TYPE/NAME…`. With `bare`, words that name no type are objects of that kind, so that
- * `web` is a pod. Throws `invalid_argument` for a type that there is not, and for names of both forms at once.
+ * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are no type are names of objects of that kind: `web`
+ * is a pod. Throws `invalid_argument` for an unknown type and for a mix of both forms.
  */
 export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = {}): ObjectSelection {
   const [first = '', ...rest] = words;
@@ -60,7 +60,7 @@ export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = 
   return { kinds, named: kinds.flatMap((kind) => rest.map((name) => ({ kind, name }))) };
 }
 
-/** Throws `invalid_argument` where `-A` goes with names, which belong to one namespace each. */
+/** Throws `invalid_argument` if `-A` is combined with names, since each name belongs to one namespace. */
 export function refuseNamesInAll(
   command: string,
   { named }: ObjectSelection,
@@ -71,7 +71,7 @@ export function refuseNamesInAll(
   throw new PodwrightError('invalid_argument', message);
 }
 
-/** The name of a pod from `NAME`, `pod/NAME` or `po/NAME`; `invalid_argument` for another type. */
+/** The pod's name from `NAME`, `pod/NAME` or `po/NAME`. Throws `invalid_argument` for another type. */
 export function podName(word: string): string {
   const { kind, name } = parseObject(word, POD);
   if (kind === POD) return name;
@@ -85,7 +85,7 @@ function parseObject(word: string, bare: ObjectKind | undefined): NamedObject {
   return { kind: kindOfWord(type) ?? unknownKind(type), name };
 }
 
-/** The kinds of a list such as `pods,cm`; undefined for what is none if that need not be an error. */
+/** The kinds of a list such as `pods,cm`. If not `strict`, a single unknown word is `undefined` and not an error. */
 function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[] | undefined {
   const words = list.split(',').filter((word) => word !== '');
   const kinds = words.map((word) => kindOfWord(word) ?? (strict || words.length > 1 ? unknownKind(word) : undefined));

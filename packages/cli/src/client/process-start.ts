@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isErrno } from '@podwright/base';
 
-/** When a process began, in clock ticks since the boot: its number alone may be another's by now. `undefined` for one that has ended. */
+/** The start time of a process in clock ticks since boot, which tells it from a later process with the same PID. `undefined` if it has exited. */
 export function processStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

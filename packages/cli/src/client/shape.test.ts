@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import * as shape from './shape.ts';
 
-test("what is wrong first is said in zod's words", () => {
+test("the first problem has zod's message", () => {
   const ours = shape.object({
     text: shape.string(),
     count: shape.int(),

@@ -4,10 +4,10 @@ import { namesInSync, PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
 import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import { processStart } from './process-start.ts';
 
-/** A node that starts has a file in its state directory, named by its process, until its API answers or its start fails. A file of a process that has ended does not count. */
+/** While a node starts, a file `starting-PID-STARTTIME` is in its state directory. It is removed when the API answers or the start fails. Files of exited processes are ignored. */
 const FILE = /^starting-(\d+)-(\d+)$/;
 
-/** Records that this process is a node that starts, until the result is disposed. */
+/** Marks this process as a starting node until the result is disposed. */
 export function markStarting(stateDirectory: string): Disposable {
   const path = join(stateDirectory, `starting-${process.pid}-${processStart(process.pid)}`);
   for (const name of namesInSync(stateDirectory))
@@ -16,7 +16,7 @@ export function markStarting(stateDirectory: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
-/** Waits while a node starts that will answer on this socket. False if none does, or if it ended instead; one may have come up just now. */
+/** Waits while a node with this API socket starts. Resolves with whether a node has started, which may also be just before the call. */
 export async function hasStarted(socketPath: string, parent?: AbortSignal): Promise<boolean> {
   const starting = () => namesInSync(dirname(socketPath)).filter((name) => FILE.test(name));
   const [first] = starting().filter(isOfProcess);

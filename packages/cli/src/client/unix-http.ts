@@ -17,12 +17,12 @@ export type HttpCall = {
   path: string;
   query?: Record<string, string | string[] | undefined>;
   body?: string;
-  /** Of the body. */
+  /** The media type of the body. */
   contentType?: string;
   signal?: AbortSignal;
 };
 
-/** Answers of a small API; a larger one is an error. */
+/** A larger answer is an error. */
 const MAX_ANSWER_BYTES = 64 << 20;
 
 /** Calls an HTTP API on a unix socket. Errors carry the message of the API's `Status` object. */
@@ -33,13 +33,13 @@ export class UnixHttp {
     this.#socketPath = socketPath;
   }
 
-  /** Calls for an answer in JSON, whose shape `decode` checks. */
+  /** The decoded JSON of the response. */
   async json<T>(call: HttpCall, decode: Decoder<T>): Promise<T> {
     const response = await this.stream(call);
     return decode(parseJson(await readAll(response)));
   }
 
-  /** The response once its head is there; the caller reads the body. */
+  /** Resolves when the response's head has arrived; the caller reads the body. */
   async stream(call: HttpCall): Promise<HttpResponse> {
     const response = await this.#send(call);
     if (response.statusCode < 300) return response;
@@ -54,7 +54,7 @@ export class UnixHttp {
       return await exchange(this.#socketPath, { method, path, headers, body, signal });
     } catch (error) {
       if (isAway(error) && !isAgain) {
-        const { hasStarted } = await import('./starting-node.ts'); // most calls find a node
+        const { hasStarted } = await import('./starting-node.ts'); // loaded late: most calls find a running node
         if (await hasStarted(this.#socketPath, signal)) return await this.#send(call, true);
       }
       throw error instanceof PodwrightError ? error : this.#explain(error);
@@ -80,7 +80,7 @@ export class UnixHttp {
 
 const isAway = (error: unknown): boolean => isErrno(error, 'ENOENT') || isErrno(error, 'ECONNREFUSED');
 
-/** What is said where no node answers; `cause` is the system's error. */
+/** The error if no node answers. `cause` is the system's error. */
 export function noNode(socketPath: string, cause: unknown): PodwrightError {
   return new PodwrightError(
     'unavailable',
@@ -89,7 +89,7 @@ export function noNode(socketPath: string, cause: unknown): PodwrightError {
   );
 }
 
-/** Whether an error of a call says that no node runs; one that runs may be `unavailable`, too. */
+/** Whether a call failed because no node runs. A running node may answer `unavailable`, too. */
 export function isNoNode(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return errorCode(error) === 'unavailable' && isAway(cause);
@@ -109,7 +109,6 @@ async function readAll(response: HttpResponse): Promise<string> {
   return (await gatherBytes(response, MAX_ANSWER_BYTES, refusal)).toString('utf8');
 }
 
-/** The value of a JSON text from the node. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -125,26 +124,26 @@ function statusError(statusCode: number, body: string): PodwrightError {
   );
 }
 
-/** The message of a `Status` object; a text that is none is the message itself. */
+/** The message of a `Status` object. Any other text is itself the message. */
 function statusMessage(body: string): string {
   try {
     const status: unknown = JSON.parse(body);
     if (typeof status === 'object' && status !== null && 'message' in status && typeof status.message === 'string')
       return status.message;
   } catch {
-    // no JSON
+    // not JSON
   }
   return body;
 }
 
-/** Throws the error that a watch ends with. */
+/** Parses a line of a watch; throws if it is an ERROR event. */
 function watchedValue(line: string): unknown {
   const value = parseJson(line);
   if (!isRecord(value) || value.type !== 'ERROR' || !isRecord(value.object)) return value;
   throw new PodwrightError('unavailable', String(value.object.message));
 }
 
-/** The values of an answer that goes on, one a line; ends without an error when the signal aborts. */
+/** Decodes a streamed answer, one value a line. Ends without an error when the signal aborts. */
 export async function* readValues<T>(
   response: HttpResponse,
   decode: Decoder<T>,
@@ -155,6 +154,6 @@ export async function* readValues<T>(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    response.destroy(); // who leaves the loop wants no more
+    response.destroy(); // also if the caller leaves the loop early
   }
 }

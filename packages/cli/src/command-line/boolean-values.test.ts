@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../program.ts';
 
-test('options without a value may have =true and =false, as in kubectl', () => {
+test('boolean options accept =true and =false, as in kubectl', () => {
   const options = (verb: string, ...args: string[]) => {
     const program = createProgram(() => {});
     const command = program.commands.find((one) => one.name() === verb) as Command;

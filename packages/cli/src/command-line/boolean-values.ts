@@ -3,8 +3,8 @@ import { forgetEmptyValues } from './empty-values.ts';
 import { splitShortValue } from './short-values.ts';
 
 /**
- * Lets the options of all commands that take no value have kubectl's `=true` and `=false`: `--wait=false` is `--no-wait`, and short
- * ones their values behind an equals sign: `-o=json`. An empty namespace or selector is none.
+ * Makes all commands accept kubectl's forms of options: `=true` and `=false` for booleans (`--wait=false` is `--no-wait`) and `=` before
+ * the value of a short option (`-o=json`). An empty namespace or selector counts as not given.
  */
 export function readBooleanValues(program: Command): void {
   for (const command of program.commands) {

@@ -15,8 +15,8 @@ export function addContainerCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
-    .option('-t, --tty', 'standard input is a terminal: with one (-it)')
-    .option('-q, --quiet', 'say nothing but what the command says')
+    .option('-t, --tty', 'with a terminal (-it)')
+    .option('-q, --quiet', 'print only the output of the command')
     .action(
       action(async (context, [pod, command, options]: [string, string[], import('../commands/exec.ts').ExecOptions]) =>
         (await import('../commands/exec.ts')).exec(context, { pod, command }, options),
@@ -24,12 +24,12 @@ export function addContainerCommands(program: Command, action: Action): void {
     );
   program
     .command('attach <pod>')
-    .description("join a container's own input and output: podwright attach [-it] POD; Ctrl-P Ctrl-Q leaves it running")
+    .description("attach to a container's input and output: podwright attach [-it] POD; Ctrl-P Ctrl-Q detaches")
     .addOption(namespaceOption())
     .addOption(containerOption())
     .option('-i, --stdin', 'pass standard input on')
     .option('-t, --tty', "with the container's terminal")
-    .option('-q, --quiet', 'say nothing but what the container says')
+    .option('-q, --quiet', 'print only the output of the container')
     .action(
       action(async (context, [pod, options]: [string, import('../commands/attach.ts').AttachOptions]) =>
         (await import('../commands/attach.ts')).attach(context, pod, options),
@@ -64,22 +64,20 @@ export function addContainerCommands(program: Command, action: Action): void {
 function addDebug(program: Command, action: Action): void {
   program
     .command('debug <pod> [command...]')
-    .description(
-      'add a container to a pod that runs, to look into it: podwright debug POD -it --image IMAGE [-- COMMAND]',
-    )
+    .description('add a debug container to a running pod: podwright debug POD -it --image IMAGE [-- COMMAND]')
     .addOption(namespaceOption())
     .requiredOption('--image <image>', 'the image of the container')
     .option('-c, --container <name>', 'the name of the container (default: debugger-xxxxx)')
     .option('--target <container>', 'see the processes of this container')
-    .option('-i, --stdin', 'pass standard input on, and join the container')
+    .option('-i, --stdin', 'pass standard input on, and attach to the container')
     .option('-t, --tty', 'with a terminal')
-    .option('--attach', 'join the container once it runs')
-    .option('--no-attach', 'do not join it')
+    .option('--attach', 'attach to the container once it runs')
+    .option('--no-attach', 'do not attach to it')
     .option('--arguments-only', "what follows -- are the arguments of the image's own command")
     .option('--env <name=value>', 'a variable of its environment; may be given several times', environmentVariables, [])
     .addOption(new Option('--image-pull-policy <policy>').choices(['Always', 'IfNotPresent', 'Never']))
     .addOption(new Option('--profile <name>', 'what it may do').choices(DEBUG_PROFILES).default('general'))
-    .option('-q, --quiet', 'say nothing but what matters')
+    .option('-q, --quiet', 'print no hints')
     .action(
       action(
         async (context, [pod, command, options]: [string, string[], import('../commands/debug.ts').DebugOptions]) =>
@@ -110,16 +108,16 @@ function addLogs(program: Command, action: Action): void {
     .description("print a container's log, or those of several")
     .addOption(namespaceOption())
     .addOption(containerOption())
-    .option('--all-containers', 'of every container of the pod, init containers first, those for debugging last')
+    .option('--all-containers', 'of every container of the pod: init containers first, ephemeral containers last')
     .option('-l, --selector <labels>', 'of the pods with these labels, such as app=web')
     .option('--prefix', 'with the pod and the container before each line')
-    .option('-f, --follow', 'go on as it grows, to the end of this run of the container')
-    .option('--max-log-requests <n>', 'how many logs are followed at once at most', count, 5)
+    .option('-f, --follow', 'follow the log until this run of the container ends')
+    .option('--max-log-requests <n>', 'follow at most this many logs at once', count, 5)
     .option('-p, --previous', 'of the run before the last restart')
     .option('--tail <lines>', 'only the last lines (default: all, or 10 with -l)', tailLines)
     .option('--since <duration>', 'only what is newer', positiveSeconds)
     .option('--since-time <time>', 'only what is newer, such as 2026-11-05T12:00:00Z', pointInTime)
-    .option('--limit-bytes <n>', 'end after so many bytes of each log', count)
+    .option('--limit-bytes <n>', 'print at most this many bytes of each log', count)
     .option('--timestamps', 'with the time of each line')
     .action(
       action(
@@ -138,5 +136,5 @@ function addLogs(program: Command, action: Action): void {
 const containerOption = () =>
   new Option('-c, --container <name>', "which container (default: the pod's default container, else the first)");
 
-/** A number of lines; -1 is all, as with kubectl. */
+/** A number of lines. As in kubectl, -1 means all. */
 const tailLines = (value: string): number => (value === '-1' ? -1 : count(value));

@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../program.ts';
 
-/** What a fresh command of this name reads. */
+/** The options of a new command of this name after parsing `words`. */
 function read(name: string, words: string[]): Record<string, unknown> {
   const command = createProgram(() => {}, [name]).commands.find((one) => one.name() === name) as Command;
   command.parseOptions(words);
   return command.opts();
 }
 
-test('an empty namespace or selector is as if it were not given, with every command', () => {
+test('every command treats an empty namespace or selector as not given', () => {
   const namespace = [['-n', ''], ['-n='], ['--namespace='], ['--namespace', '']];
   const selector = [['-l', ''], ['-l='], ['-l', ' '], ['--selector='], ['--selector', '']];
   for (const [key, forms] of Object.entries({ namespace, selector })) {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 
-/** Options whose empty value says nothing; in a selector blanks do neither. */
+/** The empty values of these options. A selector of blanks is empty, too. */
 const EMPTY: Record<string, RegExp> = { namespace: /^$/, selector: /^\s*$/ };
 
 /**
- * Takes an empty namespace and an empty selector as not given, as kubectl does: with a script's `-l "$UNSET"` nothing is chosen, where
- * an empty selector would choose everything, and `-n "$UNSET"` is the default.
+ * Treats an empty namespace and an empty selector as not given, as kubectl does: a script's `-l "$UNSET"` must not select every object,
+ * and `-n "$UNSET"` is the default namespace.
  */
 export function forgetEmptyValues(command: Command): void {
   for (const option of command.options) {

@@ -4,7 +4,7 @@ import { createProgram } from '../program.ts';
 
 const call = (...words: string[]) => createProgram(() => undefined).parseAsync(words, { from: 'user' });
 
-test('verbs of other tools are answered with ours, whatever comes behind them', async () => {
+test('a verb of another tool leads to our command, whatever follows it', async () => {
   const check = (words: string, message: RegExp) => assert.rejects(call(...words.split(' ')), { message });
   await check('create -f pod.yaml', /^there is no command 'create': 'podwright apply FILE'/);
   await check('kube play --down x', /^there is no command 'kube': 'podwright run FILE'/);
@@ -16,7 +16,7 @@ test('verbs of other tools are answered with ours, whatever comes behind them', 
   await check('build .', /'podwright load FILE'/);
 });
 
-test('a verb that nobody has leads to the nearest command, or to help', async () => {
+test('an unknown verb leads to the nearest command, or to help', async () => {
   await assert.rejects(call('descirbe', 'web'), {
     message: 'there is no command \'descirbe\'; did you mean "describe"?',
   });

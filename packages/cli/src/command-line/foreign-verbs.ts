@@ -1,7 +1,7 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import type { Command } from 'commander';
 
-/** Verbs of kubectl, podman and docker that are called otherwise here, and what does it here. */
+/** Verbs of kubectl, podman and docker that Podwright lacks, and what to use instead. */
 const FOREIGN_VERBS: Record<string, string> = {
   create: "'podwright apply FILE' creates objects, 'podwright run FILE' runs pods in the foreground",
   replace: "'podwright apply FILE' changes what differs",
@@ -14,10 +14,10 @@ const FOREIGN_VERBS: Record<string, string> = {
   explain: "a field that is not supported is refused by name: 'podwright apply FILE' says so",
   diff: "'podwright get pod NAME -o yaml' prints what there is",
   kustomize: "pipe what it prints: 'kubectl kustomize DIR | podwright apply -'",
-  'cluster-info': "'podwright version' and 'podwright get nodes' tell about the node",
+  'cluster-info': "'podwright version' and 'podwright get nodes' show the node",
   'api-resources':
     "'podwright get --help' names them: pods, configmaps, secrets, persistentvolumeclaims, runtimeclasses, events, nodes, images",
-  config: "the node is configured by /etc/podwright/config.toml; 'podwright doctor' looks at it",
+  config: "the node is configured by /etc/podwright/config.toml; 'podwright doctor' checks it",
   cordon: 'a lone node takes no pods from elsewhere',
   uncordon: 'a lone node takes no pods from elsewhere',
   drain: "'podwright delete pods --all' ends the pods of a namespace",
@@ -41,13 +41,13 @@ const FOREIGN_VERBS: Record<string, string> = {
   secret: "a Secret is an object of a manifest: 'podwright apply FILE'; 'podwright get secrets' lists them",
   port: "'podwright describe POD' shows the ports of a pod, 'podwright port-forward POD [LOCAL:]REMOTE' makes one reachable here",
   volume:
-    "volumes stand in the pod; 'podwright get pvc' lists those that outlive it, 'podwright delete pvc NAME' removes one",
-  network: "'podwright doctor' tells about the network; its settings are in /etc/podwright/config.toml",
-  info: "'podwright doctor' tells about the host, 'podwright version' about the node",
-  system: "'podwright doctor' tells about the host, 'podwright version' about the node",
+    "volumes are declared in the pod; 'podwright get pvc' lists those that outlive it, 'podwright delete pvc NAME' removes one",
+  network: "'podwright doctor' shows the network; its settings are in /etc/podwright/config.toml",
+  info: "'podwright doctor' shows the host, 'podwright version' the node",
+  system: "'podwright doctor' shows the host, 'podwright version' the node",
 };
 
-/** Answers the verbs of other tools with ours, and others that there are not with the nearest that there is; exit code 1. */
+/** Makes an unknown verb an error that names our command for it, or the nearest one. */
 export function answerForeignVerbs(program: Command): void {
   program.on('command:*', ([verb = '']: string[]) => {
     const shown = verb.slice(0, 60);

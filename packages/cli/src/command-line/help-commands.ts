@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 
-/** Commands that explain, and what shells ask. They need no node and no configuration. */
+/** Help and shell completion. They need no node and no configuration. */
 export function addHelpCommands(program: Command): void {
   program
     .command('help [topic]')

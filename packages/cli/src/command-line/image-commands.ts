@@ -29,7 +29,7 @@ export function addImageCommands(program: Command, action: Action): void {
   program
     .command('load [path]')
     .description('load images from an OCI layout, an OCI archive or a Docker archive; - is standard input')
-    .option('-i, --input <file>', 'the archive, as docker has it')
+    .option('-i, --input <file>', 'the archive, as in docker load')
     .option('--name <reference>', 'name for an image that the archive does not name')
     .action(
       action(async (context, [path, options]: [string | undefined, import('../commands/load.ts').LoadOptions]) =>
@@ -47,7 +47,7 @@ export function addImageCommands(program: Command, action: Action): void {
     );
   program
     .command('rmi <image...>')
-    .description('take names off images; an image goes with its last name')
+    .description('remove names of images; an image is deleted with its last name')
     .option('-f, --force', 'also while pods use it')
     .action(
       action(async (context, [references, options]: [string[], import('../commands/rmi.ts').RemoveImagesOptions]) =>
@@ -56,9 +56,9 @@ export function addImageCommands(program: Command, action: Action): void {
     );
   program
     .command('prune')
-    .description('remove images without a name that no pod uses, and what failed pulls have left')
-    .option('-a, --all', 'also images with a name that no pod uses')
-    .option('--dry-run', 'only say what would go')
+    .description('remove unused images without a name, and leftovers of failed pulls')
+    .option('-a, --all', 'also unused images with a name')
+    .option('--dry-run', 'only list what would be removed')
     .action(
       action(async (context, [options]: [import('../commands/prune.ts').PruneOptions]) =>
         (await import('../commands/prune.ts')).prune(context, options),

@@ -1,6 +1,6 @@
 /**
- * Puts `-n NAME` behind the verb where it stands before it, as people are used to from kubectl. `words` are those after the program's
- * name; the program's own options before the verb have a value each.
+ * Moves `-n NAME` from before the verb to behind it, since kubectl accepts both. `words` are those after the program's name. Each of the
+ * program's own options before the verb takes a value.
  */
 export function namespaceBehindVerb(words: string[]): string[] {
   const before: string[] = [];

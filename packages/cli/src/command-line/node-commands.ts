@@ -4,26 +4,26 @@ import type { ClusterFlags, ConfigFlags, DockershimFlags } from '../settings/con
 import type { Action } from './action.ts';
 import { outputOption } from './options.ts';
 
-/** The options that set a node up are those of every command. */
+/** Help for the options that configure a node; every command has them. */
 const settingsHelp = ({ command }: { command: Command }) =>
-  `\nSettings, which '--config FILE' has as well:\n${settingsText(command.parent!)}`;
+  `\nSettings, also available in the file of '--config FILE':\n${settingsText(command.parent!)}`;
 
 /** The daemons, and commands about the node and its host. */
 export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('node')
     .description('the daemon in the foreground: kubelet and runtime in one')
+    .option('--kubeconfig <file>', "kubeconfig of the cluster's API server (default: the one of 'podwright join')")
     .option(
-      '--kubeconfig <file>',
-      'how to reach the API server whose node this is (default: what podwright join wrote)',
+      '--bootstrap-kubeconfig <file>',
+      'kubeconfig to request the first certificate, which is written to --kubeconfig',
     )
-    .option('--bootstrap-kubeconfig <file>', 'how to get a first certificate, and that file')
     .option('--kubelet-configuration <file>', 'KubeletConfiguration of the cluster')
     .addHelpText('after', settingsHelp)
     .action(async (options: ClusterFlags) => {
       const { loadConfig } = await import('../settings/node-config.ts');
       const config = loadConfig({ ...program.opts<ConfigFlags>(), ...options });
-      process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+      process.chdir('/'); // all paths are absolute now, and a daemon must not keep a directory from being unmounted
       return (await import('../daemon/node.ts')).runNode(config);
     });
   const runtime = program
@@ -33,7 +33,7 @@ export function addNodeCommands(program: Command, action: Action): void {
     .action(action(async (context) => (await import('../daemon/runtime.ts')).runRuntime(await context.settings())));
   runtime
     .command('plugins')
-    .description("the runtime's plugins, and how each got on")
+    .description("the runtime's plugins and their states")
     .addOption(outputOption())
     .action(
       action(async (context, [options]: [import('../commands/plugins.ts').PluginsOptions]) =>
@@ -46,8 +46,8 @@ export function addNodeCommands(program: Command, action: Action): void {
     .description("the kubelet alone, on any container runtime, with upstream's flags and configuration")
     .usage('[options] [flags]')
     .addHelpText('after', settingsHelp)
-    .helpOption(false) // upstream's flags, which are loaded with the daemon, are part of it
-    .option('-h, --help', "display help for command, with the flags, which are those of upstream's kubelet")
+    .helpOption(false) // replaced below: the help includes upstream's flags, which are loaded with the daemon
+    .option('-h, --help', "display help for command, with the flags of upstream's kubelet")
     .allowUnknownOption()
     .allowExcessArguments()
     .addOption(
@@ -83,12 +83,12 @@ export function addNodeCommands(program: Command, action: Action): void {
 
 const DOCKERSHIM_EXAMPLES = `
 Serves the CRI, v1 and v1alpha2, for any kubelet and for crictl, on a Docker
-Engine (20.10 or later). Pods go on without it.
+Engine (20.10 or later). Pods keep running without it.
 
 Examples:
   podwright dockershim                                 Docker's usual socket; the CRI is at /run/podwright/dockershim.sock
   podwright dockershim --listen unix:///run/cri-dockerd.sock --network-plugin cni
-                                                       in the place of cri-dockerd, with its pods
+                                                       instead of cri-dockerd, with its pods
   podwright kubelet --container-runtime=docker         kubelet and dockershim in one
   crictl -r unix:///run/podwright/dockershim.sock ps   what runs
 `;
@@ -100,21 +100,18 @@ function addDockershim(program: Command): void {
     .description('the CRI on a Docker Engine, for any kubelet')
     .option('--docker-endpoint <socket>', "the Engine's socket (default: unix:///var/run/docker.sock)")
     .option('--listen <socket>', 'socket of the CRI (default: unix://STATE/dockershim.sock)')
-    .option(
-      '--pod-infra-container-image <image>',
-      "image of pods' own containers (default: registry.k8s.io/pause:3.10)",
-    )
+    .option('--pod-infra-container-image <image>', 'image of infra containers (default: registry.k8s.io/pause:3.10)')
     .option('--network-plugin <name>', "cni, or none for Docker's own bridge (default: none)")
     .option('--cni-bin-dir <dirs>', 'directories of CNI plugins, with commas between them')
-    .option('--cni-cache-dir <dir>', 'what CNI plugins answered (default: /var/lib/cni/cache)')
+    .option('--cni-cache-dir <dir>', 'cached results of CNI plugins (default: /var/lib/cni/cache)')
     .option('--hairpin-mode <mode>', 'hairpin-veth, promiscuous-bridge or none (default: promiscuous-bridge)')
-    .option('--non-masquerade-cidr <cidr>', 'addresses to which pods go with their own (default: 10.0.0.0/8)')
+    .option('--non-masquerade-cidr <cidr>', 'destinations that see pod IPs, without masquerading (default: 10.0.0.0/8)')
     .option('--network-plugin-mtu <bytes>', "MTU of pods' links, 0 leaves it to the plugin (default: 0)")
-    .option('--runtime-cgroups <cgroup>', 'cgroup that the dockershim is moved to')
+    .option('--runtime-cgroups <cgroup>', 'cgroup to move the dockershim to')
     .option('--streaming-address <address>', 'where exec, attach and port-forward are served (default: 127.0.0.1)')
-    .option('--streaming-port <port>', 'port of that, 0 for a free one (default: 0)')
+    .option('--streaming-port <port>', 'port of the streaming server, 0 for any free one (default: 0)')
     .option('--experimental-dockershim-root-directory <dir>', 'lasting data (default: ROOT/dockershim)')
-    .option('--image-pull-progress-deadline <time>', 'a pull that gains nothing for so long is given up (default: 1m)')
+    .option('--image-pull-progress-deadline <time>', 'cancel a pull without progress for this long (default: 1m)')
     .addHelpText('after', (context) => DOCKERSHIM_EXAMPLES + settingsHelp(context))
     .action(async (options: DockershimFlags) => {
       const { runDockershim } = await import('../daemon/dockershim.ts');

@@ -3,24 +3,24 @@ import type { Action } from './action.ts';
 import { count, outputOption } from './options.ts';
 
 const STOP_HELP = `
-What was applied, or run with --detach, stays: the next start of the node begins
-its pods again, as after a reboot. Their emptyDir volumes begin empty, and pods
-that had ended by themselves stay ended. --delete deletes it, but for claims,
-which keep their files. Pods of a 'run' in the foreground are deleted, as at its
-end. Pods of files that you put into the manifest directory always come back.
-Those of a cluster go on running, and the next node takes them over, unless
+Applied objects and those of 'run --detach' stay: the next start of the node
+starts their pods again, as after a reboot, with empty emptyDir volumes. Pods
+that had ended by themselves stay ended. --delete deletes these objects, except
+for PersistentVolumeClaims, which keep their files. Pods of a 'run' in the
+foreground are deleted. Pods of files in the manifest directory always come
+back. Pods of a cluster keep running, and the next node takes them over, unless
 --pods ends them, too.
-A node that systemd keeps is ended by 'systemctl stop podwright', or it is
-started again; its pods go on then.
+Stop a node of systemd with 'systemctl stop podwright': otherwise systemd
+restarts it. Its pods keep running then.
 
 Exit code: 0 also when no node runs; 1 when something was left on the host.
 `;
 
-/** Commands about the node that runs, in the background or elsewhere. */
+/** Commands for the running node. */
 export function addNodeControlCommands(program: Command, action: Action): void {
   program
     .command('status')
-    .description('what runs where: the node, its directories, its runtime and its pods')
+    .description('the running node, its directories, its runtime and its pods')
     .addOption(outputOption())
     .addHelpText('after', '\nExit code: 0 when a node runs, 3 when none does.\n')
     .action(
@@ -30,12 +30,12 @@ export function addNodeControlCommands(program: Command, action: Action): void {
     );
   program
     .command('stop')
-    .description('end the node that runs in the background, and its pods; the next start begins them again')
+    .description('stop the node and its pods; the next start of the node starts them again')
     .addOption(
-      new Option('--keep', 'the pods go on running; the next node takes them over').conflicts(['pods', 'delete']),
+      new Option('--keep', 'leave the pods running; the next node takes them over').conflicts(['pods', 'delete']),
     )
-    .option('--delete', 'delete what was applied, too')
-    .option('--pods', "the cluster's pods on this node end, too")
+    .option('--delete', 'also delete applied objects')
+    .option('--pods', "also end the cluster's pods on this node")
     .option('--grace-period <seconds>', 'time for the pods to end (default: what each says)', count)
     .addHelpText('after', STOP_HELP)
     .action(

@@ -20,7 +20,7 @@ const ODD = [
   '9'.repeat(400),
 ];
 
-test('an odd number of a flag is refused, or is a finite number', () => {
+test('an odd number on the command line is refused or parsed as a finite number', () => {
   const refused = new Map<string, string[]>();
   for (const read of [count, graceSeconds, positiveSeconds, signedSeconds, timeout])
     for (const text of [...ODD, `${'9'.repeat(400)}h`]) {
@@ -37,7 +37,7 @@ test('an odd number of a flag is refused, or is a finite number', () => {
       assert.ok(refused.get(name)?.includes(text), `${name} takes ${text.slice(0, 20)}`);
 });
 
-test('numbers up to the limits are taken', () => {
+test('numbers up to the limits are accepted', () => {
   assert.equal(count('9007199254740991'), Number.MAX_SAFE_INTEGER);
   assert.equal(positiveSeconds('2562047h'), 2562047 * 3_600_000);
   assert.equal(graceSeconds('2592000'), 2_592_000);

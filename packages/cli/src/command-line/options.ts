@@ -6,10 +6,10 @@ import { parseObjectFormat } from '../output/object-format.ts';
 
 const UNIT_MS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** The longest duration of Go, 2^63 - 1 ns, in ms: some 292 years. */
+/** The longest duration of Go, 2^63 - 1 ns, in ms: about 292 years. */
 const LONGEST_MS = Number((2n ** 63n - 1n) / 1_000_000n);
 
-/** Reads a duration such as `30s`, `5m`, `1h30m` as Go reads it, or seconds, as milliseconds. */
+/** Parses a Go duration such as `30s`, `5m` or `1h30m`, or plain seconds, to milliseconds. */
 export function positiveSeconds(value: string): number {
   const ms = durationMs(value);
   if (ms > LONGEST_MS) throw new InvalidArgumentError('it must be at most 2562047h47m16s');
@@ -24,14 +24,14 @@ function durationMs(value: string): number {
   return terms.reduce((sum, [, number, unit]) => sum + Number(number) * UNIT_MS[unit!]!, 0);
 }
 
-/** Reads the time after which a command gives up. */
+/** Parses a `--timeout`, which must not be 0. */
 export function timeout(value: string): number {
   const ms = positiveSeconds(value);
-  if (ms === 0) throw new InvalidArgumentError('it must be longer than that; without it there is no limit');
+  if (ms === 0) throw new InvalidArgumentError('it must be longer than 0; without it there is no limit');
   return ms;
 }
 
-/** Reads a whole number; larger ones than 2^53 - 1 would be rounded. */
+/** Parses a whole number up to 2^53 - 1: larger ones would be rounded. */
 export function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
   if (Number(value) > Number.MAX_SAFE_INTEGER)
@@ -54,7 +54,7 @@ export const allNamespacesOption = () => new Option('-A, --all-namespaces', 'tho
 export const selectorOption = () =>
   new Option('-l, --selector <selector>', 'only those with these labels: a=b, a!=b, a in (b,c), a, !a');
 
-/** Reads variables as kubectl does: `A=1`, or several with commas between them. */
+/** Parses variables as kubectl does: `A=1`, or several separated by commas. */
 export function environmentVariables(value: string, before: { name: string; value: string }[]) {
   const added = value.split(/,(?=[A-Za-z_][\w.-]*=)/).map((text) => {
     const [, name, content] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
@@ -64,24 +64,24 @@ export function environmentVariables(value: string, before: { name: string; valu
   return [...before, ...added];
 }
 
-/** Takes a time as RFC 3339 has it. */
+/** Checks that a time has the format of RFC 3339. */
 export function pointInTime(value: string): string {
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i.test(value);
   if (isTime && !Number.isNaN(Date.parse(value))) return value;
   throw new InvalidArgumentError('a time such as 2026-11-05T12:00:00Z is needed');
 }
 
-/** Reads kubectl's `--grace-period`, which may be negative. */
+/** Parses kubectl's `--grace-period`, which may be negative. */
 export function graceSeconds(value: string): number {
   return value.startsWith('-') ? -count(value.slice(1)) : count(value);
 }
 
-/** Reads kubectl's `--timeout` of `wait` as milliseconds; a negative one stays so. */
+/** Parses the `--timeout` of `kubectl wait`, which may be negative, to milliseconds. */
 export function signedSeconds(value: string): number {
   return value.startsWith('-') ? -positiveSeconds(value.slice(1)) : positiveSeconds(value);
 }
 
-/** Reads a list of types of events: `Normal,Warning`. */
+/** Parses a list of event types: `Normal,Warning`. */
 export function eventTypes(value: string, before: ('Normal' | 'Warning')[] = []): ('Normal' | 'Warning')[] {
   const added = value.split(',').map((type) => {
     const known = (['Normal', 'Warning'] as const).find((one) => one.toLowerCase() === type.trim().toLowerCase());
@@ -91,30 +91,30 @@ export function eventTypes(value: string, before: ('Normal' | 'Warning')[] = [])
   return [...before, ...added];
 }
 
-/** May be given several times: reads what is separated by commas as one list. */
+/** For an option that may be repeated: joins its values with commas. */
 export const joined = (value: string, before?: string): string => (before === undefined ? value : `${before},${value}`);
 
-/** May be given several times. */
+/** For an option that may be repeated: collects its values. */
 export const gathered = (value: string, before: string[] = []): string[] => [...before, value];
 
-/** kubectl's `-f`: may be given several times, and has several names with commas between them. */
+/** kubectl's `-f`: may be repeated and may list several names separated by commas. */
 export const fileOption = () =>
   new Option(
     '-f, --filename <file>',
     'a manifest, a directory of them, an http(s) URL, or - for standard input',
   ).argParser((value: string, before: string[] | undefined) => [...(before ?? []), ...value.split(',')]);
 export const manifestNamespaceOption = () =>
-  new Option('-n, --namespace <name>', 'namespace of objects that name none; those of another are refused');
-export const recursiveOption = () => new Option('-R, --recursive', 'with directories, also those below them');
+  new Option('-n, --namespace <name>', 'namespace of objects that name none; objects of another namespace are refused');
+export const recursiveOption = () => new Option('-R, --recursive', 'also read subdirectories');
 export const strictOption = () =>
-  new Option('--strict', 'refuse what would be left out (Service, Role and the like), and fields that are there twice');
+  new Option('--strict', 'refuse objects that would be skipped (Service, Role and the like), and duplicate fields');
 
 const DRY_RUN_MODES = ['client', 'server', 'none'];
 
-/** kubectl's `--dry-run[=server]`; `client` asks the node as well, which is as near. */
+/** kubectl's `--dry-run[=server]`. `client` calls the node, too. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
-/** The word after `--dry-run` is a manifest unless it is a mode; `invalid_argument` for what is neither. */
+/** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` for a word that is neither. */
 export function withDryRun<T extends { dryRun?: string | boolean }>(
   files: string[],
   options: T,
@@ -122,7 +122,7 @@ export function withDryRun<T extends { dryRun?: string | boolean }>(
   const { dryRun = false } = options;
   const isFile = typeof dryRun === 'string' && !DRY_RUN_MODES.includes(dryRun);
   if (isFile && /^\w+$/.test(dryRun) && !existsSync(dryRun)) {
-    const message = `--dry-run ${dryRun}: is none of ${DRY_RUN_MODES.join(', ')}, nor a manifest that is there`;
+    const message = `--dry-run ${dryRun}: is none of ${DRY_RUN_MODES.join(', ')}, nor an existing manifest`;
     throw new PodwrightError('invalid_argument', message);
   }
   return {

@@ -1,8 +1,8 @@
 import type { Command, Option } from 'commander';
 
 /**
- * Puts `--` before the COMMAND of `exec POD COMMAND…` where the caller left it out: what follows its first word is the command's
- * own, also what looks like an option of ours. `args` are the words after the program's name.
+ * Inserts a missing `--` before the COMMAND of `exec POD COMMAND…`, so that options after its first word belong to the command and not
+ * to podwright. `args` are the words after the program's name.
  */
 export function separateCommand(program: Command, args: string[]): string[] {
   let exec: Command | undefined;
@@ -22,7 +22,7 @@ export function separateCommand(program: Command, args: string[]): string[] {
   return args;
 }
 
-/** Whether the word after an option, or after a group of short ones, is its value. */
+/** Whether the word after an option, or after a group of short options, is its value. */
 function takesNextWord(word: string, options: readonly Option[]): boolean {
   if (word.startsWith('--')) return options.some(({ long, required }) => long === word && required);
   const letters = word.slice(1);

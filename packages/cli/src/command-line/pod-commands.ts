@@ -12,23 +12,23 @@ import {
   signedSeconds,
 } from './options.ts';
 
-/** What lists of objects have in common. */
+/** Adds the options that all lists of objects share. */
 function addListOptions(command: Command): Command {
   return command
-    .option('-w, --watch', 'and every change from now on')
+    .option('-w, --watch', 'also print every change from now on')
     .addOption(selectorOption())
     .option('--field-selector <selector>', 'only those with these fields, such as status.phase=Running')
     .addOption(objectOutputOption())
     .option('--no-headers', 'no titles above the columns')
     .option('-L, --label-columns <labels>', 'with a column for each of these labels', labelNames)
     .option('--show-labels', 'with a column of labels')
-    .option('--sort-by <path>', 'in the order of a field, such as .metadata.name');
+    .option('--sort-by <path>', 'sort by a field, such as .metadata.name');
 }
 
-/** May be given several times, and has several names with commas between them. */
+/** For an option that may be repeated and may list several names separated by commas. */
 const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
-/** Commands that wait for objects, mark them, and measure them. */
+/** The commands wait, label, annotate, patch and top. */
 export function addObjectCommands(program: Command, action: Action): void {
   addWait(program, action);
   for (const [verb, what] of [
@@ -41,7 +41,7 @@ export function addObjectCommands(program: Command, action: Action): void {
       .addOption(namespaceOption())
       .addOption(selectorOption().conflicts('all'))
       .option('--all', 'all of the type in the namespace')
-      .option('--overwrite', 'change values that are there')
+      .option('--overwrite', 'replace existing values')
       .option('--list', `show the ${what}`)
       .action(
         action(
@@ -59,11 +59,13 @@ export function addObjectCommands(program: Command, action: Action): void {
     .option('-p, --patch <patch>', 'what to change, as JSON or YAML')
     .option('--patch-file <file>', 'what to change, in a file')
     .addOption(
-      new Option('--type <type>', 'what the patch is: a part of the object, or operations (json)')
+      new Option('--type <type>', 'format of the patch: part of an object, or a list of operations (json)')
         .choices(['strategic', 'merge', 'json'])
         .default('strategic'),
     )
-    .addOption(new Option('--subresource <name>', 'set conditions; CPU and memory').choices(['status', 'resize']))
+    .addOption(
+      new Option('--subresource <name>', 'status: conditions; resize: CPU and memory').choices(['status', 'resize']),
+    )
     .action(
       action(async (context, [words, options]: [string[], import('../commands/patch.ts').PatchOptions]) =>
         (await import('../commands/patch.ts')).patch(context, words, options),
@@ -75,9 +77,9 @@ export function addObjectCommands(program: Command, action: Action): void {
     .addOption(namespaceOption())
     .addOption(allNamespacesOption())
     .addOption(selectorOption())
-    .option('-w, --watch', 'again and again')
-    .option('--containers', 'each container')
-    .addOption(new Option('--sort-by <resource>', 'the most first').choices(['cpu', 'memory']))
+    .option('-w, --watch', 'refresh every 2 s')
+    .option('--containers', 'show each container')
+    .addOption(new Option('--sort-by <resource>', 'sort by this resource, highest first').choices(['cpu', 'memory']))
     .option('--no-headers', 'no titles above the columns')
     .action(
       action(
@@ -91,7 +93,7 @@ function addWait(program: Command, action: Action): void {
   program
     .command('wait <pod...>')
     .description(
-      'until objects are as they should be: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
+      'wait until objects meet a condition: wait --for=condition=Ready POD; also TYPE/NAME, TYPE -l SELECTOR',
     )
     .requiredOption(
       '--for <condition>',
@@ -103,7 +105,7 @@ function addWait(program: Command, action: Action): void {
     .addOption(selectorOption())
     .option('--all', 'all of the type in the namespace')
     .addOption(
-      new Option('--timeout <duration>', '0 looks once, a negative one waits for a week')
+      new Option('--timeout <duration>', '0 checks once, a negative one waits for a week')
         .argParser(signedSeconds)
         .default(WAIT_TIMEOUT_MS, `${WAIT_TIMEOUT_MS / 1000}s`),
     )
@@ -124,7 +126,7 @@ export function addPodCommands(program: Command, action: Action): void {
       )
       .addOption(namespaceOption())
       .addOption(allNamespacesOption())
-      .option('--ignore-not-found', 'it is no error if there is none'),
+      .option('--ignore-not-found', 'exit with 0 if an object does not exist'),
   ).action(
     action(async (context, [type, names, options]: [string, string[], import('../commands/get.ts').GetOptions]) =>
       (await import('../commands/get.ts')).get(context, [type, ...names], options),
@@ -137,7 +139,7 @@ export function addPodCommands(program: Command, action: Action): void {
       .option('-n, --namespace <name>', 'only those of this namespace (default: of all)')
       .addOption(allNamespacesOption())
       .addOption(new Option('-q, --quiet', 'only the names').conflicts(['watch', 'output']))
-      .option('-a, --all', 'ended pods, too; they are always listed'),
+      .option('-a, --all', 'no effect: ended pods are always listed'),
   ).action(
     action(async (context, [options]: [import('../commands/ps.ts').PsOptions]) =>
       (await import('../commands/ps.ts')).ps(context, options),
@@ -157,13 +159,13 @@ export function addPodCommands(program: Command, action: Action): void {
     );
   program
     .command('events')
-    .description('what happened in the last hour, the newest hundred of it')
+    .description('the newest hundred events of the last hour')
     .addOption(namespaceOption())
     .addOption(allNamespacesOption())
-    .option('-w, --watch', 'and what happens from now on')
-    .option('--for <object>', 'only what is about one object, such as pod/web')
+    .option('-w, --watch', 'also print new events')
+    .option('--for <object>', 'only events about one object, such as pod/web')
     .option('--types <types>', 'only Normal or Warning', eventTypes)
-    .option('--all', 'also what is older')
+    .option('--all', 'also older events')
     .addOption(objectOutputOption())
     .option('--no-headers', 'no titles above the columns')
     .action(

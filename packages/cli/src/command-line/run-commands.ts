@@ -15,24 +15,24 @@ import {
 } from './options.ts';
 
 const RUN_HELP = `
-Follows the logs and ends with the pods; what it made is removed then, but for
-PersistentVolumeClaims. What stood before stays, but for what a killed run has
-left: it is taken over, and ends with this one.
+Follows the logs until the pods end, and then removes the objects that it has
+created, except for PersistentVolumeClaims. Existing objects are kept. Leftovers
+of a killed run are adopted and removed at exit.
 
 Exit code: 0 when all pods succeeded, or with --detach are ready; that of the
-first container that failed; 1 when a pod was refused, deleted by others or not
-ready in time, or its image is not there or not to be had; 130, 143 or 129 when
-SIGINT, SIGTERM or SIGHUP ended it.
-With --detach, pods that are not ready stay, so that they can be looked at;
-Ctrl-C only ends the waiting for them.
-Where standard output is no terminal it has the containers' output alone, with
-POD/CONTAINER before each line if there is more than one container; everything
-else goes to standard error.
-A registry that does not answer, or a network that cannot be set up, is tried
-again; with --once and --detach for two minutes, or for --timeout.
+first container that failed; 1 when a pod was refused, deleted by another client
+or not ready in time, or when its image cannot be pulled; 130, 143 or 129 when
+SIGINT, SIGTERM or SIGHUP ended the command.
+With --detach, pods that do not get ready are kept for inspection. Ctrl-C then
+only stops the waiting.
+If standard output is not a terminal, only the containers' output goes there,
+with POD/CONTAINER before each line if there is more than one container.
+Everything else goes to standard error.
+If a registry does not answer or a network cannot be set up, the node tries
+again: with --once and --detach for two minutes, or for --timeout.
 `;
 
-/** Commands that bring pods up and take them down. */
+/** The commands run, apply, check and delete. */
 export function addRunCommands(program: Command, action: Action): void {
   program
     .command('run [file...]')
@@ -41,11 +41,11 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(recursiveOption())
     .addOption(manifestNamespaceOption())
     .addOption(strictOption())
-    .addOption(dryRunOption('only tell what the running node would do, and what the pods would meet'))
+    .addOption(dryRunOption('only print what the running node would do, and problems of the pods'))
     .option('--once', 'end when the pods have ended; exit code 0 only if all succeeded')
     .option('-d, --detach', 'leave the pods and the node running')
     .option('--timeout <duration>', 'give up when the pods are not ready within this time', timeout)
-    .option('--force', 'replace what stands already with other content, without asking')
+    .option('--force', 'replace existing objects that differ, without asking')
     .option('-q, --quiet', 'only the output of the containers; errors go to standard error')
     .addHelpText('after', RUN_HELP)
     .action(
@@ -61,7 +61,7 @@ export function addRunCommands(program: Command, action: Action): void {
     .addOption(recursiveOption())
     .addOption(manifestNamespaceOption())
     .addOption(strictOption())
-    .addOption(dryRunOption('only tell what would be created, configured or unchanged, and what the pods would meet'))
+    .addOption(dryRunOption('only print what would be created, configured or unchanged, and problems of the pods'))
     .action(
       action(async (context, [names, given]: [string[], import('../commands/apply.ts').ApplyOptions]) => {
         const { files, options } = withDryRun(names, given);
@@ -70,7 +70,7 @@ export function addRunCommands(program: Command, action: Action): void {
     );
   program
     .command('check [file...]')
-    .description('what is wrong with manifests, and what their pods would meet on this host; needs no node and no root')
+    .description('find errors in manifests and problems the pods would have on this host; needs no node and no root')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .addOption(manifestNamespaceOption())
@@ -84,13 +84,13 @@ export function addRunCommands(program: Command, action: Action): void {
   program
     .command('delete [pod...]')
     .description('stop and remove pods, or the objects of a manifest; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR')
-    .option('-n, --namespace <name>', 'of the objects, also of those of a manifest that name none (default: default)')
+    .option('-n, --namespace <name>', 'namespace of the objects, also of manifests that name none (default: default)')
     .addOption(allNamespacesOption())
     .addOption(selectorOption().conflicts('all'))
     .option('--all', 'all of the type in the namespace')
-    .option('--force', 'kill at once')
-    .option('--now', 'as --grace-period 1')
-    .option('--ignore-not-found', 'it is no error if there is none')
+    .option('--force', 'kill immediately')
+    .option('--now', 'same as --grace-period 1')
+    .option('--ignore-not-found', 'exit with 0 if an object does not exist')
     .addOption(fileOption())
     .addOption(recursiveOption())
     .option(
@@ -99,7 +99,7 @@ export function addRunCommands(program: Command, action: Action): void {
       graceSeconds,
     )
     .option('--volumes', 'also the PersistentVolumeClaims of the manifest (-f), with their files')
-    .option('--no-wait', 'do not wait until they are gone')
+    .option('--no-wait', 'do not wait until they are removed')
     .action(
       action(async (context, [names, options]: [string[], import('../commands/delete.ts').DeleteOptions]) =>
         (await import('../commands/delete.ts')).deletePods(context, names, options),

@@ -1,8 +1,8 @@
 import type { Option } from 'commander';
 
 /**
- * A word such as `-o=json` or `-fn=team` without its equals sign, which is no part of the value as with kubectl; `-w=false` is nothing.
- * Any other word is as it is.
+ * Splits a word such as `-o=json` or `-fn=team` at its equals sign, which is not part of the value, as in kubectl. `-w=false` becomes no
+ * word. Any other word stays unchanged.
  */
 export function splitShortValue(options: readonly Option[], word: string): string[] {
   const [, letters, value] = /^-([A-Za-z]+)=(.*)$/s.exec(word) ?? [];

@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
 import type { Command } from 'commander';
 
-/** Has a wrong command line be an error like any other (`invalid_argument`), which says what to do instead; call it last. */
-export function tellUsageErrors(program: Command): void {
+/** Makes usage errors throw `invalid_argument` with a hint, as all other errors do. Call it after all commands are added. */
+export function reportUsageErrors(program: Command): void {
   for (const command of commandsOf(program)) {
     command.error = (said: string) => {
       throw new PodwrightError('invalid_argument', usageError(command, said));
@@ -14,7 +14,7 @@ function commandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsOf)];
 }
 
-/** What commander says of a wrong command line, in our words: with the command before it, and the way on behind it. */
+/** Rewrites commander's message about a usage error: prefixes the command and appends where to find help. */
 export function usageError(command: Command, said: string): string {
   const path = pathOf(command);
   const message = reworded(command, said.replace(/^error: /, '').replace(/\n\((D)id (.*)\)$/, '; did $2'));
@@ -41,7 +41,7 @@ function reworded(command: Command, message: string): string {
 
 const usage = (command: Command) => `podwright ${pathOf(command)} ${command.usage()}`;
 
-/** The words that call a command: none for the program itself. */
+/** The words that call a command, without the program's name. */
 function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }

@@ -6,13 +6,13 @@ import type { ConfigFlags } from '../settings/config-flags.ts';
 import { namesOnNode } from './names.ts';
 import { type Question, readQuestion } from './wanted.ts';
 
-/** Names are put into command lines as they are, so only those that a shell takes as they are. */
+/** Completions are inserted unquoted, so only words without special characters of the shell are offered. */
 const PLAIN = /^[\w.:/@=+%,-]+$/;
 
 /**
- * `podwright __complete -- WORD…`: what can stand in place of the last word, a line each with what it is behind a tab. A line
- * `:files` or `:directories` asks the shell for its own; one that begins with `:nospace` says that the word goes on. Without a node
- * there are no names, and nothing is ever an error.
+ * `podwright __complete -- WORD…`: prints the completions of the last word, each as a line `WORD<tab>DESCRIPTION`. The line `:files` or
+ * `:directories` makes the shell complete paths, `:nospace` makes it add no space. Without a running node, no names are printed. Errors
+ * are never reported.
  */
 export async function complete(program: Command, words: string[]): Promise<void> {
   const question = readQuestion(program, words);
@@ -30,7 +30,7 @@ export async function complete(program: Command, words: string[]): Promise<void>
   for (const line of new Set(lines)) console.log(line);
 }
 
-/** Files of this host, and pods, whose paths follow a colon; those nobody knows here. */
+/** Completes an operand of `cp`: files of this host, and `POD:`. Paths inside a pod are not completed. */
 async function completeCopied(question: Question): Promise<void> {
   const { begun } = question;
   if (begun.includes(':') && !/^[./]/.test(begun)) return;

@@ -7,7 +7,7 @@ import { COMPLETION_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import type { Question } from './wanted.ts';
 
-/** The names that a running node has of what is wanted; throws if none answers in time. */
+/** The names of the wanted objects on the running node. Rejects if no node answers in time. */
 export async function namesOnNode(config: NodePaths, { wanted, options }: Question): Promise<string[]> {
   if (wanted.kind === 'image') return imageNames(config);
   const signal = AbortSignal.timeout(COMPLETION_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-/** What each shell needs to ask `podwright __complete`. */
+/** The completion script of each shell; it calls `podwright __complete`. */
 export const SHELL_SCRIPTS = {
   bash: `# Completion for bash: source <(podwright completion bash)
 _podwright() {
@@ -18,14 +18,14 @@ _podwright() {
     esac
   done < <("$program" __complete -- "\${words[@]:1}" 2> /dev/null)
   local cur="\${words[\${#words[@]}-1]}"
-  # readline looks for files only where there is nothing else; those that a shell takes as they are
+  # readline completes files only if there is nothing else, so add those here; only names that need no quoting
   if [[ -n $files && \${#COMPREPLY[@]} -gt 0 ]]; then
     while IFS= read -r word; do
       [[ -d $word ]] && word+=/
       [[ $word == *[^[:alnum:]_./@=+%,~-]* ]] || COMPREPLY+=("$word")
     done < <(compgen -f -- "$cur")
   fi
-  # readline replaces what is behind the last of its word breaks, which names of images and --option=value have
+  # readline replaces only the part after the last word break (: or =), as in image names and --option=value
   breaks="\${COMP_WORDBREAKS//[^:=]/}"
   if [[ -n $breaks && $cur == *["$breaks"]* ]]; then
     COMPREPLY=("\${COMPREPLY[@]#"\${cur%"\${cur##*["$breaks"]}"}"}")

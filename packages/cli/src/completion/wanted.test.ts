@@ -6,14 +6,14 @@ import { readQuestion } from './wanted.ts';
 
 const program = createProgram(() => undefined);
 
-/** What can stand at the end of a command line. */
+/** The completions at the end of a command line. */
 function ask(...words: string[]) {
   const { wanted, begun, before, options } = readQuestion(program, words);
   const shown = wanted.kind === 'words' ? wanted.words.map(({ word }) => word) : wanted;
   return { shown, begun, before, options: Object.fromEntries(options) };
 }
 
-test('every command that is not hidden is offered, and every option of it', () => {
+test('all commands that are not hidden are offered, and all of their options', () => {
   const visible = program.createHelp().visibleCommands(program);
   assert.deepEqual(
     ask('').shown,
@@ -28,7 +28,7 @@ test('every command that is not hidden is offered, and every option of it', () =
   assert.deepEqual(ask('runtime', '').shown, ['plugins']);
 });
 
-test('what an argument or the value of an option asks for', () => {
+test('an argument or an option value determines the kind of completion', () => {
   const table: [string[], object][] = [
     [['logs', ''], { kind: 'pod' }],
     [['delete', 'a', ''], { kind: 'pod' }],
@@ -70,7 +70,7 @@ test('what an argument or the value of an option asks for', () => {
   for (const topic of ['manifests', 'exit-codes', 'settings', 'run']) assert.ok(topics.includes(topic));
 });
 
-test('objects by TYPE/NAME, where a command takes the type', () => {
+test('objects are completed as TYPE/NAME if the command accepts types', () => {
   assert.ok((ask('get', '').shown as string[]).includes('configmaps'));
   const named = ask('describe', 'web', 'cm/co');
   assert.deepEqual(named.shown, { kind: 'object', of: kindOfWord('cm') });
@@ -79,13 +79,13 @@ test('objects by TYPE/NAME, where a command takes the type', () => {
   assert.deepEqual(ask('logs', 'cm/w').shown, { kind: 'pod' });
 });
 
-test('options that choose a node or a namespace are read wherever they stand', () => {
-  const said = ask('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
-  assert.deepEqual(said.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
-  assert.deepEqual(said.shown, { kind: 'pod' });
+test('options that choose a node or a namespace are read at any position', () => {
+  const question = ask('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
+  assert.deepEqual(question.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
+  assert.deepEqual(question.shown, { kind: 'pod' });
 });
 
-test('a namespace before the verb is read, and is no verb', () => {
+test('a namespace before the verb is read and not taken for the verb', () => {
   const verbs = ask('').shown;
   for (const words of [['-n', 'team'], ['-nteam'], ['--namespace', 'team'], ['--namespace=team']]) {
     assert.deepEqual(ask(...words, '').shown, verbs);
@@ -95,7 +95,7 @@ test('a namespace before the verb is read, and is no verb', () => {
   assert.deepEqual(ask('--namespace=te').shown, { kind: 'namespace' });
 });
 
-test('a value behind an equals sign is a word of its own', () => {
+test('the value after an equals sign is completed as its own word', () => {
   const { shown, begun, before } = ask('logs', '--namespace=te');
   assert.deepEqual([shown, begun, before], [{ kind: 'namespace' }, 'te', '--namespace=']);
 });

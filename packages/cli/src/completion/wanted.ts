@@ -2,64 +2,64 @@ import { type Argument, type Command, Option } from 'commander';
 import { kindOfWord, OBJECT_KINDS, type ObjectKind, POD } from '../client/object-names.ts';
 import { TOPIC_NAMES } from '../help/show-help.ts';
 
-/** What can stand where the cursor is. */
+/** The kind of word that can be completed at the cursor. */
 export type Wanted =
   | { kind: 'words'; words: { word: string; about: string }[] }
   | { kind: 'pod' | 'image' | 'namespace' | 'file' | 'directory' }
-  /** A path here, or POD:PATH. */
+  /** An operand of `cp`: a path on this host, or POD:PATH. */
   | { kind: 'copied' }
   | { kind: 'object'; of: ObjectKind }
   | { kind: 'container'; pod: string | undefined }
   | { kind: 'nothing' };
 
-/** What the words before the cursor say, the cursor's own word, and what can stand there. */
+/** A parsed command line up to the cursor. */
 export type Question = {
   wanted: Wanted;
-  /** The word that is begun; of `--option=value` the value. */
+  /** The beginning of the word at the cursor; for `--option=value` the beginning of the value. */
   begun: string;
-  /** What stands before `begun` in the same word. */
+  /** The part of the word before `begun`. */
   before: string;
-  /** The operands and the values of options so far, by the option's name. */
+  /** The operands before the cursor, and the values of options by option name. */
   operands: string[];
   options: Map<string, string>;
 };
 
-/** What the placeholder of an argument, or the name of an option, asks for. */
+/** The kind of completion by the placeholder of an argument or the name of an option. */
 const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
   ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
   ...{ from: 'copied', to: 'copied' },
   ...{ file: 'file', path: 'file', config: 'file', authfile: 'file', input: 'file', source: 'file', dir: 'directory' },
 };
 
-/** Types of objects that a command is for, where that are not all. */
+/** The object types of commands that do not accept all types. */
 const TYPES: Record<string, string[]> = { top: ['pods', 'nodes'] };
 
-/** It may stand before the verb, too. */
+/** This option is also accepted before the verb. */
 const LEADING_NAMESPACE = new Option('-n, --namespace <name>');
 
-/** Reads the words after the program's name; the last one is the cursor's, maybe empty. */
+/** Parses the words after the program's name. The last one, which may be empty, is the word at the cursor. */
 export function readQuestion(program: Command, words: string[]): Question {
   const begun = words.at(-1) ?? '';
   const reader = new Reader(program);
   for (const word of words.slice(0, -1)) reader.take(word);
-  const said = { operands: reader.operands, options: reader.options };
-  if (reader.awaiting !== undefined) return { ...said, wanted: ofOption(reader.awaiting, reader), begun, before: '' };
+  const parsed = { operands: reader.operands, options: reader.options };
+  if (reader.awaiting !== undefined) return { ...parsed, wanted: ofOption(reader.awaiting, reader), begun, before: '' };
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(begun) ?? [];
   const option = flag === undefined || reader.onlyOperands ? undefined : reader.find(flag);
-  if (option !== undefined) return { ...said, wanted: ofOption(option, reader), begun: value!, before: `${flag}=` };
+  if (option !== undefined) return { ...parsed, wanted: ofOption(option, reader), begun: value!, before: `${flag}=` };
   const argument = begun.startsWith('-') && !reader.onlyOperands ? undefined : reader.argument;
   const wanted = argument && ofObject(argument, reader);
-  if (wanted === undefined) return { ...said, wanted: ofWord(reader, begun), begun, before: '' };
+  if (wanted === undefined) return { ...parsed, wanted: ofWord(reader, begun), begun, before: '' };
   const [, type = '', name] = /^([^/]+)\/(.*)$/s.exec(begun) ?? [];
   const of = kindOfWord(type);
-  if (of === undefined || (of !== POD && !takesTypes(argument!))) return { ...said, wanted, begun, before: '' };
-  return { ...said, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
+  if (of === undefined || (of !== POD && !takesTypes(argument!))) return { ...parsed, wanted, begun, before: '' };
+  return { ...parsed, wanted: { kind: 'object', of }, begun: name!, before: `${type}/` };
 }
 
-/** Whether an argument is for objects of every type: such may be given by TYPE NAME and TYPE/NAME. */
+/** Whether an argument accepts objects of all types, as TYPE NAME and TYPE/NAME. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
-/** What an argument asks for that is for objects: a type first, a name of it, or a pod. */
+/** The completion of an argument for objects: a type, a name of that type, or a pod. */
 function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
   const [first = ''] = operands;
   const name = argument.name();
@@ -70,12 +70,12 @@ function ofObject(argument: Argument, { command, operands }: Reader): Wanted | u
   return name === 'name' ? undefined : { kind: 'pod' };
 }
 
-/** Goes through a command line as commander does. */
+/** Parses a command line word by word, as commander does. */
 class Reader {
   command: Command;
   readonly operands: string[] = [];
   readonly options = new Map<string, string>();
-  /** The option whose value comes next. */
+  /** The option whose value is the next word. */
   awaiting: Option | undefined;
   onlyOperands = false;
   readonly program: Command;
@@ -100,13 +100,13 @@ class Reader {
     return [...this.known(), ...leading].find(({ long, short }) => long === flag || short === flag);
   }
 
-  /** The argument that the next operand is. */
+  /** The declared argument that the next operand belongs to. */
   get argument(): Argument | undefined {
     const { registeredArguments: all } = this.command;
     return all[this.operands.length] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
   }
 
-  /** Options of the command, then those of every command. */
+  /** The options of the command, then the options of all commands. */
   known(): Option[] {
     return [
       ...new Set([
@@ -150,7 +150,7 @@ const namesOf = (command: Command): string[] => [command.name(), ...command.alia
 function ofOption(option: Option, reader: Reader): Wanted {
   if (option.argChoices !== undefined) return choices(option.argChoices);
   const placeholder = /[<[]([^>\].]+)/.exec(option.flags)?.[1] ?? '';
-  // its formats stand in its description, as every caller of help reads them
+  // the description of the option lists the formats
   if (placeholder === 'format')
     return choices(option.description.split(/, | or /).map((word) => word.replace(/=.*/, '=')));
   return ofName(KINDS[option.name()] === undefined ? placeholder : option.name(), reader);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The options that choose and set up a node, a line each. */
+/** The options that select and configure a node, one a line. */
 export function settingsText(program: Command): string {
   const settings = program.options.filter(({ short }) => short !== '-V');
   const rows = settings.map(({ flags, description }) => ({ flags, description }));

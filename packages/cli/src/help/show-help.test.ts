@@ -11,7 +11,7 @@ import { TOPICS } from './topics.ts';
 
 const program = createProgram(() => undefined);
 
-test('a topic fits a screen, and is named on the first page', () => {
+test('each topic fits on a screen, and the first page names it', () => {
   for (const [name, { text }] of Object.entries(TOPICS)) {
     const lines = text.trimEnd().split('\n');
     assert.ok(lines.length <= 24, `${name} has ${lines.length} lines`);
@@ -24,12 +24,12 @@ test('a topic fits a screen, and is named on the first page', () => {
   }
 });
 
-test('the help of get names every kind that it lists', () => {
+test('the help of get names every kind of object', () => {
   const help = program.commands.find((command) => command.name() === 'get')!.description();
   for (const { plural } of OBJECT_KINDS) assert.match(help, new RegExp(`\\b${plural}\\b`));
 });
 
-test('every option of every command stands in the settings, which the help of the daemons has', () => {
+test('the help of the daemons has all global options', () => {
   const settings = settingsText(program);
   for (const { long } of program.options) if (long !== '--version') assert.ok(settings.includes(`${long} `), long);
   for (const name of ['node', 'runtime', 'kubelet']) {
@@ -40,7 +40,7 @@ test('every option of every command stands in the settings, which the help of th
   }
 });
 
-test('what a command says after its options fits a terminal, which would break it within words', () => {
+test('the text after the options of a command fits in 80 columns', () => {
   for (const command of program.commands) {
     let shown = '';
     command.configureOutput({ writeOut: (text) => (shown += text), getOutHelpWidth: () => 80 }).outputHelp();
@@ -49,7 +49,7 @@ test('what a command says after its options fits a terminal, which would break i
   }
 });
 
-test('what is neither a command nor a topic is refused with the topics', () => {
+test('an unknown topic is refused with the list of topics', () => {
   assert.throws(() => showHelp(program, 'nothing'), { code: 'invalid_argument', message: /topics are manifests, / });
 });
 

@@ -4,17 +4,18 @@ import { printProse } from '../output/terminal-text.ts';
 import { settingsText } from './settings.ts';
 import { TOPICS } from './topics.ts';
 
-/** The topic that is made of the options themselves. */
+/** The topic generated from the global options. */
 const SETTINGS = 'settings';
 
-/** What `podwright help` takes beside the names of commands. */
+/** The topics that `podwright help` accepts besides the names of commands. */
 export const TOPIC_NAMES = [...Object.keys(TOPICS), SETTINGS];
 
-/** `podwright help [TOPIC]`: a topic, a command, or the first page. */
+/** `podwright help [TOPIC]`: prints the help of a topic or a command, or the first page. */
 export function showHelp(program: Command, topic: string | undefined): void {
   const command = program.commands.find((one) => one.name() === topic || one.aliases().includes(topic ?? ''));
   if (topic === undefined) print(program.helpInformation());
-  else if (topic === SETTINGS) print(`Options of every command; the file has more keys.\n\n${settingsText(program)}`);
+  else if (topic === SETTINGS)
+    print(`Options of every command. The configuration file has more settings.\n\n${settingsText(program)}`);
   else if (TOPICS[topic] !== undefined) print(TOPICS[topic].text);
   else if (command !== undefined) command.outputHelp();
   else {

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeConfig } from './node-config.ts';
 
-/** Files that make a node one of a cluster. All paths are absolute. */
+/** The files by which a node belongs to a cluster. All paths are absolute. */
 export type ClusterFiles = {
   kubeconfig: string;
   bootstrapKubeconfig?: string;
   kubeletConfiguration?: string;
 };
 
-/** The files that `podwright join` writes, but for the kubeconfig, which the node writes. */
+/** The files that `podwright join` writes, and the kubeconfig, which the node itself writes. */
 export type JoinedFiles = Required<ClusterFiles> & {
-  /** The cluster's authorities. */
+  /** The CA certificates of the cluster. */
   authorities: string;
 };
 
@@ -25,7 +25,7 @@ export function joinedFiles(root: string): JoinedFiles {
   };
 }
 
-/** The cluster that the settings name, else the one that this node has joined. */
+/** The files of the cluster in the settings, or else of the cluster that this node has joined. `undefined` for a standalone node. */
 export function clusterFiles({ cluster, root }: Pick<NodeConfig, 'cluster' | 'root'>): ClusterFiles | undefined {
   const {
     kubeconfig,

@@ -6,9 +6,9 @@ import { DEFAULT_FILE, DEFAULT_ROOT, DEFAULT_STATE, type NodePaths, nodePaths } 
 import { readText } from './read-text.ts';
 
 /**
- * What a command works with, under the flags. A client needs only the paths of its node: they are read without the schema of the
- * file, which costs more to load than the rest of the command. `settings()` checks the whole file: the daemons, `check`, `doctor`
- * and a command that starts a node call it. Errors are those of `loadConfig`.
+ * The node's paths and settings for a command; flags override the file. Clients need only the paths, which are read without the
+ * file's schema: loading that takes longer than the rest of such a command. `settings()` validates the whole file; the daemons, `check`,
+ * `doctor` and commands that start a node call it. Throws the errors of `loadConfig`.
  */
 export async function commandContext(flags: ConfigFlags): Promise<CommandContext> {
   const settings = async () => (await import('./node-config.ts')).loadConfig(flags);
@@ -27,7 +27,7 @@ async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePat
   return nodePaths({ root: rootPath, state: statePath });
 }
 
-/** The file's own values, unchecked; none without a file. */
+/** The values of the file, not validated; none if there is no file. */
 async function givenPaths(config: string | undefined): Promise<Record<string, unknown> | undefined> {
   if (config === undefined && !existsSync(DEFAULT_FILE)) return {};
   try {
@@ -38,7 +38,7 @@ async function givenPaths(config: string | undefined): Promise<Record<string, un
   }
 }
 
-/** The flags that choose a node, as another process of ours takes them. */
+/** The flags that select the node, as arguments for another podwright process. */
 function configArguments(flags: ConfigFlags): string[] {
   return Object.entries(flags).flatMap(([name, value]) => [flagName(name), value]);
 }

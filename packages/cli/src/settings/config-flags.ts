@@ -1,5 +1,5 @@
 import { isRecord } from '@podwright/base';
-/** Flags that every command takes; they win over the file. */
+/** The flags of every command. They override the file. */
 export type ConfigFlags = {
   config?: string;
   root?: string;
@@ -16,10 +16,10 @@ export type ConfigFlags = {
 } & ClusterFlags &
   DockershimFlags;
 
-/** Flags of `podwright node` as a node of a cluster. */
+/** The flags of `podwright node` for a node of a cluster. */
 export type ClusterFlags = { kubeconfig?: string; bootstrapKubeconfig?: string; kubeletConfiguration?: string };
 
-/** Flags of the daemons that serve the CRI on a Docker Engine, as the kubelet of old had them. */
+/** The flags of the daemons with a dockershim, named as in upstream's kubelet before 1.24. */
 export type DockershimFlags = {
   dockerEndpoint?: string;
   listen?: string;
@@ -37,7 +37,7 @@ export type DockershimFlags = {
   imagePullProgressDeadline?: string;
 };
 
-/** The key of the file that each flag stands for. */
+/** The path in the configuration file of the key that each flag sets. */
 const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   root: ['root'],
   state: ['state'],
@@ -69,27 +69,27 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose key is a whole number, or a list, which the flag has with commas. */
+/** Flags whose key is a whole number, and flags whose key is a list, which the flag separates by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
 const LISTS: readonly string[] = ['cniBinDir'];
 
 type Table = Record<string, unknown>;
 
-/** The content of a file with the flags over it. What is no table where a flag needs one stays, for the schema to refuse. */
-export function layFlags(content: Table, flags: ConfigFlags): Table {
-  return Object.entries(KEYS).reduce((laid, [flag, path]) => {
+/** The content of a file with the flags applied. A value that should be a table but is not stays, and the schema refuses it. */
+export function applyFlags(content: Table, flags: ConfigFlags): Table {
+  return Object.entries(KEYS).reduce((content, [flag, path]) => {
     const value = flags[flag as keyof ConfigFlags];
-    return value === undefined ? laid : withValue(laid, path, keyValueOf(flag, value));
+    return value === undefined ? content : withValue(content, path, keyValueOf(flag, value));
   }, content);
 }
 
-/** What is no number where a key needs one stays, too. */
+/** An invalid number stays a string, and the schema refuses it. */
 function keyValueOf(flag: string, value: string): string | number | string[] {
   if (LISTS.includes(flag)) return value.split(',');
   return NUMBERS.includes(flag) && /^\d+$/.test(value) ? Number(value) : value;
 }
 
-/** The flag, as it is typed, that set the key at `path`. */
+/** The flag, such as `--pod-logs`, that set the key at `path`. */
 export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string | undefined {
   const found = Object.entries(KEYS).find(
     ([flag, key]) => flags[flag as keyof ConfigFlags] !== undefined && key.join('.') === path.join('.'),
@@ -97,7 +97,7 @@ export function flagOf(path: readonly PropertyKey[], flags: ConfigFlags): string
   return found === undefined ? undefined : flagName(found[0]);
 }
 
-/** `podLogs` as it is typed: `--pod-logs`. */
+/** The flag on the command line for a name: `--pod-logs` for `podLogs`. */
 export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

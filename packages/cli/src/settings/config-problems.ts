@@ -1,10 +1,10 @@
 import { didYouMean } from '@podwright/base';
 import * as z from 'zod';
 
-/** One thing that is wrong with a configuration: where, and what. */
+/** A problem of a configuration: the path of the key, and the message. */
 export type ConfigProblem = { path: PropertyKey[]; message: string };
 
-/** What each of zod's issues means for a user who edits the file. `schema` tells which keys there are. */
+/** Translates zod's issues for a user who edits the file. `schema` provides the known keys. */
 export function configProblems(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
   return issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
@@ -22,7 +22,7 @@ function unknownKey(key: string, known: string[]): string {
 
 const KINDS: Record<string, string> = {
   string: 'a string',
-  // every number of a configuration is one of something
+  // every number of the configuration is a whole number
   int: 'a whole number',
   number: 'a whole number',
   boolean: 'true or false',
@@ -53,7 +53,7 @@ const isSize = (origin: string) => origin === 'string' || origin === 'array';
 
 type JsonSchema = { properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema; items?: JsonSchema };
 
-/** The keys that there may be in the table at `path`. */
+/** The known keys of the table at `path`. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: JsonSchema | undefined = z.toJSONSchema(schema, { io: 'input' }) as JsonSchema;
   for (const key of path) at = at?.properties?.[String(key)] ?? at?.additionalProperties ?? at?.items;

@@ -8,7 +8,7 @@ import { parseConfig } from './parse-config.ts';
 
 const document = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** What one key is, as the document writes it. */
+/** A key as the document describes it. */
 type Key = { type: string; default: string };
 
 type JsonSchema = {
@@ -20,7 +20,7 @@ type JsonSchema = {
   additionalProperties?: JsonSchema | false;
 };
 
-/** A configuration in which every table is there, so that every default is. */
+/** A configuration with every table, so that it has every default. */
 const everything = parseConfig(
   '[runtime.handlers.name]\ntask = "shim-v2"\nshim = {}\n[runtime.plugins.name]\npackage = "x"\n[runtime.tcp]\nport = 1\ninsecure = true\n',
   'everything',
@@ -41,7 +41,7 @@ function defaultOf(path: string[], needed: boolean): string {
   return value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
 }
 
-/** Every key of the schema by its path; tables of names have the name NAME. */
+/** Every key of the schema by its path. A table's user-chosen name is NAME. */
 function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, at]): [string, Key][] => {
     const here = [...path, name];
@@ -53,7 +53,7 @@ function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
   });
 }
 
-/** Every key of the document's tables; the headings say where they are. */
+/** Every key in the tables of the document, below the table of the heading. */
 function documentKeys(): [string, Key][] {
   let table = '';
   return document.split('\n').flatMap((line): [string, Key][] => {
@@ -66,21 +66,21 @@ function documentKeys(): [string, Key][] {
   });
 }
 
-test('the document and the schema name the same keys, types and defaults', () => {
+test('the document and the schema have the same keys, types and defaults', () => {
   const schema = z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema;
   assert.deepEqual(Object.fromEntries(documentKeys()), Object.fromEntries(schemaKeys(schema)));
 });
 
-test('the examples of the document are configurations', () => {
+test('the examples of the document are valid configurations', () => {
   const examples = [...document.matchAll(/```toml\n(.*?)```/gs)].map((match) => match[1]!);
   assert.ok(examples.length >= 7);
   for (const example of examples) parseConfig(example, 'example');
 });
 
-test('the example of an error is the one that is told', () => {
-  const told = /^podwright: (read .*)$/m.exec(document)?.[1];
+test('the example of an error is the actual message', () => {
+  const message = /^podwright: (read .*)$/m.exec(document)?.[1];
   const text = '\n\n\n\n\n[runtime]\nsnapshotter = "overlay"\n';
-  assert.throws(() => parseConfig(text, '/etc/podwright/config.toml'), { message: told });
+  assert.throws(() => parseConfig(text, '/etc/podwright/config.toml'), { message });
 });
 
 /** Keys of `[kubelet]` without a field or flag of upstream's kubelet. */

@@ -2,24 +2,24 @@ import type { ConfigFlags } from './config-flags.ts';
 import type { ConfigProblem } from './config-problems.ts';
 
 /**
- * What runs a node's containers: a Docker Engine through a dockershim in the node's process, or a runtime with a CRI of its own, which
- * for a node the table `[runtime]` sets up. The words are those of upstream's flag.
+ * The runtime of a node's containers, with the values of upstream's `--container-runtime`: `docker` is a Docker Engine through a
+ * dockershim in the node's process; `remote` is a CRI runtime, which the table `[runtime]` configures for `podwright node`.
  */
 export type ContainerRuntime = 'docker' | 'remote';
 
 type Table = Record<string, unknown>;
 
-/** Takes `runtime = "docker"` out of what a file says, where it stands in the place of the table. */
+/** Removes `runtime = "docker"`, which a file may have instead of the table `[runtime]`. */
 export function takeContainerRuntime(content: Table): { content: Table; containerRuntime: ContainerRuntime } {
   const { runtime, ...others } = content;
   if (runtime !== 'docker') return { content, containerRuntime: 'remote' };
   return { content: others, containerRuntime: 'docker' };
 }
 
-/** Settings of a runtime of our own that nothing would come of on a Docker Engine. */
+/** Reports settings that would have no effect on a Docker Engine. */
 export function dockerProblems(content: Table, flags: ConfigFlags): ConfigProblem[] {
   const network = content.network as Table | undefined;
-  const message = 'is for our own runtime, and this node has runtime = "docker"; leave it out';
+  const message = 'applies only to the built-in runtime, but this node has runtime = "docker"; remove it';
   const given: [path: string[], isGiven: boolean][] = [
     [['network', 'mode'], network?.mode !== undefined],
     [['network', 'bridge'], network?.bridge !== undefined || flags.bridge !== undefined],

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { path } from './path-schema.ts';
 
-/** A unix socket as clients of Docker and of the CRI name it. */
+/** A unix socket, with or without `unix://`, as clients of Docker and of the CRI write it. */
 const socket = z
   .string()
   .regex(/^(unix:\/\/)?\/./, 'must be unix:// and the absolute path of a socket')
@@ -17,7 +17,7 @@ const isCidr = (value: string) => {
 const duration = z
   .string()
   .regex(/^(\d+(\.\d+)?(ms|s|m|h))+$/, 'must be a duration such as 30s, 1m or 1m30s')
-  .refine((value) => /[1-9]/.test(value), 'must be more than nothing');
+  .refine((value) => /[1-9]/.test(value), 'must be longer than 0');
 
 const MAX_MTU = 65_535;
 

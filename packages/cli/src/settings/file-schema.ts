@@ -7,8 +7,8 @@ import { DEFAULT_POD_LOGS, DEFAULT_ROOT, DEFAULT_STATE } from './node-paths.ts';
 import { optionalPath, path } from './path-schema.ts';
 import { RuntimeSchema } from './runtime-schema.ts';
 
-/** A field of an HTTP request (RFC 9110, 5). */
-const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is no name of a header field');
+/** The name of a header field of an HTTP request (RFC 9110, 5). */
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a valid name of a header field');
 const headerValue = z.string().regex(/^[\t -~\u00a0-\u00ff]*$/, 'has characters that a header field may not have');
 
 const hasNoCredentials = (url: string) => {
@@ -18,7 +18,7 @@ const hasNoCredentials = (url: string) => {
 
 const NEEDS_KUBECONFIG =
   'needs the kubeconfig of a cluster: add --kubeconfig PATH, or kubeconfig = "PATH" in the table cluster of the file; ' +
-  'a node without a cluster has its settings in the table kubelet';
+  'a node without a cluster is configured in the table kubelet';
 
 const isCollector = (endpoint: string) => {
   try {
@@ -44,7 +44,7 @@ const ServerSchema = z.strictObject({
 
 const amounts = z.record(z.string(), z.string());
 
-/** When pods are evicted because the host runs short. */
+/** Thresholds at which pods are evicted, named as in KubeletConfiguration. */
 const EvictionSchema = z
   .strictObject({
     hard: amounts.optional(),
@@ -65,7 +65,7 @@ const EvictionSchema = z
       context.addIssue({ code: 'custom', path: [keys[setting]], message });
   });
 
-/** The configuration file, every key optional; docs/configuration.md explains each. Unknown keys are errors. */
+/** The configuration file. Every key is optional and explained in docs/configuration.md. Unknown keys are errors. */
 export const FileSchema = z.strictObject({
   root: path.default(DEFAULT_ROOT),
   state: path.default(DEFAULT_STATE),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import { parseConfig } from './parse-config.ts';
 
-/** Numbers below a bound, the same in every run (mulberry32). */
+/** Pseudo-random numbers below a bound, the same in every run (mulberry32). */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -81,7 +81,7 @@ const pieces = [
   ],
 ];
 
-test('whatever a file holds, it is read or refused with a place: 3000 mutations', () => {
+test('any content of a file is accepted or refused with its file or flag: 3000 mutations', () => {
   const random = seededRandom(20261121);
   let refused = 0;
   for (let round = 0; round < 3000; round++) {
@@ -104,7 +104,7 @@ test('whatever a file holds, it is read or refused with a place: 3000 mutations'
   assert.equal(Object.hasOwn(Object.prototype, 'x'), false);
 });
 
-test('deep nesting and long lines are refused or read, not crashed on', () => {
+test('deep nesting and long lines are accepted or refused without a crash', () => {
   for (const text of [
     `a = ${'['.repeat(100_000)}`,
     `a = ${'{a='.repeat(50_000)}`,

@@ -41,6 +41,6 @@ for (const [path, line] of places) {
   });
 }
 
-test('a file of many lines is not searched', () => {
+test('a file with too many lines is not searched', () => {
   assert.equal(lineOfKey('\n'.repeat(5000), ['x']), undefined);
 });

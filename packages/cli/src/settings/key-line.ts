@@ -1,14 +1,14 @@
 import { parse } from 'smol-toml';
 
-/** Files longer than this are not searched: each line costs a parse of what is above it. */
+/** Longer files are not searched: for each line, the text up to it is parsed. */
 const MAX_LINES = 500;
 
 /**
- * The line, from 1, on which the value of a key is set, or the deepest of the tables around it that the file names.
- * `undefined` if the file names none of them. `text` must be valid TOML.
+ * The line, from 1, on which a key is set, or else its innermost table that is in the file. `undefined` if the file has none of them.
+ * `text` must be valid TOML.
  *
- * The file is read line by line until the key is there: the line after the last beginning of the file that is complete and
- * does not have it yet is where it starts. So nothing of the syntax has to be known here.
+ * The search parses growing beginnings of the file until one contains the key. The key starts on the line after the longest valid
+ * beginning without it. So this function needs no knowledge of TOML's syntax.
  */
 export function lineOfKey(text: string, path: readonly PropertyKey[]): number | undefined {
   const lines = text.split('\n');
@@ -28,7 +28,7 @@ export function lineOfKey(text: string, path: readonly PropertyKey[]): number | 
   return found;
 }
 
-/** How many steps of the path are there; `undefined` while the text ends in the middle of a value. */
+/** The number of path elements that exist in the text; `undefined` if the text ends inside a value. */
 function depthIn(text: string, path: readonly PropertyKey[]): number | undefined {
   let value: unknown;
   try {

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import type { z } from 'zod';
 
-/** Where a TCP server listens; port 0 is any free one. */
+/** The address of a TCP server. Port 0 is any free port. */
 export type ListenAddress = { host: string; port: number };
 
 const LOOPBACK = '127.0.0.1';
 const MAX_PORT = 65_535;
 
 /**
- * Reads `9464`, which is on loopback, `192.0.2.1:9464` or `[2001:db8::1]:9464`, as a transform of a schema. A host must be given by
- * address, and `:9464` is refused: other programs take it for all addresses.
+ * Parses `9464` (on loopback), `192.0.2.1:9464` or `[2001:db8::1]:9464`, as a transform of a zod schema. The host must be an IP address.
+ * `:9464` is refused, since it means all addresses in other programs.
  */
 export function parseListenAddress(text: string, context: z.RefinementCtx): ListenAddress {
   const match = /^(?:(?:\[([^\]]*)\]|([^:]*)):)?(\d{1,5})$/.exec(text);

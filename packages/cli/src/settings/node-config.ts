@@ -8,38 +8,38 @@ import { DEFAULT_FILE, DEFAULT_POD_LOGS, type NodePaths, nodePaths } from './nod
 import { parseConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 
-/** A node's settings, complete. All paths are absolute. */
+/** The complete settings of a node. All paths are absolute. */
 export type NodeConfig = FileSettings &
   NodePaths & {
     manifests: string;
     node_name: string;
     container_logs: string;
     container_runtime: ContainerRuntime;
-    /** The file that the settings are from, or where it would be: what they name relatively is relative to it. */
+    /** The configuration file, or its default path if there is none. Relative paths in the settings are relative to it. */
     file: string;
   };
 
-/** What every command gets: where its node is, all settings, and the flags that select the same node for another process of ours. */
+/** The input of every command: the node's paths, its settings, and the flags that select the same node for another podwright process. */
 export type CommandContext = { config: NodePaths; settings: () => Promise<NodeConfig>; configArgs: string[] };
 
-/** Where log collectors look for links to containers' logs. A node with logs elsewhere has none there unless told. */
+/** The directory in which log collectors expect links to container logs. By default, only a node with logs in `/var/log/pods` uses it. */
 const HOST_CONTAINER_LOGS = '/var/log/containers';
 
 /**
- * Reads the configuration file (`--config`, else the default place if it is there) and lays the flags over it.
- * Errors (`invalid_argument`) name the file, the line, the key and the value, and say what would be right.
+ * Reads the configuration file (`--config`, or else the default path if it exists) and applies the flags. Throws `invalid_argument` with
+ * the file, line, key and value of each problem and what would be valid.
  */
 export function loadConfig(flags: ConfigFlags): NodeConfig {
   const file = givenFile(flags);
   return configOfText(file === undefined ? '' : readText(file), { file, flags });
 }
 
-/** The file that the settings are in, if there is one: `--config`, or the default place. */
+/** The path of the configuration file: `--config`, or else the default path if it exists. */
 export function givenFile({ config }: ConfigFlags): string | undefined {
   return config !== undefined ? resolve(config) : existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined;
 }
 
-/** The settings of a text under the flags. */
+/** Parses the text of a configuration file and applies the flags. */
 export function configOfText(text: string, given: { file: string | undefined; flags: ConfigFlags }): NodeConfig {
   const { file = DEFAULT_FILE, flags } = given;
   const config = parseConfig(text, file, flags);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 export const DEFAULT_FILE = '/etc/podwright/config.toml';
 export const DEFAULT_ROOT = '/var/lib/podwright';
 export const DEFAULT_STATE = '/run/podwright';
-/** Where kubelets have the logs of containers. */
+/** The directory of container logs, as in upstream's kubelet. */
 export const DEFAULT_POD_LOGS = '/var/log/pods';
 
-/** Where a node is: what its clients need of its settings. All paths are absolute. */
+/** The paths of a node that its clients need. All are absolute. */
 export type NodePaths = {
   root: string;
   state: string;
-  /** Sockets of this node: the local API and the CRI. */
+  /** The socket of the local API. */
   apiSocket: string;
   criSocket: string;
 };

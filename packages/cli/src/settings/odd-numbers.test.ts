@@ -7,7 +7,7 @@ import { runtimeOptions } from '../daemon/runtime-options.ts';
 import { FileSchema } from './file-schema.ts';
 import { configOfText } from './node-config.ts';
 
-/** As TOML has them. */
+/** Odd numbers in TOML's syntax. */
 const ODD = [
   '0',
   '-0',
@@ -21,12 +21,12 @@ const ODD = [
   '9007199254740991',
   '9007199254740993',
 ];
-/** What else the table of a key needs. */
+/** Required keys of a table besides the tested one. */
 const NEEDED: Record<string, string> = { 'runtime.tcp': 'insecure = true\n' };
 
 type JsonSchema = { type?: string; properties?: Record<string, JsonSchema>; additionalProperties?: JsonSchema | false };
 
-/** Every key that takes a number, by its path. */
+/** The path of every key that takes a number. */
 function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): string[][] {
   return Object.entries(properties).flatMap(([name, at]) => {
     const here = [...path, name];
@@ -37,7 +37,7 @@ function numberKeys({ properties = {} }: JsonSchema, path: string[] = []): strin
 
 const keys = numberKeys(z.toJSONSchema(FileSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 
-/** Every number in the options of both parts of a node. */
+/** All numbers in a value and its properties. */
 function numbersIn(value: unknown, seen = new Set<unknown>()): number[] {
   if (typeof value === 'number') return [value];
   if (typeof value !== 'object' || value === null || seen.has(value)) return [];
@@ -45,7 +45,7 @@ function numbersIn(value: unknown, seen = new Set<unknown>()): number[] {
   return Object.values(value).flatMap((one) => numbersIn(one, seen));
 }
 
-test('an odd number of the settings is refused with its line and key, or is one that a node works with', () => {
+test('an odd number in the settings is refused with its line and key, or results in valid options', () => {
   assert.ok(keys.length > 15, String(keys.length));
   for (const path of keys)
     for (const number of ODD) {
@@ -53,10 +53,10 @@ test('an odd number of the settings is refused with its line and key, or is one 
       const text = `${table === '' ? '' : `[${table}]\n`}${NEEDED[table] ?? ''}${key} = ${number}\n`;
       try {
         const config = configOfText(text, { file: '/c.toml', flags: {} });
-        const place = { defaults: UPSTREAM_DEFAULTS, runtimeEndpoint: 'unix:///none', criApiVersion: 'v1' } as const;
-        const used = numbersIn([kubeletOptionsOf(config, place), runtimeOptions(config)]);
+        const node = { defaults: UPSTREAM_DEFAULTS, runtimeEndpoint: 'unix:///none', criApiVersion: 'v1' } as const;
+        const used = numbersIn([kubeletOptionsOf(config, node), runtimeOptions(config)]);
         assert.ok(!used.some(Number.isNaN), `${text}: a number of the options is NaN`);
-        assert.ok(!['nan', 'inf', '-inf', '0.5', '1e300'].includes(number), `${text}: taken`);
+        assert.ok(!['nan', 'inf', '-inf', '0.5', '1e300'].includes(number), `${text}: accepted`);
       } catch (error) {
         assert.ok(error instanceof PodwrightError && error.code === 'invalid_argument', `${text}: ${error}`);
         assert.match(error.message, new RegExp(`/c\\.toml:\\d+.*(?:${key}|number|integer|Integer)`), text);

@@ -18,7 +18,7 @@ const refused: [string, string, RegExp][] = [
   ['a wrong type', '[kubelet]\nmax_pods = "many"\n', /c\.toml:2: kubelet\.max_pods = "many": must be a whole number$/],
   ['a fraction', '[kubelet]\nmax_pods = 1.5\n', /max_pods = 1\.5: must be a whole number$/],
   ['a value out of range', '[runtime]\nstreaming_port = 70000\n', /c\.toml:2: .*70000: must be at most 65535$/],
-  ['a word that is none of them', 'log_level = "loud"', /"loud": must be one of debug, info, warn, error$/],
+  ['a word that is none of the allowed ones', 'log_level = "loud"', /"loud": must be one of debug, info, warn, error$/],
   ['a value where a table must be', 'network = 3', /c\.toml:1: network = 3: must be a table$/],
   ['an empty list', '[network]\ncni_bin_dirs = []', /cni_bin_dirs = \[\]: must not be empty$/],
   [
@@ -48,7 +48,7 @@ const refused: [string, string, RegExp][] = [
     /c\.toml:2: .*is none of crun, runc; did you mean "crun"/,
   ],
   [
-    'an image that is not used',
+    'a pause image that is not used',
     '[runtime.handlers.x]\npause_image = "pause:3"',
     /c\.toml:2: .*pause_image = "pause:3": is used with sandbox = "pause" alone$/,
   ],
@@ -58,7 +58,7 @@ const refused: [string, string, RegExp][] = [
     /runtime\.streaming_key: is needed with streaming_cert$/,
   ],
   [
-    'a header field that is no list',
+    'a header field that is not a list',
     '[kubelet]\nstatic_pod_url_header = { Authorization = "Bearer s3cret" }',
     /^read c\.toml:2: kubelet\.static_pod_url_header\.Authorization: must be a list$/,
   ],
@@ -70,7 +70,7 @@ const refused: [string, string, RegExp][] = [
   [
     'the name of a header field that cannot be sent',
     '[kubelet.static_pod_url_header]\n"X Token" = ["s3cret"]',
-    /^read c\.toml:2: kubelet\.static_pod_url_header\."X Token": the name is no name of a header field$/,
+    /^read c\.toml:2: kubelet\.static_pod_url_header\."X Token": the name is not a valid name of a header field$/,
   ],
   [
     'a password in a URL',
@@ -82,9 +82,13 @@ const refused: [string, string, RegExp][] = [
     '[kubelet]\nstatic_pod_url = "ftp://me:s3cret@config.example/"',
     /^read c\.toml:2: kubelet\.static_pod_url: must be an http or https URL$/,
   ],
-  ['a cgroup driver that there is not', '[runtime]\ncgroup_driver = "sytemd"', /runtime\.cgroup_driver = "sytemd"/],
+  ['an unknown cgroup driver', '[runtime]\ncgroup_driver = "sytemd"', /runtime\.cgroup_driver = "sytemd"/],
   ['a plugin without a package', '[runtime.plugins.x]', /c\.toml:1: runtime\.plugins\.x\.package: is needed$/],
-  ['a plugin with a taken name', '[runtime.plugins.native]\npackage = "x"', /plugins\.native: is the name of a part/],
+  [
+    'a plugin with a taken name',
+    '[runtime.plugins.native]\npackage = "x"',
+    /plugins\.native: is the name of a built-in plugin/,
+  ],
   [
     'TCP without certificates',
     '[runtime.tcp]\nport = 1',
@@ -92,14 +96,14 @@ const refused: [string, string, RegExp][] = [
   ],
   ['TCP without a port', '[runtime.tcp]', /runtime\.tcp\.port: is needed/],
   [
-    'plain TCP that others reach',
+    'plain TCP on all addresses',
     '[runtime.tcp]\nport = 1\naddress = "0.0.0.0"\ninsecure = true',
     /c\.toml:4: runtime\.tcp\.insecure = true: is for a loopback address only/,
   ],
   [
     'plain TCP with certificates',
     '[runtime.tcp]\nport = 1\ncert = "/x"\ninsecure = true',
-    /c\.toml:4: .*does not go with certificates/,
+    /c\.toml:4: .*excludes certificates/,
   ],
   ['an address that is a name', '[runtime]\nstreaming_address = "localhost"', /must be an IPv4 or IPv6 address$/],
   [
@@ -118,17 +122,17 @@ const refused: [string, string, RegExp][] = [
   ['metrics at a number', 'metrics_address = 9464', /metrics_address = 9464: must be a string/],
 ];
 for (const [what, text, message] of refused) {
-  test(`${what} is refused with its place and what would be right`, () => {
+  test(`${what} is refused with its line and a hint`, () => {
     assert.throws(() => parseConfig(text, 'c.toml'), { code: 'invalid_argument', message });
   });
 }
 
-test('a flag that is wrong is named as it was typed', () => {
+test('an invalid flag is named as on the command line', () => {
   const message = /^read --log-level: log_level = "loud": must be one of/;
   assert.throws(() => parseConfig('root = "/x"', 'c.toml', { logLevel: 'loud' }), { message });
 });
 
-test('runtime = "docker" is a node on a Docker Engine, where settings of our own runtime are refused', () => {
+test('runtime = "docker" selects a Docker Engine and refuses settings of the built-in runtime', () => {
   const { container_runtime: runtime, dockershim } = parseConfig(
     'runtime = "docker"\n[dockershim]\ndocker_endpoint = "unix:///d.sock"',
     'c.toml',
@@ -139,29 +143,32 @@ test('runtime = "docker" is a node on a Docker Engine, where settings of our own
   const refuse = (text: string, message: RegExp, flags = {}) =>
     assert.throws(() => parseConfig(text, 'c.toml', flags), { code: 'invalid_argument', message });
   refuse('runtime = "dockr"', /c\.toml:1: runtime = "dockr": must be a table, or "docker"/);
-  refuse('runtime = "docker"\n[network]\nbridge = "b0"', /c\.toml:3: network\.bridge = "b0": is for our own runtime/);
-  refuse('runtime = "docker"', /^read --ready-sandboxes: .*our own runtime/, { readySandboxes: '1' });
+  refuse(
+    'runtime = "docker"\n[network]\nbridge = "b0"',
+    /c\.toml:3: network\.bridge = "b0": applies only to the built-in runtime/,
+  );
+  refuse('runtime = "docker"', /^read --ready-sandboxes: .*the built-in runtime/, { readySandboxes: '1' });
   refuse(
     '[dockershim]\nhairpin_mode = "on"',
     /c\.toml:2: dockershim\.hairpin_mode = "on": must be one of hairpin-veth/,
   );
   refuse('', /^read --docker-endpoint: .*must be unix:\/\//, { dockerEndpoint: 'tcp://h:1' });
-  refuse('[dockershim]\nimage_pull_progress_deadline = "0s"', /must be more than nothing/);
+  refuse('[dockershim]\nimage_pull_progress_deadline = "0s"', /must be longer than 0/);
 });
 
-test('flags win over the file', () => {
+test('flags override the file', () => {
   const text = 'root = "/x"\n[network]\nbridge = "one"\nsubnet = "10.1.0.0/16"';
   const { root, network } = parseConfig(text, 'c.toml', { root: '/y', bridge: 'two' });
   assert.deepEqual([root, network.bridge, network.subnet], ['/y', 'two', '10.1.0.0/16']);
 });
 
-test('a flag that is a number is one, or is refused', () => {
+test('the flag of a number is parsed or refused', () => {
   assert.equal(parseConfig('', 'c.toml', { readySandboxes: '0' }).runtime.ready_sandboxes, 0);
   const message = /^read --ready-sandboxes: runtime\.ready_sandboxes = "-1": must be a whole number/;
   assert.throws(() => parseConfig('', 'c.toml', { readySandboxes: '-1' }), { message });
 });
 
-test('metrics are served on loopback where only a port is given, and nowhere by default', () => {
+test('metrics are served on loopback if only a port is given, and nowhere by default', () => {
   const check = (given: string, expected: object) =>
     assert.deepEqual(parseConfig(`metrics_address = "${given}"`, 'c.toml').metrics_address, expected);
   check('9464', { host: '127.0.0.1', port: 9464 });
@@ -171,7 +178,7 @@ test('metrics are served on loopback where only a port is given, and nowhere by 
   assert.equal(parseConfig('', 'c.toml', { metricsAddress: '1' }).metrics_address?.port, 1);
 });
 
-test('an empty file is a whole configuration', () => {
+test('an empty file is a valid configuration', () => {
   const { runtime, network } = parseConfig('', 'c.toml');
   assert.deepEqual(runtime.handlers, {});
   assert.equal(runtime.tcp, undefined);
@@ -204,7 +211,7 @@ insecure = true
   assert.equal(JSON.stringify(runtime.plugins.reflink?.settings), '{"deep":{"list":[1,"two"]}}');
 });
 
-test('only the first of many problems are told', () => {
+test('only the first problems are reported', () => {
   const text = Array.from({ length: 100 }, (_, index) => `key${index} = 1`).join('\n');
   assert.throws(
     () => parseConfig(text, 'c.toml'),

@@ -1,6 +1,6 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { parse, TomlError } from 'smol-toml';
-import { type ConfigFlags, flagOf, layFlags } from './config-flags.ts';
+import { applyFlags, type ConfigFlags, flagOf } from './config-flags.ts';
 import { type ConfigProblem, configProblems } from './config-problems.ts';
 import { type ContainerRuntime, dockerProblems, takeContainerRuntime } from './container-runtime.ts';
 import { FileSchema, type FileSettings } from './file-schema.ts';
@@ -9,12 +9,12 @@ import { referenceProblems } from './runtime-references.ts';
 
 const MAX_PROBLEMS = 10;
 const MAX_VALUE_LENGTH = 60;
-/** Values of these keys may hold tokens, which are for no log. */
+/** Values of these keys may contain tokens and must not appear in errors or logs. */
 const SECRET_KEYS: readonly PropertyKey[] = ['static_pod_url', 'static_pod_url_header'];
 
 /**
- * The settings that a text holds, under the flags. `file` is its name in errors (`invalid_argument`), which name each place,
- * key and value that is wrong and say what would be right.
+ * Parses the text of a configuration file and applies the flags. `file` is its name in errors. Throws `invalid_argument` with the line,
+ * key and value of each problem and what would be valid.
  */
 export function parseConfig(
   text: string,
@@ -22,8 +22,8 @@ export function parseConfig(
   flags: ConfigFlags = {},
 ): FileSettings & { container_runtime: ContainerRuntime } {
   const { content, containerRuntime } = takeContainerRuntime(parseToml(text, file));
-  const laid = layFlags(content, flags);
-  const parsed = FileSchema.safeParse(laid, { reportInput: true });
+  const merged = applyFlags(content, flags);
+  const parsed = FileSchema.safeParse(merged, { reportInput: true });
   const problems = [
     ...(containerRuntime === 'docker' ? dockerProblems(content, flags) : []),
     ...(parsed.success ? referenceProblems(parsed.data.runtime) : configProblems(FileSchema, parsed.error.issues)),
@@ -32,12 +32,12 @@ export function parseConfig(
   const lines = problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const line = lineOfKey(text, problem.path);
     const place = flagOf(problem.path, flags) ?? (line === undefined ? file : `${file}:${line}`);
-    return `${place}: ${nameAndValue(problem, laid)}: ${problem.message}`;
+    return `${place}: ${nameAndValue(problem, merged)}: ${problem.message}`;
   });
   throw new PodwrightError('invalid_argument', `read ${lines.join('\n')}`);
 }
 
-/** `key = value`, or the key alone where there is no value that fits a line, or one that is secret. */
+/** `key = value`, or only the key if the value is missing, a table or secret. */
 function nameAndValue({ path }: ConfigProblem, content: unknown): string {
   const name = path.map((key) => quoteKey(String(key))).join('.') || 'the file';
   const value = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], content);
@@ -46,7 +46,6 @@ function nameAndValue({ path }: ConfigProblem, content: unknown): string {
   return `${name} = ${shorten(JSON.stringify(value))}`;
 }
 
-/** Keys may hold anything in quotes. */
 const quoteKey = (key: string) => (/^[\w-]{1,64}$/.test(key) ? key : shorten(JSON.stringify(key)));
 
 const shorten = (text: string) => (text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text);

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { wrapError } from '@podwright/base';
 
-/** Far more than any configuration has: a larger file was named by mistake. */
+/** A configuration is much smaller: a larger file was named by mistake. */
 const MAX_FILE_BYTES = 1 << 20;
 
-/** `invalid_argument` for what cannot be read, or is too large. */
+/** Throws `invalid_argument` if the file cannot be read or is too large. */
 export function readText(file: string): string {
   try {
     const { size } = statSync(file);

@@ -5,10 +5,10 @@ import type { RuntimeSettings } from './runtime-schema.ts';
 const SNAPSHOTTERS = ['auto', 'overlayfs', 'native'];
 const TASK_RUNTIMES = ['oci', 'shim-v2'];
 const CONTROLLERS = ['pinned', 'pause', 'shim'];
-/** Handlers that are there, where they work, without being configured. */
+/** Handlers that exist without configuration if their program works on the host. */
 const FOUND_HANDLERS = ['crun', 'runc'];
 
-/** What the keys of `[runtime]` say about each other: names that mean nothing, and settings that do not go together. */
+/** Problems between keys of `[runtime]`: references to unknown names, and settings that exclude each other. */
 export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   const plugins = Object.keys(runtime.plugins);
   const unknown = (path: PropertyKey[], value: string, known: string[]) =>
@@ -34,7 +34,7 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   ];
 }
 
-/** Settings of one handler that do not go together. */
+/** Settings of one handler that exclude each other. */
 function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigProblem[] {
   const { task, program, sandbox, pause_image: image, shim } = handler;
   const problems: ConfigProblem[] = [];
@@ -46,7 +46,7 @@ function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigPr
   if (image !== undefined && sandbox !== 'pause')
     problems.push({ path: ['pause_image'], message: 'is used with sandbox = "pause" alone' });
   if (sandbox === 'shim' && task !== 'shim-v2')
-    problems.push({ path: ['sandbox'], message: 'needs task = "shim-v2": the containers are in what the shim makes' });
+    problems.push({ path: ['sandbox'], message: 'needs task = "shim-v2": containers run in the sandbox of the shim' });
   if (shim !== undefined && task !== 'shim-v2')
     problems.push({ path: ['shim'], message: 'is used with task = "shim-v2" alone' });
   if (shim?.config_type !== undefined && shim.config_path === undefined)
@@ -60,7 +60,7 @@ function pluginProblems(plugins: string[]): ConfigProblem[] {
     .filter((id) => taken.includes(id))
     .map((id) => ({
       path: ['runtime', 'plugins', id],
-      message: 'is the name of a part of Podwright; give the plugin another',
+      message: 'is the name of a built-in plugin; choose another',
     }));
 }
 
@@ -77,13 +77,11 @@ function tcpProblems({ tcp }: RuntimeSettings): ConfigProblem[] {
   const missing = files.filter((key) => tcp[key] === undefined);
   if (missing.length === 0 && !tcp.insecure) return [];
   if (!tcp.insecure) {
-    const message = 'is needed: the CRI is served over TCP to clients with a certificate of ours alone';
+    const message = 'is needed: the CRI is served over TCP only to clients with a certificate of client_ca';
     return missing.map((key) => ({ path: ['runtime', 'tcp', key], message }));
   }
   if (missing.length < files.length)
-    return [
-      { path: ['runtime', 'tcp', 'insecure'], message: 'does not go with certificates; leave one or the other out' },
-    ];
+    return [{ path: ['runtime', 'tcp', 'insecure'], message: 'excludes certificates; remove one of them' }];
   if (/^127\.|^::1$/.test(tcp.address)) return [];
   return [
     { path: ['runtime', 'tcp', 'insecure'], message: 'is for a loopback address only; set cert, key and client_ca' },

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import { path } from './path-schema.ts';
 
-/** What a runtime handler or a plugin may be called: a RuntimeClass names its handler by a DNS label. */
+/** The name of a runtime handler or plugin: a DNS label, as in a RuntimeClass. */
 const name = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be lower case letters, digits and "-", at most 63 of them');
@@ -38,10 +38,10 @@ const TcpSchema = z.strictObject({
   insecure: z.boolean().default(false),
 });
 
-/** More would be taken by no burst, and cost the kernel more than they save. */
+/** No burst of pods needs more, and more would cost the kernel more than they save. */
 const MAX_READY_SANDBOXES = 64;
 
-/** The kernel takes no more unless fs.nr_open is raised; what this process may not give is lowered. */
+/** The kernel's maximum unless fs.nr_open is raised. A value above this process's own limit is lowered. */
 const openFiles = z
   .int()
   .min(1)
