@@ -201,7 +201,8 @@ test('a CNI plugin that hangs is seen in the trace, and does not keep Ctrl-C fro
   await place.loadImage();
   const file = place.file('a.yaml', podManifest('a', forever));
   const run = place.start('--config', place.path('config.toml'), 'run', file);
-  const hangs = /^run sandbox .*▒\n {2}under way\n {2}RunPodSandbox .*▒\n(?:.*\n)*.*CNI ADD pwtest.*▒\n +under way$/m;
+  const hangs =
+    /^run sandbox .*▒\n {2}in progress\n {2}RunPodSandbox .*▒\n(?:.*\n)*.*CNI ADD pwtest.*▒\n +in progress$/m;
   await place.until(async () => hangs.test((await place.call('trace', 'a')).out));
   run.child.kill('SIGINT');
   assert.equal((await run.ended()).code, 130);

@@ -108,7 +108,7 @@ test('exec takes a plain command, passes exit codes on, and tells 126 and 127 as
   assert.equal(denied.code, 126, denied.err);
   assert.match(denied.err, /[Pp]ermission denied|not permitted/);
   const bare = await place.call('exec', 'web');
-  assert.match(bare.err, /what to run\?/);
+  assert.match(bare.err, /the command is missing/);
 });
 
 /** Processes whose parent this is. */
@@ -268,7 +268,7 @@ test('port-forward reaches several ports, also after a reset and a restart of th
   cut.resetAndDestroy();
   assert.match(await request(port), /hello/);
   assert.equal(await request(closed).catch(() => ''), '');
-  await forward.until(/port 81 of pod web: nobody listens there/);
+  await forward.until(/port 81 of pod web: no process listens there/);
   const [, out] = await said('restart', 'web', '-c', 'server');
   assert.match(out, /^container server of pod web runs again, restarted once in all\n$/);
   await place.until(async () => (await request(port).catch(() => '')).includes('hello'));

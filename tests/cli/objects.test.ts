@@ -121,7 +121,7 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   assert.match(titles('ps', '-o', 'wide'), /^NAMESPACE NAME READY STATUS .*IMAGES$/); // of pods in two namespaces
   const wide = rowsAt(80, 'ps', '-o', 'wide');
   assert.match(wide[0]!, / IP +AGE +IMAGES$/);
-  assert.match(wide.join(' '), /this terminal has no room for .*QOS, UID: pipe the output/);
+  assert.match(wide.join(' '), /this terminal is too narrow for .*QOS, UID: pipe the output/);
   assert.match(rowsAt(300, 'ps', '-o', 'wide').join(' '), /^NAMESPACE .* QOS +UID +IMAGES (?!.*this terminal)/);
   for (const columns of [60, 80]) {
     const text = rowsAt(columns, 'events').join(' ').replaceAll(/ +/g, ' ');
@@ -173,7 +173,7 @@ test('get tells changes as they come', async () => {
 test('labels and annotations are set, seen in the container, and stay over an apply', async () => {
   const { uid } = (await place.json<Pod>('get', 'pod', 'web')).metadata;
   assert.equal(await place.ok('label', 'web', 'tier=front'), 'pod/web labeled\n');
-  await place.fails(/tier is "front" already; --overwrite changes it/, 'label', 'web', 'tier=back');
+  await place.fails(/tier is already "front"; --overwrite changes it/, 'label', 'web', 'tier=back');
   assert.equal(await place.ok('label', 'pods', '-l', 'tier=front', 'tier=back', '--overwrite'), 'pod/web labeled\n');
   assert.equal(await place.ok('annotate', 'pod', 'web', 'note=a b'), 'pod/web annotated\n');
   assert.match(await place.ok('apply', place.file('objects.yaml', manifest)), /^pod default\/web unchanged$/m);

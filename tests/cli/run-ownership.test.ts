@@ -32,7 +32,7 @@ test('what stood before stays, and is not changed without being asked', async ()
   await place.ok('apply', map);
   const once = await place.call('run', '--once', map, place.file('job.yaml', job));
   assert.equal(once.code, 0, once.err);
-  assert.match(once.err, /^configmap settings stood before, and will stay$/m);
+  assert.match(once.err, /^configmap settings existed before this run and will be kept$/m);
   assert.deepEqual([applied('configmap', 'settings'), await names()], [true, []]);
 
   await place.ok('run', '--detach', place.file('web.yaml', podManifest('web', forever)));
@@ -45,7 +45,7 @@ test('what stood before stays, and is not changed without being asked', async ()
   const changed = place.file('changed.yaml', `${settings('two')}---\n${job}`);
   const refused = await place.call('run', '--once', changed);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /configmap settings stands already, with other content; --force replaces it/);
+  assert.match(refused.err, /configmap settings already exists with other content; --force replaces it/);
   assert.deepEqual(await names(), ['web']);
   const command = place.command('run', '--once', changed).join(' ');
   const asked = async (answer: string) => {
@@ -58,7 +58,7 @@ test('what stood before stays, and is not changed without being asked', async ()
   assert.equal((await asked('y\n')).code, 0);
   const forced = await place.call('run', '--once', '--force', map, place.path('input/job.yaml'));
   assert.equal(forced.code, 0, forced.err);
-  assert.match(forced.err, /^configmap settings stood before and was replaced, and will stay$/m);
+  assert.match(forced.err, /^configmap settings existed before this run, replaced, and will be kept$/m);
   assert.equal(applied('configmap', 'settings'), true);
 });
 
@@ -84,7 +84,7 @@ test('status tells what runs where, stop ends it, and the next start begins the 
 
   const out = await place.ok('stop');
   assert.match(out, /^pod default\/front deleted$/m); // as the run itself deletes it at its end
-  assert.match(out, /^the node has ended; its next start begins (mine, web|web, mine) again$/m);
+  assert.match(out, /^the node has stopped; its next start also starts (mine, web|web, mine)$/m);
   assert.throws(() => process.kill(pid as number, 0), { code: 'ESRCH' });
   assert.equal((await session.ended()).code, 1);
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('status tells what runs where, stop ends it, and the next start begins the 
   const deleting = await place.ok('stop', '--delete');
   for (const what of ['pod default/web', 'pod default/job', 'configmap default/settings'])
     assert.match(deleting, new RegExp(`^${what} deleted$`, 'm'));
-  assert.match(deleting, /^the node has ended; its next start begins mine again$/m);
+  assert.match(deleting, /^the node has stopped; its next start also starts mine$/m);
   assert.deepEqual(
     place.leftovers().filter((line) => !/manifests\/mine\.yaml/.test(line)),
     [],
@@ -119,7 +119,7 @@ test('stop --keep leaves the pods to the next node', async () => {
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
   const containerId = async () => (await place.pods())[0]!.status!.containerStatuses![0]!.containerID;
   const before = await containerId();
-  assert.match(await place.ok('stop', '--keep'), /^the node has ended; 1 pod goes on running$/m);
+  assert.match(await place.ok('stop', '--keep'), /^the node has stopped; 1 pod keeps running$/m);
   await place.startDaemon();
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
   assert.equal(await containerId(), before);
@@ -136,16 +136,16 @@ test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', 
   first.child.kill('SIGINT');
   const { code, err } = await first.ended();
   assert.equal(code, 130);
-  const told = /^the node and its pods go on ending; 'podwright .*stop --grace-period 0' ends the pods at once$/m;
+  const told = /^the node and its pods continue to stop; 'podwright .*stop --grace-period 0' kills the pods at once$/m;
   assert.match(err, told);
   assert.match(
     await place.ok('stop', '--grace-period', '0'),
-    /^the node has ended; its next start begins slow again$/m,
+    /^the node has stopped; its next start also starts slow$/m,
   );
   await place.startDaemon();
   assert.match(
     await place.ok('stop', '--delete', '--grace-period', '0'),
-    /^pod default\/slow deleted\nthe node has ended$/m,
+    /^pod default\/slow deleted\nthe node has stopped$/m,
   );
   assert.deepEqual(place.leftovers(), []);
 });
@@ -163,18 +163,18 @@ test('what a killed run has made is named by status, taken over by the same run,
   const other = place.start('run', place.file('other.yaml', podManifest('other', forever)));
   await other.until(/^other +1\/1 +Running/m);
   const watching = place.start('run', place.path('input/other.yaml'));
-  await watching.until(/^pod other: another 'podwright run' has made it, and deletes it at its end$/m);
+  await watching.until(/^pod other: created by another 'podwright run', which removes it at exit$/m);
   assert.deepEqual((await place.ok('ps', '-aq')).split('\n').sort(), ['', 'killed', 'other']);
   for (const run of [watching, other]) {
     run.child.kill('SIGINT');
-    assert.doesNotMatch((await run.ended()).err, /stood before/);
+    assert.doesNotMatch((await run.ended()).err, /existed before/);
   }
 
   const second = place.start('run', file);
-  await second.until(/^pod killed: left by a run that was killed, taken over: ends with this one$/m);
+  await second.until(/^pod killed: adopted from a killed run, removed at exit$/m);
   await second.until(/^killed +1\/1 +Running/m);
   second.child.kill('SIGINT');
   const { code, err } = await second.ended();
-  assert.deepEqual([code, /stood before/.test(err)], [130, false]);
+  assert.deepEqual([code, /existed before/.test(err)], [130, false]);
   assert.equal((await place.call('status')).code, 3);
 });

@@ -20,7 +20,7 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
 test('run --detach returns once its pods are ready', async (context) => {
   const place = await makePlace(context, 11);
   const out = await place.ok('run', '--detach', '--timeout', '1h', place.file('a.yaml', podManifest('a', forever)));
-  assert.match(out, /^1 pod goes on running/m);
+  assert.match(out, /^1 pod keeps running/m);
   await place.ok('delete', 'a');
 });
 

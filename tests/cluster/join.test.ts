@@ -145,7 +145,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   const bootstrap = place.path('root/cluster/bootstrap-kubelet.conf');
   writeFileSync(bootstrap, readFileSync(bootstrap, 'utf8').replace(token, `zzzzzz.${'z'.repeat(16)}`));
   const refused = (await place.call('--config', config, 'doctor')).out;
-  assert.match(refused, /MISSING +certificate +none yet, and the API server does not take the token of/);
+  assert.match(refused, /MISSING +certificate +none yet, and the API server rejects the token of/);
   writeFileSync(`${bootstrap}.0123456789ab.tmp`, token); // as one leaves it that is killed
   await place.ok('--config', config, ...asked(words.hash, token)); // does no harm
   assert.match((await place.call('--config', config, 'doctor')).out, /note +certificate +none yet: it is asked for/);
@@ -173,7 +173,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   );
   const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
   assert.match(pods.text, /^\{"kind":"PodList"/);
-  assert.match(await place.ok('--config', config, ...asked(words.hash, token)), /has joined https:.* already/);
+  assert.match(await place.ok('--config', config, ...asked(words.hash, token)), /has already joined https:/);
   await place.ok('--config', config, 'load', bundle.image);
   const pod = bound('stays');
   await cluster.apply(pod);
@@ -181,7 +181,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   const before = containerOf(await cluster.until(pod, isReady));
   assert.match(
     await place.ok('--config', config, 'stop'),
-    /^the node has ended; 1 pod of the cluster goes on running$/m,
+    /^the node has stopped; 1 pod of the cluster keeps running$/m,
   );
   assert.equal((await node.ended()).code, 0);
   assert.match(node.err, /"how":"created"/);
@@ -190,7 +190,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   await place.until(async () => (await place.call('--config', config, 'ps')).code === 0);
   assert.match((await place.call('--config', config, 'ps')).out, /stays +1\/1 +Running +0 /);
   assert.equal(containerOf(await cluster.until(pod, isReady)), before);
-  assert.match(await place.ok('--config', config, 'stop', '--pods'), /^the node has ended$/m);
+  assert.match(await place.ok('--config', config, 'stop', '--pods'), /^the node has stopped$/m);
   assert.equal((await node.ended()).code, 0);
   await place.ok('--config', config, 'leave');
   assert.ok(!existsSync(place.path('root/cluster')));

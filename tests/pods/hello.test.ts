@@ -86,7 +86,7 @@ test('--detach keeps pods that are not ready within --timeout for inspection', a
 test('a daemon stays with its pods after --detach, and every command reaches them', async (context) => {
   const place = await makePlace(context, 6);
   const file = place.file('a.yaml', podManifest('a', `echo started; ${forever}`));
-  assert.match(await place.ok('run', '--detach', file), /1 pod goes on running/);
+  assert.match(await place.ok('run', '--detach', file), /1 pod keeps running/);
   assert.match(await place.ok('ps'), /^default +a +1\/1 +Running +0 +10\.99\.6\.\d+/m);
   assert.match(await place.ok('ps', '-o', 'wide'), /QOS +UID +IMAGES/);
   assert.match(await place.ok('ps', '-o', 'yaml'), /^kind: List$/m);

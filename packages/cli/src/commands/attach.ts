@@ -9,8 +9,8 @@ import { DetachKeys } from './terminal.ts';
 export type AttachOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
 /**
- * `podwright attach POD`: the streams of a container's first process, until it ends or, on a terminal, until Ctrl-P Ctrl-Q. The
- * container goes on when we leave.
+ * `podwright attach POD`: attaches to a container's first process until it ends or, on a terminal, until Ctrl-P Ctrl-Q. The container
+ * keeps running after a detach.
  */
 export async function attach({ config }: CommandContext, argument: string, options: AttachOptions): Promise<number> {
   const pod = await findPod(new NodeClient(config.apiSocket), argument, options.namespace);
@@ -19,7 +19,7 @@ export async function attach({ config }: CommandContext, argument: string, optio
   return attachContainer({ socketPath: config.apiSocket, pod, container: name }, options);
 }
 
-/** The same of a container that is known. */
+/** Attaches to a known container. */
 export async function attachContainer(
   target: StreamTarget & { pod: Pod },
   options: Pick<AttachOptions, 'stdin' | 'tty' | 'quiet'>,
@@ -27,11 +27,13 @@ export async function attachContainer(
   const { pod, container: name } = target;
   const { tty, stdin } = streamsOf(pod, name, options);
   const keyboard = tty && stdin && process.stdin.isTTY;
-  const left = new AbortController();
-  const keys = new DetachKeys(() => left.abort());
+  const detached = new AbortController();
+  const keys = new DetachKeys(() => detached.abort());
   if (keyboard) {
     if (!options.quiet)
-      printError('Attached; Ctrl-P Ctrl-Q leaves the container running. Press Enter if there is no prompt.');
+      printError(
+        'Attached; Ctrl-P Ctrl-Q detaches and leaves the container running. Press Enter if there is no prompt.',
+      );
     process.stdin.pipe(keys);
   }
   try {
@@ -40,16 +42,16 @@ export async function attachContainer(
       stdin,
       tty,
       keys: keyboard ? keys : undefined,
-      signal: left.signal,
+      signal: detached.signal,
     });
   } catch (error) {
-    if (!left.signal.aborted) throw error;
-    printError(`\nleft container ${name} of pod ${pod.metadata.name} running`);
+    if (!detached.signal.aborted) throw error;
+    printError(`\ndetached from container ${name} of pod ${pod.metadata.name}, which keeps running`);
     return 0;
   }
 }
 
-/** A container has a terminal or none, whatever is asked for; what it has not is said. */
+/** The streams that the container has by its spec. Reports requested ones that it lacks. */
 function streamsOf(
   pod: Pod,
   name: string,
@@ -59,7 +61,7 @@ function streamsOf(
   const containers = [...own, ...initContainers, ...ephemeralContainers];
   const { tty = false, stdin = false } = containers.find((container) => container.name === name)!;
   const lacks = (what: string) => {
-    if (!options.quiet) printError(`podwright: container ${name} has no ${what} in the manifest, so it is not used`);
+    if (!options.quiet) printError(`podwright: container ${name} has no ${what} in its spec; ignoring the option`);
   };
   if (options.tty && !tty) lacks('terminal (tty: true)');
   if (options.stdin && !stdin) lacks('standard input (stdin: true)');

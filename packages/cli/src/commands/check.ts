@@ -15,7 +15,7 @@ import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
-/** `podwright check FILE…`: what is wrong with manifests, and what pods will meet, as far as it can be told without a node. */
+/** `podwright check FILE…`: reports errors in manifests and problems that the pods would have. It needs no node. Returns 1 if there is a problem. */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
   const config = await settings();
   const checked = await checkManifests(config, manifestNames('check', files, options), options);
@@ -27,14 +27,14 @@ export async function check({ settings }: CommandContext, files: string[], optio
   return problems > 0 ? 1 : 0;
 }
 
-/** `counts` are objects by their kind, those with problems, too. */
+/** `counts` is the number of objects by kind, including those with problems. */
 type Checked = { findings: PlacedFinding[]; counts: Record<string, number>; images: NamedImage[] };
 
 async function checkManifests(config: NodeConfig, names: string[], options: ManifestOptions): Promise<Checked> {
   const { texts, problems } = await readSources(names, options);
   const decoded = decodeManifests(texts, { ...options, templates: true });
-  const place = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
-  const readHost = () => thisHost({ ...kubeletOptionsOf(config, place), logger: silentLogger });
+  const node = { runtimeEndpoint: '', criApiVersion: 'auto' as const, defaults: LONE_NODE_DEFAULTS };
+  const readHost = () => thisHost({ ...kubeletOptionsOf(config, node), logger: silentLogger });
   const { findings: found, images, unseen } = await foresee(decoded, new NodeClient(config.apiSocket), readHost);
   const counts: Record<string, number> = {};
   const refused = decoded.refused
@@ -54,7 +54,7 @@ async function checkManifests(config: NodeConfig, names: string[], options: Mani
   return { findings: [...unread, ...notSeen, ...findings], counts, images };
 }
 
-/** Without a node it is only told which they are. */
+/** Lists the images. Whether they are on the host is shown only if a node runs. */
 function imageLines(images: NamedImage[]): string[] {
   if (images.length === 0) return [];
   const shown = images.map(({ name, onNode }) => `${name}${onNode === false ? ' (not on this host yet)' : ''}`);
@@ -65,7 +65,7 @@ function lineOf(finding: PlacedFinding): string {
   return escapeTerminal(`${finding.severity}: ${findingLine(finding)}`);
 }
 
-/** Such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
+/** A summary such as `checked 2 Pods and 1 Secret: 1 problem, 2 notes`. */
 function summary({ findings, counts }: Checked, problems: number): string {
   const objects = Object.entries(counts).map(([kind, count]) =>
     counted(count, kind, /(s|x|ch)$/.test(kind) ? `${kind}es` : undefined),

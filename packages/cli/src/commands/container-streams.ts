@@ -6,29 +6,29 @@ import { podPath } from '../client/node-client.ts';
 import { isNoNode, noNode } from '../client/unix-http.ts';
 import { rawTerminal, terminalName, watchTerminalSize } from './terminal.ts';
 
-/** Which pod, whatever else of it is known. */
+/** Identifies a pod. */
 type NamedPod = { metadata: Pick<Pod['metadata'], 'namespace' | 'name'> };
 
-/** A container of a pod behind a node's socket. */
+/** A container of a pod, and the socket of its node. */
 export type StreamTarget = { socketPath: string; pod: NamedPod; container: string };
 
 export type StreamRequest = {
   call: { kind: 'exec'; command: string[] } | { kind: 'attach' };
-  /** Standard input is passed on. */
+  /** Whether to pass on standard input. */
   stdin: boolean;
   tty: boolean;
-  /** Stands between the keys and the container. */
+  /** The filtered standard input; by default standard input itself. */
   keys?: Readable;
-  /** Leaves the container; the promise rejects with the reason. */
+  /** Detaches from the container; the promise rejects with the reason. */
   signal?: AbortSignal;
 };
 
-/** Where a node's API has the streams of a container. */
+/** The API path of a stream of a pod. */
 export function streamPath(pod: NamedPod, query: URLSearchParams, kind: 'exec' | 'attach' | 'portforward'): string {
   return `${podPath(pod.metadata.namespace, pod.metadata.name)}/${kind}?${query}`;
 }
 
-/** Joins our standard streams to a container until it, or the command in it, has ended. Returns the exit code. */
+/** Connects this process's standard streams to a container until it, or the command in it, exits. Returns the exit code. */
 export async function streamContainer(target: StreamTarget, request: StreamRequest): Promise<number> {
   const { call, stdin, tty } = request;
   const path = streamPath(target.pod, streamQuery(target.container, request), call.kind);
@@ -46,9 +46,9 @@ export async function streamContainer(target: StreamTarget, request: StreamReque
       request.signal,
     );
   } catch (error) {
-    throw isNoNode(error) ? noNode(target.socketPath, (error as Error).cause) : error; // a container that is named is not looked up before
+    throw isNoNode(error) ? noNode(target.socketPath, (error as Error).cause) : error; // with a named container, this may be the first call of the node
   } finally {
-    if (stdin) process.stdin.destroy(); // an idle terminal or pipe must not keep us from ending
+    if (stdin) process.stdin.destroy(); // an open terminal or pipe must not keep this process alive
   }
 }
 
@@ -61,12 +61,12 @@ export type ContainerProgram = {
   command: string[];
   stdin?: Readable;
   stdout?: Writable;
-  /** Takes what it says of its errors. */
+  /** Receives standard error. */
   stderr: BoundedBytes;
   signal?: AbortSignal;
 };
 
-/** Runs a program in a container for ourselves. Returns its exit code, 127 if it is not there. */
+/** Runs a program in a container for the command's own use. Returns its exit code, 127 if the program does not exist. */
 export async function runInContainer(
   { socketPath, pod, container }: StreamTarget,
   { command, stdin, stdout, stderr, signal }: ContainerProgram,

@@ -1,11 +1,11 @@
 import { PodwrightError } from '@podwright/base';
 
-/** One end of a copy: a path on this host, or one in a pod. `text` is what the user wrote. */
+/** The source or destination of a copy: a path on this host or in a pod. `text` is the user's argument. */
 export type CopySide =
   | { kind: 'local'; path: string }
   | { kind: 'remote'; text: string; namespace?: string; pod: string; path: string };
 
-/** Reads `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. What begins with `/` or `.` is local, also with a colon. */
+/** Parses `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH` or `pod/POD:PATH`. A path that begins with `/` or `.` is local, even with a colon. */
 export function parseCopySide(text: string): CopySide {
   const colon = text.indexOf(':');
   if (colon < 0 || /^[./]/.test(text)) return { kind: 'local', path: text };

@@ -14,14 +14,14 @@ import { chooseContainer, findPod } from './pod-arguments.ts';
 export type CpOptions = { namespace: string; container?: string; preserve: boolean };
 
 const MAX_MESSAGE_BYTES = 4 << 10;
-/** What is left out is named so often; a container may have any number of links. */
+/** The number of skipped files that are named; a container may have any number of links. */
 const MAX_SKIPPED_SHOWN = 20;
-/** A shell's, for a program that is not there. */
+/** The exit code for a missing program, as in shells. */
 const NOT_FOUND_EXIT_CODE = 127;
 
 type Remote = Extract<CopySide, { kind: 'remote' }>;
 
-/** `podwright cp POD:PATH PATH` and back: files and directories by way of the container's tar, as kubectl does it. */
+/** `podwright cp POD:PATH PATH` and back: copies files and directories with the container's tar, as kubectl does. */
 export async function cp(
   { config }: CommandContext,
   { from, to }: { from: string; to: string },
@@ -41,7 +41,7 @@ export async function cp(
   const skipped = new Skipped();
   if (source.kind === 'remote') await copyFrom(target, { source, destination, skipped });
   else await copyTo(target, { source, destination: destination as Remote, preserve: options.preserve, skipped });
-  skipped.tell();
+  skipped.report();
 }
 
 type From = { source: Remote; destination: CopySide; skipped: Skipped };
@@ -64,12 +64,12 @@ async function copyFrom(target: StreamTarget, { source, destination, skipped }: 
     destination: destination.path,
     onSkipped: (message) => skipped.add(message),
   });
-  // an archive that ends too early is tar's to explain
+  // if the archive ends early, the error of tar is the better one
   unpacked.catch(() => left.abort());
-  const [said, written] = await Promise.allSettled([tar, unpacked]);
-  if (said.status === 'fulfilled') checkTar(target, { exitCode: said.value, stderr });
+  const [exit, written] = await Promise.allSettled([tar, unpacked]);
+  if (exit.status === 'fulfilled') checkTar(target, { exitCode: exit.value, stderr });
   if (written.status === 'rejected') throw copyError(source.text, written.reason);
-  if (said.status === 'rejected') throw said.reason;
+  if (exit.status === 'rejected') throw exit.reason;
 }
 
 type To = { source: CopySide; destination: Remote; preserve: boolean; skipped: Skipped };
@@ -96,7 +96,7 @@ async function copyTo(target: StreamTarget, { source, destination, preserve, ski
   }
 }
 
-/** A container without the program to tell has it said by tar. */
+/** Whether a path in the container is a directory. False if the container lacks `test`; then tar reports the problem. */
 async function isDirectory(target: StreamTarget, path: string): Promise<boolean> {
   const stderr = new BoundedBytes(MAX_MESSAGE_BYTES);
   return (await runInContainer(target, { command: ['test', '-d', path], stderr })) === 0;
@@ -109,32 +109,32 @@ function checkTar(
   if (exitCode === 0) return;
   const { name } = pod.metadata;
   if (exitCode === NOT_FOUND_EXIT_CODE) {
-    const message = `container ${container} of pod ${name} has no tar, which cp needs; one file can be had with 'podwright exec ${name} -c ${container} -- cat PATH'`;
+    const message = `container ${container} of pod ${name} has no tar, which cp needs; copy single files with 'podwright exec ${name} -c ${container} -- cat PATH'`;
     throw new PodwrightError('failed_precondition', message);
   }
-  const said = escapeLine(stderr.bytes().toString('utf8').trim().replaceAll('\n', '; '));
+  const output = escapeLine(stderr.bytes().toString('utf8').trim().replaceAll('\n', '; '));
   throw new PodwrightError(
     'internal',
-    `tar in container ${container} of pod ${name}: ${said || `exit code ${exitCode}`}`,
+    `tar in container ${container} of pod ${name}: ${output || `exit code ${exitCode}`}`,
   );
 }
 
-/** A system's error in its words alone: what Node.js adds is of no use to a person. */
+/** An error without what Node.js adds to the system's message. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
   return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));
 }
 
-/** What was not copied. */
+/** Reports and counts files that were not copied. */
 class Skipped {
   #count = 0;
 
   add(message: string): void {
-    if (++this.#count <= MAX_SKIPPED_SHOWN) printError(`podwright: ${escapeLine(message)}`); // a name may have a line feed
+    if (++this.#count <= MAX_SKIPPED_SHOWN) printError(`podwright: ${escapeLine(message)}`); // a file name may contain a line feed
   }
 
-  tell(): void {
+  report(): void {
     const more = this.#count - MAX_SKIPPED_SHOWN;
-    if (more > 0) printError(`podwright: and ${more} more left out`);
+    if (more > 0) printError(`podwright: skipped ${more} more`);
   }
 }

@@ -16,7 +16,7 @@ export type DebugOptions = {
   target?: string;
   stdin?: boolean;
   tty?: boolean;
-  /** Unset: when there is standard input. */
+  /** By default the same as `stdin`. */
   attach?: boolean;
   argumentsOnly?: boolean;
   env: EnvVar[];
@@ -25,7 +25,7 @@ export type DebugOptions = {
   quiet?: boolean;
 };
 
-/** `podwright debug POD --image IMAGE`: adds a container to a pod that runs, to look into it, and joins it if that is wanted. */
+/** `podwright debug POD --image IMAGE`: adds a debug container to a running pod and, if requested, attaches to it. */
 export async function debug(
   context: CommandContext,
   target: { pod: string; command: string[] },
@@ -35,13 +35,13 @@ export async function debug(
   const client = new NodeClient(config.apiSocket);
   const pod = await findPod(client, target.pod, options.namespace);
   const container = debugContainer(pod, target.command, options);
-  const tell = (text: string) => (options.quiet ? undefined : printError(text));
-  if (options.container === undefined) tell(`Defaulting debug container name to ${container.name}.`);
+  const report = (text: string) => (options.quiet ? undefined : printError(text));
+  if (options.container === undefined) report(`Defaulting debug container name to ${container.name}.`);
   if (options.target !== undefined)
-    tell(`The processes of container ${options.target} are shown, if each container of the pod has its own.`);
+    report(`The processes of container ${options.target} are shown, if each container of the pod has its own.`);
   await client.addEphemeralContainer(pod.metadata, container);
   if (!(options.attach ?? options.stdin)) return 0;
-  const { pod: now, status } = await begun(client, pod, container.name);
+  const { pod: now, status } = await started(client, pod, container.name);
   if (status.state.running !== undefined)
     return attachContainer({ socketPath: config.apiSocket, pod: now, container: container.name }, options);
   const { namespace, name } = pod.metadata;
@@ -49,11 +49,11 @@ export async function debug(
   return status.state.terminated?.exitCode ?? 0;
 }
 
-/** The container to add. What a flag does not set is left to the node. */
+/** The container to add. Fields without a flag get the node's defaults. */
 export function debugContainer(pod: Pod, command: string[], options: DebugOptions): EphemeralContainer {
   const { image, target, imagePullPolicy, env } = options;
   if (options.tty && !options.stdin)
-    throw new PodwrightError('invalid_argument', 'debug: -t needs -i: a terminal that nobody types in is of no use');
+    throw new PodwrightError('invalid_argument', 'debug: -t needs -i: a terminal without standard input is of no use');
   const securityContext = profileContext(options.profile);
   return {
     name: options.container ?? freeName(pod),
@@ -69,7 +69,7 @@ export function debugContainer(pod: Pod, command: string[], options: DebugOption
   };
 }
 
-/** Characters of generated names: no vowels, so no words (apimachinery, util/rand). */
+/** The characters of generated names, without vowels, so that no words arise (apimachinery, util/rand). */
 const NAME_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 function freeName({ spec }: Pod): string {
@@ -80,8 +80,8 @@ function freeName({ spec }: Pod): string {
   }
 }
 
-/** Waits until the container runs or has ended. `aborted` if it cannot be started, or its pod goes. */
-async function begun(client: NodeClient, pod: Pod, name: string): Promise<{ pod: Pod; status: ContainerStatus }> {
+/** Waits until the container runs or has exited. Rejects with `aborted` if it cannot be started or its pod is deleted. */
+async function started(client: NodeClient, pod: Pod, name: string): Promise<{ pod: Pod; status: ContainerStatus }> {
   const stop = new AbortController();
   try {
     for await (const { type, object } of await client.podChanges(pod.metadata, stop.signal)) {
@@ -97,10 +97,10 @@ async function begun(client: NodeClient, pod: Pod, name: string): Promise<{ pod:
   } finally {
     stop.abort();
   }
-  throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node went away`);
+  throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node has stopped`);
 }
 
-/** Waiting for these takes a change of something else. */
+/** Reasons that do not go away by waiting. */
 const FINAL_REASONS = new Set([
   'CreateContainerConfigError',
   'ErrImageNeverPull',

@@ -8,20 +8,20 @@ import type { Pod } from '@podwright/kube-api';
 import type { PodWatchEvent } from '@podwright/node-api';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { type DeleteOptions, deletePods, gone, graceOf } from './delete.ts';
+import { type DeleteOptions, deletePods, graceOf, waitUntilRemoved } from './delete.ts';
 
 const web = { kind: 'Pod', namespace: 'default', name: 'web' };
 const pod = (uid: string, graceSeconds?: number) =>
   ({ metadata: { uid }, spec: { terminationGracePeriodSeconds: graceSeconds } }) as Pod;
 
-/** A node that knows this pod, if any, and tells these changes; without an end of them it tells no others. */
+/** A node with this pod, if any, whose watch sends these changes and then stays open, or ends with `end`. */
 function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], end?: 'end') {
-  async function* told(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
+  async function* watch(signal: AbortSignal): AsyncGenerator<PodWatchEvent> {
     for (const [type, object] of changes) yield { type, object };
     if (end !== 'end') await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   }
   return {
-    podChanges: async (_name: object, signal: AbortSignal) => told(signal),
+    podChanges: async (_name: object, signal: AbortSignal) => watch(signal),
     pod: async () => {
       if (known === undefined) throw new PodwrightError('not_found', 'no such pod');
       return known;
@@ -29,23 +29,23 @@ function node(known: Pod | undefined, changes: [PodWatchEvent['type'], Pod][], e
   };
 }
 
-test('a pod that does not end is waited for no longer than its grace period and some time to spare', async () => {
+test('the wait for a pod ends some time after its grace period', async () => {
   const client = node(pod('u1', 0), [['ADDED', pod('u1')]]);
-  await assert.rejects(gone(client, web, { gracePeriod: undefined, spareMs: 100 }), {
+  await assert.rejects(waitUntilRemoved(client, web, { gracePeriod: undefined, spareMs: 100 }), {
     code: 'deadline_exceeded',
-    message: /^delete pod default\/web: it has not ended within .*'podwright describe web -n default' tells why/,
+    message: /^delete pod default\/web: it has not ended within .*'podwright describe web -n default' shows why/,
   });
 });
 
-test('a node that ends meanwhile is waited for no longer', async () => {
+test('the wait for a pod ends when the node stops', async () => {
   const client = node(pod('u1'), [['MODIFIED', pod('u1')]], 'end');
-  await assert.rejects(gone(client, web, { gracePeriod: undefined }), { code: 'unavailable' });
+  await assert.rejects(waitUntilRemoved(client, web, { gracePeriod: undefined }), { code: 'unavailable' });
 });
 
-test('a pod is gone when the node does not know it, or tells its end, whatever else has its name', async () => {
-  await gone(node(undefined, []), web, { gracePeriod: 0 });
+test('a pod is removed when the node has no such pod or reports its deletion, but not that of another with its name', async () => {
+  await waitUntilRemoved(node(undefined, []), web, { gracePeriod: 0 });
   const changes = ['ADDED', 'MODIFIED', 'DELETED'] as const;
-  await gone(
+  await waitUntilRemoved(
     node(
       pod('u1'),
       changes.map((type) => [type, pod('u1')]),
@@ -54,10 +54,10 @@ test('a pod is gone when the node does not know it, or tells its end, whatever e
     { gracePeriod: 0 },
   );
   const other = node(pod('u1'), [['DELETED', pod('u2')]], 'end');
-  await assert.rejects(gone(other, web, { gracePeriod: 0 }), { code: 'unavailable' });
+  await assert.rejects(waitUntilRemoved(other, web, { gracePeriod: 0 }), { code: 'unavailable' });
 });
 
-test('the bound follows the longest grace period, or the one that the deletion gives', () => {
+test('the timeout depends on the longest grace period, or on that of the deletion', () => {
   const pods = [pod('u1', 5), pod('u2', 300), pod('u3')];
   assert.equal(removalTimeoutMs(pods, { gracePeriodSeconds: undefined }), 360_000);
   assert.equal(removalTimeoutMs(pods, { gracePeriodSeconds: 10 }), 70_000);
@@ -65,7 +65,7 @@ test('the bound follows the longest grace period, or the one that the deletion g
   assert.equal(removalTimeoutMs([pod('u1', 1e9)], { gracePeriodSeconds: undefined }), 1e12 + 60_000);
 });
 
-test('options that contradict each other about the time to end are refused, as by kubectl', () => {
+test('contradictory options for the grace period are refused, as in kubectl', () => {
   assert.equal(graceOf({}), undefined);
   assert.equal(graceOf({ gracePeriod: 5 }), 5);
   assert.equal(graceOf({ gracePeriod: 0 }), 1);
@@ -82,8 +82,8 @@ test('options that contradict each other about the time to end are refused, as b
     assert.throws(() => graceOf(options), { code: 'invalid_argument' });
 });
 
-/** A node that lists a ConfigMap which has gone when it is to be deleted. */
-async function nodeThatForgets(t: TestContext): Promise<CommandContext> {
+/** A node that lists a ConfigMap, but answers its deletion with 404. */
+async function nodeWithVanishingObject(t: TestContext): Promise<CommandContext> {
   const state = mkdtempSync('/tmp/delete-test-');
   const items = [{ kind: 'ConfigMap', metadata: { namespace: 'default', name: 'late' } }];
   const server = createServer(({ method }, response) => {
@@ -99,8 +99,8 @@ async function nodeThatForgets(t: TestContext): Promise<CommandContext> {
   return { config: { apiSocket, state } } as CommandContext;
 }
 
-test('what went by itself after it was chosen is no error, but for what is named it is', async (t) => {
-  const context = await nodeThatForgets(t);
+test('an object that vanishes before its deletion is an error only if it was named', async (t) => {
+  const context = await nodeWithVanishingObject(t);
   const remove = (words: string[], options: Partial<DeleteOptions>) =>
     deletePods(context, words, { wait: true, ...options });
   await remove(['cm'], { all: true });

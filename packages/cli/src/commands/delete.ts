@@ -7,7 +7,7 @@ import { POD, parseObjects, refuseNamesInAll } from '../client/object-names.ts';
 import type { ManifestObject, ManifestOptions, Manifests } from '../manifests/read-manifests.ts';
 import { print, printError } from '../output/terminal-text.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { forgetDeleted } from '../run/run-records.ts';
+import { dropDeleted } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 const CLAIM = 'PersistentVolumeClaim';
@@ -34,18 +34,18 @@ export async function deletePods({ config }: CommandContext, words: string[], op
     objects.push(...withClaims(await readManifests(options.filename, options), options));
   }
   const removal = { gracePeriod, missing: [] as string[] };
-  // Pods go first: what they mount stays until they have ended.
+  // Pods first: objects that they mount must exist until they have ended.
   const pods = objects.filter(({ kind }) => kind === 'Pod');
   await Promise.all(pods.map((pod) => remove(client, pod, removal)));
-  if (options.wait) await Promise.all(pods.map((pod) => gone(client, pod, removal)));
+  if (options.wait) await Promise.all(pods.map((pod) => waitUntilRemoved(client, pod, removal)));
   for (const object of objects.filter(({ kind }) => kind !== 'Pod')) await remove(client, object, removal);
-  forgetDeleted(config.state, objects);
-  // what was chosen without a name may have gone by itself since
+  dropDeleted(config.state, objects);
+  // objects selected without a name may have been removed since
   const ignoreNotFound = options.ignoreNotFound ?? (options.all || options.selector !== undefined);
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
-/** The objects of a manifest: with --volumes also the claims of its pods, without it no claims, as their files may be wanted again. */
+/** The objects of a manifest. With --volumes it includes the claims of its pods; without, no claims, to keep their files. */
 function withClaims({ objects, decoded }: Manifests, { volumes = false }: DeleteOptions): ManifestObject[] {
   const others = objects.filter(({ kind }) => kind !== CLAIM);
   const claims = decoded.claims.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
@@ -56,7 +56,7 @@ function withClaims({ objects, decoded }: Manifests, { volumes = false }: Delete
   );
   const names = [...new Set([...claims, ...used])];
   if (volumes) return [...others, ...names.map((key) => claimOf(key))];
-  for (const name of names) printError(`persistentvolumeclaim ${name} stays with its files: --volumes deletes both`);
+  for (const name of names) printError(`persistentvolumeclaim ${name} is kept with its files: --volumes deletes both`);
   return others;
 }
 
@@ -65,7 +65,7 @@ function claimOf(key: string): ManifestObject {
   return { kind: CLAIM, namespace, name };
 }
 
-/** The objects that the command line names, or that its selector means now. */
+/** The objects that the command line names or selects. */
 async function chosen(client: ObjectClient, words: string[], options: DeleteOptions): Promise<ManifestObject[]> {
   const { namespace = 'default', allNamespaces, selector, all, filename } = options;
   const selection = parseObjects(words, { bare: POD });
@@ -74,10 +74,9 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
   const kept = kinds.find(({ kind }) => !DELETABLE.includes(kind));
   if (kept?.kind === 'Image')
     throw new PodwrightError('invalid_argument', "delete image: 'podwright rmi IMAGE' removes it");
-  if (kept !== undefined)
-    throw new PodwrightError('invalid_argument', `delete: ${kept.plural} are not deleted by hand`);
+  if (kept !== undefined) throw new PodwrightError('invalid_argument', `delete: ${kept.plural} cannot be deleted`);
   if (named.length > 0 && (selector !== undefined || all))
-    throw new PodwrightError('invalid_argument', 'delete: names do not go with -l or --all');
+    throw new PodwrightError('invalid_argument', 'delete: names cannot be combined with -l or --all');
   if (named.length > 0)
     return named.map(({ kind, name }) => ({ kind: kind.kind, namespace: kind.namespaced ? namespace : '', name }));
   if (kinds.length > 0 && (selector !== undefined || all)) {
@@ -99,13 +98,13 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
   );
 }
 
-/** Kinds whose objects come by apply. */
+/** The kinds that can be applied. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
-/** The seconds that pods get to end, undefined for their own; throws `invalid_argument` for options that contradict each other. */
+/** The grace period in seconds, or `undefined` for that of each pod. Throws `invalid_argument` for contradictory options. */
 export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
   const { force, now } = options;
-  const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as kubectl
+  const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as in kubectl
   const contradiction =
     now && (force || gracePeriod !== undefined)
       ? `--now or ${force ? '--force' : '--grace-period'}`
@@ -115,11 +114,11 @@ export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | '
   if (contradiction !== undefined)
     throw new PodwrightError('invalid_argument', `delete: either ${contradiction}, not both`);
   if (force) return 0;
-  // kubectl kills at once only when it is forced to
+  // as in kubectl, only --force kills at once
   return now || gracePeriod === 0 ? 1 : gracePeriod;
 }
 
-/** `missing` gathers what there is not, as the node says it. */
+/** Deletes an object. If it does not exist, adds the node's message to `missing`. */
 async function remove(
   client: NodeClient,
   object: ManifestObject,
@@ -135,11 +134,10 @@ async function remove(
   }
 }
 
-/** What is asked of a node here. */
 type PodReader = Pick<NodeClient, 'pod' | 'podChanges'>;
 
-/** Waits until the node does not know the pod any more; `deadline_exceeded` for one that stays for `spareMs` longer than it was given to end. */
-export async function gone(
+/** Waits until the pod is removed. Rejects with `deadline_exceeded` if it still exists `spareMs` after its grace period. */
+export async function waitUntilRemoved(
   client: PodReader,
   { namespace, name }: ManifestObject,
   { gracePeriod, spareMs }: { gracePeriod: number | undefined; spareMs?: number },
@@ -153,15 +151,18 @@ export async function gone(
   using _timer = new Timer(() => watching.abort(), timeoutMs);
   if (await isRemoved(known, changes)) return;
   if (!watching.signal.aborted)
-    throw new PodwrightError('unavailable', `delete pod ${namespace}/${name}: the node ended before the pod was gone`);
+    throw new PodwrightError(
+      'unavailable',
+      `delete pod ${namespace}/${name}: the node stopped before the pod was removed`,
+    );
   throw new PodwrightError(
     'deadline_exceeded',
-    `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node goes on trying; ` +
-      `'podwright describe ${name} -n ${namespace}' tells why, 'podwright delete ${name} -n ${namespace} --force' kills it`,
+    `delete pod ${namespace}/${name}: it has not ended within ${Math.round(timeoutMs / 1000)} s, and the node keeps trying; ` +
+      `'podwright describe ${name} -n ${namespace}' shows why, 'podwright delete ${name} -n ${namespace} --force' kills it`,
   );
 }
 
-/** Whether the pod's end is among the changes. */
+/** Waits for the deletion of the pod. Returns false if the changes end before. */
 async function isRemoved(pod: Pod, changes: AsyncIterable<PodWatchEvent>): Promise<boolean> {
   for await (const { type, object } of changes)
     if (type === 'DELETED' && object.metadata.uid === pod.metadata.uid) return true;

@@ -4,7 +4,7 @@ import type { EnvVarSource, Pod, Probe } from '@podwright/kube-api';
 import { renderOutline } from '../output/outline.ts';
 import { describeContainer, describeProbe, describeVariable } from './describe-container.ts';
 
-test('probes are told as kubectl tells them', () => {
+test('probes are described as in kubectl', () => {
   const times = 'delay=0s timeout=1s period=10s #success=1 #failure=3';
   const check = (probe: Probe, expected: string) => assert.equal(describeProbe(probe), `${expected} ${times}`);
   check({ exec: { command: ['cat', '/x'] } }, 'exec [cat /x]');
@@ -19,7 +19,7 @@ test('probes are told as kubectl tells them', () => {
   );
 });
 
-test('a variable that refers to something tells to what, not what is there', () => {
+test('a variable with a reference shows the reference, not the value', () => {
   const check = (valueFrom: EnvVarSource, expected: string) =>
     assert.equal(describeVariable({ name: 'A', valueFrom }), expected);
   check({ fieldRef: { fieldPath: 'status.podIP' } }, '(v1:status.podIP)');
@@ -35,7 +35,7 @@ test('a variable that refers to something tells to what, not what is there', () 
   );
 });
 
-test('the state before the last restart is told with its times', () => {
+test('the state before the last restart is shown with its times', () => {
   const state = { running: { startedAt: '2026-11-22T12:00:01Z' } };
   const terminated = {
     exitCode: 3,

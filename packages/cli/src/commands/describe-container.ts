@@ -11,7 +11,7 @@ import type {
 import type { PodDefaults } from '@podwright/kubelet';
 import { describeTime, entry, lines, type OutlineEntry, prose, section } from '../output/outline.ts';
 
-/** A container and what became of it, as kubectl describes it. */
+/** A container and its status, in the format of `kubectl describe`. */
 export function describeContainer(pod: Pod, container: Container, defaults: PodDefaults | undefined): OutlineEntry {
   const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
   const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
@@ -54,7 +54,7 @@ function portEntries({ ports = [] }: Container): OutlineEntry[] {
   ];
 }
 
-/** The profile that the container's system calls are filtered by, and where it is from. */
+/** The container's seccomp profile and its origin. */
 function describeSeccomp({ spec }: Pod, { securityContext }: Container, defaults: PodDefaults | undefined): string {
   if (securityContext?.privileged) return 'Unconfined (privileged)';
   const profile = securityContext?.seccompProfile ?? spec.securityContext?.seccompProfile;
@@ -103,7 +103,7 @@ function probeEntries({ livenessProbe, readinessProbe, startupProbe }: Container
   ];
 }
 
-/** `http-get http://:8080/x delay=0s timeout=1s period=10s #success=1 #failure=3`. */
+/** A probe as `http-get http://:8080/x delay=0s timeout=1s period=10s #success=1 #failure=3`. */
 export function describeProbe(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
@@ -125,7 +125,7 @@ function describeEnvSource({ prefix, configMapRef, secretRef }: EnvFromSource): 
   return `${name}  ${kind}${prefix ? ` with prefix '${prefix}'` : ''}  Optional: ${optional}`;
 }
 
-/** A reference is told, never what it leads to. */
+/** The value of a variable, or its reference without the value. */
 export function describeVariable({ value, valueFrom }: EnvVar): string {
   if (valueFrom === undefined) return value ?? '';
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;

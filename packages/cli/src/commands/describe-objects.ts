@@ -15,7 +15,7 @@ export function describeConfigMap({ metadata, data = {}, binaryData = {}, immuta
   ];
 }
 
-/** A Secret without its values: how long they are is all that is told. */
+/** A Secret with the lengths of its values, but not the values. */
 export function describeSecret({ metadata, type, data = {}, immutable }: Secret): OutlineEntry[] {
   return [
     ...describeMeta(metadata),
@@ -25,7 +25,7 @@ export function describeSecret({ metadata, type, data = {}, immutable }: Secret)
   ];
 }
 
-/** A claim, with its directory among the annotations. */
+/** A claim. Its directory is one of the annotations. */
 export function describeClaim({ metadata, spec, status }: PersistentVolumeClaim): OutlineEntry[] {
   return [
     ...describeMeta(metadata),
@@ -40,7 +40,7 @@ export function describeRuntimeClass({ metadata, handler }: RuntimeClass): Outli
   return [...describeMeta(metadata), ...entry('Handler', handler)];
 }
 
-/** A node with the pods that it holds. */
+/** A node with its pods. */
 export function describeNode({ metadata, status }: NodeObject, pods: Pod[]): OutlineEntry[] {
   const { conditions, addresses, capacity, allocatable, nodeInfo } = status;
   const map = (values: Record<string, string>) => Object.entries(values).flatMap(([key, value]) => entry(key, value));

@@ -23,7 +23,7 @@ import { nothingFound } from './get.ts';
 export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
 type Described = { object: ApiObject; events: Event[] };
-/** What descriptions need besides the object. */
+/** Further input of descriptions besides the object. */
 type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
 
 /** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */
@@ -50,10 +50,7 @@ async function chosen(client: ObjectClient, words: string[], options: DescribeOp
   refuseNamesInAll('describe', selection, allNamespaces);
   const { kinds, named } = selection;
   if (kinds.some(({ kind }) => kind === 'Image' || kind === 'Event')) {
-    throw new PodwrightError(
-      'invalid_argument',
-      `describe ${words.join(' ')}: 'podwright get' shows all there is of them`,
-    );
+    throw new PodwrightError('invalid_argument', `describe ${words.join(' ')}: not supported; use 'podwright get'`);
   }
   if (named.length === 0) {
     const query = { namespace: allNamespaces ? undefined : namespace, labelSelector: selector };
@@ -67,22 +64,22 @@ async function chosen(client: ObjectClient, words: string[], options: DescribeOp
       (object) => [object],
       async (error: unknown) => {
         if (!isNotFound(error)) throw error;
-        const begun = await startingWith(client, { kind, name }, namespace);
-        if (begun.length === 0) missing.push(errorMessage(error));
-        return begun;
+        const matching = await startingWith(client, { kind, name }, namespace);
+        if (matching.length === 0) missing.push(errorMessage(error));
+        return matching;
       },
     ),
   );
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** As kubectl: a name that there is not stands for those that begin with it. */
+/** The objects whose names start with an unknown name, as in `kubectl describe`. */
 async function startingWith(client: ObjectClient, { kind, name }: NamedObject, namespace: string) {
   const objects = await client.list(kind, { namespace });
   return objects.filter(({ metadata }) => metadata.name.startsWith(name));
 }
 
-/** Events of the object itself: another of its name had another UID. */
+/** The events of the object. The UID excludes earlier objects of the same name. */
 async function eventsOf(
   client: ObjectClient,
   { kind, metadata: { name, namespace, uid } }: ApiObject,

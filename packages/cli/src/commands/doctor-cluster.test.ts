@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateFinding, clockFinding } from './doctor-cluster.ts';
 
-test('a clock that is not the API server’s is told with its direction', () => {
+test('a clock skew is reported with its direction', () => {
   const check = (thereMs: number, level: string, message: RegExp) => {
     const found = clockFinding(thereMs, 1_000_000);
     assert.equal(found.level, level);
@@ -12,10 +12,10 @@ test('a clock that is not the API server’s is told with its direction', () => 
   check(991_000, 'ok', /within seconds/);
   check(400_000, 'missing', /^600 s ahead of the API server's$/);
   check(1_060_000, 'missing', /^60 s behind the API server's$/);
-  check(Number.NaN, 'note', /does not tell its time/);
+  check(Number.NaN, 'note', /does not send its time/);
 });
 
-/** Made by `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a -days 1`. */
+/** Created by `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a -days 1`. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBbjCCAROgAwIBAgIUEQQ4bDq0qI0d0Hy6WOJcvbLplL0wCgYIKoZIzj0EAwIw
 DDEKMAgGA1UEAwwBYTAeFw0yNjExMjMwMjU5MTBaFw0yNjExMjQwMjU5MTBaMAwx
@@ -27,7 +27,7 @@ hkjOPQQDAgNJADBGAiEAlkevfD/6qugZZ8hhdoSf9bqMsXZ2H0HYC47/UvK9DzQC
 IQDDnlyCCMwciFCU+tX3cHzl0Ci3vAspyi0UubA1LIPGGw==
 -----END CERTIFICATE-----`;
 
-test('how long a certificate is good', () => {
+test('the validity of a certificate is reported', () => {
   const endMs = Date.parse('2026-11-24T02:59:10Z');
   const check = (nowMs: number, level: string, message: RegExp) => {
     const found = certificateFinding(CERTIFICATE, nowMs, {});
@@ -36,7 +36,7 @@ test('how long a certificate is good', () => {
   };
   check(endMs - 48 * 3_600_000, 'ok', /^valid until 20/);
   check(endMs - 3_600_000, 'note', /^valid until 20/);
-  check(endMs + 1000, 'missing', /^ran out on 20/);
+  check(endMs + 1000, 'missing', /^expired on 20/);
   assert.equal(certificateFinding(undefined, 0, {}).level, 'ok');
   assert.match(certificateFinding(CERTIFICATE, endMs + 1, {}).fix ?? '', /^podwright leave, and join/);
   const late = certificateFinding(CERTIFICATE, endMs + 1, { bootstrapKubeconfig: '/b.conf' });

@@ -1,4 +1,4 @@
-/** What `podwright doctor` says of the cluster that the node is one of. */
+/** The findings of `podwright doctor` about the node's cluster. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { request } from 'node:https';
@@ -10,7 +10,7 @@ import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Nothing for a node that stands alone. */
+/** The findings; none for a node without a cluster. */
 export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   const files = clusterFiles(config);
   if (files === undefined) return [];
@@ -33,38 +33,38 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   }
 }
 
-/** Of a node that has none yet: whether it can ask for one. Pure. */
+/** For a node without a certificate: whether it can request one. Pure. */
 export function firstCertificateFinding(path: string, answered: Answered): Finding {
   const what = 'certificate';
   if ('dateMs' in answered && answered.isRefused)
     return {
       what,
       level: 'missing',
-      message: `none yet, and the API server does not take the token of ${path}: it has expired, or is of another cluster`,
+      message: `none yet, and the API server rejects the token of ${path}: it has expired or belongs to another cluster`,
       fix: 'podwright join with a new token, also while the node runs',
     };
   return {
     what,
     level: 'note',
-    message: 'none yet: it is asked for while the node runs',
+    message: 'none yet: the node requests one while it runs',
     fix: 'on the control plane: kubectl get csr; kubectl certificate approve NAME',
   };
 }
 
-/** `isRefused`: it does not know who asks. */
+/** `isRefused`: the API server rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
-/** Whether the API server answers, whether it knows who asks, and what time it is there. */
+/** Checks whether the API server answers and accepts the credentials, and reads its time. */
 async function probeServer(access: Kubeconfig): Promise<Answered> {
   const { ca, certificate: cert, key, serverName, insecureSkipTlsVerify } = await access.tls();
   const { promise, resolve, reject } = Promise.withResolvers<Answered>();
-  using signal = withTimeout(undefined, CLUSTER_PROBE_TIMEOUT_MS, `ask ${access.server}`);
+  using signal = withTimeout(undefined, CLUSTER_PROBE_TIMEOUT_MS, `call ${access.server}`);
   const tls = { ca, cert, key, servername: serverName, rejectUnauthorized: insecureSkipTlsVerify !== true };
   const authorization = await tokenOf(access, signal);
   const headers = authorization === undefined ? {} : { authorization };
   const outgoing = request(new URL('/version', access.server), { ...tls, headers, agent: false, signal });
   outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
-  outgoing.on('close', () => reject(new Error('it gave no answer in HTTP')));
+  outgoing.on('close', () => reject(new Error('it sent no HTTP response')));
   outgoing.on('response', (response) => {
     response.destroy();
     resolve({
@@ -76,7 +76,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   return await promise.catch((error: unknown) => ({ error: errorMessage(error) }));
 }
 
-/** What keeps us from having one is a finding of its own. */
+/** The token, or `undefined` on an error, which another finding reports. */
 async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await authorization.header(signal);
@@ -88,21 +88,21 @@ async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Prom
 function serverFinding(server: string, answered: Answered): Finding {
   const what = 'API server';
   if ('dateMs' in answered) return { what, level: 'ok', message: server };
-  return { what, level: 'missing', message: `${server}: ${answered.error}`, fix: 'pods go on without it meanwhile' };
+  return { what, level: 'missing', message: `${server}: ${answered.error}`, fix: 'pods keep running without it' };
 }
 
-/** Certificates and tokens are good for a time by both clocks. Pure. */
+/** The skew between the clocks of this host and the API server, which may make certificates and tokens invalid. Pure. */
 export function clockFinding(thereMs: number, hereMs: number): Finding {
   const what = 'clock';
-  if (Number.isNaN(thereMs)) return { what, level: 'note', message: 'the API server does not tell its time' };
+  if (Number.isNaN(thereMs)) return { what, level: 'note', message: 'the API server does not send its time' };
   const seconds = Math.round((hereMs - thereMs) / 1000);
   if (Math.abs(hereMs - thereMs) < NOTED_CLOCK_SKEW_MS)
     return { what, level: 'ok', message: "within seconds of the API server's" };
   const message = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the API server's`;
-  return { what, level: 'missing', message, fix: 'have both hosts set their clocks by NTP' };
+  return { what, level: 'missing', message, fix: 'synchronize the clocks of both hosts by NTP' };
 }
 
-/** How long the node's certificate is good. Pure. */
+/** The validity of the node's certificate. Pure. */
 export function certificateFinding(
   pem: string | undefined,
   nowMs: number,
@@ -117,11 +117,11 @@ export function certificateFinding(
     return {
       what,
       level: 'missing',
-      message: `ran out on ${until}`,
+      message: `expired on ${until}`,
       fix:
         bootstrapKubeconfig === undefined
           ? 'podwright leave, and join with a new token'
-          : `put a valid token into ${bootstrapKubeconfig} (podwright join does): the node asks by it while it runs`,
+          : `put a valid token into ${bootstrapKubeconfig} (podwright join does): the node then requests a certificate while it runs`,
     };
   if (untilMs - nowMs < NOTED_CERTIFICATE_MS) return { what, level: 'note', message: `valid until ${until}`, fix };
   return { what, level: 'ok', message: `valid until ${until}` };
@@ -136,7 +136,7 @@ async function nodeFinding(access: Kubeconfig, name: string): Promise<Finding> {
     const node = await client.get<Node>(NODES, { name }, { timeoutMs: CLUSTER_PROBE_TIMEOUT_MS });
     const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
     if (ready?.status === 'True') return { what, level: 'ok', message: `${name}, ready` };
-    return { what, level: 'note', message: `${name}, not ready: ${ready?.message ?? 'it has told nothing yet'}` };
+    return { what, level: 'note', message: `${name}, not ready: ${ready?.message ?? 'it has reported no status yet'}` };
   } catch (error) {
     if (isApiStatus(error, 404))
       return { what, level: 'note', message: `no node ${name}`, fix: 'it registers itself while it runs' };

@@ -21,7 +21,7 @@ after(() => {
   rmSync(scratch, { recursive: true });
 });
 
-/** What the doctor finds with these settings of `[dockershim]`: level, message and what mends it. */
+/** The level, message and fix of a finding with these settings of `[dockershim]`. */
 async function found(what: string, settings: string): Promise<string[]> {
   const text = `runtime = "docker"\n[dockershim]\ndocker_endpoint = "${socket}"\n${settings}`;
   const findings = await dockerFindings(configOfText(text, { file: undefined, flags: {} }));
@@ -29,7 +29,7 @@ async function found(what: string, settings: string): Promise<string[]> {
   return [level, message, ...(fix === undefined ? [] : [fix])];
 }
 
-test("the Engine's cgroup driver is compared with the one that is set", async () => {
+test("the Engine's cgroup driver is compared with the configured one", async () => {
   const ok = ['ok', `20.10.24 on ${socket}, cgroup driver cgroupfs`];
   assert.deepEqual(await found('Docker Engine', ''), ok);
   assert.deepEqual(await found('Docker Engine', 'cgroup_driver = "cgroupfs"'), ok);
@@ -38,7 +38,7 @@ test("the Engine's cgroup driver is compared with the one that is set", async ()
   assert.match(message!, /^use cgroup driver "systemd": the Docker Engine's is "cgroupfs"; leave cgroup_driver out/);
 });
 
-test('a network that pods cannot have is missing, with what is wrong', async () => {
+test('an unusable network is missing, with the reason', async () => {
   const confDir = join(scratch, 'net.d');
   const cni = `network_plugin = "cni"\ncni_conf_dir = "${confDir}"\ncni_bin_dirs = ["${scratch}"]`;
   assert.deepEqual(await found('network', ''), ['ok', "Docker's own bridge"]);
@@ -53,5 +53,5 @@ test('a network that pods cannot have is missing, with what is wrong', async () 
   assert.deepEqual(await found('network', cni), ['ok', `by CNI plugins: pods in ${confDir}`]);
   rmSync(join(confDir, '10.conflist'));
   writeFileSync(join(confDir, '10.conflist.template'), '{}');
-  assert.match((await found('network', cni)).join(), /^note,.*,a kubelet that knows the pods' subnet fills 10\./);
+  assert.match((await found('network', cni)).join(), /^note,.*,a kubelet that knows the pods' subnet writes 10\./);
 });

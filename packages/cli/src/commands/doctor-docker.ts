@@ -5,7 +5,7 @@ import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** What a node with `runtime = "docker"` has of its Docker Engine, in the place of an OCI runtime and a network of its own. */
+/** The findings about the Docker Engine and the network of a node with `runtime = "docker"`. */
 export async function dockerFindings(config: NodeConfig): Promise<Finding[]> {
   const options = dockershimOptions(config);
   return [...(await engineFindings(options)), await networkFinding(options)];
@@ -21,12 +21,12 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
         : {
             what: 'log driver',
             level: 'note',
-            message: `${logDriver}: logs are read through the Engine, and not by collectors of log files`,
-            fix: '"log-driver": "json-file" in /etc/docker/daemon.json has them in files',
+            message: `${logDriver}: logs are read through the Engine, and log collectors find no files`,
+            fix: '"log-driver": "json-file" in /etc/docker/daemon.json writes log files',
           },
     ];
   } catch (error) {
-    // what is there and will not do says itself what would
+    // the error of an unsuitable Engine contains the fix
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
     const fix = engineHelp(error);
     return [fix === undefined ? finding : { ...finding, fix }];
@@ -44,7 +44,7 @@ async function networkFinding({ network }: DockershimOptions): Promise<Finding> 
         what: 'network',
         level: 'note',
         message,
-        fix: `a kubelet that knows the pods' subnet fills ${templates[0]}`,
+        fix: `a kubelet that knows the pods' subnet writes ${templates[0]!.replace(/\.template$/, '')}`,
       };
     const fix = 'put a configuration there and install its plugins, or set network_plugin = "none" in [dockershim]';
     return { what: 'network', level: 'missing', message, fix };

@@ -1,7 +1,7 @@
 import { readUserLimits, watchProblem } from '../daemon/user-limits.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Whether a pod could use up what it shares with all processes of its user id, the node's by default, and whether one has. */
+/** Whether a pod can exhaust the kernel's limits per user id, which by default it shares with the node, and whether one has. */
 export function limitFindings(): Finding[] {
   const what = 'user limits';
   const low = readUserLimits().filter(({ value, wanted }) => value < wanted);

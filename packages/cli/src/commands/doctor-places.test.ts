@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { loadConfig } from '../settings/node-config.ts';
 import { placeFindings } from './doctor-places.ts';
 
-function makePlace(t: TestContext) {
+function makeNode(t: TestContext) {
   const directory = mkdtempSync('/tmp/doctor-places-');
   t.after(() => rmSync(directory, { recursive: true }));
   const file = join(directory, 'config.toml');
@@ -14,18 +14,18 @@ function makePlace(t: TestContext) {
   return { directory, file, find };
 }
 
-test('places that are not there are named, and are no fault', (t) => {
-  const { directory, file, find } = makePlace(t);
+test('missing directories are reported as ok', (t) => {
+  const { directory, file, find } = makeNode(t);
   assert.deepEqual(find(), [
     `ok ${file}`,
-    `ok ${directory}/manifests is not there: none`,
-    `ok ${directory}/certs.d is not there: none`,
-    `ok ${directory}/kubelet/seccomp is not there: none`,
+    `ok ${directory}/manifests does not exist`,
+    `ok ${directory}/certs.d does not exist`,
+    `ok ${directory}/kubelet/seccomp does not exist`,
   ]);
 });
 
-test('places are told with what is in them', (t) => {
-  const { directory, find } = makePlace(t);
+test('directories are reported with their content', (t) => {
+  const { directory, find } = makeNode(t);
   for (const path of ['manifests', 'certs.d/r.test:5000', 'certs.d/docker.io', 'kubelet/seccomp'])
     mkdirSync(join(directory, path), { recursive: true });
   for (const path of [
@@ -42,10 +42,10 @@ test('places are told with what is in them', (t) => {
   ]);
 });
 
-test('what is no directory is a note with what to do', (t) => {
-  const { directory, file } = makePlace(t);
+test('a file instead of a directory is a note with a fix', (t) => {
+  const { directory, file } = makeNode(t);
   writeFileSync(join(directory, 'certs.d'), '');
   const [finding] = placeFindings(loadConfig({ config: file })).filter(({ level }) => level === 'note');
-  assert.equal(finding?.message, `${directory}/certs.d is no directory`);
-  assert.match(finding.fix!, /^make it one: /);
+  assert.equal(finding?.message, `${directory}/certs.d is not a directory`);
+  assert.match(finding.fix!, /^replace it: /);
 });

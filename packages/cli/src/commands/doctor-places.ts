@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { counted, errorMessage, isErrno } from '@podwright/base';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** One line of the report: `fix` says what to do about what is not well. */
+/** A line of the report. `fix` is how to solve the problem. */
 export type Finding = { what: string; level: 'ok' | 'note' | 'missing'; message: string; fix?: string };
 
-/** The files and directories that a person may write for a node, and what is in them. */
+/** The files and directories with which users configure a node. */
 export function placeFindings(config: NodeConfig): Finding[] {
   const seccomp = join(config.root, 'kubelet', 'seccomp');
   return [
@@ -31,31 +31,31 @@ export function placeFindings(config: NodeConfig): Finding[] {
 
 const manifestsOf = (names: string[]) => names.filter((name) => /^[^.].*\.(ya?ml|json)$/.test(name));
 
-/** Which registries have settings, and which of them have mirrors. */
+/** The registries with settings, and which of them have a `hosts.toml`. */
 function registriesIn(directory: string): (names: string[]) => string {
   return (names) => {
     const own = names.map((name) => (existsSync(join(directory, name, 'hosts.toml')) ? `${name} (hosts.toml)` : name));
-    return own.length === 0 ? 'no registry has settings of its own' : own.join(', ');
+    return own.length === 0 ? 'no settings for registries' : own.join(', ');
   };
 }
 
-/** What a directory holds; that it is not there is fine. */
-function directoryFinding(what: string, directory: string, tell: (names: string[]) => string): Finding {
+/** The content of a directory. A missing one is ok. */
+function directoryFinding(what: string, directory: string, describe: (names: string[]) => string): Finding {
   try {
     if (!statSync(directory).isDirectory())
       return {
         what,
         level: 'note',
-        message: `${directory} is no directory`,
-        fix: `make it one: move ${directory} away, then mkdir ${directory}`,
+        message: `${directory} is not a directory`,
+        fix: `replace it: move ${directory} away, then mkdir ${directory}`,
       };
-    return { what, level: 'ok', message: `${directory}: ${tell(readdirSync(directory).sort())}` };
+    return { what, level: 'ok', message: `${directory}: ${describe(readdirSync(directory).sort())}` };
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return { what, level: 'ok', message: `${directory} is not there: none` };
+    if (isErrno(error, 'ENOENT')) return { what, level: 'ok', message: `${directory} does not exist` };
     return {
       what,
       level: 'note',
-      message: isErrno(error, 'EACCES') ? `${directory} is for root only` : errorMessage(error),
+      message: isErrno(error, 'EACCES') ? `only root may read ${directory}` : errorMessage(error),
     };
   }
 }

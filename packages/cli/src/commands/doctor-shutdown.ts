@@ -1,4 +1,4 @@
-/** What `podwright doctor` says of pods that are to end before the host shuts down. */
+/** The finding of `podwright doctor` about the graceful shutdown of pods. */
 import { errorMessage } from '@podwright/base';
 import { logindProblem, shutdownPeriods } from '@podwright/kubelet';
 import { clusterSettings } from '../daemon/cluster-settings.ts';
@@ -6,7 +6,7 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Nothing for a node that does not end them. */
+/** The finding; none if graceful shutdown is not configured. */
 export async function shutdownFindings(config: NodeConfig): Promise<Finding[]> {
   const what = 'shutdown';
   try {
@@ -20,8 +20,8 @@ export async function shutdownFindings(config: NodeConfig): Promise<Finding[]> {
     {
       what,
       level: 'missing',
-      message: `pods are not ended before the host shuts down: ${problem}`,
-      fix: 'it takes systemd-logind and D-Bus (Debian: packages systemd and dbus), or no grace period for it in the configuration',
+      message: `pods are not stopped before the host shuts down: ${problem}`,
+      fix: 'install systemd-logind and D-Bus (Debian: packages systemd and dbus), or configure no shutdown grace period',
     },
   ];
 }

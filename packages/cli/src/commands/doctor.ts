@@ -26,11 +26,11 @@ import { installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat };
 
-/** Where what is found begins in a line. */
+/** The column of the messages. */
 const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
-/** `podwright doctor`: exit code 1 if something that pods need is missing. */
+/** `podwright doctor`. Returns 1 if a requirement of pods is missing. */
 export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {
   const config = await settings();
   const root = process.getuid?.() === 0;
@@ -40,18 +40,18 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
 }
 
-/** What only root can look at. */
+/** The findings that need root. */
 async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
   const { shutdownFindings } = await import('./doctor-shutdown.ts');
   const cluster = clusterFiles(config) && (await import('./doctor-cluster.ts')).clusterFindings(config);
-  const looks = [cluster ?? [], runtimeFindings(config), limitFindings(), shutdownFindings(config)];
-  return (await Promise.all(looks)).flat();
+  const findings = [cluster ?? [], runtimeFindings(config), limitFindings(), shutdownFindings(config)];
+  return (await Promise.all(findings)).flat();
 }
 
-/** What runs the node's containers, and what it lacks. */
+/** The findings about the container runtime of the node. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // the trials of OCI runtimes move processes, which the measurement must not meet
+  // before the trials of OCI runtimes: these move processes, which would disturb the measurement
   const cgroups = await discoverCgroups();
   const [move, network] = await Promise.all([
     moveFinding(cgroups, config.runtime.expedite_rcu),
@@ -89,16 +89,16 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
     const { name, pid, runtime, podDefaults } = await new NodeClient(socket).node();
     return [
       { what: 'node', level: 'ok', message: `${name}, process ${pid}, on ${runtime.name} ${runtime.version}` },
-      ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // a node of an earlier version says nothing of them
+      ...(podDefaults === undefined ? [] : podFindings(podDefaults)), // older nodes do not report them
     ];
   } catch (error) {
     if (errorCode(error) === 'permission_denied')
-      return [{ what: 'node', level: 'note', message: `${socket} is for root only` }];
+      return [{ what: 'node', level: 'note', message: `only root may use ${socket}` }];
     return [{ what: 'node', level: 'note', message: 'not running', fix: "'podwright run FILE' starts one" }];
   }
 }
 
-/** What keeps a pod from the node and from other pods. */
+/** The restrictions of pods by default. */
 function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefaults): Finding[] {
   const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
   return [
@@ -140,7 +140,7 @@ function hostFindings(abilities: HostAbilities): Finding[] {
   ];
 }
 
-/** Who makes the cgroups of pods, and why. */
+/** The cgroup driver, and the reason for it. */
 function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroups: { mode } }: HostAbilities): Finding {
   try {
     const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode });
@@ -154,7 +154,7 @@ function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroup
 /** A move takes longer than this only if it waits for an RCU grace period. */
 const RCU_WAIT_MS = 4;
 
-/** What the kernel's way to move a process to a cgroup costs each pod. */
+/** The time that the kernel takes to move a process to a cgroup, which each pod needs. */
 async function moveFinding(cgroups: CgroupHierarchy, expediting: boolean): Promise<Finding> {
   const what = 'cgroup moves';
   const cost = await measureCgroupMove(cgroups).catch(errorMessage);
@@ -186,7 +186,7 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
   return [...findings, { what: 'OCI runtime', level: 'missing', message: 'none that works', fix: installHint('runc') }];
 }
 
-/** Distributions mend holes without another version, so that it is theirs to tell. */
+/** Known vulnerabilities of a version are only a note: distributions fix them without a new version number. */
 function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], message: string): Finding {
   const known = knownHoles(name, version);
   if (known === undefined) return { what: name, level: 'ok', message };
@@ -194,16 +194,16 @@ function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], mes
     what: name,
     level: 'note',
     message: `${message}; the project's own ${version} has ${known.holes.join(', ')}`,
-    fix: `have ${known.fixedIn.join(', ')} or later, or ask your distribution whether its package has the fixes`,
+    fix: `install ${known.fixedIn.join(', ')} or later, or check whether the package of your distribution has the fixes`,
   };
 }
 
 function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Finding {
   const able = ociRuntimes.filter(({ works, features }) => works && features.userNamespaces).map(({ name }) => name);
   const what = 'user ns';
-  if (!idMapping.works) return { what, level: 'note', message: `no pods with users of their own: ${idMapping.reason}` };
+  if (!idMapping.works) return { what, level: 'note', message: `no pods with user namespaces: ${idMapping.reason}` };
   if (able.length > 0) return { what, level: 'ok', message: `with ${able.join(', ')}` };
-  return { what, level: 'note', message: 'no pods with users of their own: no OCI runtime makes them here' };
+  return { what, level: 'note', message: 'no pods with user namespaces: no OCI runtime supports them here' };
 }
 
 function program(what: string, found: string | undefined, fix: string): Finding {
@@ -212,7 +212,7 @@ function program(what: string, found: string | undefined, fix: string): Finding 
     : { what, level: 'ok', message: found };
 }
 
-/** Which network pods get and why; what it lacks comes with what to do. */
+/** The network of pods, with the reason for it, and fixes for problems. */
 async function networkFinding(looked: Promise<NetworkDescription>): Promise<Finding> {
   const what = 'network';
   try {

@@ -6,11 +6,11 @@ import { lately } from './events.ts';
 const at = (ms: number) => ({ lastTimestamp: new Date(ms).toISOString() }) as Event;
 const HOUR_MS = 3_600_000;
 
-test('only events of the last hour are shown, of many the newest hundred, the latest last', () => {
+test('the newest hundred events of the last hour are shown, the newest last', () => {
   const now = 100 * HOUR_MS;
   const check = (agesMs: number[], expected: number[]) =>
     assert.deepEqual(
-      lately(
+      recentEvents(
         agesMs.map((age) => at(now - age)),
         now,
       ),

@@ -15,23 +15,23 @@ export type EventsOptions = PrintOptions & {
   namespace: string;
   allNamespaces?: boolean;
   watch?: boolean;
-  /** `TYPE/NAME` of the object that they are about. */
+  /** Show only events about the object `TYPE/NAME`. */
   for?: string;
   types?: EventType[];
-  /** Also those that are old. */
+  /** Also show older events. */
   all?: boolean;
 };
 
 const EVENTS = kindOfWord('events')!;
 
-/** `podwright events`: what happened lately, oldest first. */
+/** `podwright events`: prints recent events, oldest first. */
 export async function events({ config }: CommandContext, options: EventsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const query = queryOf(options);
   const isWanted = (event: ApiObject) => options.types?.includes((event as Event).type) ?? true;
   if (options.watch) return watch(client, query, { options, isWanted });
   const found = ((await client.list(EVENTS, query)) as Event[]).filter(isWanted);
-  const shown = options.all ? byTime(found) : lately(found, Date.now());
+  const shown = options.all ? byTime(found) : recentEvents(found, Date.now());
   const older = found.length - shown.length;
   const printed = await printEvents(shown, tableOf(options), options);
   if (older > 0) printError(`${older} older ${older === 1 ? 'event is' : 'events are'} not shown; --all shows them`);
@@ -45,14 +45,14 @@ function queryOf({ namespace, allNamespaces, for: about }: EventsOptions): Objec
   const [object] = named;
   if (object === undefined || named.length > 1)
     throw new PodwrightError('invalid_argument', `--for ${about}: TYPE/NAME is needed, such as pod/web`);
-  // what is about the node stands in the namespace default
+  // events about the node are in the namespace default
   if (object.kind.kind === 'Node') query.namespace = undefined;
   query.fieldSelector = `involvedObject.kind=${object.kind.kind},involvedObject.name=${object.name}`;
   return query;
 }
 
-/** The newest events, of the last hour alone. */
-export function lately(events: Event[], nowMs: number): Event[] {
+/** The newest events of the last hour. */
+export function recentEvents(events: Event[], nowMs: number): Event[] {
   const recent = events.filter(({ lastTimestamp }) => nowMs - Date.parse(lastTimestamp) <= SHOWN_EVENTS_AGE_MS);
   return byTime(recent).slice(-MAX_SHOWN_EVENTS);
 }
@@ -75,7 +75,7 @@ async function printEvents(events: Event[], table: TablePrinter, { output }: Eve
 
 type Watching = { options: EventsOptions; isWanted: (event: ApiObject) => boolean };
 
-/** Begins with what happened lately. Ends with the node, or when it is interrupted. */
+/** Prints recent events and then new ones. Ends when the node stops. */
 async function watch(client: ObjectClient, query: ObjectQuery, { options, isWanted }: Watching): Promise<void> {
   const table = tableOf(options);
   const present: Event[] = [];
@@ -88,7 +88,7 @@ async function watch(client: ObjectClient, query: ObjectQuery, { options, isWant
   for await (const change of client.watch(EVENTS, query, new AbortController().signal)) {
     if (change.type === 'listed') {
       listed = true;
-      await show(options.all ? byTime(present) : lately(present, Date.now()));
+      await show(options.all ? byTime(present) : recentEvents(present, Date.now()));
     } else if (isWanted(change.object)) {
       if (listed) await show([change.object as Event]);
       else present.push(change.object as Event);
@@ -101,7 +101,7 @@ function nothingHappened({ namespace, allNamespaces, for: about }: EventsOptions
   return allNamespaces ? what : `${what} in the namespace ${namespace}; -A shows those of all namespaces`;
 }
 
-/** Events of one object, oldest first, with the whole of what they say. */
+/** The events of one object, oldest first, with full messages. */
 export function eventTable(items: Event[]): string {
   if (items.length === 0) return 'no events';
   const now = Date.now();

@@ -8,7 +8,7 @@ import { chooseContainer, findPod } from './pod-arguments.ts';
 
 export type ExecOptions = { namespace: string; container?: string; stdin?: boolean; tty?: boolean; quiet?: boolean };
 
-/** `podwright exec POD -- COMMAND`: returns the command's exit code; 127 if it is not there, 126 if it may not be executed. */
+/** `podwright exec POD -- COMMAND`. Returns the exit code of the command, 127 if it does not exist, or 126 if it cannot be executed. */
 export async function exec(
   { config }: CommandContext,
   target: { pod: string; command: string[] },
@@ -17,20 +17,20 @@ export async function exec(
   if (target.command.length === 0) {
     throw new PodwrightError(
       'invalid_argument',
-      `exec: what to run? 'podwright exec ${target.pod} -- COMMAND', or for a shell 'podwright exec -it ${target.pod} -- sh'`,
+      `exec: the command is missing: 'podwright exec ${target.pod} -- COMMAND', or for a shell 'podwright exec -it ${target.pod} -- sh'`,
     );
   }
   const stdin = options.stdin === true;
   const tty = options.tty === true && stdin && process.stdin.isTTY;
   if (options.tty && !tty && !options.quiet) {
-    const why = stdin ? 'standard input is no terminal' : '-t without -i: standard input is not passed on';
+    const why = stdin ? 'standard input is not a terminal' : '-t without -i: standard input is not passed on';
     printError(`podwright: ${why}, so the command gets no terminal either`);
   }
   const call = { kind: 'exec', command: target.command } as const;
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Looks the pod up only if no container is named. */
+/** Reads the pod only if no container is named. */
 async function findTarget(
   socketPath: string,
   argument: string,

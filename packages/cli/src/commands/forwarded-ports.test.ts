@@ -10,7 +10,7 @@ const pod = {
   },
 } as unknown as Pod;
 
-test('ports are read as kubectl reads them', () => {
+test('ports have the format of kubectl', () => {
   const check = (text: string, local: number, remote: number) =>
     assert.deepEqual(parseForwardedPort(text, pod), { local, remote }, text);
   check('80', 80, 80);
@@ -28,7 +28,7 @@ test('ports are read as kubectl reads them', () => {
   }
 });
 
-test('localhost is both of its addresses, the newer one if the host has it, and nothing is listened on twice', () => {
+test('localhost is both of its addresses, IPv6 only if the host has it, and no address is used twice', () => {
   const local = [
     { address: '127.0.0.1', optional: false },
     { address: '::1', optional: true },

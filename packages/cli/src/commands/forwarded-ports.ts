@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** A port here, 0 for any that is free, and one of the pod. */
+/** A local port, 0 for any free one, and a port of the pod. */
 export type ForwardedPort = { local: number; remote: number };
 
-/** Reads `REMOTE`, `LOCAL:REMOTE` or `:REMOTE`. The pod's port may be the name that the manifest gives it. */
+/** Parses `REMOTE`, `LOCAL:REMOTE` or `:REMOTE`. The remote port may be the name of a port in the pod's spec. */
 export function parseForwardedPort(text: string, pod: Pod): ForwardedPort {
   const match = /^(?:(\d*):)?([\w-]+)$/.exec(text);
   if (match === null) throw refuse(text, 'REMOTE, LOCAL:REMOTE or :REMOTE is needed');
@@ -33,14 +33,14 @@ function refuse(text: string, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `port-forward: "${text}": ${why}`);
 }
 
-/** An address to listen on. `optional` ones may be missing: a host need not have IPv6. */
+/** An address to listen on. `optional`: ignore errors, since a host may lack IPv6. */
 export type ListenAddress = { address: string; optional: boolean };
 
-/** Reads `--address`: IP addresses and `localhost`, separated by commas; those that others of them cover are left out. */
+/** Parses `--address`: IP addresses and `localhost`, separated by commas. Addresses covered by another one are dropped. */
 export function parseAddresses(text: string): ListenAddress[] {
   const all = text.split(',').flatMap(parseAddress);
   const has = (address: string) => all.some((one) => one.address === address);
-  // a socket on :: takes connections over IPv4, too
+  // a socket on :: also accepts IPv4 connections
   const isCovered = (address: string) =>
     address !== '::' && (has('::') || (isIP(address) === 4 && address !== '0.0.0.0' && has('0.0.0.0')));
   const needed = all.filter(({ address }) => !isCovered(address));
@@ -55,5 +55,5 @@ function parseAddress(address: string): ListenAddress[] {
     ];
   }
   if (isIP(address) !== 0) return [{ address, optional: false }];
-  throw new PodwrightError('invalid_argument', `port-forward: "${address}" is no IP address, nor localhost`);
+  throw new PodwrightError('invalid_argument', `port-forward: "${address}" is neither an IP address nor localhost`);
 }

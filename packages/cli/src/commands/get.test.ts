@@ -5,7 +5,7 @@ import type { ObjectClient } from '../client/object-client.ts';
 import { parseObjects } from '../client/object-names.ts';
 import { type GetOptions, show } from './get.ts';
 
-test('an object that there is not is an error, unless --ignore-not-found says otherwise', async () => {
+test('a missing object is an error, except with --ignore-not-found', async () => {
   const client = {
     get: () => Promise.reject(new PodwrightError('not_found', 'there is no pod default/web')),
   } as unknown as ObjectClient;

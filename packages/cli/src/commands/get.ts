@@ -17,7 +17,7 @@ export type GetOptions = PrintOptions & {
   ignoreNotFound?: boolean;
 };
 
-/** What is to be shown: objects of some kinds, or some by name; `nothing` is said in a table's place if there are none. */
+/** The objects to print and how. `nothing` is printed instead of an empty table. */
 export type Shown = {
   selection: ObjectSelection;
   columns: (kind: ObjectKind) => Column[];
@@ -27,7 +27,7 @@ export type Shown = {
 
 /** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
 export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
-  // kubectl's `all`: of what it means a lone node has pods
+  // of kubectl's `all`, a node has only pods
   const selection = parseObjects(words[0] === 'all' ? ['pods', ...words.slice(1)] : words);
   if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
   const { namespace, allNamespaces = false } = options;
@@ -38,7 +38,7 @@ export async function get(context: CommandContext, words: string[], options: Get
   await show(client, { selection, columns, options: { ...options, namespace, allNamespaces } });
 }
 
-/** Prints what was asked for, and with `watch` every change from then on. */
+/** Prints the selected objects, and with `watch` every later change. */
 export async function show(client: ObjectClient, shown: Shown): Promise<void> {
   const { selection, options } = shown;
   if (options.watch) return watch(client, shown);
@@ -69,7 +69,7 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** What the node's API is asked for. */
+/** The query of the node's API for these options. */
 export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
@@ -102,7 +102,7 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   else print(nothing);
 }
 
-/** What is said, with exit code 0, when a selection has no objects: kubectl's words, and which. */
+/** The message for an empty selection, which is no error: kubectl's words, and the selection. */
 export function nothingFound(
   kinds: ObjectKind[],
   { namespace, allNamespaces, selector, fieldSelector }: Omit<GetOptions, keyof PrintOptions>,
@@ -113,15 +113,15 @@ export function nothingFound(
   return `No resources found: no ${what} in the namespace ${namespace}${match}; -A lists those of all namespaces`;
 }
 
-/** A table grows by a row a change; other formats print each object as it is now. */
+/** Prints a row per change for a table, and the whole object for other formats. */
 async function watch(client: ObjectClient, { selection, columns, options }: Shown): Promise<void> {
   const [kind] = selection.kinds;
   if (selection.kinds.length !== 1 || selection.named.length > 1)
-    throw new PodwrightError('invalid_argument', 'get -w: one kind, or one object of it, can be watched at a time');
+    throw new PodwrightError('invalid_argument', 'get -w: watch only one kind, or one object of it');
   const query = queryOf(options);
   const [named] = selection.named;
   if (named !== undefined) {
-    await client.get(named.kind, named.name, options.namespace); // an object that there is not is no long wait
+    await client.get(named.kind, named.name, options.namespace); // fail at once if the object does not exist
     query.fieldSelector = [query.fieldSelector, `metadata.name=${named.name}`].filter(Boolean).join(',');
   }
   const table = new TablePrinter(columns(kind!), options);
@@ -146,7 +146,7 @@ async function printChanged(objects: ApiObject[], table: TablePrinter, { output 
   }
 }
 
-/** Images are the runtime's, not objects of the API: only they need its client, which takes long to load. */
+/** Lists images. They come from the runtime and not from the node's API; the CRI client is slow to load, so only this case loads it. */
 async function getImages(
   context: CommandContext,
   { kinds, named }: ObjectSelection,

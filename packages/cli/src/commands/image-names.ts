@@ -1,9 +1,9 @@
 import type { Container, Image } from '@podwright/cri';
 
-/** Digits of a digest that are shown: enough to tell images apart, and to name one. */
+/** The number of digits of a digest that are shown; they suffice to identify an image. */
 const SHOWN_DIGITS = 13;
 
-/** `sha256:64 digits` as it is shown and typed. */
+/** The short form of an id `sha256:…`. */
 export function shortId(id: string): string {
   return id.replace(/^sha256:/, '').slice(0, SHOWN_DIGITS);
 }
@@ -15,7 +15,7 @@ export function namesOf({ id, repoTags, repoDigests }: Pick<Image, 'id' | 'repoT
   return [digest === undefined ? shortId(id) : `${repository}@sha256:${shortId(digest)}`];
 }
 
-/** Whether `reference` is the id of this image, or the beginning of it. */
+/** Whether `reference` is the id of this image or at least its first 8 digits. */
 export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, reference: string): boolean {
   const digits = reference.replace(/^sha256:/, '');
   const named = repoTags.some(
@@ -25,10 +25,10 @@ export function isIdOf({ id, repoTags }: Pick<Image, 'id' | 'repoTags'>, referen
         .split('/')
         .at(-1) === reference,
   );
-  return digits.length >= 8 && id.startsWith(`sha256:${digits}`) && !named; // a name wins over the beginning of an id
+  return digits.length >= 8 && id.startsWith(`sha256:${digits}`) && !named; // a name takes precedence over a short id
 }
 
-/** The pods whose containers are made of an image, as `namespace/name`. */
+/** The pods with containers of an image, as `namespace/name`. */
 export function podsUsing(imageId: string, containers: Pick<Container, 'imageId' | 'labels'>[]): string[] {
   const own = containers.filter((container) => container.imageId === imageId);
   const pods = own.map(({ labels }) => `${labels['io.kubernetes.pod.namespace']}/${labels['io.kubernetes.pod.name']}`);

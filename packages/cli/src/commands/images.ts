@@ -10,7 +10,7 @@ import { namesOf, shortId } from './image-names.ts';
 
 export type ImagesOptions = { output: OutputFormat | 'wide'; quiet?: boolean; digests?: boolean };
 
-/** `podwright images`. */
+/** `podwright images`: lists the images of the node. */
 export async function images(context: CommandContext, options: ImagesOptions): Promise<void> {
   const { images } = await withRuntime(context, (cri) => cri.image.listImages({}));
   if (options.quiet) {
@@ -28,7 +28,7 @@ export async function images(context: CommandContext, options: ImagesOptions): P
 }
 
 function imageTable(images: Image[], { output, digests }: ImagesOptions): string {
-  if (images.length === 0) return "no images; 'podwright pull IMAGE' or 'podwright load PATH' brings some";
+  if (images.length === 0) return "no images; get some with 'podwright pull IMAGE' or 'podwright load PATH'";
   const wide = output === 'wide';
   const rows = images.flatMap((image) =>
     namesOf(image).map((name) => [
@@ -42,7 +42,7 @@ function imageTable(images: Image[], { output, digests }: ImagesOptions): string
   return renderTable(header, rows.sort(), wide ? undefined : terminalWidth());
 }
 
-/** The digest that a registry has for the image by this name; an archive may have brought none. */
+/** The registry's digest of the image under this name, or `-`, as for an image from an archive. */
 function digestOf({ repoDigests }: Image, name: string): string {
   const repository = name.replace(/(@|:[^/:]*$).*/, '');
   return repoDigests.find((digest) => digest.startsWith(`${repository}@`))?.slice(repository.length + 1) ?? '-';

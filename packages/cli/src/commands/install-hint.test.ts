@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { installHint } from './install-hint.ts';
 
-test('what is missing is installed by the command of the distribution', () => {
+test('the install hint is the command of the distribution', () => {
   const table: [string, string][] = [
     ['ID=debian\n', 'apt-get install conmon'],
     ['NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\n', 'apt-get install conmon'],

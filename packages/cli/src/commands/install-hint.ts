@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How each family of distributions installs a package, by its names in `os-release`. */
+/** The install command of each family of distributions, by the ids in `os-release`. */
 const COMMANDS: [string[], string][] = [
   [['debian', 'ubuntu'], 'apt-get install'],
   [['fedora', 'rhel', 'centos'], 'dnf install'],
@@ -9,7 +9,7 @@ const COMMANDS: [string[], string][] = [
   [['alpine'], 'apk add'],
 ];
 
-/** The command that installs a package on this host, by what `/etc/os-release` says (os-release(5)). */
+/** The command that installs a package on this host, by its os-release(5). */
 export function installHint(packageName: string, osRelease = readOsRelease()): string {
   const names = [...osRelease.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value]) =>
     value!.replaceAll(/['"]/g, '').split(/[\s-]/),
@@ -25,7 +25,7 @@ function readOsRelease(): string {
     try {
       return readFileSync(path, 'utf8');
     } catch {
-      // the other one
+      // try the other path
     }
   }
   return '';

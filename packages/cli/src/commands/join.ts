@@ -24,7 +24,7 @@ export type JoinOptions = {
   dryRun?: true;
 };
 
-/** `podwright join`: writes what the node needs to become one of a cluster. Nothing is written unless all of it can be. */
+/** `podwright join`: writes the files with which the node joins a cluster. It checks all of them before it writes any. */
 export async function join({ settings }: CommandContext, endpoint: string, options: JoinOptions): Promise<void> {
   const config = await settings();
   const token = parseBootstrapToken(options.token);
@@ -32,39 +32,39 @@ export async function join({ settings }: CommandContext, endpoint: string, optio
   if (hashes.length === 0 && options.discoveryTokenUnsafeSkipCaVerification === undefined)
     throw new PodwrightError(
       'invalid_argument',
-      'name the cluster by --discovery-token-ca-cert-hash, or trust whoever answers by --discovery-token-unsafe-skip-ca-verification',
+      'identify the cluster with --discovery-token-ca-cert-hash, or trust any server with --discovery-token-unsafe-skip-ca-verification',
     );
   if (config.cluster.kubeconfig !== undefined)
     throw new PodwrightError(
       'failed_precondition',
-      `${config.file} names a cluster already in [cluster]; remove the table`,
+      `${config.file} already names a cluster in [cluster]; remove the table`,
     );
   const files = joinedFiles(config.root);
   const timeoutMs = timeoutOf(options.timeout);
   const cluster = await discoverCluster({ endpoint: hostAndPort(endpoint), token, hashes, timeoutMs });
   const wanted = { ...cluster, nodeName: config.node_name };
-  if (await hasJoined(files, wanted)) return print(`${config.node_name} has joined ${cluster.server} already`);
+  if (await hasJoined(files, wanted)) return print(`${config.node_name} has already joined ${cluster.server}`);
   const client = bootstrapClient(cluster, token);
   try {
-    using signal = withTimeout(undefined, timeoutMs, `ask ${cluster.server}`);
+    using signal = withTimeout(undefined, timeoutMs, `call ${cluster.server}`);
     await refuseTakenName(client, config.node_name, signal);
     const own = options.kubeletConfiguration && readText(options.kubeletConfiguration);
-    const told = own ?? (await clusterConfiguration(client, files.authorities, signal));
-    const configuration = told ?? leastConfiguration(files.authorities);
+    const published = own ?? (await clusterConfiguration(client, files.authorities, signal));
+    const configuration = published ?? leastConfiguration(files.authorities);
     await checkClusterConfiguration(configuration, files);
     const user = { token: `${token.id}.${token.secret}` };
     const contents = [
       [files.authorities, cluster.authorities],
       [files.bootstrapKubeconfig, kubeconfigText({ server: cluster.server, tls: { ca: cluster.authorities }, user })],
-      [files.kubeletConfiguration, configuration], // last: with it the node is one of the cluster
+      [files.kubeletConfiguration, configuration], // last: this file makes the node join
     ] as const;
     if (options.dryRun) return showFiles(contents, token.secret);
     makePrivateDirectory(dirname(files.kubeconfig));
     for (const [path, text] of contents) {
-      await removeUnfinished(path); // one that was killed may have left the token there
+      await removeUnfinished(path); // a killed join may have left the token there
       await writeFileDurable(path, text);
     }
-    print(nextSteps(config, { cluster, isTold: told !== undefined }));
+    print(nextSteps(config, { cluster, isPublished: published !== undefined }));
   } finally {
     client.close();
   }
@@ -85,7 +85,7 @@ function hostAndPort(endpoint: string): string {
   );
 }
 
-/** One whose certificate ran out joins anew: it asks for another by the token. */
+/** Whether the node has joined the cluster. False if its certificate has expired, so that it can join again with a token. */
 async function hasJoined(
   { kubeconfig }: JoinedFiles,
   wanted: DiscoveredCluster & { nodeName: string },
@@ -102,14 +102,16 @@ function showFiles(contents: readonly (readonly [path: string, text: string])[],
 
 function nextSteps(
   { node_name: name, root }: NodeConfig,
-  { cluster, isTold }: { cluster: DiscoveredCluster; isTold: boolean },
+  { cluster, isPublished }: { cluster: DiscoveredCluster; isPublished: boolean },
 ): string {
   const lines = [
-    `${name} is to be a node of ${cluster.server}; its files are in ${dirname(joinedFiles(root).kubeconfig)}.`,
-    ...(isTold ? [] : ['The cluster tells no kubelet-config: set clusterDNS and clusterDomain in kubelet.yaml there.']),
-    'Start the node, or start it anew:',
+    `${name} is configured to join ${cluster.server}; the files are in ${dirname(joinedFiles(root).kubeconfig)}.`,
+    ...(isPublished
+      ? []
+      : ['The cluster publishes no kubelet-config: set clusterDNS and clusterDomain in kubelet.yaml there.']),
+    'Start or restart the node:',
     '  systemctl restart podwright     (or podwright node)',
-    'On the control plane, unless it approves by itself:',
+    'On the control plane, unless it approves automatically:',
     '  kubectl get csr; kubectl certificate approve NAME',
     `  kubectl get node ${name}`,
   ];

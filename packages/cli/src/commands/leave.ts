@@ -6,17 +6,17 @@ import { print } from '../output/terminal-text.ts';
 import { joinedFiles } from '../settings/cluster-files.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `podwright leave`: forgets the cluster that `podwright join` was told, with the certificates that it has signed. */
+/** `podwright leave`: deletes the files of `podwright join` and the certificates of the cluster. */
 export async function leave({ settings }: CommandContext): Promise<void> {
   const { root, node_name: name } = await settings();
   const { kubeconfig, kubeletConfiguration } = joinedFiles(root);
-  if (!existsSync(dirname(kubeconfig))) return print('This node has joined no cluster.');
-  // first what makes the node one of the cluster: the rest may be left to another call
+  if (!existsSync(dirname(kubeconfig))) return print('This node has not joined a cluster.');
+  // first the file that makes the node join: if this is interrupted, another call can delete the rest
   await rm(kubeletConfiguration, { force: true });
   await removeCertificates(join(root, 'kubelet', 'pki'));
   await rm(dirname(kubeconfig), { recursive: true, force: true });
   print(
-    `${name} stands alone when it is started anew: systemctl restart podwright\nThe cluster forgets it by kubectl delete node ${name}`,
+    `Restart ${name} to run it without the cluster: systemctl restart podwright\nTo remove it from the cluster: kubectl delete node ${name}`,
   );
 }
 

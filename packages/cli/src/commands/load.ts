@@ -11,7 +11,7 @@ import { spoolInput } from './spool.ts';
 
 export type LoadOptions = { name?: string; input?: string };
 
-/** `podwright load PATH`, `load -i FILE`, or from standard input (`-`). */
+/** `podwright load PATH`, `load -i FILE`, or `load -` for standard input. */
 export async function load(context: CommandContext, path: string | undefined, options: LoadOptions): Promise<void> {
   if (path !== undefined && options.input !== undefined)
     throw new PodwrightError('invalid_argument', `load: name one archive, ${path} or ${options.input}`);
@@ -20,7 +20,7 @@ export async function load(context: CommandContext, path: string | undefined, op
   if (process.stdin.isTTY)
     throw new PodwrightError(
       'invalid_argument',
-      "load: name an archive or a layout's directory, or pipe an archive in",
+      'load: name an archive or the directory of an OCI layout, or pipe an archive in',
     );
   const what = 'standard input';
   using input = await spoolInput().catch((error: unknown) => {
@@ -29,7 +29,7 @@ export async function load(context: CommandContext, path: string | undefined, op
   await loadFile(context, { path: input.path, from: what }, options);
 }
 
-/** `from` is the file as its user knows it. */
+/** `from` is the name of the file for messages. */
 async function loadFile(
   context: CommandContext,
   { path, from }: { path: string; from: string },
@@ -42,7 +42,7 @@ async function loadFile(
         if (event.case === 'progress') line.show(describeTransfer({ ...event.value, reference: from }));
         if (event.case !== 'loaded') continue;
         line.end();
-        tell(event.value);
+        report(event.value);
       }
     } catch (error) {
       throw path === resolve(from)
@@ -54,9 +54,10 @@ async function loadFile(
   });
 }
 
-function tell({ images }: LoadedImages): void {
+function report({ images }: LoadedImages): void {
   for (const { id, references } of images) {
     for (const reference of references) print(`loaded ${reference}`);
-    if (references.length === 0) print(`loaded ${shortId(id)}, which the archive gives no name; '--name' does`);
+    if (references.length === 0)
+      print(`loaded ${shortId(id)}, which has no name in the archive; add one with '--name'`);
   }
 }

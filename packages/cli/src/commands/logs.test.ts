@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logQuery } from './logs.ts';
 
-test('--since 0, --limit-bytes 0 and --tail -1 are the whole log, as with kubectl', () => {
+test('--since 0, --limit-bytes 0 and --tail -1 select the whole log, as in kubectl', () => {
   const query = (options: Parameters<typeof logQuery>[1]) => logQuery({ container: 'c' }, options);
   assert.equal(query({ since: 0 }).sinceSeconds, undefined);
   assert.equal(query({ since: 200 }).sinceSeconds, 1);

@@ -19,17 +19,17 @@ export type LogsOptions = {
   follow?: boolean;
   previous?: boolean;
   tail?: number;
-  /** Milliseconds. */
+  /** In ms. */
   since?: number;
   sinceTime?: string;
   limitBytes?: number;
   timestamps?: boolean;
 };
 
-/** Lines of each log when pods are chosen by their labels, as with kubectl. */
+/** The default of `--tail` with a selector, as in kubectl. */
 const SELECTED_TAIL_LINES = 10;
 
-/** One container's log. */
+/** The container whose log is read. */
 type Source = { pod: Pod; container: string };
 
 /** `podwright logs POD [CONTAINER]`. Exit code 1 if one of several logs could not be read. */
@@ -42,7 +42,7 @@ export async function logs(
   const client = new NodeClient(config.apiSocket);
   const sources = await findSources(client, target, options);
   if (options.follow && sources.length > options.maxLogRequests) {
-    const message = `these are ${sources.length} logs to follow, at most ${options.maxLogRequests} at once; raise it with --max-log-requests ${sources.length}`;
+    const message = `cannot follow ${sources.length} logs: the limit is ${options.maxLogRequests}; raise it with --max-log-requests ${sources.length}`;
     throw new PodwrightError('invalid_argument', message);
   }
   const read = (source: Source) => client.log(source.pod.metadata, logQuery(source, options));
@@ -63,7 +63,7 @@ function checkOptions(target: { pod?: string; container?: string }, options: Log
   const { selector, container, allContainers, since, sinceTime } = options;
   const named = target.container ?? container;
   const problem = [
-    [target.pod === undefined && selector === undefined, 'which pod? Name one, or choose by labels with -l'],
+    [target.pod === undefined && selector === undefined, 'name a pod, or select pods by labels with -l'],
     [
       target.pod !== undefined && selector !== undefined,
       'either a pod by its name or pods by their labels (-l), not both',
@@ -104,7 +104,7 @@ async function selectPods(client: NodeClient, selector: string, namespace: strin
   return pods;
 }
 
-/** What is asked of the node for one container's log; 0 as `since` or `limitBytes` is none, as with kubectl. */
+/** The options of the request for one container's log. As in kubectl, a `since` or `limitBytes` of 0 means no limit. */
 export function logQuery(
   { container }: Pick<Source, 'container'>,
   options: Omit<LogsOptions, 'namespace' | 'maxLogRequests'>,
@@ -123,7 +123,7 @@ export function logQuery(
   };
 }
 
-/** Shows a log line by line, so that those of several do not mix. Returns the exit code. */
+/** Prints a log line by line, so that lines of several logs do not mix. Returns the exit code. */
 async function showLines(
   { pod, container }: Source,
   how: { read: (source: Source) => Promise<AsyncIterable<Buffer>>; prefix: boolean },
@@ -140,7 +140,7 @@ async function showLines(
   }
 }
 
-/** Logs as they are, like kubectl: colours are the container's own. */
+/** Writes a log unchanged, as kubectl does; it may contain colours. */
 async function write(text: Buffer | string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

@@ -6,7 +6,7 @@ import { PS_COLUMNS } from './object-tables.ts';
 
 const podIn = (namespace: string) => ({ kind: 'Pod', metadata: { name: 'web', namespace } }) as ApiObject;
 
-test('the namespace is among the last columns that a narrow terminal loses where pods have several', () => {
+test('for pods of several namespaces, the namespace is one of the last columns that a narrow terminal omits', () => {
   const importance = (...namespaces: string[]) =>
     headerOf(PS_COLUMNS, new Set(namespaces.map((one) => podIn(one).metadata.namespace ?? ''))).find(
       ({ title }) => title === 'NAMESPACE',

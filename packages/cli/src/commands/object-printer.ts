@@ -6,20 +6,20 @@ import { print, printError } from '../output/terminal-text.ts';
 import { wrappedRows } from '../output/wrapped-table.ts';
 import { type Column, LABELS, labelColumn, pathColumn } from './object-tables.ts';
 
-/** How a list of objects is printed. */
+/** Options for printing a list of objects. */
 export type PrintOptions = {
   output: ObjectFormat;
   headers: boolean;
   showLabels?: boolean;
-  /** A column each. */
+  /** Labels that get a column each. */
   labelColumns?: string[];
 };
 
-/** Prints objects of one kind as a table, and those that come later as more rows of it. */
+/** Prints objects of one kind as a table. Later objects become more rows of the same table. */
 export class TablePrinter {
   readonly #columns: Column[];
   readonly #options: PrintOptions;
-  /** The widest cell of each column so far, so that later rows stand below the first ones. */
+  /** The widest cell of each column so far, which aligns later rows with the first ones. */
   #widest: string[];
   #headersDue: boolean;
   readonly #namespaces = new Set<string>();
@@ -31,7 +31,7 @@ export class TablePrinter {
     this.#headersDue = options.headers;
   }
 
-  /** Nothing is printed for no objects. */
+  /** Prints nothing if there are no objects. */
   print(objects: ApiObject[]): void {
     if (objects.length === 0) return;
     const now = Date.now();
@@ -53,7 +53,7 @@ export class TablePrinter {
     this.#headersDue = false;
   }
 
-  /** What cells are cut for: not where nobody knows without its title which column was left out, nor where wide means whole cells. */
+  /** The width for which columns are omitted, or `undefined` to omit none: without titles it would be unclear which are missing, and `-o wide` without wide columns means full cells. */
   #width(): number | undefined {
     const { output, headers } = this.#options;
     const isWhole = output.type === 'wide' && !this.#columns.some(({ wide }) => wide);
@@ -61,7 +61,7 @@ export class TablePrinter {
   }
 }
 
-/** The titles of columns and how important each is: names of objects of several namespaces mean little without their namespace. */
+/** The titles and importance of the columns. The namespace is more important if the objects are of several namespaces. */
 export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
   return columns.map(({ title, importance }) => ({
     title,
@@ -69,10 +69,12 @@ export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { 
   }));
 }
 
-/** Names the columns that the terminal has no room for. */
+/** Reports columns that are omitted since the terminal is too narrow. */
 function hintAt(titles: string[]): void {
   if (titles.length === 0) return;
-  printError(`this terminal has no room for ${titles.join(', ')}: pipe the output, as in '… | cat', to see all of it`);
+  printError(
+    `this terminal is too narrow for ${titles.join(', ')}: pipe the output, as in '… | cat', to see all columns`,
+  );
 }
 
 function shownColumns(columns: Column[], { output, showLabels, labelColumns = [] }: PrintOptions): Column[] {
@@ -83,7 +85,7 @@ function shownColumns(columns: Column[], { output, showLabels, labelColumns = []
   return [...shown, ...labelColumns.map(labelColumn), ...(showLabels ? [LABELS] : [])];
 }
 
-/** `pod/web`, with the group of a kind that is not of the core: what `-o name` prints and other commands take. */
+/** Prints `pod/web`, or with the API group outside the core group, as `-o name` of kubectl does. */
 export function printName({ apiVersion, kind, metadata }: ApiObject): void {
   const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [];
   print(`${kind.toLowerCase()}${group === undefined ? '' : `.${group}`}/${metadata.name}`);

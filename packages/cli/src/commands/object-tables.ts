@@ -15,8 +15,8 @@ import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
 /**
- * One column of a table of objects; `wide` ones are shown with `-o wide` only, where they matter more than usual. A last one that `wraps`
- * goes on in the next line where a terminal is narrow.
+ * A column of a table of objects. `wide`: shown only with `-o wide`. `wraps`: on a narrow terminal the last column continues on the next
+ * line.
  */
 export type Column = {
   title: string;
@@ -46,7 +46,7 @@ const COUNTS = [
   column<Pod>('RESTARTS', restarts),
 ];
 
-/** kubectl's columns. */
+/** The columns of each kind, as in kubectl. */
 const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
   Pod: [NAME, ...COUNTS, AGE, wide('IP', IP), wide<Pod>('NODE', ({ spec }) => spec.nodeName ?? '-')],
   ConfigMap: [
@@ -90,7 +90,7 @@ const COLUMNS: Record<Exclude<ObjectKind['kind'], 'Image'>, Column[]> = {
   ],
 };
 
-/** What `ps` shows: pods of every namespace, with their addresses. */
+/** The columns of `ps`: like `get pods`, with namespaces and IPs. */
 export const PS_COLUMNS: Column[] = [
   NAMESPACE,
   NAME,
@@ -102,7 +102,7 @@ export const PS_COLUMNS: Column[] = [
   wide<Pod>('IMAGES', ({ spec }) => spec.containers.map(({ image }) => image).join(',')),
 ];
 
-/** The columns of a kind; `withType` writes `pod/web` where several kinds are listed. */
+/** The columns of a kind. `withType`: print names as `pod/web`, for lists of several kinds. */
 export function columnsOf(
   { kind, singular, namespaced }: ObjectKind,
   options: { allNamespaces: boolean; withType: boolean },
@@ -119,7 +119,7 @@ export const LABELS = column('LABELS', ({ metadata: { labels = {} } }) => {
   return pairs.length === 0 ? '<none>' : pairs.join(',');
 });
 
-/** kubectl's `-L`: the value of one label. */
+/** A column of kubectl's `-L`: the value of one label. */
 export const labelColumn = (label: string): Column =>
   column(label.split('/').at(-1)!.toUpperCase(), ({ metadata: { labels = {} } }) => labels[label] ?? '');
 
@@ -147,14 +147,14 @@ export function lastSeen({ lastTimestamp, count }: Event, nowMs: number): string
   return formatAge(lastTimestamp, nowMs) + (count > 1 ? ` (x${count})` : '');
 }
 
-/** Such as `pod/web (main)`, with the container that it is about. */
+/** The object of an event, with its container if there is one: `pod/web (main)`. */
 function eventObject(event: Event): string {
   const { kind, name } = event.involvedObject;
   const container = eventContainer(event);
   return `${kind.toLowerCase()}/${name}${container === '' ? '' : ` (${container})`}`;
 }
 
-/** The container that an event of a pod is about, '' if it is about none. */
+/** The container that an event is about, or ''. */
 export function eventContainer({ involvedObject: { fieldPath = '' } }: Event): string {
   return /\{(.+)\}$/.exec(fieldPath)?.[1] ?? '';
 }

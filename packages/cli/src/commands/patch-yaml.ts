@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 
-/** What YAML without aliases says, as JSON; `undefined` if it is none, or only a text or number. Apart, as YAML takes long to load. */
+/** Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In its own file, since the YAML library is slow to load. */
 export function yamlAsJson(text: string): string | undefined {
   try {
     const value: unknown = parse(text, { maxAliasCount: 0 });

@@ -15,17 +15,14 @@ export type PatchOptions = {
   subresource?: Subresource;
 };
 
-/** `podwright patch POD -p PATCH`, `TYPE NAME`, `TYPE/NAME`, as kubectl's. */
+/** `podwright patch POD -p PATCH`, also for TYPE NAME and TYPE/NAME, as in kubectl. */
 export async function patch({ config }: CommandContext, words: string[], options: PatchOptions): Promise<void> {
   const { namespace, type, subresource } = options;
   const { named } = parseObjects(words, { bare: POD });
-  if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: which ${words.join(' ')}? Name it`);
+  if (named.length === 0) throw new PodwrightError('invalid_argument', `patch: name the ${words.join(' ')}`);
   const other = named.find(({ kind }) => kind !== POD);
   if (subresource !== undefined && other !== undefined)
-    throw new PodwrightError(
-      'invalid_argument',
-      `patch: a ${other.kind.singular} has no ${subresource} that could be changed`,
-    );
+    throw new PodwrightError('invalid_argument', `patch: a ${other.kind.singular} has no ${subresource} to patch`);
   const body = await patchBody(options);
   const client = new ObjectClient(config.apiSocket);
   for (const { kind, name } of named) {
@@ -42,7 +39,7 @@ const comparable = ({ metadata, ...rest }: ApiObject) => ({ ...rest, metadata: {
 async function patchBody({ patch: text, patchFile: file }: PatchOptions): Promise<string> {
   if (text !== undefined && file === undefined) return asJson(text, '--patch');
   if (text === undefined && file !== undefined) return asJson(await readPatch(file), `--patch-file ${file}`);
-  throw new PodwrightError('invalid_argument', 'patch: say what to change, by -p PATCH or by --patch-file FILE');
+  throw new PodwrightError('invalid_argument', 'patch: give the patch with -p PATCH or --patch-file FILE');
 }
 
 async function readPatch(file: string): Promise<string> {

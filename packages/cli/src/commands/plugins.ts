@@ -12,7 +12,7 @@ import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
-/** The part of a runtime's verbose Status that is shown here. */
+/** The part of the CRI's verbose Status with the plugins. */
 const StatusConfig = z.looseObject({
   plugins: z
     .array(
@@ -29,23 +29,23 @@ const StatusConfig = z.looseObject({
 
 export type PluginsOptions = { output: OutputFormat };
 
-/** `podwright runtime plugins`: exit code 1 if one has failed. */
+/** `podwright runtime plugins`. Returns 1 if a plugin has failed. */
 export async function plugins({ config, settings }: CommandContext, options: PluginsOptions): Promise<number> {
   const all = await settings();
   if (all.container_runtime === 'docker') {
-    const message = `show plugins: this node's containers run on a Docker Engine, and plugins are the parts of our own runtime; 'podwright doctor' looks at the Engine`;
+    const message = `show plugins: this node's containers run on a Docker Engine, but only the built-in runtime has plugins; 'podwright doctor' checks the Engine`;
     throw new PodwrightError('failed_precondition', message);
   }
-  const running = await askRuntime(config);
+  const running = await runningPlugins(config);
   if (running === undefined)
-    printError(`no runtime answers on ${config.criSocket}; this is how its plugins would start now`);
+    printError(`no runtime answers on ${config.criSocket}; these are the states in which its plugins would start now`);
   const states = running ?? (await inspectPlugins(runtimeOptions(all)));
   await printAs(options.output, states, () => pluginTable(states));
   return states.some(({ state }) => state === 'error') ? 1 : 0;
 }
 
-/** What the running runtime tells; `undefined` if there is none. */
-async function askRuntime({ criSocket }: NodePaths): Promise<PluginState[] | undefined> {
+/** The plugins of the running runtime; `undefined` if none runs. */
+async function runningPlugins({ criSocket }: NodePaths): Promise<PluginState[] | undefined> {
   if (!existsSync(criSocket)) return undefined;
   try {
     const cri = await connectCri({
@@ -65,7 +65,7 @@ async function askRuntime({ criSocket }: NodePaths): Promise<PluginState[] | und
   }
 }
 
-/** The plugins in what a runtime of ours tells of its configuration; `undefined` for a runtime that tells none. */
+/** Decodes the plugins in the `config` of a Status; `undefined` for a runtime without them. */
 function decodePluginStates(config: string): PluginState[] | undefined {
   try {
     return StatusConfig.parse(JSON.parse(config)).plugins;

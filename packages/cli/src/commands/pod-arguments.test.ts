@@ -11,16 +11,16 @@ function pod(containers: string[], more: { init?: string[]; annotations?: Record
   } as unknown as Pod;
 }
 
-test('a container is the one named, the annotated one, or the first, and the choice is told', () => {
+test('the container is the named one, the annotated one or the first, with a note about the choice', () => {
   const annotations = { 'kubectl.kubernetes.io/default-container': 'b' };
-  const gone = { 'kubectl.kubernetes.io/default-container': 'gone' };
+  const missing = { 'kubectl.kubernetes.io/default-container': 'missing' };
   assert.deepEqual(chooseContainer(pod(['a']), undefined), { name: 'a' });
   assert.deepEqual(chooseContainer(pod(['a', 'b']), 'b'), { name: 'b' });
   assert.deepEqual(chooseContainer(pod(['a'], { init: ['i'] }), 'i'), { name: 'i' });
   assert.deepEqual(chooseContainer(pod(['a', 'b'], { annotations }), undefined), { name: 'b' });
   const note = 'Defaulted container "a" out of: a, b, i (init)';
   assert.deepEqual(chooseContainer(pod(['a', 'b'], { init: ['i'] }), undefined), { name: 'a', note });
-  assert.equal(chooseContainer(pod(['a', 'b'], { annotations: gone }), undefined).name, 'a');
+  assert.equal(chooseContainer(pod(['a', 'b'], { annotations: missing }), undefined).name, 'a');
   assert.throws(() => chooseContainer(pod(['a', 'b'], { init: ['i'] }), 'c'), {
     code: 'not_found',
     message: 'pod web has no container c; it has a, b, i (init)',

@@ -3,7 +3,7 @@ import type { Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { podName } from '../client/object-names.ts';
 
-/** What kubectl reads for the container that commands take when none is named. */
+/** kubectl's annotation for the default container of commands. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
 /** The pod that an argument names: `web` or `pod/web`. */
@@ -12,8 +12,8 @@ export function findPod(client: NodeClient, argument: string, namespace: string)
 }
 
 /**
- * The container that a command is for: the one that is named, else the one that the pod's annotation names, else the first.
- * `note` tells which was taken of several. `not_found` if the pod has none of that name.
+ * The container for a command: the wanted one, or else the one of the pod's annotation, or else the first. `note` reports the choice among
+ * several. Throws `not_found` if the pod has no such container.
  */
 export function chooseContainer(pod: Pod, wanted: string | undefined): { name: string; note?: string } {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;

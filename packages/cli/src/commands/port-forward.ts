@@ -12,7 +12,7 @@ import { findPod } from './pod-arguments.ts';
 
 export type PortForwardOptions = { namespace: string; address?: string };
 
-/** `podwright port-forward POD PORT…`: until Ctrl-C (exit code 0, as with kubectl) or the pod's end, which is an error. */
+/** `podwright port-forward POD PORT…`: runs until Ctrl-C (exit code 0, as in kubectl). Fails when the pod ends. */
 export async function portForward(
   { config }: CommandContext,
   target: { pod: string; ports: string[] },
@@ -30,7 +30,7 @@ export async function portForward(
   if (reason !== undefined) throw new PodwrightError('unavailable', `port-forward: ${reason}`);
 }
 
-/** Why there is nothing to forward to any more; undefined when the signal aborted. Without its node the listening goes on. */
+/** Waits for the end of the pod and returns the reason, or `undefined` when the signal aborts. If the node stops, forwarding continues. */
 async function followPod(
   client: NodeClient,
   pod: Pod,
@@ -53,12 +53,12 @@ async function followPod(
     printError(`podwright: ${errorMessage(error)}`);
   }
   if (signal.aborted) return undefined;
-  printError('podwright: the node has gone; its containers may go on, and new connections are tried');
+  printError('podwright: the node has stopped; its containers may keep running, so forwarding continues');
   await once(signal, 'abort');
   return undefined;
 }
 
-/** What listens here, and the way to the pod. */
+/** The listening servers, and the connection to the pod. */
 class Forwarding implements Disposable {
   readonly #pod: Pod;
   readonly #socketPath: string;
@@ -71,7 +71,7 @@ class Forwarding implements Disposable {
     this.#forwarder = this.#makeForwarder();
   }
 
-  /** Connects, listens on each address for each port, and says so. */
+  /** Connects to the pod, listens on each address for each port, and prints these. */
   async begin(addresses: ListenAddress[], ports: ForwardedPort[]): Promise<void> {
     await this.#forwarder.connect();
     for (const { local, remote } of ports) {
@@ -87,7 +87,7 @@ class Forwarding implements Disposable {
     }
   }
 
-  /** The pod has another network by now: what is open there is lost. */
+  /** Reconnects after the pod got a new network. Its open connections are lost. */
   reconnect(): void {
     this.#forwarder.close();
     this.#forwarder = this.#makeForwarder();
@@ -116,13 +116,13 @@ class Forwarding implements Disposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** One connection that fails leaves the others alone. */
+  /** Reports a failed connection without affecting the others. */
   async #forward(socket: Socket, port: number): Promise<void> {
     try {
       await this.#forwarder.forward(socket, port);
     } catch (error) {
       const message = errorMessage(error);
-      const why = /ECONNREFUSED|connection refused/.test(message) ? 'nobody listens there' : message;
+      const why = /ECONNREFUSED|connection refused/.test(message) ? 'no process listens there' : message;
       printError(`podwright: port ${port} of pod ${this.#pod.metadata.name}: ${why}`);
     }
   }
@@ -134,7 +134,7 @@ function listenError(
 ): PodwrightError {
   const what = `port-forward: listen on ${address}, port ${port}`;
   if (isErrno(error, 'EADDRINUSE')) {
-    const message = `${what}: another program does; 'podwright port-forward ${pod} :${remote}' takes a free one`;
+    const message = `${what}: the port is in use; 'podwright port-forward ${pod} :${remote}' picks a free one`;
     return new PodwrightError('already_exists', message);
   }
   if (isErrno(error, 'EADDRNOTAVAIL'))

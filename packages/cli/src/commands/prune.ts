@@ -10,7 +10,7 @@ import { namesOf } from './image-names.ts';
 
 export type PruneOptions = { all?: boolean; dryRun?: boolean };
 
-/** `podwright prune`: removes images that no pod uses and that have no name (`--all`: or have one), and what failed pulls have left. */
+/** `podwright prune`: removes unused images without a name (with `--all` also those with one), and leftovers of failed pulls. */
 export async function prune(context: CommandContext, options: PruneOptions): Promise<void> {
   await withRuntime(context, async (cri) => {
     const used = await imagesInUse(cri, await new NodeClient(context.config.apiSocket).pods());
@@ -18,7 +18,7 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
     const unused = images.filter(({ id, pinned, repoTags }) => {
       return !pinned && !used.has(id) && (options.all || repoTags.length === 0);
     });
-    if (options.dryRun) return tellPlan(unused);
+    if (options.dryRun) return printPlan(unused);
     const before = await usedBytes(cri);
     for (const image of unused) {
       await cri.image.removeImage({ image: { image: image.id } });
@@ -28,12 +28,12 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
       if (!isUnimplemented(error)) throw error;
     });
     const freed = Math.max(0, before - (await usedBytes(cri)));
-    const rest = options.all ? '' : '; with --all, images go that have a name but no pod';
+    const rest = options.all ? '' : '; --all also removes unused images with a name';
     print(`${counted(unused.length, 'image')} removed, ${formatBytes(freed)} freed${unused.length === 0 ? rest : ''}`);
   });
 }
 
-/** The ids of the images that containers are made of, or that pods name. */
+/** The ids of the images of containers and of pods. */
 async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   const { containers } = await cri.runtime.listContainers({});
   const ids = new Set(containers.map(({ imageId, imageRef }) => imageId || imageRef));
@@ -45,13 +45,13 @@ async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   return ids;
 }
 
-function tellPlan(unused: Image[]): void {
+function printPlan(unused: Image[]): void {
   for (const image of unused) print(`would remove ${namesOf(image).join(', ')} (${formatBytes(Number(image.size))})`);
   const bytes = unused.reduce((sum, { size }) => sum + Number(size), 0);
   print(`${counted(unused.length, 'image')} of ${formatBytes(bytes)}, packed; nothing was removed`);
 }
 
-/** What images take on the disk, packed and unpacked. */
+/** The disk space of images, packed and unpacked. */
 async function usedBytes(cri: CriClient): Promise<number> {
   const { imageFilesystems } = await cri.image.imageFsInfo({});
   return imageFilesystems.reduce((sum, { usedBytes }) => sum + Number(usedBytes?.value ?? 0n), 0);

@@ -9,16 +9,16 @@ import { PS_COLUMNS } from './object-tables.ts';
 
 export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string; quiet?: boolean };
 
-/** `podwright ps`: `get pods` of all namespaces, unless one is named, and with addresses. */
+/** `podwright ps`: like `get pods`, but by default for all namespaces, and with IPs. */
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const node = new NodeClient(config.apiSocket).node();
-  node.catch(() => undefined); // the list tells what is wrong
+  node.catch(() => undefined); // the list below fails with the same error
   const chosen = { ...options, namespace: options.namespace ?? '', allNamespaces: options.namespace === undefined };
   if (options.quiet) return printNames(await client.list(POD, queryOf(chosen)));
   const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;
   const nothing =
-    narrowed === undefined ? "no pods; 'podwright run FILE' or 'podwright apply FILE' makes some" : undefined;
+    narrowed === undefined ? "no pods; create some with 'podwright run FILE' or 'podwright apply FILE'" : undefined;
   await show(client, {
     selection: { kinds: [POD], named: [] },
     columns: () => PS_COLUMNS,
@@ -28,7 +28,7 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
   if (!options.watch) printManifestErrors(await node);
 }
 
-/** For scripts: nothing is said where there is none. */
+/** Prints only names, and nothing if there are no pods, for scripts. */
 function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
 }

@@ -8,19 +8,19 @@ import { readCredentials } from './pull-credentials.ts';
 const directory = mkdtempSync('/tmp/pull-credentials-');
 after(() => rmSync(directory, { recursive: true }));
 
-test('a name and a password, which may have colons', () => {
+test('--creds is a name and a password, which may contain colons', () => {
   const { username, password } = readCredentials({ creds: 'me:a:b' })('r.test/app')!;
   assert.deepEqual([username, password], ['me', 'a:b']);
   assert.equal(readCredentials({})('r.test/app'), undefined);
 });
 
-test('a name and a password are for the registry of the image, not for its mirrors', () => {
+test('--creds apply to the registry of the image, not to its mirrors', () => {
   const credentials = readCredentials({ creds: 'me:a' });
   assert.equal(credentials('r.test:5000/app')?.serverAddress, 'r.test:5000');
   assert.equal(credentials('app')?.serverAddress, 'docker.io');
 });
 
-test('a password alone on standard input is not in the list of processes', () => {
+test('the password may be on standard input, so that it is not in the process list', () => {
   const script = `const { readCredentials } = await import(${JSON.stringify(new URL('./pull-credentials.ts', import.meta.url))});
     console.log(JSON.stringify(readCredentials({ creds: 'me' })('r.test/app')))`;
   const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -42,7 +42,7 @@ test('a docker configuration has a credential for each registry', () => {
   assert.equal(credentials('else.test/app:1'), undefined);
 });
 
-test('options that do not go together and files that are none are refused', () => {
+test('conflicting options and missing files are refused', () => {
   assert.throws(() => readCredentials({ creds: 'a:b', authfile: 'x' }), { code: 'invalid_argument' });
   assert.throws(() => readCredentials({ authfile: join(directory, 'none') }), /read the docker configuration .*none/);
 });

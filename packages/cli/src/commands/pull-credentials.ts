@@ -4,20 +4,20 @@ import { parseImageReference } from '@podwright/kube-api';
 import { entriesFor, parseDockerConfig, type RegistryCredential } from '@podwright/kubelet';
 import { printError } from '../output/terminal-text.ts';
 
-/** Where `podwright pull` gets credentials from: `USER:PASSWORD`, `USER` with the password on standard input, or a file. */
+/** The credentials of `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` with the password on standard input. `authfile` is a docker configuration. */
 export type PullOptions = { creds?: string; authfile?: string };
 
 /**
- * The credential for each image, by the options. Throws `invalid_argument` for options that do not go together, and for a file that
- * is no docker configuration.
+ * Returns a function that finds the credential for an image. Throws `invalid_argument` for conflicting options and for an invalid docker
+ * configuration.
  */
 export function readCredentials(options: PullOptions): (reference: string) => RegistryCredential | undefined {
   const { creds, authfile } = options;
-  if (creds !== undefined && authfile !== undefined) throw refusal('--creds and --authfile do not go together');
+  if (creds !== undefined && authfile !== undefined) throw refusal('--creds and --authfile exclude each other');
   if (authfile !== undefined) return fromFile(authfile);
   if (creds === undefined) return () => undefined;
   const [username = '', password] = creds.split(/:(.*)/s);
-  // for the registry that the user has named, not for its mirrors
+  // only for the registry of the image, not for its mirrors
   const registryOf = (reference: string) => parseImageReference(reference)?.registry ?? '';
   const credentialFor = (reference: string, secret: string) => ({
     ...{ username, password: secret, auth: '', identityToken: '' },
@@ -28,12 +28,12 @@ export function readCredentials(options: PullOptions): (reference: string) => Re
     return (reference) => credentialFor(reference, piped);
   }
   printError(
-    "podwright: a password on the command line is seen by all users of this host; pipe it in, or use '--authfile'",
+    "podwright: a password on the command line is visible to all users of this host; pipe it in, or use '--authfile'",
   );
   return (reference) => credentialFor(reference, password);
 }
 
-/** A docker `config.json`, as `docker login`, `podman login` and `skopeo login` write it. */
+/** Reads a docker `config.json`, as written by `docker login`, `podman login` and `skopeo login`. */
 function fromFile(path: string): (reference: string) => RegistryCredential | undefined {
   try {
     const entries = parseDockerConfig(readFileSync(path, 'utf8'));
@@ -46,7 +46,7 @@ function fromFile(path: string): (reference: string) => RegistryCredential | und
   }
 }
 
-/** The first line of standard input, which is to be a pipe or a file: a terminal would show what is typed. */
+/** The first line of standard input. Throws if it is a terminal, which would show the typed password. */
 function passwordFromInput(): string {
   if (process.stdin.isTTY)
     throw refusal(

@@ -10,7 +10,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 import { shortId } from './image-names.ts';
 import { type PullOptions, readCredentials } from './pull-credentials.ts';
 
-/** `podwright pull IMAGE…`, one after the other, with progress in bytes. */
+/** `podwright pull IMAGE…`: pulls one image after the other and shows the progress. */
 export async function pull(context: CommandContext, references: string[], options: PullOptions): Promise<void> {
   const credentials = readCredentials(options);
   await withRuntime(context, async (cri) => {

@@ -8,7 +8,7 @@ import { findPod } from './pod-arguments.ts';
 
 export type RestartOptions = { namespace: string; container?: string; wait: boolean };
 
-/** `podwright restart POD`: stops containers with their grace period and waits until they run anew. */
+/** `podwright restart POD`: stops containers with their grace period and waits until they run again. */
 export async function restart({ config }: CommandContext, argument: string, options: RestartOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const before = await findPod(client, argument, options.namespace);
@@ -24,15 +24,15 @@ export async function restart({ config }: CommandContext, argument: string, opti
     for (const container of waiting) {
       if (!hasRestarted(before, object, container)) continue;
       waiting.delete(container);
-      tellState(name, statusOf(object, container)!);
+      reportState(name, statusOf(object, container)!);
     }
     if (waiting.size === 0) return;
   }
   const message = `restart pod ${name}: ${[...waiting].join(', ')} not running again: ${errorMessage(signal.reason)}`;
-  throw new PodwrightError('deadline_exceeded', `${message}; 'podwright describe ${name}' tells more`);
+  throw new PodwrightError('deadline_exceeded', `${message}; 'podwright describe ${name}' shows more`);
 }
 
-/** Whether a run of the container has begun since. */
+/** Whether the container was started again since `before`. */
 function hasRestarted(before: Pod, now: Pod, container: string): boolean {
   const status = statusOf(now, container);
   const { waiting } = status?.state ?? {};
@@ -45,13 +45,13 @@ function statusOf({ status }: Pod, container: string): ContainerStatus | undefin
   return all.find(({ name }) => name === container);
 }
 
-/** `aborted` for a container that has ended again at once. */
-function tellState(pod: string, { name, state, lastState, restartCount }: ContainerStatus): void {
+/** Prints that the container runs again. Throws `aborted` if it has already exited again. */
+function reportState(pod: string, { name, state, lastState, restartCount }: ContainerStatus): void {
   if (state.running !== undefined)
     return print(
       `container ${name} of pod ${pod} runs again, restarted ${restartCount === 1 ? 'once' : `${restartCount} times`} in all`,
     );
   const { exitCode } = state.terminated ?? lastState.terminated ?? {};
-  const message = `restart pod ${pod}: container ${name} has ended again with exit code ${exitCode}`;
-  throw new PodwrightError('aborted', `${message}; 'podwright logs ${pod} ${name}' may tell why`);
+  const message = `restart pod ${pod}: container ${name} has exited again with exit code ${exitCode}`;
+  throw new PodwrightError('aborted', `${message}; 'podwright logs ${pod} ${name}' may show why`);
 }

@@ -7,7 +7,7 @@ import { isIdOf, namesOf, podsUsing } from './image-names.ts';
 
 export type RemoveImagesOptions = { force?: boolean };
 
-/** `podwright rmi IMAGE…`: a name is taken off its image, which goes with its last one; an id takes all names along. */
+/** `podwright rmi IMAGE…`: removes a name of an image; the image is deleted with its last name. An id deletes the image with all names. */
 export async function removeImages(
   context: CommandContext,
   references: string[],
@@ -45,7 +45,7 @@ async function removeOne(
   print(`removed ${namesOf(image).join(', ')}`);
 }
 
-/** Takes a name off; whether the image went with it. Other runtimes than ours can only remove an image as a whole. */
+/** Removes a name. Returns whether the image was deleted with it. Runtimes other than ours can only delete whole images. */
 async function untag(cri: CriClient, reference: string, image: Image): Promise<boolean> {
   try {
     return (await cri.transfers.untag({ reference })).removed;

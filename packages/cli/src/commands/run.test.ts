@@ -16,7 +16,7 @@ const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '
 type Answer = (response: ServerResponse) => unknown;
 const applied: Answer = (response) => response.end(JSON.stringify(APPLIED));
 
-/** A run on a node that says how a pod is made and deleted; it has asked for that, and watches its pods if it was answered. */
+/** Starts a run on a node with these answers to apply and delete requests. Resolves when the run watches its pods, or waits for the answer to its apply. */
 async function startedRun(t: TestContext, { apply = applied, remove }: { apply?: Answer; remove: Answer }) {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');
@@ -58,14 +58,14 @@ async function startedRun(t: TestContext, { apply = applied, remove }: { apply?:
   return { running, watched: watched.promise, records };
 }
 
-test('run ends its watch also when the pods cannot be stopped', async (t) => {
+test('run ends its watch even if the pods cannot be stopped', async (t) => {
   const { running, watched } = await startedRun(t, { remove: (response) => response.writeHead(500).end('no') });
   for (const _signal of [1, 2]) process.emit('SIGINT');
   await assert.rejects(running, { message: 'no' });
   await watched;
 });
 
-test('run ends at the third Ctrl-C, whatever the node does, unless it comes with the second', async (t) => {
+test('run ends at the third Ctrl-C even if the node does not answer, but not right after the second', async (t) => {
   const { running, watched, records } = await startedRun(t, { remove: () => undefined });
   for (const _signal of [1, 2, 3]) process.emit('SIGINT');
   const first = await Promise.race([running, sleep(LAST_INTERRUPT_MS + 100, 'it waits')]);
@@ -73,16 +73,16 @@ test('run ends at the third Ctrl-C, whatever the node does, unless it comes with
   process.emit('SIGINT');
   assert.equal(await running, 130);
   await watched;
-  assert.equal(records().length, 1, 'what it made is known to the next run');
+  assert.equal(records().length, 1, 'the record of the run is kept for the next run');
 });
 
-test('the third Ctrl-C also ends a run that the node has not answered yet', async (t) => {
-  const told = t.mock.method(process.stderr, 'write', () => true);
+test('the third Ctrl-C also ends a run that still waits for its first answer', async (t) => {
+  const write = t.mock.method(process.stderr, 'write', () => true);
   const { running } = await startedRun(t, { apply: () => undefined, remove: () => undefined });
   for (const _signal of [1, 2]) process.emit('SIGINT');
   await sleep(LAST_INTERRUPT_MS + 100);
   process.emit('SIGINT');
   assert.equal(await Promise.race([running, sleep(LAST_INTERRUPT_MS, 'it waits')]), 130);
-  const out = told.mock.calls.map(({ arguments: [text] }) => String(text)).join('');
+  const out = write.mock.calls.map(({ arguments: [text] }) => String(text)).join('');
   assert.match(out, /may still be there.*'podwright ps'/);
 });

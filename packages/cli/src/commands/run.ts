@@ -25,14 +25,14 @@ import { PlainView } from '../run/plain-view.ts';
 import { isEnded, isReady, isWell, lacksImage, lostContainers } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { publishedPorts } from '../run/published-ports.ts';
-import { applyWithConsent, tellStood, tellTaken } from '../run/replacing.ts';
-import { forgetTaken, leftRecords, recordRun, takeOver, uidsOfRuns } from '../run/run-records.ts';
+import { applyWithConsent, reportAdopted, reportExisting } from '../run/replacing.ts';
+import { adoptLeftovers, dropAdopted, leftoverRecords, recordRun, uidsOfRuns } from '../run/run-records.ts';
 import { RunSession } from '../run/run-session.ts';
 import { podTable, type RunView } from '../run/run-view.ts';
 import { failsToStart, NotStarted, StartPatience } from '../run/start-patience.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `timeout` in ms: for the pods to be ready, and with `once` for them to end. */
+/** `timeout`, in ms, is the longest time until the pods are ready, or with `once` until they have ended. */
 export type RunOptions = ManifestOptions & {
   once?: boolean;
   detach?: boolean;
@@ -63,42 +63,42 @@ export async function run(files: string[], options: RunOptions, context: Command
     return await raceAbort(runOnNode(manifests, course, context), interrupts.last);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    if (interrupts.last.aborted) tellLeft(course);
+    if (interrupts.last.aborted) reportLeft(course);
     return error.exitCode;
   }
 }
 
-/** `course` has the node that was started as soon as there is one. */
+/** Sets `course.node` when it has started a node. */
 async function runOnNode(manifests: Manifests, course: Course, context: CommandContext): Promise<number> {
   const { interrupts, options } = course;
   const { state } = context.config;
   try {
-    // that no node runs is seen by the first call that it has to answer: to ask before would cost as much again
+    // a failed apply shows that no node runs: checking first would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
       course.node = await ensureNode(context, interrupts).catch((failure: unknown) => {
-        interrupts.first.throwIfAborted(); // a terminal's signal ends a node, too, that has not left the terminal yet
+        interrupts.first.throwIfAborted(); // Ctrl-C also ends a starting node that is still in the terminal's process group
         throw failure;
       });
       return apply(manifests, course);
     });
-    const left = leftRecords(state);
-    const { objects, taken, startedNode } = takeOver(applied.objects, left);
+    const leftovers = leftoverRecords(state);
+    const { objects, adopted, startedNode } = adoptLeftovers(applied.objects, leftovers);
     if (startedNode) course.node = { ...course.node, started: true };
     const made = { objects, startedNode: course.node.started };
     using _record = options.detach ? undefined : recordRun(state, made, interrupts.last);
-    forgetTaken(left, taken);
-    tellTaken(taken, options.detach);
+    dropAdopted(leftovers, adopted);
+    reportAdopted(adopted, options.detach);
     const session = new RunSession(course.node.client, { ...applied, objects });
-    if (!options.detach) tellStood(session.stood, uidsOfRuns(state));
+    if (!options.detach) reportExisting(session.existing, uidsOfRuns(state));
     return await runSession({ ...course, session });
   } finally {
     await leaveNode(course);
   }
 }
 
-/** Nothing was waited for at the end: the next run of these manifests takes over what it finds. */
-function tellLeft({ node, program }: Course): void {
+/** Reports the leftovers of a run that ended without waiting. The next run of these manifests adopts them. */
+function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
 }
@@ -108,7 +108,7 @@ type Course = {
   program: string;
   options: RunOptions & { detach: boolean };
   names: string[];
-  /** Whether a line of a log names its pod and container. */
+  /** Whether log lines start with their pod and container. */
   prefixed: boolean;
   interrupts: Interrupts;
 };
@@ -116,7 +116,7 @@ type SessionCourse = Course & { session: RunSession };
 type ShownCourse = SessionCourse & {
   view: RunView;
   logs: LogFollower | undefined;
-  /** The last event that warned of a pod, by UID. */
+  /** The last warning event of each pod, by UID. */
   warnings: Map<string, string>;
   patience: StartPatience | undefined;
   states: OrderedStates;
@@ -128,14 +128,15 @@ const podsIn = ({ decoded }: Manifests): Pod[] =>
 const containersIn = (manifests: Manifests): number =>
   podsIn(manifests).flatMap(({ spec }) => [...spec.containers, ...(spec.initContainers ?? [])]).length;
 
-/** `run` is for pods; other objects may come along. What cannot work is refused before a node is started. */
+/** Reads manifests with at least one pod. Rejects what cannot work, before a node is started. */
 async function readRunnable(names: string[], options: RunOptions): Promise<Manifests> {
   const { once, detach } = options;
   const refuse = (why: string) => new PodwrightError('invalid_argument', why);
   if (once && detach) throw refuse('run: --once waits for the end of the pods, --detach does not wait; choose one');
   const manifests = await readManifests(names, options);
   const pods = podsIn(manifests);
-  if (pods.length === 0) throw refuse(`run ${names.join(', ')}: no Pod in it; 'podwright apply' takes other objects`);
+  if (pods.length === 0)
+    throw refuse(`run ${names.join(', ')}: it contains no Pod; 'podwright apply' accepts other objects`);
   const endless = pods.find(({ spec }) => spec.restartPolicy === 'Always');
   if (!once || endless === undefined) return manifests;
   throw refuse(
@@ -161,11 +162,11 @@ async function runSession(course: SessionCourse): Promise<number> {
   using _logs = session.onPod((pod) => logs?.update(pod));
   const watch = session.watch(watching.signal);
   try {
-    const ending = await comeUpAndEnd({ ...course, view, logs });
+    const ending = await runToCompletion({ ...course, view, logs });
     if (ending.keep) return ending.exitCode;
     if (ending.early && session.makesPods && !options.quiet) console.error('stopping the pods (Ctrl-C again: at once)');
     await takeDown(course);
-    if (logs !== undefined) await drain(logs, new Set(session.stood.map(({ uid = '' }) => uid)));
+    if (logs !== undefined) await drain(logs, new Set(session.existing.map(({ uid = '' }) => uid)));
     return ending.exitCode;
   } finally {
     following.abort();
@@ -174,7 +175,7 @@ async function runSession(course: SessionCourse): Promise<number> {
   }
 }
 
-/** Standard output is for the logs alone where it is no terminal; with --detach there are none, and it has the table. */
+/** If standard output is not a terminal, it gets only the logs. With --detach there are no logs, and it gets the table. */
 function viewFor({ quiet, detach }: RunOptions): RunView {
   const { stdout, stderr } = process;
   if (quiet) return new PlainView({ out: stdout });
@@ -187,11 +188,11 @@ function followLogs({ node, session, prefixed }: SessionCourse, view: RunView, s
   return new LogFollower({ client: node.client, write, prefixed, stream: process.stdout, old: session.old, signal });
 }
 
-/** How it came out. `early`: not by the pods' own end; `keep`: the pods stay. */
+/** The result of a run. `early`: it ended before its pods. `keep`: the pods are not removed. */
 type Ending = { exitCode: number; early: boolean; keep: boolean };
 
-/** Shows the pods, until they have ended or that is not waited for. */
-async function comeUpAndEnd(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
+/** Shows the pods until they have ended, or until the run ends early. */
+async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' | 'states'>): Promise<Ending> {
   const { session, node, view, logs, interrupts } = given;
   const states = new OrderedStates(view, logs);
   const warnings = new Map<string, string>();
@@ -213,7 +214,7 @@ async function comeUpAndEnd(given: Omit<ShownCourse, 'warnings' | 'patience' | '
   }
 }
 
-/** Without --timeout somebody who watches decides how long a pod is worth waiting for; scripts do not. */
+/** The default limit on failing starts with --once and --detach, which often run in scripts. Otherwise a user watches and decides. */
 function patienceFor(
   { session, options }: Pick<ShownCourse, 'session' | 'options'>,
   warnings: ReadonlyMap<string, string>,
@@ -237,8 +238,9 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
   await explain(course, explained);
   await session.ended(options.once ? inTime : AbortSignal.any([interrupts.first, whenNotWell(inTime, pods)]));
   if (logs !== undefined) await drain(logs);
-  for (const pod of session.taken) printError(`${podLabel(pod)}: deleted by another command before it had ended`);
-  const known = new Set([...explained, ...session.taken].map(({ metadata }) => metadata.uid));
+  for (const pod of session.deletedByOthers)
+    printError(`${podLabel(pod)}: deleted by another command before it had ended`);
+  const known = new Set([...explained, ...session.deletedByOthers].map(({ metadata }) => metadata.uid));
   await explain(
     course,
     pods().filter((pod) => hasFailed(pod) && !known.has(pod.metadata.uid)),
@@ -248,7 +250,7 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
 
 const hasFailed = (pod: Pod) => pod.status?.phase === 'Failed' || lacksImage(pod);
 
-/** A time-out counts for pods that were ready before as well: those that crash again and again are so for a while. */
+/** Aborts with the reason of `inTime` if a pod is not ready by then, even if it was before: a crashing pod is ready at times. */
 function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   const late = new AbortController();
   const look = () => {
@@ -258,25 +260,25 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   return late.signal;
 }
 
-/** For those that wait; what is wrong is told now, as nobody looks on. */
+/** Ends a run with --detach. Failures are reported now, since the command does not watch the pods any longer. */
 async function leaveRunning(course: ShownCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
   await explain(course, troubled);
-  tellRunning(pods, course.program);
-  const failed = troubled.length > 0 || course.session.taken.length > 0;
+  reportRunning(pods, course.program);
+  const failed = troubled.length > 0 || course.session.deletedByOthers.length > 0;
   return { exitCode: failed ? 1 : 0, early: false, keep: true };
 }
 
-function tellRunning(pods: Pod[], program: string): void {
+function reportRunning(pods: Pod[], program: string): void {
   const staying = pods.filter((pod) => !isEnded(pod));
   if (staying.length === 0) return;
-  const [go, stay] = staying.length === 1 ? ['goes', 'stays'] : ['go', 'stay'];
-  const what = staying.every(isWell) ? `${go} on running` : stay; // one that was never ready may not even have begun
+  const [run, stay] = staying.length === 1 ? ['keeps running', 'stays'] : ['keep running', 'stay'];
+  const what = staying.every(isWell) ? run : stay; // a pod that was never ready may not have started
   printProse(`${counted(staying.length, 'pod')} ${what}; see '${program} ps', also logs, exec, describe, delete, stop`);
 }
 
-/** A time-out, a signal, or a failure; when the node has gone nothing can be asked of it. */
+/** Ends a run after a timeout, a signal or an error. If the node has stopped, its pods cannot be removed. */
 async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
   const { session, options, program } = course;
   const pods = [...session.pods.values()];
@@ -284,12 +286,12 @@ async function endEarly(course: ShownCourse, error: unknown): Promise<Ending> {
     const late = pods.filter((pod) => isLate(pod, course, error));
     printError(`podwright: ${lateness(error, options)}: ${late.map(podLabel).join(', ')}`);
     await explain(course, late);
-    if (options.detach) tellRunning(pods, program);
+    if (options.detach) reportRunning(pods, program);
     return { exitCode: 1, early: true, keep: options.detach };
   }
   if (error instanceof Interrupted) {
     await explain(course, pods.filter(isInTrouble));
-    if (options.detach) tellRunning(pods, program);
+    if (options.detach) reportRunning(pods, program);
     return { exitCode: error.exitCode, early: true, keep: options.detach };
   }
   printError(`podwright: ${errorMessage(error)}`);
@@ -307,7 +309,7 @@ function lateness(error: TimedOut | NotStarted, { once }: RunOptions): string {
   return `not ${once ? 'ended' : 'ready'} within ${error.seconds} s (--timeout)`;
 }
 
-/** One paragraph a pod, on standard error; and who was deleted by others. */
+/** Prints a paragraph about each pod on standard error. */
 async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   const { session, node, program, options, names, interrupts, warnings } = course;
   using signal = withTimeout(interrupts.again, NODE_ANSWER_TIMEOUT_MS, 'read the logs');
@@ -321,13 +323,13 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   }
 }
 
-/** Waits for the rest of logs that have ended, for a while; not for those of pods that stay. */
+/** Waits a limited time for the rest of the logs, except for those of pods that stay. */
 async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
   await raceAbort(logs.drain(staying), signal).catch(() => undefined);
 }
 
-/** Stops the pods gracefully, at the second Ctrl-C at once; at a third, a second later, the node is left to do that alone. */
+/** Stops the pods gracefully, or at the second Ctrl-C at once. At the third, a second later, it no longer waits for the node. */
 async function takeDown({ session, interrupts }: SessionCourse): Promise<void> {
   try {
     await session.remove(undefined, interrupts.again);
@@ -338,10 +340,10 @@ async function takeDown({ session, interrupts }: SessionCourse): Promise<void> {
   }
 }
 
-/** Ends the node if this command started it and it has no pods of others. */
+/** Stops the node if this command started it and no other pods are left. */
 async function leaveNode({ node, options, program, interrupts }: Course): Promise<void> {
   if (!node.started || interrupts.last.aborted) return;
-  using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'ask the node for its pods');
+  using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'list the pods of the node');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
     if (errorCode(error) === 'unavailable') return undefined; // it has ended
     throw error;
@@ -350,6 +352,6 @@ async function leaveNode({ node, options, program, interrupts }: Course): Promis
   if (others.length === 0) return stopNode(node.client, { removeHostState: true, endPods: false });
   if (options.detach) return;
   printError(
-    `the node goes on: it has ${counted(others.length, 'other pod')}; '${program} ps' lists them, '${program} stop' ends it`,
+    `the node keeps running: it has ${counted(others.length, 'other pod')}; '${program} ps' lists them, '${program} stop' stops the node`,
   );
 }

@@ -9,12 +9,12 @@ import { formatBytes } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { spoolDirectory } from './spool.ts';
 
-/** Exit codes of shells for what these signals have ended. */
+/** Exit codes of a command ended by these signals, as in shells. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * `podwright save IMAGE… [-o FILE]`: one archive, an OCI layout that Docker can load as well; to standard output without a file.
- * Returns the exit code.
+ * `podwright save IMAGE… [-o FILE]`: writes an OCI archive, which Docker can load, too, to the file or standard output. Returns the exit
+ * code.
  */
 export async function save(
   context: CommandContext,
@@ -30,7 +30,7 @@ export async function save(
 
 async function saveToOutput(context: CommandContext, references: string[]): Promise<number> {
   if (process.stdout.isTTY)
-    throw new PodwrightError('invalid_argument', "save: an archive is not for a terminal; name a file with '-o FILE'");
+    throw new PodwrightError('invalid_argument', "save: standard output is a terminal; name a file with '-o FILE'");
   const stopped = new AbortController();
   const stop = (signal: NodeJS.Signals) => stopped.abort(signal);
   for (const signal of Object.keys(SIGNALS)) process.once(signal, stop);
@@ -45,14 +45,14 @@ async function saveToOutput(context: CommandContext, references: string[]): Prom
   }
 }
 
-/** The runtime writes whole files only, so there is one on the way; it has no name any more when it is passed on. */
+/** Streams the archive to standard output. The runtime can only write a file, so a temporary one is used, and deleted once it is open. */
 async function passOn(cri: CriClient, references: string[], signal: AbortSignal): Promise<void> {
   const directory = mkdtempSync(join(spoolDirectory(), 'podwright-save-'));
   try {
     const path = join(directory, 'images.tar');
     await cri.transfers.save({ references, path }, { signal });
     const archive = createReadStream(path);
-    archive.once('open', () => rmSync(directory, { recursive: true })); // also for a reader that goes away
+    archive.once('open', () => rmSync(directory, { recursive: true })); // deleted even if the reader of standard output exits
     await pipeline(archive, process.stdout, { signal });
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -12,12 +12,12 @@ export type SetMetadataOptions = {
   list?: boolean;
 };
 
-/** The map that is changed, and what kubectl says of an object whose map was. */
+/** The map to change, and kubectl's words for the change. */
 type Verb = { map: 'labels' | 'annotations'; name: 'label' | 'annotate'; done: string };
 const LABEL: Verb = { map: 'labels', name: 'label', done: 'labeled' };
 const ANNOTATE: Verb = { map: 'annotations', name: 'annotate', done: 'annotated' };
 
-/** null removes the key. */
+/** The new values by key; null removes the key. */
 type Changes = Record<string, string | null>;
 
 /** `podwright label POD KEY=VALUE… KEY-…`; also TYPE NAME, TYPE/NAME, TYPE -l SELECTOR. */
@@ -25,7 +25,7 @@ export function label(context: CommandContext, words: string[], options: SetMeta
   return setMetadata(context, words, { options, verb: LABEL });
 }
 
-/** `podwright annotate`, likewise. */
+/** `podwright annotate`, with the same arguments as `label`. */
 export function annotate(context: CommandContext, words: string[], options: SetMetadataOptions): Promise<void> {
   return setMetadata(context, words, { options, verb: ANNOTATE });
 }
@@ -37,7 +37,7 @@ async function setMetadata(
 ): Promise<void> {
   const changes = readChanges(words.filter(isChange), verb);
   const client = new ObjectClient(config.apiSocket);
-  const objects = await chosen(
+  const objects = await selectedObjects(
     client,
     words.filter((word) => !isChange(word)),
     { options, verb },
@@ -48,9 +48,12 @@ async function setMetadata(
     return;
   }
   if (none)
-    throw new PodwrightError('invalid_argument', `${verb.name}: what? KEY=VALUE sets, KEY- removes, --list shows`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `${verb.name}: nothing to change: KEY=VALUE sets, KEY- removes, --list shows`,
+    );
   if (options.list)
-    throw new PodwrightError('invalid_argument', `${verb.name}: --list shows, and sets nothing; leave it out`);
+    throw new PodwrightError('invalid_argument', `${verb.name}: --list cannot be combined with changes`);
   if (!options.overwrite) for (const object of objects) refuseOverwriting(object, changes, verb);
   for (const object of objects) {
     const differing = differs(object, changes, verb);
@@ -59,7 +62,7 @@ async function setMetadata(
   }
 }
 
-/** No name of an object has a `=`, or ends with `-`. */
+/** Whether a word is `KEY=VALUE` or `KEY-`, which no object name can be. */
 const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
 
 function readChanges(words: string[], { name }: Verb): Changes {
@@ -73,7 +76,7 @@ function readChanges(words: string[], { name }: Verb): Changes {
   return Object.fromEntries(changes);
 }
 
-async function chosen(
+async function selectedObjects(
   client: ObjectClient,
   words: string[],
   { options, verb }: { options: SetMetadataOptions; verb: Verb },
@@ -84,19 +87,19 @@ async function chosen(
   if (kinds.length === 0 || (selector === undefined && !all))
     throw new PodwrightError(
       'invalid_argument',
-      `${verb.name}: name objects, or choose them with a type and -l or --all`,
+      `${verb.name}: name objects, or select them with a type and -l or --all`,
     );
   const lists = await Promise.all(kinds.map((kind) => client.list(kind, { namespace, labelSelector: selector })));
   if (lists.flat().length > 0) return lists.flat();
   const names = kinds.map(({ plural }) => plural).join(', ');
-  throw new PodwrightError('not_found', `${verb.name}: no ${names} in the namespace ${namespace} are meant`);
+  throw new PodwrightError('not_found', `${verb.name}: no ${names} in the namespace ${namespace} match`);
 }
 
 function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb: Verb): void {
   for (const [key, value] of Object.entries(changes)) {
     const there = ownValue(metadata[verb.map], key);
     if (value === null || there === undefined || there === value) continue;
-    const message = `${verb.name} ${kind.toLowerCase()}/${metadata.name}: ${key} is "${there}" already; --overwrite changes it`;
+    const message = `${verb.name} ${kind.toLowerCase()}/${metadata.name}: ${key} is already "${there}"; --overwrite changes it`;
     throw new PodwrightError('already_exists', message);
   }
 }
@@ -104,7 +107,7 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
   Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
 
-/** Only the map's own: `constructor` is a name like any other. */
+/** The map's own value: a key may be `constructor`. */
 const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 

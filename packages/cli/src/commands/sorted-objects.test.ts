@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { ApiObject } from '../client/object-client.ts';
 import { sortedBy } from './sorted-objects.ts';
 
-/** The values in the order that --sort-by gives objects which have them; null is none. */
+/** The values in the order of --sort-by; null is a missing value. */
 function sorted(...values: unknown[]) {
   const objects = values.map((value) => ({ metadata: value === null ? {} : { value } }) as unknown as ApiObject);
   return sortedBy(objects, '.metadata.value').map(({ metadata }) => (metadata as { value?: unknown }).value ?? null);
 }
 
-test('objects are in the order of a field as with kubectl', () => {
+test('objects are sorted by a field as in kubectl', () => {
   assert.deepEqual(sorted('b', 'a-b', 'ab', 'B', 'pod-2', 'pod-10'), ['B', 'a-b', 'ab', 'b', 'pod-10', 'pod-2']);
   assert.deepEqual(sorted(10, 9, 100), [9, 10, 100]);
   assert.deepEqual(sorted('1Gi', '500Mi', '2'), ['2', '500Mi', '1Gi']);
@@ -17,7 +17,7 @@ test('objects are in the order of a field as with kubectl', () => {
   assert.deepEqual(sortedBy([], '.metadata.none'), []);
 });
 
-test('a field that no object has, and what is no path, is refused', () => {
+test('a field that no object has and an invalid path are refused', () => {
   assert.throws(() => sorted(null, null), { code: 'invalid_argument', message: /--sort-by .* none of the objects/ });
   assert.throws(() => sortedBy([], '{.a'), { code: 'invalid_argument' });
 });

@@ -5,8 +5,8 @@ import { valuesAt, valueText } from '../output/jsonpath.ts';
 import { parsePath } from '../output/jsonpath-parser.ts';
 
 /**
- * Sorted by what a path leads to, as kubectl does: those without it first, numbers and quantities by value, all else by its
- * characters. `invalid_argument` for what is no path, and for one that leads nowhere in any object.
+ * Sorts by the field at a path, as kubectl does: objects without the field first, numbers and quantities by value, and text by code
+ * units. Throws `invalid_argument` for an invalid path, and for a field that no object has.
  */
 export function sortedBy(objects: ApiObject[], path: string): ApiObject[] {
   const steps = parsePath(path);

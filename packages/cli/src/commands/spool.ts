@@ -2,15 +2,15 @@ import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '@podwright/base';
 
-/** Where large files are on the way: `/tmp` is often in memory. */
+/** The directory for large temporary files. Not `/tmp`, which is often in memory. */
 export function spoolDirectory(): string {
   return process.env.TMPDIR || '/var/tmp';
 }
 
-/** Standard input as a file that another process can open until it is disposed of. */
+/** Standard input as a file that other processes can open until it is disposed. */
 export type SpooledInput = Disposable & { path: string };
 
-/** The file that standard input is, or one with all that comes from it, which has no name and so ends with this process. */
+/** Standard input itself if it is a file. Otherwise its content is copied to an unlinked file, which is deleted when this process exits. */
 export async function spoolInput(): Promise<SpooledInput> {
   if (fstatSync(0).isFile()) return { path: pathOf(0), [Symbol.dispose]: () => undefined };
   const descriptor = openNameless();

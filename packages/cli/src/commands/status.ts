@@ -9,13 +9,13 @@ import { escapeLine } from '../output/terminal-text.ts';
 import { formatAge } from '../output/units.ts';
 import { wrapText } from '../output/wrap.ts';
 import { objectNames } from '../run/replacing.ts';
-import { leftRecords } from '../run/run-records.ts';
+import { leftoverRecords } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
 export type StatusOptions = { output: OutputFormat };
 
-/** What scripts know from `systemctl status` and init scripts (LSB): the program does not run. */
+/** The exit code for a program that does not run, as in `systemctl status` and LSB init scripts. */
 const NOT_RUNNING = 3;
 
 type NodeStatus =
@@ -25,16 +25,16 @@ type NodeStatus =
       root: string;
       state: string;
       pods: Record<string, number>;
-      /** Pods of runs in front that were killed. */
+      /** Pods of killed foreground runs. */
       left: { namespace: string; name: string }[];
-      /** Why the node polls, if it can watch no directory. */
+      /** Why the node polls, if it cannot watch directories. */
       polls: string | undefined;
     } & Pick<
       NodeInfo,
       'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure' | 'network'
     >);
 
-/** `podwright status`: returns 3 when no node runs. */
+/** `podwright status`. Returns 3 if no node runs. */
 export async function status({ config }: CommandContext, options: StatusOptions): Promise<number> {
   const found = await nodeStatus(config);
   await printAs(options.output, found, () =>
@@ -60,14 +60,14 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       rootDir = root,
       stateDir = state,
     } = node;
-    const places = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
+    const paths = { root: rootDir, state: stateDir, manifestDir, podLogsDir };
     return {
       running: true,
       name,
       version,
       pid,
       startedAt,
-      ...places,
+      ...paths,
       runtime,
       pressure,
       network,
@@ -81,13 +81,13 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
   }
 }
 
-/** Pods that nobody looks after: the `run` in front that made them was killed. */
+/** Leftover pods of foreground runs that were killed. */
 function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; name: string }[] {
-  const left = new Set(leftRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
+  const left = new Set(leftoverRecords(stateDirectory).flatMap(({ objects }) => objects.map(({ uid }) => uid)));
   return pods.flatMap(({ metadata: { namespace, name, uid } }) => (left.has(uid) ? [{ namespace, name }] : []));
 }
 
-/** How many pods there are of each state, as `ps` shows them. */
+/** The number of pods by their state in `ps`. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of pods.map(podSummary)) counts[status] = (counts[status] ?? 0) + 1;
@@ -117,23 +117,25 @@ function table(node: NodeStatus & { running: true }): string {
     ...(node.network === undefined ? [] : [['network', node.network] as [string, string]]),
     ...pressureRows(node),
     ...leftRows(left),
-    ...(polls === undefined ? [] : [['polls', polls] as [string, string]]),
+    ...(polls === undefined ? [] : [['watches', polls] as [string, string]]),
   ]);
 }
 
-/** Why pods are refused and evicted. */
+/** The node's pressure conditions, for which it refuses and evicts pods. */
 function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string][] {
   const { conditions = [], reasons = [] } = pressure ?? {};
   if (conditions.length + reasons.length === 0) return [];
   const what = conditions.length === 0 ? 'no condition yet' : conditions.join(', ');
-  const why = reasons.length === 0 ? 'there is enough again, and the condition is over soon' : reasons.join('; ');
-  return [['short', `${what}: ${why}; pods are refused or evicted meanwhile`]];
+  const why = reasons.length === 0 ? 'it has recovered, and the condition ends soon' : reasons.join('; ');
+  return [['pressure', `${what}: ${why}; pods are refused or evicted meanwhile`]];
 }
 
 function leftRows(left: { namespace: string; name: string }[]): [string, string][] {
   if (left.length === 0) return [];
   const names = objectNames(left.map((pod) => ({ kind: 'Pod', ...pod })));
-  return [['left', `${names}: by a 'run' that was killed; the same 'run' takes over, 'podwright delete' removes`]];
+  return [
+    ['leftovers', `${names}: of a killed 'run'; run it again to adopt them, or remove them with 'podwright delete'`],
+  ];
 }
 
 function lines(rows: [string, string][]): string {

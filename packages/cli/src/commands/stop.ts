@@ -9,23 +9,23 @@ import { Interrupted, listenForInterrupts } from '../run/interrupt.ts';
 import { isEnded } from '../run/pod-end.ts';
 import { podLabel } from '../run/pod-rows.ts';
 import { removalTimeoutMs } from '../run/removal-timeout.ts';
-import { allRecords, forgetDeleted, uidsOfRuns } from '../run/run-records.ts';
+import { allRecords, dropDeleted, uidsOfRuns } from '../run/run-records.ts';
 import type { CommandContext } from '../settings/node-config.ts';
-import { gone } from './delete.ts';
+import { waitUntilRemoved } from './delete.ts';
 
 export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: boolean; gracePeriod?: number };
 
 type ObjectName = { kind: string; namespace: string; name: string };
 
-/** How far the end has come. `left`: the node ends by itself from here on. */
+/** The progress of a stop. `left`: the stop request was sent, and the node stops by itself from here on. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
-/** What `--delete` deletes beside pods; claims stay, as their files do. */
+/** The kinds that `--delete` deletes besides pods. PersistentVolumeClaims are kept with their files. */
 const DELETED_KINDS = OBJECT_KINDS.filter(({ kind }) => ['ConfigMap', 'Secret', 'RuntimeClass'].includes(kind));
 
 /**
- * `podwright stop`: ends the node, its pods before it; what was applied stays in the manifest directory for the next start. Pods of a
- * cluster go on, as with upstream's kubelet. Returns the exit code.
+ * `podwright stop`: stops the pods and then the node. Applied objects stay in the manifest directory for the next start. Pods of a cluster
+ * keep running, as with upstream's kubelet. Returns the exit code.
  */
 export async function stop(context: CommandContext, options: StopCommandOptions): Promise<number> {
   const course: Course = { client: new NodeClient(context.config.apiSocket), deleted: [], left: false };
@@ -34,10 +34,10 @@ export async function stop(context: CommandContext, options: StopCommandOptions)
     return 0;
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    printError(whatGoesOn(course, ['podwright', ...context.configArgs, 'stop'].join(' ')));
+    printError(interruptedMessage(course, ['podwright', ...context.configArgs, 'stop'].join(' ')));
     return error.exitCode;
   } finally {
-    forgetDeleted(context.config.state, course.deleted);
+    dropDeleted(context.config.state, course.deleted);
   }
 }
 
@@ -54,27 +54,29 @@ async function end(course: Course, { config }: CommandContext, options: StopComm
   course.left = true;
   const how = { removeHostState: endPods, endPods, endApiPods, gracePeriodSeconds: options.gracePeriod };
   await stopNode(client, how, spareMs);
-  const left = options.pods ? [] : goOn(ofCluster, 'of the cluster');
-  print(['the node has ended', ...(options.keep ? goOn(staying) : comeBack(staying)), ...left].join('; '));
+  const remaining = options.pods ? [] : keepRunning(ofCluster, 'of the cluster');
+  print(
+    ['the node has stopped', ...(options.keep ? keepRunning(staying) : comeBack(staying)), ...remaining].join('; '),
+  );
 }
 
-/** What an interrupted stop leaves: nothing that was asked for is taken back. */
-function whatGoesOn({ deleted, left }: Course, again: string): string {
-  if (left) return `the node and its pods go on ending; '${again} --grace-period 0' ends the pods at once`;
-  if (deleted.length === 0) return 'nothing was ended; the node and its pods go on running';
+/** Reports what an interrupted stop does not undo. */
+function interruptedMessage({ deleted, left }: Course, again: string): string {
+  if (left) return `the node and its pods continue to stop; '${again} --grace-period 0' kills the pods at once`;
+  if (deleted.length === 0) return 'nothing was stopped; the node and its pods keep running';
   const pods = deleted.filter(({ kind }) => kind === 'Pod');
-  return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'ends' : 'end'} in time, the node goes on; '${again}' ends it, with --grace-period 0 the pods at once`;
+  return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'continues' : 'continue'} to stop, and the node keeps running; '${again}' stops it, and with --grace-period 0 kills the pods at once`;
 }
 
-/** The next start begins pods again that had not ended by themselves. */
+/** Reports the pods that the next start of the node starts again. */
 function comeBack(pods: Pod[]): string[] {
   const names = pods.filter((pod) => !isEnded(pod)).map(podLabel);
-  return names.length === 0 ? [] : [`its next start begins ${names.join(', ')} again`];
+  return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
 }
 
-function goOn(pods: Pod[], which = ''): string[] {
+function keepRunning(pods: Pod[], which = ''): string[] {
   if (pods.length === 0) return [];
-  return [`${counted(pods.length, 'pod')} ${which}${which && ' '}${pods.length === 1 ? 'goes' : 'go'} on running`];
+  return [`${counted(pods.length, 'pod')} ${which}${which && ' '}${pods.length === 1 ? 'keeps' : 'keep'} running`];
 }
 
 async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
@@ -86,7 +88,7 @@ async function findPods(client: NodeClient): Promise<Pod[] | undefined> {
   }
 }
 
-/** Deletes what runs in front have made, as they would, and with `--delete` all that was applied; returns the pods that stay. */
+/** Deletes the objects of foreground runs, or with `--delete` all applied objects. Returns the remaining pods. */
 async function deleteSome(
   course: Course,
   pods: Pod[],
@@ -111,14 +113,14 @@ async function otherObjects(apiSocket: string): Promise<ObjectName[]> {
   return (await Promise.all(lists)).flat();
 }
 
-/** Deletes the pods that clients made, and waits until they are gone; returns the others. */
+/** Deletes the pods that clients have created, and waits until they are removed. Returns the others. */
 async function deletePods(course: Course, pods: Pod[], gracePeriod: number | undefined): Promise<Pod[]> {
   const others: Pod[] = [];
   await Promise.all(
     pods.map(async (pod) => {
       const object = { kind: 'Pod', namespace: pod.metadata.namespace, name: pod.metadata.name };
       if (!(await isDeleted(course, object, gracePeriod))) return others.push(pod);
-      await gone(course.client, object, { gracePeriod });
+      await waitUntilRemoved(course.client, object, { gracePeriod });
       return print(`pod ${labelOf(object)} deleted`);
     }),
   );
@@ -127,13 +129,13 @@ async function deletePods(course: Course, pods: Pod[], gracePeriod: number | und
 
 const labelOf = ({ namespace, name }: ObjectName): string => (namespace === '' ? name : `${namespace}/${name}`);
 
-/** False for an object of a manifest that somebody put into the directory, and for one that is not there. */
+/** Deletes an object. Returns false for one of a user's file in the manifest directory, and for a missing one other than a pod. */
 async function isDeleted({ client, deleted }: Course, object: ObjectName, gracePeriod?: number): Promise<boolean> {
   try {
     await client.delete(object, gracePeriod);
   } catch (error) {
     if (isNotFound(error)) return object.kind === 'Pod';
-    if (errorCode(error) === 'already_exists') return false; // what a conflict (409) is here
+    if (errorCode(error) === 'already_exists') return false; // the code of a conflict (409)
     throw error;
   }
   deleted.push(object);

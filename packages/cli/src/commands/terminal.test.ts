@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { DetachKeys, terminalName } from './terminal.ts';
 
-/** What passes of the chunks, and how often the keys were met. */
+/** The bytes that pass, and how often the detach keys were typed. */
 async function typed(...chunks: string[]): Promise<{ passed: string; detached: number }> {
   let detached = 0;
   const keys = new DetachKeys(() => detached++);
@@ -12,7 +12,7 @@ async function typed(...chunks: string[]): Promise<{ passed: string; detached: n
   return { passed: (await buffer(keys)).toString(), detached };
 }
 
-test('Ctrl-P Ctrl-Q detaches, however they arrive, and every other key passes', async () => {
+test('Ctrl-P Ctrl-Q detaches, in one chunk or several, and every other key passes', async () => {
   assert.deepEqual(await typed('ls\r'), { passed: 'ls\r', detached: 0 });
   assert.deepEqual(await typed('ab\x10\x11'), { passed: 'ab', detached: 1 });
   assert.deepEqual(await typed('ab\x10', '\x11'), { passed: 'ab', detached: 1 });
@@ -21,7 +21,7 @@ test('Ctrl-P Ctrl-Q detaches, however they arrive, and every other key passes', 
   assert.deepEqual(await typed('\x11\x10'), { passed: '\x11\x10', detached: 0 });
 });
 
-test('a terminal that containers hardly know is called xterm there', () => {
+test('a terminal type unknown in most containers is passed as xterm', () => {
   for (const known of ['xterm', 'xterm-256color', 'dumb', 'linux', 'tmux-256color'])
     assert.equal(terminalName(known), known);
   for (const other of ['xterm-kitty', 'alacritty', '', 'x\r\nHost: y', undefined])

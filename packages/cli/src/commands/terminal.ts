@@ -2,8 +2,8 @@ import { Transform, type TransformCallback } from 'node:stream';
 import type { TerminalSize } from '@podwright/streaming';
 
 /**
- * Keys go to the command as they are typed, Ctrl-C and Ctrl-Z too. Of the signals that end us Node.js restores the terminal for SIGINT
- * and SIGTERM itself.
+ * Puts the terminal into raw mode, in which all keys, including Ctrl-C and Ctrl-Z, go to the command. Node.js itself restores the terminal
+ * at SIGINT and SIGTERM; this function does at SIGHUP.
  */
 export function rawTerminal(): Disposable {
   const hungUp = () => {
@@ -20,21 +20,21 @@ export function rawTerminal(): Disposable {
   };
 }
 
-/** Calls the listener with the size of the terminal that the output is on, now and at each change. */
+/** Calls the listener with the size of the terminal, now and at each change. */
 export function watchTerminalSize(listener: (size: TerminalSize) => void): Disposable {
-  const terminal = process.stdout.isTTY ? process.stdout : process.stderr; // output may go into a pipe
-  const tell = () => {
+  const terminal = process.stdout.isTTY ? process.stdout : process.stderr; // standard output may be a pipe
+  const report = () => {
     if (terminal.isTTY) listener({ Width: terminal.columns, Height: terminal.rows });
   };
-  terminal.on('resize', tell);
-  tell();
-  return { [Symbol.dispose]: () => terminal.off('resize', tell) };
+  terminal.on('resize', report);
+  report();
+  return { [Symbol.dispose]: () => terminal.off('resize', report) };
 }
 
-/** Terminals that every distribution's smallest terminfo (Debian's ncurses-base) knows: a container has seldom more. */
+/** Terminal types in Debian's minimal terminfo (ncurses-base). Containers seldom have more. */
 const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
 
-/** The caller's TERM where programs in containers are likely to know it; otherwise what they take for the least: xterm. */
+/** The caller's TERM if containers are likely to have it, or else xterm. */
 export function terminalName(term: string | undefined): string {
   return term !== undefined && KNOWN_TERMINALS.test(term) ? term : 'xterm';
 }
@@ -43,8 +43,8 @@ const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 /**
- * Passes typed bytes on until Ctrl-P Ctrl-Q, Docker's keys to leave a container running; then calls `onDetach`. A Ctrl-P is held
- * until the next byte tells whether it is one of them.
+ * Passes typed bytes on until Ctrl-P Ctrl-Q, Docker's keys to detach from a container; then calls `onDetach`. A Ctrl-P is held back until
+ * the next byte.
  */
 export class DetachKeys extends Transform {
   readonly #onDetach: () => void;

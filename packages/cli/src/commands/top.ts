@@ -20,7 +20,7 @@ export type TopOptions = {
   watch?: boolean;
 };
 
-/** What something uses, as numbers: thousandths of a core, bytes. */
+/** Resource usage: thousandths of a core, and bytes of memory. */
 type Amounts = { milliCores: number; bytes: number };
 type Row = Amounts & { cells: string[] };
 
@@ -32,16 +32,16 @@ export async function top(
 ): Promise<void> {
   const kind = kindOfWord(type)?.kind;
   if (kind !== 'Pod' && kind !== 'Node')
-    throw new PodwrightError('invalid_argument', `top ${type}: 'top pods' and 'top node' are what there is`);
+    throw new PodwrightError('invalid_argument', `top ${type}: use 'top pods' or 'top node'`);
   const client = new ObjectClient(config.apiSocket);
-  const look = () => (kind === 'Node' ? nodeTable(client, name, options) : podTable(client, name, options));
+  const read = () => (kind === 'Node' ? nodeTable(client, name, options) : podTable(client, name, options));
   if (!options.watch) {
-    const text = await look();
+    const text = await read();
     return text === '' ? undefined : print(text);
   }
   const picture = canRedraw(process.stdout) ? new Picture(process.stdout) : undefined;
   for (;;) {
-    const text = await look();
+    const text = await read();
     const lines = text.split('\n').slice(0, Math.max(1, (process.stdout.rows || 24) - 1));
     if (picture === undefined) print(text);
     else picture.draw(lines.map(escapeTerminal));
@@ -52,7 +52,7 @@ export async function top(
 async function podTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {
   const { namespace, allNamespaces, selector } = options;
   const found = await client.podUsage({ namespace: allNamespaces ? undefined : namespace, labelSelector: selector });
-  if (name !== undefined) await client.get(POD, name, namespace); // a pod that there is not has its own error
+  if (name !== undefined) await client.get(POD, name, namespace); // fails for a pod that does not exist
   const pods = found.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (pods.length === 0)
     return nothing(name === undefined ? nothingRuns(options) : `no container of pod ${name} runs`, options);
@@ -64,7 +64,7 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
 }
 
-/** What is drawn again and again is in the picture; else it is no output. */
+/** With `--watch` the message is part of the picture, otherwise it goes to standard error. */
 function nothing(message: string, { watch }: TopOptions): string {
   if (watch) return message;
   printError(message);
@@ -94,10 +94,10 @@ function containerRows({ metadata, containers }: PodUsage): Row[] {
   });
 }
 
-/** As kubectl, with the share of what pods may use. */
+/** Like kubectl's table, with percentages of the allocatable resources. */
 async function nodeTable(client: ObjectClient, name: string | undefined, options: TopOptions): Promise<string> {
   const kind = kindOfWord('nodes')!;
-  if (name !== undefined) await client.get(kind, name, ''); // a node that there is not has its own error
+  if (name !== undefined) await client.get(kind, name, ''); // fails for a node that does not exist
   const [nodes, found] = await Promise.all([client.list(kind), client.nodeUsage()]);
   const usages = found.filter(({ metadata }) => name === undefined || metadata.name === name);
   const rows = usages.map(({ metadata, usage }) => {

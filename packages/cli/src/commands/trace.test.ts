@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { TraceSpan } from '@podwright/kubelet';
 import { waterfall } from './trace.ts';
 
-/** The lines without their bars. */
+/** The lines of the waterfall without bars. */
 const linesOf = (spans: TraceSpan[]) =>
   waterfall(spans, 80)
     .split('\n')
     .map((line) => line.replace(/ +[█▒]+$/, ''));
 
-test('what the runtime did stands below the step that it did it for', () => {
+test('the spans of the runtime are below the step that called it', () => {
   const spans = [
     { name: 'pod seen', startMs: 1000, endMs: 1000 },
     { name: 'create web', startMs: 1040, endMs: 1050, id: 'c', parentId: 'sync' },
@@ -30,13 +30,13 @@ test('what the runtime did stands below the step that it did it for', () => {
   ]);
 });
 
-test('steps of a node that tells of no runtime are a list, and spans that are part of themselves are left out', () => {
+test('steps without spans of a runtime are a list, and spans that are their own parent are skipped', () => {
   const step = { name: 'run sandbox', startMs: 0, endMs: 1 };
   assert.deepEqual(linesOf([step]), ['run sandbox     +0 ms     1 ms']);
   assert.deepEqual(linesOf([step, { ...step, name: 'odd', id: 'x', parentId: 'x' }]).length, 1);
 });
 
-test('what a step says, as that it failed, stands below it', () => {
+test('the detail of a step, such as a failure, is below it', () => {
   const span = { name: 'run sandbox', startMs: 0, endMs: 1, id: 's' };
   const detail = 'failed: plugin bridge: no address';
   assert.deepEqual(linesOf([span, { ...span, name: 'RunPodSandbox', id: 'r', parentId: 's', detail }]), [
@@ -46,13 +46,13 @@ test('what a step says, as that it failed, stands below it', () => {
   ]);
 });
 
-test('a step that is under way is shown with the time that it has taken so far', () => {
+test('a step in progress is shown with its duration so far', () => {
   const span: TraceSpan = { name: 'run sandbox', startMs: 0, endMs: 72_000, open: true };
-  assert.deepEqual(linesOf([span]), ['run sandbox     +0 ms     72 s', '  under way']);
+  assert.deepEqual(linesOf([span]), ['run sandbox     +0 ms     72 s', '  in progress']);
   assert.match(waterfall([span], 80), /▒{40}/);
 });
 
-test('each start of a pod has a time axis of its own', () => {
+test('each start of a pod has its own time axis', () => {
   const hour = 3_600_000;
   const step = (name: string, startMs: number, endMs: number) => ({ name, startMs, endMs });
   const spans = [step('run sandbox', 0, 30), step('start web', 30, 60), step('restart web', hour, hour + 40)];

@@ -9,7 +9,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type TraceOptions = { namespace: string; output: OutputFormat };
 
-/** `podwright trace POD`: when each step of the pod's start, and what the runtime did for it, began and how long it took, as bars. */
+/** `podwright trace POD`: shows the start and duration of each step of the pod's start, with the runtime's spans, as a waterfall. */
 export async function trace({ config }: CommandContext, name: string, options: TraceOptions): Promise<void> {
   const client = new NodeClient(config.apiSocket);
   const pod = await client.pod(options.namespace, podName(name));
@@ -17,10 +17,10 @@ export async function trace({ config }: CommandContext, name: string, options: T
   await printAs(options.output, spans, () => escapeTerminal(waterfall(spans, process.stdout.columns || 100)));
 }
 
-/** A pause of this length parts two starts of a pod, as a restart of a container: each has a time axis of its own. */
+/** A longer pause separates two starts, such as a restart of a container. Each start has its own time axis. */
 const PAUSE_MS = 5000;
 
-/** The starts of a pod one after the other, those but the first with when they began. */
+/** The charts of all starts of a pod. Each but the first has a heading with its time. */
 export function waterfall(spans: TraceSpan[], width: number): string {
   if (spans.length === 0) return 'nothing was recorded; the node has been restarted since the pod started';
   const rows = nested(spans.toSorted((a, b) => a.startMs - b.startMs || b.endMs - a.endMs));
@@ -36,7 +36,7 @@ export function waterfall(spans: TraceSpan[], width: number): string {
   return texts.join('\n\n');
 }
 
-/** Rows between which nothing was done for long belong to different starts; the rows of one step stay together. */
+/** Splits the rows into starts at long pauses between top-level steps. */
 function starts(rows: Row[]): Row[][] {
   const groups: Row[][] = [];
   let untilMs = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ function starts(rows: Row[]): Row[][] {
   return groups;
 }
 
-/** One line a step, those that are part of it below it: name, start, duration, and a bar at its place in time; below it what it says. */
+/** One line per step with name, start, duration and bar, then its detail. Child steps are below their parent. */
 function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWidth: number }) {
   const beginMs = Math.min(...rows.map(({ span }) => span.startMs));
   const totalMs = Math.max(1, ...rows.map(({ span }) => span.endMs - beginMs));
@@ -58,8 +58,8 @@ function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWid
     const bar = ' '.repeat(from) + (span.open ? '▒' : '█').repeat(Math.min(length, barWidth - from));
     const at = `+${formatDuration(span.startMs - beginMs)}`.padStart(9);
     const took = formatDuration(span.endMs - span.startMs).padStart(8);
-    const said = span.open ? 'under way' : span.detail;
-    const detail = said === undefined ? '' : `\n${'  '.repeat(depth + 1)}${firstLine(said)}`;
+    const note = span.open ? 'in progress' : span.detail;
+    const detail = note === undefined ? '' : `\n${'  '.repeat(depth + 1)}${firstLine(note)}`;
     return `${name.slice(0, nameWidth).padEnd(nameWidth)} ${at} ${took}  ${bar}${detail}`;
   });
   return { text: lines.join('\n'), beginMs };
@@ -67,7 +67,7 @@ function chart(rows: Row[], { nameWidth, barWidth }: { nameWidth: number; barWid
 
 type Row = { span: TraceSpan; name: string; depth: number };
 
-/** Each span followed by those that are part of it, indented; what is part of none that is here stands at the left. */
+/** Each span followed by its indented children. Spans without a known parent are at the top level. */
 function nested(ordered: TraceSpan[]): Row[] {
   const ids = new Set(ordered.map(({ id }) => id));
   const parts = Map.groupBy(ordered, ({ parentId }) => (ids.has(parentId) ? parentId : undefined));

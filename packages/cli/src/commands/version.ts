@@ -6,7 +6,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 
 export type VersionOptions = { output: OutputFormat };
 
-/** `podwright version`; a node that does not run is not an error here. */
+/** `podwright version`. It is no error if no node runs. */
 export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
   const node = await new NodeClient(config.apiSocket).node().catch((error: unknown) => {
     if (errorCode(error) === 'unavailable' || errorCode(error) === 'permission_denied') return undefined;

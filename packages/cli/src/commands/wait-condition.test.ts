@@ -9,7 +9,7 @@ const pod = {
   status: { phase: 'Running', podIP: '', conditions: [{ type: 'Ready', status: 'False' }] },
 } as unknown as Pod;
 
-test('conditions of wait are those of kubectl', () => {
+test('wait accepts the conditions of kubectl', () => {
   const check = (text: string, expected: boolean) => assert.equal(meets(pod, parseWaitCondition(text)), expected, text);
   check('condition=Ready', false);
   check('condition=ready=false', true);
@@ -28,7 +28,7 @@ test('conditions of wait are those of kubectl', () => {
   check('jsonpath={.status.conditions[?(@.type=="Ready")].status}=False', true);
 });
 
-test('a condition that is none is refused', () => {
+test('an invalid condition is refused', () => {
   for (const text of ['', 'Ready', 'condition=', 'jsonpath=', 'jsonpath={.a', 'jsonpath={.a}='])
     assert.throws(() => parseWaitCondition(text), { code: 'invalid_argument' }, text);
 });

@@ -3,14 +3,14 @@ import type { ApiObject } from '../client/object-client.ts';
 import { valuesAt, valueText } from '../output/jsonpath.ts';
 import { type PathStep, parsePath } from '../output/jsonpath-parser.ts';
 
-/** What `wait --for` waits for. */
+/** A condition of `wait --for`. */
 export type WaitCondition =
   | { type: 'delete' }
   | { type: 'create' }
   | { type: 'condition'; name: string; status: string }
   | { type: 'jsonpath'; path: PathStep[]; value: string | undefined };
 
-/** Reads `delete`, `create`, `condition=NAME[=STATUS]`, `jsonpath={PATH}[=VALUE]`; throws `invalid_argument`. */
+/** Parses `delete`, `create`, `condition=NAME[=STATUS]` or `jsonpath={PATH}[=VALUE]`. Throws `invalid_argument`. */
 export function parseWaitCondition(text: string): WaitCondition {
   const verb = (['delete', 'create'] as const).find((one) => same(one, text));
   if (verb !== undefined) return { type: verb };
@@ -28,7 +28,7 @@ export function parseWaitCondition(text: string): WaitCondition {
   );
 }
 
-/** Whether an object that is there is as it was waited for. */
+/** Whether an existing object meets the condition. */
 export function meets(object: ApiObject, condition: WaitCondition): boolean {
   switch (condition.type) {
     case 'delete':
@@ -49,5 +49,5 @@ export function meets(object: ApiObject, condition: WaitCondition): boolean {
   }
 }
 
-/** As kubectl: `ready` is Ready. */
+/** Compares without case, as kubectl does. */
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();

@@ -14,11 +14,11 @@ const pod = (name: string) =>
 const listed = { type: 'listed' } as const;
 const added = (name: string): ObjectChange => ({ type: 'ADDED', object: pod(name) });
 
-/** A node whose objects change between two looks at them, as happens only by chance: what each look of a kind is told, then silence. */
-function node(looks: Record<string, ObjectChange[][]>): Pick<ObjectClient, 'watch'> {
+/** A node that answers successive watches of a kind with these changes and then sends nothing. So tests can change objects between two watches. */
+function node(watches: Record<string, ObjectChange[][]>): Pick<ObjectClient, 'watch'> {
   return {
     async *watch({ plural }: ObjectKind, _query, signal) {
-      yield* looks[plural]!.shift()!;
+      yield* watches[plural]!.shift()!;
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
   };
@@ -29,7 +29,7 @@ function wait(client: Pick<ObjectClient, 'watch'>, what: string, options: Partia
   return waitForAll(client, parseObjects([what]), all);
 }
 
-test('all conditions are for what the first one found', async () => {
+test('all conditions apply to the objects of the first one', async () => {
   const conditions = { for: ['condition=Ready', 'jsonpath={.status.phase}=Running'] };
   const both = [added('web'), added('worker'), listed];
   await wait(node({ pods: [both, both] }), 'pods', conditions);
@@ -39,7 +39,7 @@ test('all conditions are for what the first one found', async () => {
   });
 });
 
-test('one object of any of the types is enough, but for none at all', async () => {
+test('one object of any type is enough, but none is an error', async () => {
   const some = () =>
     node({
       pods: [[listed], [listed]],
@@ -58,7 +58,7 @@ test('one object of any of the types is enough, but for none at all', async () =
   await wait(none(), 'pods,cm', { for: ['delete'] });
 });
 
-test('a time that is longer than a timer can be is waited for', async () => {
+test('a timeout beyond the limit of setTimeout does not fire at once', async () => {
   const client: Pick<ObjectClient, 'watch'> = {
     async *watch(_kind, _query, signal) {
       yield listed;

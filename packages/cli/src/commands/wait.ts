@@ -8,7 +8,7 @@ import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { meets, parseWaitCondition, type WaitCondition } from './wait-condition.ts';
 
-/** `timeout` in ms, for all conditions together: 0 looks once, a negative one waits for a week, as with kubectl. */
+/** `timeout`, in ms, is for all conditions together. As in kubectl, 0 checks once and a negative one waits for a week. */
 export type WaitOptions = {
   namespace: string;
   allNamespaces?: boolean;
@@ -18,28 +18,27 @@ export type WaitOptions = {
   timeout: number;
 };
 
-/** What is still waited for, by namespace and name; the value is what was seen of it last. */
+/** The objects that do not meet the condition yet, by namespace and name, with their last state. */
 type Pending = Map<string, ApiObject | undefined>;
 
-/** Stands for whatever comes first, where none is named. */
+/** The key for the first object that appears, if none is named. */
 const ANY = '*';
 
 const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
 const nameOf = (key: string) => key.split('/')[1]!;
 
-/** `podwright wait --for=CONDITION POD…`, `wait TYPE/NAME…`, `wait TYPE -l SELECTOR`: returns once all are so. */
+/** `podwright wait --for=CONDITION POD…`, `wait TYPE/NAME…`, `wait TYPE -l SELECTOR`: waits until all objects meet the condition. */
 export async function wait({ config }: CommandContext, words: string[], options: WaitOptions): Promise<void> {
   const selection = parseObjects(words, { bare: POD });
   refuseNamesInAll('wait', selection, options.allNamespaces);
   if (selection.named.length === 0 && options.selector === undefined && options.all !== true)
-    throw new PodwrightError('invalid_argument', 'wait: name objects, or choose them with -l or --all');
+    throw new PodwrightError('invalid_argument', 'wait: name objects, or select them with -l or --all');
   await waitForAll(new ObjectClient(config.apiSocket), selection, options);
 }
 
-/** What is asked of a node here. */
 type ObjectWatcher = Pick<ObjectClient, 'watch'>;
 
-/** As kubectl: what is there once all is created is listed one time, and meets all conditions in turn. */
+/** Waits for the conditions one after the other, as kubectl does. The objects are listed once, after all are created. */
 export async function waitForAll(
   client: ObjectWatcher,
   selection: ObjectSelection,
@@ -56,7 +55,7 @@ export async function waitForAll(
       const wait = { kind, selection, keys: chosen.get(kind), condition, options, timeoutMs, leftMs };
       const keys = await waitForKind(client, wait, enough.signal);
       if (condition.type !== 'create') chosen.set(kind, keys);
-      else if (selection.named.length === 0) enough.abort(); // one of any kind will do
+      else if (selection.named.length === 0) enough.abort(); // one object of any kind is enough
     });
     const failed = (await Promise.allSettled(waits)).filter((result) => result.status === 'rejected');
     if (failed.length > 0 && !enough.signal.aborted) throw failed[0]!.reason;
@@ -66,10 +65,10 @@ export async function waitForAll(
   }
 }
 
-/** As kubectl: one after the other, but what is to be created is waited for before all else. */
+/** As kubectl does, waits for `create` before the other conditions. */
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
-/** `timeoutMs` was given, `leftMs` is left of it; `keys` are whom the condition before it was about. */
+/** `leftMs` is the rest of `timeoutMs`. `keys` are the objects of the previous condition. */
 type KindWait = {
   kind: ObjectKind;
   selection: ObjectSelection;
@@ -80,7 +79,7 @@ type KindWait = {
   leftMs: number;
 };
 
-/** Returns whom it waited for; waits no longer than until `enough`. */
+/** Waits until all objects of a kind meet the condition, or until `enough` aborts. Returns their keys. */
 async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortSignal): Promise<string[]> {
   const { kind, keys, condition, options, timeoutMs, leftMs } = wait;
   const given = new AbortController();
@@ -102,7 +101,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   return wanted;
 }
 
-/** Returns who is waited for: those that are named, or everything that was there when the first condition was looked at. */
+/** Returns the keys of the objects to wait for: the named ones, or all that existed at the first condition. */
 function begin(pending: Pending, present: ApiObject[], wait: KindWait): string[] {
   const { kind, selection, keys, condition, options } = wait;
   const namespace = kind.namespaced ? options.namespace : '';
@@ -117,7 +116,7 @@ function begin(pending: Pending, present: ApiObject[], wait: KindWait): string[]
       throw new PodwrightError('not_found', `wait: there is no ${kind.singular} ${name}; --for=create waits for one`);
     }
     const met = object === undefined ? condition.type === 'delete' : meets(object, condition);
-    if (met) tellMet(kind, name);
+    if (met) reportMet(kind, name);
     else pending.set(key, object);
   }
   return wanted;
@@ -134,25 +133,25 @@ function note(
   if (!pending.has(key)) return;
   if (type === 'DELETED') {
     const waitedFor = pending.get(key);
-    if (waitedFor !== undefined && waitedFor.metadata.uid !== uid) return; // a pod before it, of the same name
+    if (waitedFor !== undefined && waitedFor.metadata.uid !== uid) return; // an earlier object of the same name
     if (condition.type === 'create') return;
     if (condition.type !== 'delete') throw deletedMeanwhile(kind, name);
   } else if (!meets(object, condition)) return void pending.set(key, object);
   pending.delete(key);
-  tellMet(kind, name);
+  reportMet(kind, name);
 }
 
 const deletedMeanwhile = ({ singular }: ObjectKind, name: string) =>
   new PodwrightError('failed_precondition', `wait: ${singular}/${name} was deleted meanwhile`);
 
-function tellMet(kind: ObjectKind, name: string): void {
+function reportMet(kind: ObjectKind, name: string): void {
   print(`${kind.singular}/${name} condition met`);
 }
 
 function timedOut(pending: Pending, { kind, timeoutMs }: { kind: ObjectKind; timeoutMs: number }): PodwrightError {
   const states = [...pending].map(([key, object]) => {
     const state =
-      object?.kind === 'Pod' ? `: ${podSummary(object).status}` : object === undefined ? ': it is not there' : '';
+      object?.kind === 'Pod' ? `: ${podSummary(object).status}` : object === undefined ? ': it does not exist' : '';
     return key === ANY ? `no ${kind.plural} match` : `${kind.singular}/${nameOf(key)}${state}`;
   });
   const after = timeoutMs === 0 ? '' : ` after ${formatDuration(timeoutMs)}`;

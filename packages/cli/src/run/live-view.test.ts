@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { TerminalView } from './live-view.ts';
 import { podOf, RUNNING, status } from './pod.fixture.ts';
 
-/** What a terminal of this width shows after all of this was written to it; it wraps lines, and knows what the view uses. */
+/** A terminal emulator with the escape sequences that the view uses. It emits `drawn` after each write. */
 class Screen extends Writable {
   columns: number;
   readonly rows = 24;
@@ -64,7 +64,7 @@ const waiting = podOf({ containers: [status('nonoimg', { waiting: { reason: 'Err
 /** Waits for the next drawing. */
 const drawn = (screen: Screen) => once(screen, 'drawn');
 
-test('logs stand above the picture, which stays the last thing', async () => {
+test('logs are above the picture, which stays at the end', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);
@@ -81,7 +81,7 @@ test('logs stand above the picture, which stays the last thing', async () => {
   assert.equal(screen.shown.length, 5);
 });
 
-test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', async () => {
+test('the ^C that a terminal echoes does not leave parts of the picture behind', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);
@@ -91,7 +91,7 @@ test('what the terminal echoes of Ctrl-C leaves nothing of the picture behind', 
   assert.match(screen.shown[1]!, /^ {2}nonoimg /);
 });
 
-test('the table takes the place of the picture', async () => {
+test('the table replaces the picture', async () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
   await drawn(screen);
@@ -101,7 +101,7 @@ test('the table takes the place of the picture', async () => {
   assert.deepEqual(screen.shown, ['web/a | one', 'POD READY', 'web 1/1', 'web: open http://localhost:80']);
 });
 
-test('why a container cannot start is one whole line above the picture', async () => {
+test('the reason why a container cannot start is one full line above the picture', async () => {
   const { screen, view: shown } = view(40);
   const message = 'connect to https://registry.example: no such host; is the name right?';
   for (const reason of ['ErrImagePull', 'ImagePullBackOff'])
@@ -111,7 +111,7 @@ test('why a container cannot start is one whole line above the picture', async (
   assert.equal(screen.shown.length, 3);
 });
 
-test('once the pods are ready a change is a line', () => {
+test('after the pods are ready, each change is a line', () => {
   const { screen, view: shown } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })], ready: true }));
   shown.settle();
@@ -120,7 +120,7 @@ test('once the pods are ready a change is a line', () => {
   assert.match(screen.shown.slice(before).join('\n'), /^ +\d+\.\d\ds {2}web\/a: Error \(exit code 3\)$/);
 });
 
-test('after Ctrl-Z and fg the picture begins anew below what the shell wrote', async () => {
+test('after Ctrl-Z and fg the picture is drawn again below the output of the shell', async () => {
   const { screen, view: shown } = view();
   shown.pod(waiting);
   await drawn(screen);

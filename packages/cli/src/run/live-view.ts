@@ -10,15 +10,15 @@ import { type ContainerRow, containerRows, firstLine, podLabel } from './pod-row
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** No yellow: it cannot be read on a white background. */
+/** No yellow: it is unreadable on a white background. */
 const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as const;
 
-/** The picture is drawn at most so often. */
+/** The shortest time between two drawings. */
 const DRAW_INTERVAL_MS = 50;
-/** As many characters of log lines are held back until the next drawing. */
+/** Log lines of more characters than this are drawn at once. */
 const MAX_HELD_CHARACTERS = 64 << 10;
 
-/** One line a container, drawn over and over in place; warnings and logs stay above it. Once settled, a line a change. */
+/** Shows one line per container, redrawn in place, with warnings and logs above. After `settle`, prints a line per change. */
 export class TerminalView implements RunView {
   readonly #pods = new Map<string, Pod>();
   readonly #transfers = new Map<string, ImageTransfer>();
@@ -43,7 +43,7 @@ export class TerminalView implements RunView {
     this.#pods.set(pod.metadata.uid, pod);
     this.#schedule();
     if (this.#settled) return;
-    // the picture has room for the beginning of a line
+    // a line of the picture is cut to the width, so print the whole failure above it
     for (const row of containerRows(pod)) if (row.failure) this.#warn(`${row.pod}/${row.container}: ${row.failure}`);
   }
 
@@ -52,7 +52,7 @@ export class TerminalView implements RunView {
     this.#schedule();
   }
 
-  /** Each warning once. */
+  /** Shows each warning once. */
   event(event: Event): void {
     const { type, reason, message, involvedObject } = event;
     if (this.#settled || type !== 'Warning') return this.#after.event(event);

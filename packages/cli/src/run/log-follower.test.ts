@@ -6,7 +6,7 @@ import type { LogOptions } from '../client/node-client.ts';
 import { attemptsOf, LogFollower } from './log-follower.ts';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 
-/** A follower of logs that are given by container ID; a log is open until `end` of it. */
+/** A follower of these logs by container ID. Each log stays open until its function in `ends` is called. */
 function follower(logs: Record<string, string[]>, old: string[] = []) {
   const shown: string[] = [];
   const asked: LogOptions[] = [];
@@ -14,7 +14,7 @@ function follower(logs: Record<string, string[]>, old: string[] = []) {
   const log = async (_pod: object, options: LogOptions) => {
     asked.push(options);
     const id = options.containerId!;
-    if (!(id in logs)) throw new PodwrightError('not_found', 'gone');
+    if (!(id in logs)) throw new PodwrightError('not_found', 'removed');
     const end = Promise.withResolvers<void>();
     ends.set(id, end.resolve);
     return (async function* () {
@@ -33,7 +33,7 @@ function follower(logs: Record<string, string[]>, old: string[] = []) {
   return { follow, shown, asked, ends };
 }
 
-test('a status tells the attempts that have a log, in their order', () => {
+test('a status lists the attempts that have a log, in order', () => {
   const check = (one: Parameters<typeof attemptsOf>[0], expected: string[]) =>
     assert.deepEqual(attemptsOf(one), expected);
   check(status('a', {}), []);
@@ -44,7 +44,7 @@ test('a status tells the attempts that have a log, in their order', () => {
   check(status('a', ended(1, 'x://2'), { containerID: 'x://2', lastState: ended(1, 'x://1') }), ['x://1', 'x://2']);
 });
 
-test('every attempt of every container is shown once, one after the other', async () => {
+test('each attempt of each container is shown once, in order', async () => {
   const { follow, shown, ends } = follower({ 'x://i': ['init'], 'x://1': ['first'], 'x://2': ['second'] });
   const init = status('setup', ended(0, 'x://i'));
   follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })], init: [init] }));
@@ -60,7 +60,7 @@ test('every attempt of every container is shown once, one after the other', asyn
   assert.ok(shown.indexOf('web/a | first') < shown.indexOf('web/a | second'));
 });
 
-test('the logs of attempts that have ended are waited for, those of one that runs are not', async () => {
+test('endsShown waits for the logs of ended attempts, not for those of running ones', async () => {
   const { follow, shown, ends } = follower({ 'x://1': ['first'], 'x://2': ['second'] });
   const again = podOf({ containers: [status('a', RUNNING, { containerID: 'x://2', lastState: ended(1, 'x://1') })] });
   assert.equal(follow.endsShown(again), undefined);
@@ -79,7 +79,7 @@ test('the logs of attempts that have ended are waited for, those of one that run
   await follow.drain();
 });
 
-test('logs of pods that stay are not waited for', async () => {
+test('drain does not wait for the logs of excepted pods', async () => {
   const { follow, shown, ends } = follower({ 'x://1': ['one'] });
   const pod = podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] });
   follow.update(pod);
@@ -89,14 +89,14 @@ test('logs of pods that stay are not waited for', async () => {
   ends.get('x://1')!();
 });
 
-test('a log that has been removed already is passed over', async () => {
+test('a removed log is skipped', async () => {
   const { follow, shown } = follower({});
   follow.update(podOf({ containers: [status('a', ended(1, 'x://1'))] }));
   await follow.drain();
   assert.deepEqual(shown, []);
 });
 
-test('of a pod that ran before, the last lines are asked for only', async () => {
+test('only the last lines of an existing pod are requested', async () => {
   const { follow, asked, ends } = follower({ 'x://1': ['x'] }, ['u1']);
   follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] }));
   while (!ends.has('x://1')) await new Promise(setImmediate);

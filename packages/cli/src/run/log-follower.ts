@@ -7,47 +7,47 @@ import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** A longer line is shown as several: a container need not end it. */
+/** A longer line is split: a container may write an endless one. */
 const MAX_LINE_BYTES = 64 << 10;
-/** Of a container that ran before anybody followed it. */
+/** The number of lines shown of the log of a container that ran before this command. */
 const OLD_LINES = 10;
 
-/** No blue and no yellow: the one cannot be read on black, the other on white. */
+/** No blue and no yellow: they are unreadable on black or on white. */
 const COLOURS = ['cyan', 'magenta', 'green'] as const;
 
 export type LogFollowerOptions = {
   client: Pick<NodeClient, 'log'>;
-  /** Takes each line, prefixed. */
+  /** Receives each line with its prefix. */
   write: (line: string) => void;
-  /** Whether each line begins with its pod and container. */
+  /** Whether each line starts with its pod and container. */
   prefixed: boolean;
-  /** Where the lines are shown: whether they are coloured, and what is escaped. */
+  /** The stream on which `write` shows the lines; on a terminal they are coloured and escaped. */
   stream: NodeJS.WriteStream;
-  /** Pods whose logs began long ago, by UID: only their last lines are shown. */
+  /** UIDs of pods that existed before: only the last lines of their logs are shown. */
   old: ReadonlySet<string>;
   signal: AbortSignal;
 };
 
-/** Follows the log of every attempt of every container of some pods, each line prefixed by `pod/container` if asked for. */
+/** Follows the logs of all attempts of all containers of the given pods. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
-  /** The end of what is shown of each attempt, by container ID. */
+  /** By container ID: resolves when the log of the attempt is shown completely. */
   readonly #attempts = new Map<string, Promise<void>>();
-  /** The prefix of each container, and the end of what is being shown of it: attempts do not mix. */
+  /** By container: the prefix, and the end of the log being shown. The next attempt waits for it, so that attempts do not mix. */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
   constructor(options: LogFollowerOptions) {
     this.#options = options;
   }
 
-  /** Begins to follow the attempts that this state of the pod tells of and that are not followed yet. */
+  /** Starts to follow the attempts in this state of the pod that are not followed yet. */
   update(pod: Pod): void {
     for (const status of containerStatuses(pod)) {
       for (const containerId of attemptsOf(status)) this.#begin(pod, status.name, containerId);
     }
   }
 
-  /** Resolves when every log that is being followed has ended, but for those of pods with these UIDs. */
+  /** Resolves when every followed log has ended, except for those of pods with these UIDs. */
   async drain(except: ReadonlySet<string> = new Set()): Promise<void> {
     const drained = [...this.#containers].filter(([key]) => !except.has(key.slice(0, key.lastIndexOf('/'))));
     await Promise.all(drained.map(([, { shown }]) => shown));
@@ -81,7 +81,7 @@ export class LogFollower {
     const tailLines = old.has(pod.metadata.uid) ? OLD_LINES : undefined;
     try {
       const chunks = await client.log(pod.metadata, { container, containerId, follow: true, tailLines }, signal);
-      // in files and pipes as they are, like `kubectl logs`
+      // files and pipes get the lines unchanged, as from `kubectl logs`
       for await (const line of linesOf(chunks, MAX_LINE_BYTES)) write(prefix + (stream.isTTY ? logLine(line) : line));
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
@@ -90,7 +90,7 @@ export class LogFollower {
   }
 }
 
-/** IDs of the attempts that have a log, as the status tells them: the one before, then the newest. */
+/** Container IDs of the attempts in a status that have a log: the previous one, then the newest. */
 export function attemptsOf({ containerID, state, lastState }: ContainerStatus): string[] {
   const begun = state.running !== undefined || state.terminated !== undefined;
   const ids = [lastState.terminated?.containerID, begun ? (state.terminated?.containerID ?? containerID) : undefined];

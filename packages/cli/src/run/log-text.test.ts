@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logLine, quotedLine } from './log-text.ts';
 
-test('of a log only colours reach a terminal, and they end with their line', () => {
+test('only the colours of a log reach a terminal, and they end with their line', () => {
   const check = (text: string, expected: string) => assert.equal(logLine(text), expected);
   check('plain\ttext ü 漢', 'plain\ttext ü 漢');
   check('\x1b[31mred', '\x1b[31mred\x1b[0m');
@@ -17,7 +17,7 @@ test('a quoted line has no colours', () => {
   assert.equal(quotedLine('\x1b[31mFATAL\x1b[0m: no\x07'), 'FATAL: no^G');
 });
 
-test('a line that was drawn over itself shows what was drawn last', () => {
+test('a line with carriage returns shows its last state', () => {
   assert.equal(logLine(' 1 %\r50 %\r100 %\r'), '100 %');
   assert.equal(logLine('dos\r'), 'dos');
 });

@@ -6,7 +6,7 @@ import type { NodeClient } from '../client/node-client.ts';
 import { showEvents } from './node-feeds.ts';
 import type { RunView } from './run-view.ts';
 
-/** What is shown of these events of a pod `u`, and of another. */
+/** The lines shown for events with these reasons about the pod with this UID; the feed is for the pod `u`. */
 async function shown(
   reasons: string[],
   { uid = 'u', old = new Set<string>(), atMs = Date.now() } = {},
@@ -22,7 +22,7 @@ async function shown(
       }
     },
     async *watchTransfers(): AsyncGenerator<ImageTransfer> {
-      lines.push('asked for transfers');
+      lines.push('transfers requested');
       yield { reference: 'i' } as ImageTransfer;
     },
   } as unknown as NodeClient;
@@ -36,7 +36,7 @@ async function shown(
   return { shown: lines, warnings };
 }
 
-test('a node is asked for transfers of images once, and only when an image of the pods is pulled', async () => {
+test('image transfers are requested once, and only when an image of the pods is pulled', async () => {
   assert.deepEqual((await shown(['Scheduled', 'Pulled', 'Started'])).shown, ['Scheduled', 'Pulled', 'Started']);
   assert.deepEqual((await shown(['Pulling'], { uid: 'other' })).shown, []);
   const pulls = await shown(['Pulling', 'FailedMount', 'Pulling']);
@@ -44,14 +44,14 @@ test('a node is asked for transfers of images once, and only when an image of th
     'FailedMount',
     'Pulling',
     'Pulling',
-    'asked for transfers',
     'i',
     'progress',
+    'transfers requested',
   ]);
   assert.deepEqual([...pulls.warnings], [['u', 'FailedMount: m']]);
 });
 
-test('what happened before to a pod that stood is not shown as if it happened now', async () => {
+test('earlier events of an existing pod are not shown as new', async () => {
   const old = new Set(['u']);
   const before = await shown(['Pulling', 'Started', 'FailedMount'], { old, atMs: Date.now() - 5000 });
   assert.deepEqual(before.shown, []);
@@ -59,7 +59,7 @@ test('what happened before to a pod that stood is not shown as if it happened no
   assert.deepEqual((await shown(['Killing'], { old })).shown, ['Killing']);
 });
 
-test('what the state of a container says too is not shown as an event', async () => {
+test('events that the state of a container repeats are not shown', async () => {
   const { shown: lines, warnings } = await shown(['Failed', 'BackOff']);
   assert.deepEqual([lines, [...warnings]], [[], []]);
 });

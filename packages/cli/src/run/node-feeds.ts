@@ -12,10 +12,10 @@ export type FeedOptions = {
   signal: AbortSignal;
 };
 
-/** Reasons of warnings that the state of a container repeats, with the same message. */
+/** Reasons of warnings that the container's state also shows, with the same message. */
 const REPEATED_BY_STATE = new Set(['Failed', 'BackOff']);
 
-/** Shows the progress of image transfers. That the node ended, its pods' watch tells. */
+/** Shows the progress of image transfers. Errors are ignored: if the node ends, the watch of the pods reports it. */
 async function showTransfers({ client, view, onTransfer, signal }: FeedOptions): Promise<void> {
   try {
     for await (const transfer of client.watchTransfers(signal)) {
@@ -23,13 +23,13 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
       view.transfer(transfer);
     }
   } catch {
-    // progress is a comfort
+    // progress is not essential
   }
 }
 
 /**
- * Shows events of these pods, of `old` ones those that come from now on, and notes the last warning about each in `warnings`, by
- * UID. The node is asked for transfers of images once one is pulled: it would have that to do just when it starts the pods.
+ * Shows events of the pods in `uids`; for `old` pods only new ones. Saves the last warning about each pod in `warnings`, by UID. Image
+ * transfers are requested only when an image is pulled, to save the node that work while it starts the pods.
  */
 export async function showEvents(
   feed: FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> },
@@ -38,7 +38,7 @@ export async function showEvents(
   const nowMs = Date.now();
   let transfers: Promise<void> | undefined;
   try {
-    // a node keeps thousands: who asks for one pod's is sent no others
+    // a node may have thousands of events, so filter by UID if there is only one pod
     const only = uids.size === 1 ? [...uids][0] : undefined;
     for await (const { object } of client.watchEvents(signal, only)) {
       const { type, reason, message, involvedObject } = object;
@@ -55,5 +55,5 @@ export async function showEvents(
   await transfers;
 }
 
-/** Events are dated to the second. */
+/** Timestamps of events have a resolution of one second. */
 const wholeSecond = (ms: number) => ms - (ms % 1000);

@@ -8,7 +8,7 @@ import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } };
 const crashing = status('app', backOff, { containerID: 'x://3', lastState: ended(3, 'x://3'), restartCount: 2 });
 
-test('the log that tells most is that of the attempt that failed', () => {
+test('the log to show is that of the failed attempt', () => {
   const check = (pod: Pod, expected: object | undefined) => assert.deepEqual(troubleOf(pod).log, expected);
   check(podOf({ containers: [crashing] }), { container: 'app', containerId: 'x://3', previous: false });
   const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
@@ -19,7 +19,7 @@ test('the log that tells most is that of the attempt that failed', () => {
   check(podOf({ containers: [status('app', {})] }), undefined);
 });
 
-test('a pod is in trouble once something has gone wrong, not while it comes up', () => {
+test('a pod is in trouble after a failure, not while it starts', () => {
   const check = (pod: Pod, expected: boolean) => assert.equal(isInTrouble(pod), expected);
   check(podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })] }), false);
   check(podOf({ containers: [status('app', RUNNING)] }), false);
@@ -49,11 +49,11 @@ async function paragraph(pod: Pod, lines: string[], more: { keptBy?: string; war
   });
 }
 
-test('a paragraph has the reason, the end of the log, and the command that shows more', async () => {
+test('a paragraph has the reason, the end of the log, and commands for more information', async () => {
   const text = await paragraph(podOf({ containers: [crashing] }), ['1', 'FATAL: DATABASE_URL is not set\x07']);
   assert.deepEqual(text.split('\n'), [
     'web: CrashLoopBackOff',
-    '  app: CrashLoopBackOff: back-off 10s, restarted 2 times; the last time Error (exit code 3)',
+    '  app: CrashLoopBackOff: back-off 10s, restarted 2 times; last termination: Error (exit code 3)',
     '  the end of the log of app:',
     '    1',
     '    FATAL: DATABASE_URL is not set^G',
@@ -63,43 +63,43 @@ test('a paragraph has the reason, the end of the log, and the command that shows
   ]);
 });
 
-test('a pod that was refused has no log, and one that will not stay another command', async () => {
+test('a paragraph on a refused pod has no log, and for a pod to be removed it has the command that keeps it', async () => {
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodeAffinity', message: 'no label disk=ssd' });
   assert.equal(
     await paragraph(refused, [], { keptBy: 'run --detach web.yaml' }),
     [
       'web: NodeAffinity: no label disk=ssd',
-      '  to keep it, and look at it:',
+      '  to keep and inspect it:',
       '    podwright --root /r run --detach web.yaml',
       '    podwright --root /r describe web',
     ].join('\n'),
   );
 });
 
-test('the last end is told with its message, of which a program that cannot be started has no log', () => {
+test('the last termination is shown with its message, since a program that cannot be started has no log', () => {
   const last = { terminated: { exitCode: 127, reason: 'ContainerCannotRun', message: 'no such file\nor directory' } };
   const { containers } = troubleOf(podOf({ containers: [status('app', backOff, { lastState: last })] }));
-  const state = 'CrashLoopBackOff: back-off 10s; the last time ContainerCannotRun (exit code 127: no such file)';
+  const state = 'CrashLoopBackOff: back-off 10s; last termination: ContainerCannotRun (exit code 127: no such file)';
   assert.deepEqual(containers, [{ name: 'app', state }]);
 });
 
-test('on a terminal sentences are broken between words, commands are not', async () => {
+test('on a terminal sentences are wrapped, commands are not', async () => {
   const text = await paragraph(podOf({ containers: [crashing] }), ['FATAL: DATABASE_URL is not set'], { width: 30 });
   assert.deepEqual(text.split('\n').slice(1, 4), [
     '  app: CrashLoopBackOff:',
     '  back-off 10s, restarted 2',
-    '  times; the last time Error',
+    '  times; last termination:',
   ]);
   assert.equal(text.split('\n').at(-1), '    podwright --root /r logs web -c app');
 });
 
-test('what the containers do not tell, the last warning does', async () => {
+test('the last warning is shown if the states of the containers do not explain it', async () => {
   const waits = podOf({ containers: [status('app', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
   const text = await paragraph(waits, [], { warning: 'FailedCreatePodSandBox: no address is left' });
   assert.match(text, /^ {2}FailedCreatePodSandBox: no address is left$/m);
 });
 
-test('a warning that says the same as the state is not shown again', async () => {
+test('a warning that repeats the state is not shown', async () => {
   const message = 'Pod was rejected: no free ports';
   const refused = podOf({ containers: [], phase: 'Failed', reason: 'NodePorts', message });
   assert.doesNotMatch(await paragraph(refused, [], { warning: 'NodePorts: no free ports' }), /^ {2}NodePorts/m);
@@ -108,13 +108,13 @@ test('a warning that says the same as the state is not shown again', async () =>
   assert.doesNotMatch(await paragraph(podOf({ containers: [unpulled] }), [], { warning }), /Failed/);
 });
 
-test('a pod that goes on without a container that has done its work names that', async () => {
+test('a completed container of a running pod is named as the reason', async () => {
   const containers = [status('quick', ended(0)), status('stays', RUNNING, { ready: true })];
   const text = await paragraph(podOf({ containers, restartPolicy: 'Never' }), []);
   assert.match(text, /^web: NotReady\n {2}quick: Completed\n {2}more:$/m);
 });
 
-test('of a long log the last ten lines are shown, each as far as a person reads', async () => {
+test('the last ten lines of a long log are shown, cut to a readable length', async () => {
   const lines = Array.from({ length: 30 }, (_, index) => `${index} ${'x'.repeat(5000)}`);
   const text = await paragraph(podOf({ containers: [crashing] }), lines);
   assert.match(text, /^ {4}29 x+$/m);
@@ -122,7 +122,7 @@ test('of a long log the last ten lines are shown, each as far as a person reads'
   assert.ok(text.split('\n').every((line) => line.length < 500));
 });
 
-test('where the attempt that failed is gone, the newest that has said something is shown', async () => {
+test('if the log of the failed attempt was removed, the newest non-empty log is shown', async () => {
   const again = status('app', RUNNING, { containerID: 'x://4', lastState: ended(3, 'x://3') });
   const log = async (_pod: object, { containerId }: LogOptions) =>
     (async function* () {

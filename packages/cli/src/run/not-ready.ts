@@ -9,18 +9,18 @@ import { quotedLine } from './log-text.ts';
 import { containerStatuses, isWell } from './pod-end.ts';
 import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 
-/** Lines of a log that a paragraph shows, and what it shows of each. */
+/** Limits on the log lines in a paragraph. */
 const SHOWN_LINES = 10;
 const SHOWN_CHARACTERS = 400;
 const MAX_LINE_BYTES = 4 << 10;
 
-/** The attempt whose log tells most: `previous` if it is not the newest of its container. */
-export type TellingLog = { container: string; containerId: string; previous: boolean };
+/** The attempt whose log shows the failure. `previous`: it is not the newest attempt of its container. */
+export type FailureLog = { container: string; containerId: string; previous: boolean };
 
-/** Why a pod is not ready; pure. `containers` are those that are not ready either. */
-export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: TellingLog | undefined };
+/** The reason why a pod is not ready. `containers` are its containers that are not ready. */
+export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: FailureLog | undefined };
 
-/** Whether something has gone wrong with the pod: it is not only on its way. */
+/** Whether something has failed in the pod, in contrast to a pod that is still starting. */
 export function isInTrouble(pod: Pod): boolean {
   if (isWell(pod)) return false;
   const hasFailed = ({ ready, lastState: { terminated } }: ContainerStatus) =>
@@ -29,33 +29,33 @@ export function isInTrouble(pod: Pod): boolean {
   return pod.status?.phase === 'Failed' || looksBad || containerStatuses(pod).some(hasFailed);
 }
 
-/** What keeps a pod from being ready, for one that is not. */
+/** Finds out why a pod is not ready. Pure. */
 export function troubleOf(pod: Pod): Trouble {
   const { message } = pod.status ?? {};
   const reason = podSummary(pod).status + (message ? `: ${firstLine(message)}` : '');
   const statuses = containerStatuses(pod);
   const rows = containerRows(pod);
   const amiss = rows.filter(({ tone }) => tone === 'bad' || tone === 'waiting');
-  // of a pod that goes on without one of its containers, that is it
+  // if the others run, the pod is not ready because a container has completed
   const containers = (amiss.length > 0 ? amiss : rows.filter(({ tone, role }) => tone === 'done' && role === '')).map(
     ({ container, role, state }) => {
       const status = statuses.find(({ name }) => name === container);
       return { name: role === '' ? container : `${role} ${container}`, state: state + lastEnd(status) };
     },
   );
-  return { reason, containers, log: tellingLog(statuses) };
+  return { reason, containers, log: failureLog(statuses) };
 }
 
-/** How the last attempt ended, where the state itself does not tell. */
+/** How the last attempt ended, unless the current state shows it. */
 function lastEnd(status: ContainerStatus | undefined): string {
   const last = status?.lastState.terminated;
   if (last === undefined || status?.state.terminated !== undefined) return '';
   const why = last.message ? `: ${firstLine(last.message)}` : '';
-  return `; the last time ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
+  return `; last termination: ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
 }
 
-/** The log of the first container that failed; else of the first that runs and is not ready. */
-function tellingLog(statuses: ContainerStatus[]): TellingLog | undefined {
+/** The log of the first container that failed, or else of the first that runs without being ready. */
+function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
   for (const status of statuses) {
     const ends = [status.state.terminated, status.lastState.terminated];
     const failed = ends.find((end) => end !== undefined && end.exitCode !== 0);
@@ -70,18 +70,18 @@ function tellingLog(statuses: ContainerStatus[]): TellingLog | undefined {
 
 export type ExplainOptions = {
   client: Pick<NodeClient, 'log'>;
-  /** How the command is called for this node: with the global options that chose it. */
+  /** The command line of podwright with the global options that select this node. */
   program: string;
   warning: string | undefined;
   keptBy: string | undefined;
   signal: AbortSignal;
-  /** Of the terminal: where sentences are broken; commands never are, as they are copied from there. */
+  /** The width of the terminal, at which sentences are wrapped. Commands are not, so that they can be copied. */
   width: number | undefined;
 };
 
 /**
- * A paragraph for a terminal on why the pod is not ready: the reason, the end of the telling log, and the commands that show
- * more. `keptBy` is the command that would keep a pod that will not stay; `warning` is the last event that warned of it.
+ * A paragraph for a terminal that explains why the pod is not ready: the reason, the end of the log that shows the failure, and commands
+ * for more information. `keptBy` is a command that keeps the pod, if this run removes it. `warning` is the last warning event of the pod.
  */
 export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise<string> {
   const { client, program, warning, keptBy, signal, width } = options;
@@ -89,27 +89,27 @@ export async function explainTrouble(pod: Pod, options: ExplainOptions): Promise
   const lines = [styleText('red', escapeLine(`${podLabel(pod)}: ${reason}`), { stream: process.stderr })];
   for (const { name, state } of containers) lines.push(escapeLine(`  ${name}: ${state}`));
   const states = containers.map(({ state }) => state);
-  const told = warning === undefined || isTold(warning, [reason, ...states]);
-  if (log === undefined && !told) lines.push(escapeLine(`  ${warning}`));
-  const end = log === undefined ? [] : await tellingLines(pod, { ...log, client, signal });
+  const isShown = warning === undefined || repeats(warning, [reason, ...states]);
+  if (log === undefined && !isShown) lines.push(escapeLine(`  ${warning}`));
+  const end = log === undefined ? [] : await failureLines(pod, { ...log, client, signal });
   if (end.length > 0) lines.push(`  the end of the log of ${log!.container}:`, ...end.map((line) => `    ${line}`));
   const more =
     keptBy === undefined
       ? ['  more:', ...commandsFor(pod, log)]
-      : ['  to keep it, and look at it:', keptBy, describeCommand(pod)];
+      : ['  to keep and inspect it:', keptBy, describeCommand(pod)];
   const [heading, ...commands] = more;
   const shown = commands.map((command) => `    ${program} ${command}`);
   return [wrapText([...lines, heading].join('\n'), width), ...shown].join('\n');
 }
 
-/** Whether one of these says what an event, `REASON: MESSAGE`, does, or the event what it says. */
-function isTold(warning: string, texts: string[]): boolean {
+/** Whether a warning `REASON: MESSAGE` has the same content as one of the texts. */
+function repeats(warning: string, texts: string[]): boolean {
   const message = warning.replace(/^\w+: (?:Error: )?/, '');
   return texts.some((text) => text.includes(message) || warning.includes(text));
 }
 
-/** What shows more of a pod that stays. */
-function commandsFor(pod: Pod, log: TellingLog | undefined): string[] {
+/** Commands that show more about a pod that is kept. */
+function commandsFor(pod: Pod, log: FailureLog | undefined): string[] {
   const logs = `logs ${argumentsOf(pod)} -c ${log?.container}${log?.previous ? ' --previous' : ''}`;
   return [describeCommand(pod), ...(log === undefined ? [] : [logs])];
 }
@@ -118,10 +118,10 @@ const describeCommand = (pod: Pod) => `describe ${argumentsOf(pod)}`;
 const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
   namespace === 'default' ? name : `${name} -n ${namespace}`;
 
-type LogSource = TellingLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
+type LogSource = FailureLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
 
-/** The attempt that failed may have given way to others meanwhile: then the newest that has said something. */
-async function tellingLines(pod: Pod, source: LogSource): Promise<string[]> {
+/** The last lines of the failed attempt's log. If it has been removed meanwhile, those of the newest attempt with a non-empty log. */
+async function failureLines(pod: Pod, source: LogSource): Promise<string[]> {
   const status = containerStatuses(pod).find(({ name }) => name === source.container);
   const attempts = status === undefined ? [] : attemptsOf(status).reverse();
   for (const containerId of new Set([source.containerId, ...attempts])) {

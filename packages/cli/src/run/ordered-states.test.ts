@@ -9,7 +9,7 @@ const named = (uid: string, restartCount: number): Pod => {
   return { ...pod, metadata: { ...pod.metadata, uid } };
 };
 
-test('a state is shown after the logs of the ends that it reports, and after the states before it', async () => {
+test('a state is shown after the logs of the terminations that it reports, and after earlier states', async () => {
   const shown: string[] = [];
   const logs = new Map([['slow 1', Promise.withResolvers<void>()]]);
   const keyOf = (pod: Pod) => `${pod.metadata.uid} ${pod.status!.containerStatuses![0]!.restartCount}`;
@@ -27,7 +27,7 @@ test('a state is shown after the logs of the ends that it reports, and after the
   assert.deepEqual(shown, ['slow 0', 'other 5', 'the log', 'slow 1', 'slow 2']);
 });
 
-test('a log that does not end holds a state up for a while only', async () => {
+test('an endless log delays a state only for a limited time', async () => {
   const shown: string[] = [];
   const view = { pod: (pod: Pod) => void shown.push(pod.metadata.uid) };
   const states = new OrderedStates(view, { endsShown: () => new Promise(() => undefined) });

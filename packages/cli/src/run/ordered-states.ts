@@ -3,14 +3,14 @@ import type { Pod } from '@podwright/kube-api';
 import type { LogFollower } from './log-follower.ts';
 import type { RunView } from './run-view.ts';
 
-/** A state waits no longer than this for a log; the node may be busy with others. */
+/** The longest time that a state waits for a log, which a busy node may send late. */
 const LOG_WAIT_MS = 500;
 
-/** Shows the states of each pod in their order, and a state that reports the end of a container after the log of that container. */
+/** Shows the states of each pod in order. A state that reports the end of a container is shown after the container's log. */
 export class OrderedStates {
   readonly #view: Pick<RunView, 'pod'>;
   readonly #logs: Pick<LogFollower, 'endsShown'> | undefined;
-  /** The last state of each pod, by UID. */
+  /** By pod UID: resolves when the pod's latest state is shown. */
   readonly #shown = new Map<string, Promise<void>>();
 
   constructor(view: Pick<RunView, 'pod'>, logs: Pick<LogFollower, 'endsShown'> | undefined) {

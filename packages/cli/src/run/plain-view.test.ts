@@ -10,7 +10,7 @@ function view() {
   return { view: new PlainView({ out, status: statusOut }), out: () => text(out), status: () => text(statusOut) };
 }
 
-test('logs and the run itself are on different streams', () => {
+test('logs and messages about the run go to different streams', () => {
   const { view: shown, out, status: lines } = view();
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })] }));
   shown.log('hello');
@@ -20,7 +20,7 @@ test('logs and the run itself are on different streams', () => {
   assert.match(lines(), /^ +\d\.\d\ds {2}web\/a: Running\nPOD READY\nweb: open http:\/\/localhost:1\n$/);
 });
 
-test('one that is quiet writes logs alone', () => {
+test('a quiet view writes only logs', () => {
   const out = new PassThrough();
   const shown = new PlainView({ out });
   shown.pod(podOf({ containers: [status('a', RUNNING, { ready: true })] }));
@@ -29,7 +29,7 @@ test('one that is quiet writes logs alone', () => {
   assert.equal(String(out.read()), 'hello\n');
 });
 
-test('a pull that fails again and again for one cause is one line', () => {
+test('repeated failures of a pull with the same cause are one line', () => {
   const { view: shown, status: lines } = view();
   const waiting = (reason: string, message: string) =>
     shown.pod(podOf({ containers: [status('a', { waiting: { reason, message } })] }));

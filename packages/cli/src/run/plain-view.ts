@@ -5,17 +5,17 @@ import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** Where a view writes: `out` takes the lines of logs, `status` everything else, nothing if it is left out. */
+/** The streams of a view: `out` gets the log lines, `status` everything else. Without `status` only logs are written. */
 export type PlainOutput = { out: NodeJS.WritableStream; status?: NodeJS.WritableStream | undefined };
 
-/** A line a change, for files, pipes and CI logs, and on a terminal for what happens once all pods are ready. */
+/** Prints one line per change. For files, pipes and CI logs; on a terminal it shows changes after all pods are ready. */
 export class PlainView implements RunView {
   readonly #shown = new Map<string, string>();
   readonly #startedAtMs = Date.now();
   readonly #output: PlainOutput;
   #isHeld: boolean;
 
-  /** One that is `held` writes no changes until it is settled. */
+  /** `held`: do not print changes before `settle`. */
   constructor(output: PlainOutput, { held = false } = {}) {
     this.#output = output;
     this.#isHeld = held;
@@ -32,8 +32,8 @@ export class PlainView implements RunView {
   }
 
   /**
-   * One line a phase and a quarter of the bytes, once an image: a container that is tried again pulls again. The state of the
-   * container says why a transfer failed.
+   * Prints a line for each phase and each quarter of the bytes, once per image even if the pull is repeated. Failures are left to the
+   * state of the container, which has the reason.
    */
   transfer(transfer: ImageTransfer): void {
     const { reference, phase, doneBytes, totalBytes } = transfer;
@@ -44,7 +44,7 @@ export class PlainView implements RunView {
       this.#show(key, describeTransfer(transfer).slice(reference.length + 1), `image ${reference}`);
   }
 
-  /** Each warning once. */
+  /** Prints each warning once. */
   event({ type, reason, message, involvedObject: { uid, name } }: Event): void {
     if (type !== 'Warning') return;
     const line = `${reason}: ${firstLine(message)}`;

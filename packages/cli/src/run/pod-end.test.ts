@@ -23,7 +23,7 @@ test('a pod is settled when it is ready, or no container of it can become ready 
   check({ ...podOf({ containers: [up] }), status: undefined }, false);
 });
 
-test('a pod whose image cannot be had is as ready as it gets, one whose registry is away is not', () => {
+test('a pod whose image does not exist is settled, one whose registry is unreachable is not', () => {
   const check = (reason: string, message: string, expected: boolean) => {
     const waiting = { waiting: { reason, message } };
     const pod = podOf({ containers: [status('a', {}), status('b', waiting)], phase: 'Pending' });
@@ -50,7 +50,7 @@ test('a pod whose image cannot be had is as ready as it gets, one whose registry
   assert.equal(lacksImage(init), true);
 });
 
-test('what failed for good in a pod that goes on is found', () => {
+test('permanently failed containers of a running pod are found', () => {
   const check = (pod: Pod, expected: string[]) =>
     assert.deepEqual(
       lostContainers(pod).map(({ name }) => name),
@@ -61,7 +61,7 @@ test('what failed for good in a pod that goes on is found', () => {
   check(podOf({ containers: [up, broken], restartPolicy: 'OnFailure' }), []);
 });
 
-test('a pod that is ready or has succeeded is well', () => {
+test('a pod that is ready or has succeeded needs no explanation', () => {
   const check = (pod: Pod, expected: boolean) => assert.equal(isWell(pod), expected);
   check(podOf({ containers: [up], ready: true }), true);
   check(podOf({ containers: [done], phase: 'Succeeded' }), true);

@@ -1,11 +1,11 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** Waiting for these takes a change of something else. */
+/** Reasons that do not go away by waiting. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
-/** Reasons of a container that waits after a failed pull; the message has the code of each pull that was tried. */
+/** Waiting reasons after a failed pull. The message contains the gRPC code of each attempt. */
 export const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
 const PULL_CODE = /\brpc error: code = (\w+) desc = /g;
-/** A registry that gave such an answer gives it again. */
+/** gRPC codes of pull failures that a retry does not fix. */
 const FINAL_CODES = new Set(['NotFound', 'InvalidArgument', 'Unauthenticated', 'PermissionDenied']);
 
 /** Every container's status, init containers first. */
@@ -18,13 +18,13 @@ export const isEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' 
 export const isReady = (pod: Pod): boolean =>
   (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
-/** True for a pod that needs no explanation: it is ready, or has done its work. */
+/** True for a pod that needs no explanation: it is ready or has succeeded. */
 export const isWell = (pod: Pod): boolean =>
   pod.status?.phase === 'Succeeded' || (pod.status?.phase !== 'Failed' && isReady(pod));
 
 /**
- * True for a pod of which nothing runs, as an image for its first start cannot be had, however long one waits; the kubelet tries
- * again all the same. A pull before a restart is another matter: the image was there once.
+ * True if no container of the pod runs because an image for its first start cannot be pulled and waiting would not help, although the
+ * kubelet keeps trying. Pulls before a restart do not count: the image did exist once.
  */
 export function lacksImage(pod: Pod): boolean {
   const statuses = containerStatuses(pod);
@@ -37,12 +37,12 @@ export function lacksImage(pod: Pod): boolean {
   });
 }
 
-/** True for a pod that nothing more is expected of. */
+/** True for a pod that has ended or can never start. */
 export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
 /**
- * True once the pod is ready, or as ready as it can ever be: it is over, or each of its containers is ready or has ended and is
- * not started again.
+ * True if the pod is ready or cannot get any closer to it: it is over, or each container is ready or has ended without a later
+ * restart.
  */
 export function isSettled(pod: Pod, over = isOver): boolean {
   if (over(pod) || isReady(pod)) return true;
@@ -53,7 +53,7 @@ export function isSettled(pod: Pod, over = isOver): boolean {
   });
 }
 
-/** True where more than its running tells how a settled pod is: it is over, or a probe has looked at each container. */
+/** True if the state of a settled pod is certain: it is over, or each container has a probe. */
 export function isProven(pod: Pod, over = isOver): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
   return over(pod) || pod.spec.containers.every(isProbed);
@@ -64,14 +64,14 @@ function hasEndedForGood(pod: Pod, { state: { terminated } }: ContainerStatus): 
   return pod.spec.restartPolicy === 'Never' || (pod.spec.restartPolicy === 'OnFailure' && terminated.exitCode === 0);
 }
 
-/** Containers that failed and are not started again, of a pod that goes on without them. */
+/** Containers that have failed and are not restarted, while the pod keeps running. */
 export function lostContainers(pod: Pod): ContainerStatus[] {
   return (pod.status?.containerStatuses ?? []).filter(
     (status) => hasEndedForGood(pod, status) && status.state.terminated!.exitCode !== 0,
   );
 }
 
-/** 0 if every pod succeeded; otherwise the exit code of the first failed container, 1 if none tells. */
+/** 0 if every pod succeeded; otherwise the exit code of the first failed container, or 1 if there is none. */
 export function exitCodeOf(pods: Pod[]): number {
   for (const pod of pods.filter((candidate) => candidate.status?.phase !== 'Succeeded')) {
     const codes = containerStatuses(pod).map(({ state }) => state.terminated?.exitCode ?? 0);

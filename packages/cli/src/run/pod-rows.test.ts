@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { podOf, status } from './pod.fixture.ts';
 import { containerRows, firstLine } from './pod-rows.ts';
 
-test('messages are shown on one line, and long IDs as their start', () => {
+test('messages are cut to one line, and long IDs to their start', () => {
   assert.equal(
     firstLine(`failed to start ${'0123456789ab'.repeat(5)}cdef: no\nmore`),
     'failed to start 0123456789ab: no',
@@ -18,7 +18,7 @@ test('messages are shown on one line, and long IDs as their start', () => {
   );
 });
 
-test('a failed pull has the same words while it is tried and while the kubelet backs off', () => {
+test('a failed pull has the same message during an attempt and during back-off', () => {
   const error = 'rpc error: code = Unavailable desc = connect to https://reg: no such host';
   const backOff = `Back-off pulling image "i": ErrImagePull: ${error}`;
   const row = (reason: string, message: string) =>

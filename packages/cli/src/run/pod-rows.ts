@@ -2,8 +2,8 @@ import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
 /**
- * One container as a person sees it. `tone` picks the colour. `failure` says why it cannot start, in the same words for each try;
- * a container that starts and crashes has none, nor one whose status gives no message.
+ * The displayed state of one container. `tone` selects the colour. `failure` is the reason why it cannot start, the same for repeated
+ * attempts. It is missing for a container that starts and crashes, and for a status without a message.
  */
 export type ContainerRow = {
   pod: string;
@@ -14,7 +14,7 @@ export type ContainerRow = {
   failure?: string;
 };
 
-/** Every container of the pod in the order they start: init containers first. */
+/** The containers of the pod in start order: init containers first. */
 export function containerRows(pod: Pod): ContainerRow[] {
   const statuses = containerStatuses(pod);
   const row = (container: Container, role: ContainerRow['role']): ContainerRow => ({
@@ -70,27 +70,27 @@ function describe(
   return { ...shown, failure: (PULL_FAILURES.has(reason) ? 'ErrImagePull' : reason) + message };
 }
 
-/** The kubelet's text for the time between two pulls, before the error of the last one. */
+/** The kubelet's prefix of the last pull error during back-off. */
 const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
 
-/** The error alone; that of a pull with its image, which the runtime need not name. */
+/** The error without the back-off prefix. For a pull, the image is added unless the runtime's message contains it. */
 function waitingCause(reason: string, message: string, image: string): string {
   const error = firstLine(message).replace(PULL_BACK_OFF, '');
   return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
 }
 
-/** How gRPC writes the runtime's error before its message. */
+/** The prefix of a gRPC error. */
 const RPC_ERROR = /\brpc error: code = \w+ desc = /;
 
-/** The start of a container's, sandbox's or image's ID is enough to find it. */
+/** A full ID of a container, sandbox or image; its first 12 digits suffice. */
 const LONG_ID = /\b([0-9a-f]{12})[0-9a-f]{52}\b/g;
 
-/** As the kubelet writes a pod: `pod=name_namespace(uid)`. */
+/** A pod in the kubelet's messages: `pod=name_namespace(uid)`. */
 const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** The first line of a message, with long IDs cut, without gRPC's prefix and without the pod's ID, which the caller shows. */
+/** The first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

@@ -1,6 +1,6 @@
 import type { ContainerState, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** A container's status; what is left out is as of one that waits. */
+/** A container status; by default as of a waiting container. */
 export function status(name: string, state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus {
   return { name, state, lastState: {}, ready: false, restartCount: 0, image: 'i', imageID: '', ...more };
 }
@@ -18,7 +18,7 @@ export type PodParts = {
   ready?: boolean;
 } & Partial<Pick<NonNullable<Pod['status']>, 'phase' | 'reason' | 'message'>>;
 
-/** A pod of the name web with the containers of these statuses. */
+/** The pod `web` with containers of these statuses. */
 export function podOf({
   containers,
   init = [],

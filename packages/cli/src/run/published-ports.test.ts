@@ -4,7 +4,7 @@ import type { Container } from '@podwright/kube-api';
 import { podOf } from './pod.fixture.ts';
 import { publishedPorts } from './published-ports.ts';
 
-test('each port on the host is a line, with a URL where it speaks HTTP', () => {
+test('each host port is a line, with a URL for HTTP', () => {
   const check = (container: Partial<Container>, expected: string[]) => {
     const pod = podOf({ containers: [] });
     pod.spec.containers = [{ name: 'a', image: 'i', ...container } as Container];

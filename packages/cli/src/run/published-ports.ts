@@ -3,7 +3,7 @@ import { podLabel } from './pod-rows.ts';
 
 type Port = NonNullable<Container['ports']>[number];
 
-/** A line for each port that a pod has on this host: a URL where the port speaks HTTP, as its name, a probe or a hook says. */
+/** A line for each host port of a pod, with a URL if the port's name or an HTTP probe shows that it serves HTTP. */
 export function publishedPorts(pod: Pod): string[] {
   return pod.spec.containers.flatMap((container) =>
     (container.ports ?? []).flatMap((port) =>
@@ -25,8 +25,8 @@ function hostOf({ hostIP = '' }: Port): string {
 }
 
 function schemeOf(port: Port, { readinessProbe, livenessProbe, startupProbe }: Container): string | undefined {
-  const asks = [readinessProbe, livenessProbe, startupProbe].flatMap((probe) => probe?.httpGet ?? []);
-  const asked = asks.find((get) => get.port === port.containerPort || (port.name && get.port === port.name));
-  if (asked !== undefined) return asked.scheme === 'HTTPS' ? 'https' : 'http';
+  const probes = [readinessProbe, livenessProbe, startupProbe].flatMap((probe) => probe?.httpGet ?? []);
+  const probe = probes.find((get) => get.port === port.containerPort || (port.name && get.port === port.name));
+  if (probe !== undefined) return probe.scheme === 'HTTPS' ? 'https' : 'http';
   return /^https?(?=-|$)/.exec(port.name ?? '')?.[0];
 }

@@ -4,7 +4,7 @@ import { REMOVAL_SPARE_MS } from '../limits.ts';
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** How long to wait, in ms, until pods that are being deleted are gone. `gracePeriodSeconds` is what the deletion gives them. */
+/** The longest time, in ms, to wait for the removal of deleted pods. `gracePeriodSeconds` overrides that of the pods. */
 export function removalTimeoutMs(
   pods: Pod[],
   { gracePeriodSeconds, spareMs = REMOVAL_SPARE_MS }: { gracePeriodSeconds: number | undefined; spareMs?: number },

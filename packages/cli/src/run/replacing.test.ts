@@ -10,7 +10,7 @@ const object = (name: string, action: 'created' | 'replaced' | 'unchanged') => (
   action,
 });
 
-async function ask(objects: ApplyResult['objects'], force = false): Promise<void> {
+async function applyObjects(objects: ApplyResult['objects'], force = false): Promise<void> {
   const apply = async (_manifest: string, options?: { replace?: boolean }) => {
     assert.deepEqual(options, { replace: force });
     return { objects, findings: [], warnings: [] };
@@ -18,11 +18,11 @@ async function ask(objects: ApplyResult['objects'], force = false): Promise<void
   await applyWithConsent('', { client: { apply }, force, canAsk: false, signal: new AbortController().signal });
 }
 
-test('what stands with other content is not replaced where nobody can be asked', async () => {
-  await ask([object('a', 'created'), object('b', 'unchanged')]);
-  await ask([object('a', 'replaced')], true);
-  await assert.rejects(ask([object('a', 'replaced'), object('b', 'created')]), {
+test('existing objects with other content are not replaced without a prompt or --force', async () => {
+  await applyObjects([object('a', 'created'), object('b', 'unchanged')]);
+  await applyObjects([object('a', 'replaced')], true);
+  await assert.rejects(applyObjects([object('a', 'replaced'), object('b', 'created')]), {
     code: 'failed_precondition',
-    message: 'run: configmap a stands already, with other content; --force replaces it',
+    message: 'run: configmap a already exists with other content; --force replaces it',
   });
 });

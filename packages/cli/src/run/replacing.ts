@@ -7,15 +7,15 @@ import type { AppliedObject } from './run-session.ts';
 
 export type ReplaceOptions = {
   client: Pick<NodeClient, 'apply'>;
-  /** Replaces without asking. */
+  /** Replace existing objects without a prompt. */
   force: boolean;
-  /** Whether there is somebody to ask: standard input may be a manifest. */
+  /** Whether the user can be prompted. Not if standard input is a manifest. */
   canAsk: boolean;
-  /** Aborts when the answer is not waited for any more. */
+  /** Ends the wait for the answer. */
   signal: AbortSignal;
 };
 
-/** Applies a manifest; asks before objects are replaced that stand with other content. `failed_precondition` where that is not allowed. */
+/** Applies a manifest. Prompts before it replaces existing objects with other content. Rejects with `failed_precondition` if that is not allowed. */
 export async function applyWithConsent(manifest: string, options: ReplaceOptions): Promise<ApplyResult> {
   const { client, force } = options;
   const applied = await client.apply(manifest, { replace: force });
@@ -28,11 +28,15 @@ export async function applyWithConsent(manifest: string, options: ReplaceOptions
 
 async function askToReplace(replaced: AppliedObject[], options: ReplaceOptions): Promise<void> {
   const names = objectNames(replaced);
-  const stand = `${names} ${replaced.length === 1 ? 'stands' : 'stand'} already, with other content`;
-  if (!options.canAsk) throw new PodwrightError('failed_precondition', `run: ${stand}; --force replaces it`);
-  process.stderr.write(escapeLine(`${stand}. Replace? [y/N] `));
+  const exist = `${names} already ${replaced.length === 1 ? 'exists' : 'exist'} with other content`;
+  if (!options.canAsk)
+    throw new PodwrightError(
+      'failed_precondition',
+      `run: ${exist}; --force replaces ${replaced.length === 1 ? 'it' : 'them'}`,
+    );
+  process.stderr.write(escapeLine(`${exist}. Replace? [y/N] `));
   if (/^\s*y(es)?\s*$/i.test(await readAnswer(options.signal))) return;
-  throw new PodwrightError('failed_precondition', `run: ${names} stays as it is; nothing was changed`);
+  throw new PodwrightError('failed_precondition', `run: ${names} not replaced; nothing was changed`);
 }
 
 /** `pod web, configmap team-a/settings`. */
@@ -45,7 +49,7 @@ export function objectNames(objects: Pick<AppliedObject, 'kind' | 'namespace' | 
     .join(', ');
 }
 
-/** A line of standard input; '' at its end. */
+/** Reads a line of standard input, '' at its end. */
 async function readAnswer(signal: AbortSignal): Promise<string> {
   try {
     const ended = new AbortController();
@@ -61,22 +65,21 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Says what a killed run had made, which is this one's now. */
-export function tellTaken(objects: AppliedObject[], stays: boolean): void {
+/** Reports the objects of a killed run that this run has adopted. `stays`: they are kept at the end. */
+export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
-  const what = stays ? 'stays' : 'ends with this one';
-  printError(`${objectNames(objects)}: left by a run that was killed, taken over: ${what}`);
+  printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);
 }
 
-/** Says what was there before and is left alone; `ofRuns` are the UIDs of what other runs in front have made, and will delete. */
-export function tellStood(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
+/** Reports objects that existed before and are kept. `ofRuns` are the UIDs of objects that other foreground runs will delete. */
+export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
   const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [
     objects.filter((object) => object.action === 'unchanged' && !others.includes(object)),
     objects.filter(({ action }) => action === 'replaced'),
   ];
   if (others.length > 0)
-    printError(`${objectNames(others)}: another 'podwright run' has made it, and deletes it at its end`);
-  if (unchanged.length > 0) printError(`${objectNames(unchanged)} stood before, and will stay`);
-  if (replaced.length > 0) printError(`${objectNames(replaced)} stood before and was replaced, and will stay`);
+    printError(`${objectNames(others)}: created by another 'podwright run', which removes it at exit`);
+  if (unchanged.length > 0) printError(`${objectNames(unchanged)} existed before this run and will be kept`);
+  if (replaced.length > 0) printError(`${objectNames(replaced)} existed before this run, replaced, and will be kept`);
 }

@@ -13,13 +13,13 @@ const failed = podOf({ containers: [status('a', ended(3))], phase: 'Failed', res
 
 type News = PodWatchEvent | { type: 'listed' };
 
-/** A session of the pod web and a ConfigMap; what the node tells is pushed. */
+/** A session with the pod `web` and a ConfigMap. `push` and `send` add events to its watch. */
 function session(action: 'created' | 'unchanged' | 'resized' | 'replaced') {
   const deleted: string[] = [];
   const waiting: ((event: News) => void)[] = [];
   const queue: News[] = [];
-  const push = (type: PodWatchEvent['type'], object: Pod) => tell({ type, object });
-  const tell = (event: News) => {
+  const push = (type: PodWatchEvent['type'], object: Pod) => send({ type, object });
+  const send = (event: News) => {
     const next = waiting.shift();
     if (next === undefined) queue.push(event);
     else next(event);
@@ -42,10 +42,10 @@ function session(action: 'created' | 'unchanged' | 'resized' | 'replaced') {
   });
   const stop = new AbortController();
   void made.watch(stop.signal);
-  return { made, deleted, push, tell, never: stop.signal };
+  return { made, deleted, push, send, never: stop.signal };
 }
 
-test('what was made is removed, pods first', async () => {
+test('created objects are removed, pods first', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
   await made.settled(never, 0);
@@ -53,7 +53,7 @@ test('what was made is removed, pods first', async () => {
   assert.deepEqual(deleted, ['Pod 0', 'ConfigMap']);
 });
 
-test('what stood before is never removed', async () => {
+test('existing objects are never removed', async () => {
   for (const action of ['unchanged', 'resized', 'replaced'] as const) {
     const { made, deleted, push, never } = session(action);
     push('ADDED', up);
@@ -61,19 +61,19 @@ test('what stood before is never removed', async () => {
     await made.remove();
     assert.deepEqual(deleted, []);
     assert.equal(made.isMade(up), false);
-    assert.equal(made.stood.length, 2);
-    assert.deepEqual([...made.old], action === 'replaced' ? [] : ['u1'], 'what happened before is not of this run');
+    assert.equal(made.existing.length, 2);
+    assert.deepEqual([...made.old], action === 'replaced' ? [] : ['u1'], 'earlier events are not part of this run');
   }
 });
 
-test('a pod that somebody else deleted has failed, and another of its name is not ours', async () => {
+test('a pod that another client deleted has failed, and a new pod of its name is not removed', async () => {
   const { made, deleted, push, never } = session('created');
   push('ADDED', up);
   push('MODIFIED', going);
   push('DELETED', { ...going, status: { ...going.status!, phase: 'Succeeded' } });
   await made.ended(never);
   assert.equal(made.exitCode(), 1);
-  assert.deepEqual(made.taken, [{ ...going, status: { ...going.status!, phase: 'Succeeded' } }]);
+  assert.deepEqual(made.deletedByOthers, [{ ...going, status: { ...going.status!, phase: 'Succeeded' } }]);
   await made.remove();
   assert.deepEqual(deleted, ['ConfigMap']);
 });
@@ -84,10 +84,10 @@ test('a pod that had ended before it was deleted keeps its exit code', async () 
   await made.ended(never);
   push('DELETED', failed);
   assert.equal(made.exitCode(), 3);
-  assert.deepEqual(made.taken, []);
+  assert.deepEqual(made.deletedByOthers, []);
 });
 
-test('a pod that no probe looks at is settled once it has run for a moment, not if it fails at once', async () => {
+test('a pod without probes is settled after it has run for a moment, not if it fails at once', async () => {
   const { made, push, never } = session('created');
   const crashing = podOf({
     containers: [status('a', { waiting: { reason: 'CrashLoopBackOff' } }, { lastState: ended(1) })],
@@ -107,7 +107,7 @@ test('a pod that no probe looks at is settled once it has run for a moment, not 
   assert.equal(made.tookMs.size, 1);
 });
 
-test('a pod whose probe has told that it is ready is settled at once', async () => {
+test('a pod whose probe reports ready is settled at once', async () => {
   const { made, push, never } = session('created');
   const probe = { tcpSocket: { port: 80 } };
   const containers = up.spec.containers.map((container) => ({ ...container, readinessProbe: probe }));
@@ -115,14 +115,14 @@ test('a pod whose probe has told that it is ready is settled at once', async () 
   await made.settled(never, 1_000_000);
 });
 
-test('a pod that is not there when the watch begins was deleted before it', async () => {
-  const { made, tell, never } = session('created');
-  tell({ type: 'listed' });
+test('a pod missing from the initial list was deleted before the watch', async () => {
+  const { made, send, never } = session('created');
+  send({ type: 'listed' });
   await made.ended(never);
   assert.equal(made.exitCode(), 1);
 });
 
-test('a pull that failed before the run ends a pod that was made for it, and none that stood before', async () => {
+test('a permanent pull failure ends a new pod, but not an existing one', async () => {
   const missing = podOf({ containers: [status('a', { waiting: { reason: 'ErrImageNeverPull' } })], phase: 'Pending' });
   const fresh = session('created');
   fresh.push('ADDED', missing);

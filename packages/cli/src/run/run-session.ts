@@ -14,19 +14,19 @@ import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
-/** How much of the time that a pod took to start it must then run at least, up to `STEADY_MS`. */
+/** A pod must run for this share of its start time before it counts as ready, but no longer than `STEADY_MS`. */
 const SLOW_SHARE = 0.15;
 const NODE_ENDED = 'the node ended while its pods were running';
 
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`: their latest states, and since when each is ready. Objects that stood before are
- * watched like the others, and are never removed.
+ * The pods of one `podwright run`: their latest states, and since when each is ready. Objects that existed before are watched, too, but
+ * never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
-  /** UIDs of the pods that were there before. */
+  /** UIDs of the pods that existed before. */
   readonly old: ReadonlySet<string>;
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
@@ -36,7 +36,7 @@ export class RunSession {
   readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   readonly #gone = new Set<string>();
-  readonly #taken = new Set<string>();
+  readonly #deletedByOthers = new Set<string>();
   #removing = false;
   #failure: unknown;
 
@@ -46,7 +46,7 @@ export class RunSession {
     this.old = new Set(uidsOf(this.#objects.filter(({ action }) => action === 'unchanged' || action === 'resized')));
   }
 
-  /** How long each settled pod took, by UID. */
+  /** By UID: how long each settled pod took to settle. */
   get tookMs(): Map<string, number> {
     return new Map([...this.#settledAtMs].map(([uid, atMs]) => [uid, atMs - this.#startedAtMs]));
   }
@@ -56,8 +56,8 @@ export class RunSession {
     return uidsOf(this.#objects);
   }
 
-  /** What was there before, and therefore stays. */
-  get stood(): AppliedObject[] {
+  /** Objects that existed before and are therefore kept. */
+  get existing(): AppliedObject[] {
     return this.#objects.filter(({ action }) => action !== 'created');
   }
 
@@ -71,20 +71,20 @@ export class RunSession {
     return uidsOf(this.#made).length > 0;
   }
 
-  /** Pods that somebody else deleted before they had ended. */
-  get taken(): Pod[] {
-    return [...this.#taken].flatMap((uid) => this.pods.get(uid) ?? []);
+  /** Pods that another client deleted before they had ended. */
+  get deletedByOthers(): Pod[] {
+    return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
   }
 
-  /** What was made here and is not somebody else's by now: who deletes a pod may have put another of its name there. */
+  /** Created objects that this run still owns. Pods deleted by another client are excluded: that client may have created new ones of the same name. */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
       ({ action, uid }) =>
-        action === 'created' && (uid === undefined || !(this.#gone.has(uid) || this.#taken.has(uid))),
+        action === 'created' && (uid === undefined || !(this.#gone.has(uid) || this.#deletedByOthers.has(uid))),
     );
   }
 
-  /** Keeps the states up to date until the signal aborts or the node goes away. */
+  /** Updates the states until the signal aborts or the node stops. */
   async watch(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
@@ -96,7 +96,7 @@ export class RunSession {
       if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
       if (signal.aborted) return;
-      // how the connection of a killed node ends depends on what it was just doing
+      // the connection of a killed node may end with or without ECONNRESET
       this.#failure = isErrno(error, 'ECONNRESET') ? new PodwrightError('unavailable', NODE_ENDED) : error;
       this.#wake();
     }
@@ -109,9 +109,9 @@ export class RunSession {
   }
 
   /**
-   * Waits until every pod is ready, as ready as it can be, or gone, and has been so for `steadyMs` if no probe tells that it is:
-   * without one a pod is ready as soon as its containers run, also those that fail at once. A host that was slow to start it is as
-   * slow to have it fail, and gets longer.
+   * Waits until every pod is settled or removed. Pods without probes must also stay settled for `steadyMs`: the kubelet reports them as
+   * ready as soon as their containers run, even if these fail a moment later. On a slow host that takes longer, so the time grows with
+   * the time that the pod took to start.
    */
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
@@ -128,24 +128,24 @@ export class RunSession {
     } while (!this.uids.every((uid) => this.#is(uid, this.#isSettled) && dueMs(uid) <= 0));
   }
 
-  /** Waits until every pod has ended, can never begin, or is gone. */
+  /** Waits until every pod has ended, can never start, or was removed. */
   ended(signal: AbortSignal): Promise<void> {
     return this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isOver)), signal);
   }
 
-  /** Of pods that have ended: 0 if all succeeded, the exit code of one that failed, 1 if one was deleted before its end. */
+  /** After the pods have ended: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted before its end. */
   exitCode(): number {
-    const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#taken.has(uid)));
-    const vanished = this.uids.some((uid) => this.#taken.has(uid) || !this.pods.has(uid));
+    const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#deletedByOthers.has(uid)));
+    const vanished = this.uids.some((uid) => this.#deletedByOthers.has(uid) || !this.pods.has(uid));
     return code === 0 && vanished ? 1 : code;
   }
 
-  /** Deletes what was made here and waits until the node knows none of those pods any more. */
+  /** Deletes the created objects and waits until the pods are removed. */
   async remove(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     this.#removing = true;
-    // Pods first: a ConfigMap must not vanish under a container that is still ending.
+    // Pods first: a ConfigMap must exist while its containers are terminating.
     const pods = this.#made.filter(({ kind }) => kind === 'Pod');
-    // claims stay with their files, which the next run goes on with
+    // claims are kept with their files for the next run
     const others = this.#made.filter(({ kind }) => kind !== 'Pod' && kind !== 'PersistentVolumeClaim');
     const timeoutMs = removalTimeoutMs([...this.pods.values()], { gracePeriodSeconds });
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
@@ -155,7 +155,7 @@ export class RunSession {
       await raceAbort(Promise.all(others.map((object) => this.#delete(object))), bound);
     } catch (error) {
       if (!isDeadlineExceeded(error) || signal?.aborted) throw error;
-      const message = `stop the pods: they have not ended within ${Math.round(timeoutMs / 1000)} s; 'podwright describe POD' tells why`;
+      const message = `stop the pods: they have not ended within ${Math.round(timeoutMs / 1000)} s; 'podwright describe POD' shows why`;
       throw new PodwrightError('deadline_exceeded', message);
     }
   }
@@ -169,13 +169,13 @@ export class RunSession {
     }
   }
 
-  /** Pods that were deleted before the watch began never come in it. */
+  /** Marks pods that the initial list lacks as removed: they were deleted before the watch. */
   #missing(): void {
     for (const uid of this.uids) if (!this.pods.has(uid)) this.#gone.add(uid);
     this.#wake();
   }
 
-  /** What stood before may show a pull that failed long ago, of an image that is there by now. */
+  /** A failed pull does not end an existing pod: it may be old, and the image may exist by now. */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
 
@@ -188,7 +188,7 @@ export class RunSession {
     const { uid, deletionTimestamp } = pod.metadata;
     const before = this.pods.get(uid);
     const endedBefore = before !== undefined && isEnded(before);
-    if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#taken.add(uid);
+    if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#deletedByOthers.add(uid);
     if (gone) this.#gone.add(uid);
     this.pods.set(uid, pod);
     if (!this.#isSettled(pod)) this.#settledAtMs.delete(uid);

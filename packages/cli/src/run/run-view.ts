@@ -4,20 +4,20 @@ import { renderTable } from '../output/table.ts';
 import { formatDuration } from '../output/units.ts';
 import { podLabel } from './pod-rows.ts';
 
-/** Shows pods as they come up, and what happens to them afterwards. */
+/** Shows the start of pods and what happens to them later. */
 export interface RunView {
   pod(pod: Pod): void;
   transfer(transfer: ImageTransfer): void;
   event(event: Event): void;
-  /** A line that is to be shown as it is, such as one of a log. */
+  /** Shows a line unchanged, such as one of a log. */
   log(line: string): void;
-  /** The pods are ready, or nothing more is shown of them; `table` then takes the place of what showed them coming up. */
+  /** Call it when the pods are ready or no longer watched. `table` replaces the progress of the start. */
   settle(table?: string): void;
-  /** Lines about the run itself, such as where its ports are. */
+  /** Shows lines about the run itself, such as published ports. */
   note(lines: string[]): void;
 }
 
-/** The table that ends the start-up. `tookMs` tells how long each pod needed, by UID. */
+/** The table of pods after the start. `tookMs` is the start time of each pod, by UID. */
 export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
   const rows = pods.map((pod) => {
     const { ready, status, restarts } = podSummary(pod);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 import { failsToStart, NotStarted, StartPatience } from './start-patience.ts';
 
-test('a pod fails to start until a container has begun, if its state or an event says so', () => {
+test('a pod fails to start if its state or an event reports a failure and no container has started yet', () => {
   const check = (pod: ReturnType<typeof podOf>, warned: boolean, expected: boolean) =>
     assert.equal(failsToStart(pod, warned), expected);
   const creating = podOf({ containers: [status('a', { waiting: { reason: 'ContainerCreating' } })], phase: 'Pending' });
@@ -18,7 +18,7 @@ test('a pod fails to start until a container has begun, if its state or an event
   check(podOf({ containers: [unpulled], phase: 'Failed' }), true, false);
 });
 
-test('the wait ends once nothing has moved for as long as the patience', async () => {
+test('the wait ends after no progress for the given time', async () => {
   let stuck = false;
   using patience = new StartPatience(() => stuck, 30, 5);
   const aborted = once(patience.signal, 'abort');

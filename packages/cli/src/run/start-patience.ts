@@ -14,13 +14,13 @@ export class NotStarted extends Error {
   }
 }
 
-/** Whether starting the pod has failed so far: `warned` if an event warned of it. The kubelet tries again without an end. */
+/** Whether starting the pod has failed so far; the kubelet keeps trying. `warned`: there was a warning event. */
 export function failsToStart(pod: Pod, warned: boolean): boolean {
-  const hasBegun = containerStatuses(pod).some(
+  const hasStarted = containerStatuses(pod).some(
     ({ state, lastState, restartCount }) =>
       restartCount > 0 || (state.running ?? state.terminated ?? lastState.terminated) !== undefined,
   );
-  return !isEnded(pod) && !hasBegun && (warned || isInTrouble(pod));
+  return !isEnded(pod) && !hasStarted && (warned || isInTrouble(pod));
 }
 
 /** Ends the wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has held for `patienceMs` without progress. */
@@ -40,7 +40,7 @@ export class StartPatience implements Disposable {
     return this.#aborting.signal;
   }
 
-  /** Something moves, such as the transfer of an image. */
+  /** Call it at any progress, such as an image transfer. */
   progress(): void {
     this.#progressAtMs = Date.now();
   }

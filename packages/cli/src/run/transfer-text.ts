@@ -1,7 +1,7 @@
 import type { ImageTransfer } from '@podwright/node-api';
 import { formatBytes } from '../output/units.ts';
 
-/** How far a transfer is, as the node or the CRI tells it. */
+/** The progress of a transfer, from the node's API or the CRI. */
 export type Transfer = Omit<ImageTransfer, 'doneBytes' | 'totalBytes'> & {
   doneBytes: number | bigint;
   totalBytes: number | bigint;
