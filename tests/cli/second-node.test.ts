@@ -30,7 +30,7 @@ test('a node with the cgroup or the bridge of another one is refused, and says w
   await first.ok('run', '--detach', first.file('web.yaml', podManifest('web', forever)));
   const { cgroupParent, bridge } = first.scope;
   await second.fails(
-    /another node that runs has the cgroup \/pwn-.* needs values of its own for root, state, cgroup_parent/,
+    /another running node uses the cgroup \/pwn-.* needs its own values of root, state, cgroup_parent/,
     ...['--cgroup-parent', cgroupParent, 'node'],
   );
   await second.fails(
@@ -59,7 +59,7 @@ test('a node that cannot remove all of its own says what is left, and removes th
   writeFileSync(`${cgroup}/cgroup.procs`, String(other.pid));
   const { code, err } = await second.call('stop', '--delete');
   assert.equal(code, 1);
-  assert.match(err, /it has ended, but left something behind: .*cgroup \/pwn-\w+: .*it is still in use/);
+  assert.match(err, /it has stopped, but not removed everything: .*cgroup \/pwn-\w+: .*it is still in use/);
   const { code: daemonCode, err: told } = await daemon.ended();
   assert.equal(daemonCode, 1);
   assert.match(told, /podwright: remove what the runtime made: cgroup /);

@@ -77,7 +77,7 @@ for (const used of ['instances', 'watches'] as const)
       const { out } = await startWithout(used, command).ended();
       assert.match(
         out.replace(/\s+/g, ' '),
-        new RegExp(`no directory can be watched \\(fs.inotify.max_user_${used} is used up\\)`),
+        new RegExp(`directories cannot be watched \\(fs.inotify.max_user_${used} is exhausted\\)`),
       );
     }
     assert.match(daemon.err, /cannot watch for ends of containers/);

@@ -5,7 +5,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
-/** What a daemon does first, with `system` where its rooms have that loaded anyway. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. */
+/** Sets up a daemon's process. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway. */
 export function beginDaemon(
   { root, state, log_level: level }: Pick<NodeConfig, 'root' | 'state' | 'log_level'>,
   system?: System,
@@ -13,7 +13,7 @@ export function beginDaemon(
   stopped: Promise<StopOptions>;
   request: (request: StopOptions) => void;
 } {
-  process.umask(DAEMON_UMASK); // whatever the shell or the service manager had
+  process.umask(DAEMON_UMASK); // independent of the shell or the service manager
   for (const directory of [root, state]) makePrivateDirectory(directory);
   raiseUserLimits(createLogger({ name: 'limits', level }));
   collectWhenQuiet(system && (() => system.trimMemory()));

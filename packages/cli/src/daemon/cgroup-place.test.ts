@@ -9,7 +9,7 @@ const SYSTEMD: Host = { systemd: true, mode: 'v2' };
 const HYBRID: Host = { systemd: true, mode: 'hybrid' };
 const NO_SYSTEMD: Host = { systemd: false, mode: 'v2' };
 
-test('the driver is systemd where that works, unless the other is set', () => {
+test('the driver is systemd if that works, unless cgroupfs is configured', () => {
   const check = (asked: Asked, host: Host, expected: string) =>
     assert.equal(chooseCgroupDriver(asked, host).driver, expected, `${asked} on ${JSON.stringify(host)}`);
   check('auto', SYSTEMD, 'systemd');
@@ -20,7 +20,7 @@ test('the driver is systemd where that works, unless the other is set', () => {
   check('systemd', SYSTEMD, 'systemd');
 });
 
-test('a driver that is set and cannot work is refused, with why and what to do', () => {
+test('a configured driver that cannot work is refused with the reason and a fix', () => {
   const check = (host: Host, message: RegExp) =>
     assert.throws(() => chooseCgroupDriver('systemd', host), { code: 'failed_precondition', message });
   check(NO_SYSTEMD, /cgroup_driver = "systemd": systemd is not the init process here; set it to "auto" or "cgroupfs"/);

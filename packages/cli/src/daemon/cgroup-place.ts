@@ -13,15 +13,15 @@ import {
 import { CgroupClaim } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** Who makes cgroups, and the one above all pods: `cgroup_parent`, or what systemd has delegated in its place. */
+/** The cgroup driver, and the cgroup above all pods: `cgroup_parent`, or the one that systemd has delegated instead. */
 export type CgroupPlace = { cgroupDriver: CgroupDriver; cgroupParent: string };
 
-/** The settings that say where cgroups are. */
+/** The settings for cgroups. */
 type CgroupSettings = Pick<NodeConfig, 'cgroup_parent' | 'log_level'> & {
   runtime: Pick<NodeConfig['runtime'], 'cgroup_driver'>;
 };
 
-/** The driver for these settings on this host, and why it is that one; `failed_precondition` if the one that is set cannot work. */
+/** The driver for these settings on this host, and the reason. Throws `failed_precondition` if the configured driver cannot work. */
 export function chooseCgroupDriver(
   asked: NodeConfig['runtime']['cgroup_driver'],
   host: Parameters<typeof systemdObstacle>[0],
@@ -41,8 +41,8 @@ export function chooseCgroupDriver(
 }
 
 /**
- * Finds or makes the place of a node's cgroups. A driver that was not asked for by name gives way to cgroupfs, with a warning, if
- * systemd delegates nothing.
+ * Finds or creates the parent of a node's cgroups. If systemd delegates no cgroup and its driver is not required by the configuration,
+ * falls back to cgroupfs with a warning.
  */
 export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPlace> {
   const { cgroup_parent: cgroupParent } = config;
@@ -64,17 +64,17 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
   }
 }
 
-/** The place as this node's alone until its process ends. Throws `already_exists` while another node has it. */
+/** Claims the cgroup for this node until its process exits. Rejects with `already_exists` while another node has it. */
 export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<void> {
   if (await new CgroupClaim(cgroupParent).isOurs()) return;
   throw new PodwrightError(
     'already_exists',
-    `start a node: another node that runs has the cgroup ${cgroupParent}; a second node needs values of its own for root, state, ` +
+    `start a node: another running node uses the cgroup ${cgroupParent}; a second node needs its own values of root, state, ` +
       'cgroup_parent and, in [network], bridge and subnet (--root, --state, --cgroup-parent, --bridge, --subnet)',
   );
 }
 
-/** Ends what an empty node has of systemd. */
+/** Ends the delegation of systemd to a node without pods. */
 export async function closeCgroupPlace({ cgroupDriver, cgroupParent }: CgroupPlace): Promise<void> {
   if (cgroupDriver === 'systemd') await endDelegation(await discoverCgroups(), cgroupParent);
 }

@@ -20,16 +20,16 @@ async function optionsOf(text: string, configuration: string) {
   writeFileSync(file, HEAD + configuration);
   const files = { kubeconfig: '/k', kubeletConfiguration: file };
   const { configure, configuration: whole } = await clusterSettings(config, files);
-  const place = {
+  const node = {
     runtimeEndpoint: '/own',
     criApiVersion: 'v1' as const,
     cgroupRoot: '/own',
     defaults: UPSTREAM_DEFAULTS,
   };
-  return { whole, options: configure(kubeletOptionsOf(config, place)) };
+  return { whole, options: configure(kubeletOptionsOf(config, node)) };
 }
 
-test('a node takes the cluster’s configuration, but for where things are', async () => {
+test('a node uses the cluster’s configuration except for paths and endpoints', async () => {
   const { options, whole } = await optionsOf(
     '[kubelet]\nmax_pods = 7\ncluster_domain = "ours"\n',
     `containerRuntimeEndpoint: /theirs
@@ -54,7 +54,7 @@ clusterDomain: theirs
   assert.deepEqual([options.clusterDomain, options.maxPods, whole.kubeconfig], ['theirs', 7, '/k']);
 });
 
-test('callers are reviewed as upstream has it, and the API is at upstream’s port', async () => {
+test('callers are reviewed by the API server, and the API has upstream’s ports', async () => {
   const { options } = await optionsOf('', '');
   const { authentication, port, healthzPort } = options.server;
   assert.deepEqual([port, healthzPort, authentication.anonymous], [10_250, 10_248, false]);
@@ -64,7 +64,7 @@ test('callers are reviewed as upstream has it, and the API is at upstream’s po
   });
 });
 
-test('what of the configuration is wrong is told with its place', async () => {
+test('an invalid field is reported with its file and line', async () => {
   const wrong = /kubelet\.yaml:3: maxPods: /;
   await assert.rejects(optionsOf('', 'maxPods: many\n'), wrong);
   await assert.rejects(
@@ -73,7 +73,7 @@ test('what of the configuration is wrong is told with its place', async () => {
   );
 });
 
-test('the cluster is the one of the settings, else the one that was joined', () => {
+test('the cluster is that of the settings, or else the joined one', () => {
   assert.equal(clusterFiles(configOf('')), undefined);
   assert.throws(
     () => configOf('[cluster]\nbootstrap_kubeconfig = "/b"\n'),

@@ -6,13 +6,13 @@ import { readText } from '../settings/read-text.ts';
 import { configuredOptions } from './configured-options.ts';
 import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
 
-/** Where things are is the node's own business: its runtime is in the same process. */
-const PLACES: ReadonlySet<string> = new Set([
+/** Fields with paths, endpoints and cgroups, which are ignored: the node sets them, since its runtime is in the same process. */
+const OWN_FIELDS: ReadonlySet<string> = new Set([
   ...['containerRuntimeEndpoint', 'imageServiceEndpoint', 'staticPodPath', 'podLogsDir', 'rootDir'],
   ...['cgroupRoot', 'cgroupsPerQOS', 'cgroupDriver', 'kubeletCgroups', 'systemCgroups'],
 ]);
 
-/** Errors (`invalid_argument`) name the file, the line, the field and the value. */
+/** Reads and checks the settings. Rejects with `invalid_argument`, which names the file, line, field and value. */
 export async function clusterSettings(config: NodeConfig, files: ClusterFiles): Promise<KubeletSettings> {
   const { kubeletConfiguration: file } = files;
   const { given, configuration } = await checkClusterConfiguration(file === undefined ? '' : readText(file), files);
@@ -27,13 +27,13 @@ export async function clusterSettings(config: NodeConfig, files: ClusterFiles): 
   };
 }
 
-/** What a node makes of the text of a KubeletConfiguration, '' for none. Errors as above. */
+/** Checks the text of a KubeletConfiguration, '' for none, for use by a node. Rejects as `clusterSettings` does. */
 export async function checkClusterConfiguration(
   text: string,
   files: ClusterFiles,
 ): Promise<Pick<KubeletSettings, 'given' | 'configuration'>> {
   const fields = text === '' ? new Map() : readConfigurationFile(text, files.kubeletConfiguration ?? '');
-  const wanted = new Map([...fields].filter(([name]) => !PLACES.has(name)));
+  const wanted = new Map([...fields].filter(([name]) => !OWN_FIELDS.has(name)));
   const given = layFields(layFields(WITHOUT_CONFIGURATION, wanted), clusterFields(files));
   return { given, configuration: await checkedSettings(given) };
 }

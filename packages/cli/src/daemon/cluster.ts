@@ -1,4 +1,4 @@
-/** What a kubelet of a cluster is given: clients of its API server, and a certificate that it signs. */
+/** The connection of a kubelet to its cluster: clients of the API server, and certificates. */
 import { join } from 'node:path';
 import { createLogger, type Registry } from '@podwright/base';
 import { type CertificatePair, openNodeIdentity, startServingCertificate } from '@podwright/certificates';
@@ -8,20 +8,20 @@ import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;
-  /** Keeps the certificate of the kubelet's API, where the configuration has the cluster sign it. */
+  /** Requests and renews the serving certificate of the kubelet's API if serverTLSBootstrap is set. Resolves with a getter of the current one. */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
   close(): Promise<void>;
 };
 
 export type ClusterConnectionInput = {
-  /** The kubelet's, without those of the cluster. */
+  /** The kubelet's options without `cluster`. */
   options: KubeletOptions;
   configuration: KubeletConfiguration;
   metrics: Registry;
   logLevel: string;
 };
 
-/** Waits for nothing: what has to be asked of the API server is asked in the background. */
+/** Connects to the API server in the background: does not wait for its answers. */
 export async function connectCluster(input: ClusterConnectionInput): Promise<ClusterConnection> {
   const { options, configuration, metrics } = input;
   const { nodeName } = options;

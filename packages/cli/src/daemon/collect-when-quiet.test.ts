@@ -7,8 +7,8 @@ const MIB = 1 << 20;
 
 const cases: [string, { heapBytes: number; cpuShare: number }, boolean][] = [
   ['a heap that has grown is collected when the daemon is quiet', { heapBytes: 60 * MIB, cpuShare: 0.01 }, true],
-  ['one that has grown is left alone while the daemon works', { heapBytes: 60 * MIB, cpuShare: 0.3 }, false],
-  ['one that has grown a little is left alone', { heapBytes: 33 * MIB, cpuShare: 0.01 }, false],
+  ['a heap that has grown is not collected while the daemon is busy', { heapBytes: 60 * MIB, cpuShare: 0.3 }, false],
+  ['a heap that has grown little is not collected', { heapBytes: 33 * MIB, cpuShare: 0.01 }, false],
 ];
 for (const [name, look, expected] of cases) test(name, () => assert.equal(isWorthCollecting(look, 30 * MIB), expected));
 

@@ -2,25 +2,25 @@ import { getHeapStatistics } from 'node:v8';
 import { HEAP_LOOK_MS } from '../limits.ts';
 
 /**
- * A daemon that uses less than this of a core has little to do: a hundred pods that just run take a hundredth, with ten probes a
- * second up to eight on a host whose cores are all busy.
+ * Below this share of a core, a daemon counts as quiet. A hundred running pods take a hundredth of a core, or up to eight hundredths with
+ * ten probes a second on a busy host.
  */
 const QUIET_CPU_SHARE = 0.1;
-/** A collection holds the one thread for 50 to 120 ms: not for less than this. */
+/** The smallest growth of the heap for a collection, which blocks the event loop for 50 to 120 ms. */
 const WORTHWHILE_BYTES = 8 << 20;
 
-/** What a look at a daemon saw: what its heap takes, and the part of a core that it has used since the last look. */
-type HeapLook = { heapBytes: number; cpuShare: number };
+/** The size of the heap, and the share of a core used since the last sample. */
+type HeapSample = { heapBytes: number; cpuShare: number };
 
 /** Whether to collect: `settledBytes` is the smallest heap since the last collection. */
-export function isWorthCollecting({ heapBytes, cpuShare }: HeapLook, settledBytes: number): boolean {
+export function isWorthCollecting({ heapBytes, cpuShare }: HeapSample, settledBytes: number): boolean {
   return cpuShare < QUIET_CPU_SHARE && heapBytes - settledBytes > WORTHWHILE_BYTES;
 }
 
 /**
- * Collects what a burst of work left in the heap once the daemon is quiet: V8 would leave it there until the next burst, 35 MiB
- * after a hundred pods. Then `trim` gives back what the C library keeps of freed memory, 6 MiB at rest and more after a burst. For
- * programs that run with `--expose-gc`, as `bin/podwright` starts them; without it nothing is done.
+ * Collects garbage of a burst of work when the daemon is quiet. V8 would keep it until the next burst: 35 MiB after a hundred pods. Then
+ * `trim` returns memory that the C library has cached to the kernel: 6 MiB at rest, more after a burst. Does nothing without
+ * `--expose-gc`, which `bin/podwright` sets.
  */
 export function collectWhenQuiet(trim?: () => void): void {
   const { gc } = globalThis;

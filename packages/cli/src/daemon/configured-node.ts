@@ -1,4 +1,4 @@
-/** What fields of a KubeletConfiguration and flags make of the node object, for a kubelet that has an API server. */
+/** Maps fields of a KubeletConfiguration and flags to the options of the node object. */
 import type { KubeletOptions } from '@podwright/kubelet';
 import { hardThresholds } from './hard-thresholds.ts';
 import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
@@ -13,7 +13,7 @@ const SETTERS: FieldSetters<NodeSettings> = {
   enableControllerAttachDetach: (_, configuration) => ({
     controllerAttachDetach: configuration.enableControllerAttachDetach,
   }),
-  // what is left out of the two is reported as often as it is worked out
+  // the report frequency defaults to the update frequency
   nodeStatusUpdateFrequency: (_, configuration) => ({
     statusUpdateMs: configuration.nodeStatusUpdateFrequency,
     statusReportMs: configuration.nodeStatusReportFrequency,
@@ -26,7 +26,7 @@ const SETTERS: FieldSetters<NodeSettings> = {
   nodeStatusMaxImages: (_, { nodeStatusMaxImages: maxImages }) => ({ maxImages }),
 };
 
-/** The settings with these fields laid over them. */
+/** Applies the fields to the settings. */
 export function configuredNode(node: NodeSettings, fields: WantedFields): NodeSettings {
   return withFields(node, SETTERS, fields);
 }

@@ -1,4 +1,4 @@
-/** What fields of a KubeletConfiguration and flags make of a kubelet's options. */
+/** Maps fields of a KubeletConfiguration and flags to the kubelet's options. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseCpus, quantityMilliValue, quantityValue } from '@podwright/kube-api';
@@ -18,8 +18,8 @@ import { hardThresholds } from './hard-thresholds.ts';
 import { type FieldSetters, withFields } from './laid-fields.ts';
 
 /**
- * How each field sets options. Those that may stand together have an order: `podsPerCore` lowers what `maxPods` has set,
- * `kubeReserved` comes on top of `systemReserved`.
+ * The setter of each field. The order matters for fields that depend on each other: `podsPerCore` lowers `maxPods`, and `kubeReserved`
+ * is added to `systemReserved`.
  */
 const SETTERS: FieldSetters<KubeletOptions> = {
   rootDir: (options, { rootDir }) => {
@@ -197,7 +197,7 @@ function shutdown(_: KubeletOptions, configuration: KubeletConfiguration) {
   return { shutdownPeriods: shutdownPeriods(configuration) };
 }
 
-/** Options with these fields laid over them, in the order of the table. */
+/** Applies the fields to the options, in the order of the table. */
 export function configuredOptions(
   options: KubeletOptions,
   configuration: KubeletConfiguration,
@@ -211,7 +211,7 @@ export function configuredOptions(
   };
 }
 
-/** Traces go nowhere before the configuration says how many, and then to this host's collector unless it says where. */
+/** Tracing is off unless a sampling rate is set. The default endpoint is a collector on this host. */
 function tracingOf(configuration: KubeletConfiguration): KubeletOptions['tracing'] {
   const samplingRatePerMillion = configuration['tracing.samplingRatePerMillion'] ?? 0;
   const endpoint = configuration['tracing.endpoint'] || 'localhost:4317';
@@ -225,19 +225,19 @@ function verificationOf(configuration: KubeletConfiguration): KubeletOptions['im
   return { kind: kind === '' ? 'NeverVerifyPreloadedImages' : kind };
 }
 
-/** Docker's configuration files where the kubelet looks for credentials of registries. */
+/** The Docker configuration files in which the kubelet looks for registry credentials. */
 export function dockerConfigsOf(rootDir: string): string[] {
   return [join(rootDir, 'config.json'), '/root/.docker/config.json'];
 }
 
-/** A setter of a part of how containers are held to what they ask for. */
+/** Makes a setter of a part of `containerResources`. */
 function resourcePolicy(policyOf: (configuration: KubeletConfiguration) => Partial<ResourcePolicy>) {
   return ({ containerResources }: KubeletOptions, configuration: KubeletConfiguration) => ({
     containerResources: { ...containerResources, ...policyOf(configuration) },
   });
 }
 
-/** A setter of a part of when pods are evicted. */
+/** Makes a setter of a part of `eviction`. */
 function eviction(partOf: (configuration: KubeletConfiguration) => Partial<KubeletOptions['eviction']>) {
   return ({ eviction: before }: KubeletOptions, configuration: KubeletConfiguration) => ({
     eviction: { ...before, ...partOf(configuration) },
@@ -246,7 +246,7 @@ function eviction(partOf: (configuration: KubeletConfiguration) => Partial<Kubel
 
 type PlacementPart = { [K in keyof PlacementOptions]?: Partial<PlacementOptions[K]> };
 
-/** A setter of a part of who gets what for itself. */
+/** Makes a setter of a part of `placement`. */
 function placement(partOf: (configuration: KubeletConfiguration) => PlacementPart) {
   return ({ placement: before }: KubeletOptions, configuration: KubeletConfiguration) => {
     const { cpu, memory, topology } = partOf(configuration);

@@ -19,7 +19,7 @@ const authentication =
 
 const isOpen = (configuration: KubeletConfiguration) => configuration['authorization.mode'] === 'AlwaysAllow';
 
-/** How each field sets them, in this order: `enableServer` takes ports back. */
+/** The setter of each field. The order matters: `enableServer` overrides the ports. */
 const SETTERS: FieldSetters<KubeletServerOptions> = {
   address: (_, { address }) => ({ address }),
   port: (_, { port }) => ({ port }),
@@ -45,19 +45,19 @@ const SETTERS: FieldSetters<KubeletServerOptions> = {
   'authentication.anonymous.enabled': authentication((configuration) => ({
     anonymous: configuration['authentication.anonymous.enabled'] && isOpen(configuration),
   })),
-  // there is no API server to ask what anonymous callers may do, so they may do nothing
+  // without an API server, anonymous callers cannot be authorized, so they are refused
   'authorization.mode': authentication((configuration, { anonymous }) => ({
     anonymous: anonymous && isOpen(configuration),
   })),
 };
 
-/** The settings with these fields laid over them, and in a cluster upstream's defaults of who may call. */
+/** Applies the fields to the settings. In a cluster, upstream's defaults of authentication and authorization apply. */
 export function configuredServer(server: KubeletServerOptions, fields: WantedFields): KubeletServerOptions {
-  const laid = withFields(server, SETTERS, fields);
+  const applied = withFields(server, SETTERS, fields);
   const { configuration } = fields;
-  if (configuration.kubeconfig === '') return laid;
+  if (configuration.kubeconfig === '') return applied;
   const anonymous = configuration['authentication.anonymous.enabled'];
-  return { ...laid, authentication: { ...laid.authentication, anonymous, reviews: reviewsOf(configuration) } };
+  return { ...applied, authentication: { ...applied.authentication, anonymous, reviews: reviewsOf(configuration) } };
 }
 
 function reviewsOf(configuration: KubeletConfiguration): Authentication['reviews'] {

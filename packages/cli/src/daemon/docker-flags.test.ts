@@ -6,7 +6,7 @@ import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 
 const lineOf = (...args: string[]) => dockerLine(parseCommandLine(args, DOCKER_FLAGS));
 
-test('the flag says whether a kubelet is for a Docker Engine, else the settings do', () => {
+test('the flag, or else the settings, select a Docker Engine', () => {
   const check = (args: string[], inSettings: ContainerRuntime, expected: boolean) =>
     assert.equal(isForDocker(lineOf(...args), inSettings), expected, `${args} with ${inSettings}`);
   check([], 'remote', false);
@@ -17,7 +17,7 @@ test('the flag says whether a kubelet is for a Docker Engine, else the settings 
   check(['--hairpin-mode=none'], 'remote', false);
 });
 
-test('a runtime that there is not, and flags without theirs, are refused with what to do', () => {
+test('an unknown runtime and flags without a Docker Engine are refused with a fix', () => {
   const refused = (args: string[], message: RegExp) =>
     assert.throws(() => isForDocker(lineOf(...args), 'remote'), { code: 'invalid_argument', message });
   refused(['--container-runtime=rkt'], /^--container-runtime=rkt: must be docker \(.*\) or remote \(/);
@@ -26,14 +26,14 @@ test('a runtime that there is not, and flags without theirs, are refused with wh
   refused(['--redirect-container-streaming'], /^--redirect-container-streaming: .*set it to false/);
 });
 
-test('flags are settings of the dockershim', () => {
+test('flags become settings of the dockershim', () => {
   const line = lineOf('--network-plugin=cni', '--network-plugin-mtu=1400', '--runtime-cgroups=docker.slice');
   assert.deepEqual(line.settings, { networkPlugin: 'cni', networkPluginMtu: '1400', runtimeCgroups: '/docker.slice' });
   assert.deepEqual(lineOf('--hairpin-mode=hairpin-veth').settings, { hairpinMode: 'hairpin-veth' });
   assert.deepEqual(lineOf('--redirect-container-streaming=false').settings, {});
 });
 
-test('no flag is explained twice', () => {
+test('no flag is listed twice', () => {
   const names = flagHelp(DOCKER_FLAGS)
     .split('\n')
     .map((line) => /^ +(?:-., )?(--[a-z-]+)/.exec(line)?.[1]);

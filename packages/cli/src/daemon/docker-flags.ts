@@ -6,7 +6,7 @@ import type { ContainerRuntime } from '../settings/container-runtime.ts';
 const RUNTIMES = ['docker', 'remote'];
 const DOCKER = '; of --container-runtime=docker';
 
-/** Flags that upstream's kubelet had while the dockershim was part of it (until 1.23). */
+/** Flags of upstream's kubelet up to 1.23, which contained the dockershim. */
 export const DOCKER_FLAGS: OwnFlag[] = [
   {
     name: 'container-runtime',
@@ -14,45 +14,53 @@ export const DOCKER_FLAGS: OwnFlag[] = [
     about: 'remote (a runtime at the endpoint) or docker (a Docker Engine, through a dockershim in this process)',
   },
   { name: 'docker-endpoint', value: 'socket', about: `the Engine's socket${DOCKER}` },
-  { name: 'pod-infra-container-image', value: 'image', about: `image of pods' own containers${DOCKER}` },
+  { name: 'pod-infra-container-image', value: 'image', about: `image of infra containers${DOCKER}` },
   { name: 'network-plugin', value: 'name', about: `cni, or none for Docker's own bridge${DOCKER}` },
   { name: 'cni-bin-dir', value: 'paths', about: `directories of CNI plugins, with commas between them${DOCKER}` },
-  { name: 'cni-cache-dir', value: 'path', about: `what CNI plugins answered${DOCKER}` },
-  { name: 'non-masquerade-cidr', value: 'cidr', about: `addresses to which pods go with their own${DOCKER}` },
+  { name: 'cni-cache-dir', value: 'path', about: `cached results of CNI plugins${DOCKER}` },
+  { name: 'non-masquerade-cidr', value: 'cidr', about: `destinations that see pod IPs, without masquerading${DOCKER}` },
   { name: 'network-plugin-mtu', value: 'bytes', about: `MTU of pods' links${DOCKER}` },
-  { name: 'experimental-dockershim-root-directory', value: 'path', about: `lasting data of the dockershim${DOCKER}` },
-  { name: 'image-pull-progress-deadline', value: 'duration', about: `a pull that gains nothing is given up${DOCKER}` },
+  {
+    name: 'experimental-dockershim-root-directory',
+    value: 'path',
+    about: `persistent data of the dockershim${DOCKER}`,
+  },
+  {
+    name: 'image-pull-progress-deadline',
+    value: 'duration',
+    about: `cancel a pull without progress for this long${DOCKER}`,
+  },
   {
     name: 'redirect-container-streaming',
-    about: 'only false: the kubelet passes exec, attach and port-forward on itself',
+    about: 'only false: exec, attach and port-forward always go through the kubelet',
   },
 ];
 
-/** Flags of the table that are no settings of the dockershim. */
+/** Flags of the table that are not settings of the dockershim. */
 const NO_SETTINGS = ['container-runtime', 'redirect-container-streaming'];
 
 type Line = { own: ReadonlyMap<string, string>; given: GivenFields };
 
-/** What a kubelet's command line says of a Docker Engine. */
+/** The part of a kubelet's command line about a Docker Engine. */
 export type DockerLine = {
   settings: DockershimFlags;
-  /** Flags that need a Docker Engine, as they were typed. */
+  /** The given flags that need a Docker Engine, such as `--network-plugin`. */
   needing: string[];
-  /** The runtime that was named. */
+  /** The value of `--container-runtime`. */
   runtime: ContainerRuntime | undefined;
 };
 
-/** Errors (`invalid_argument`) name the flag and what would be right. */
+/** Throws `invalid_argument` with the flag and what would be valid. */
 export function dockerLine({ own, given }: Line): DockerLine {
   if (!['false', undefined].includes(own.get('redirect-container-streaming')))
     throw invalid(
-      '--redirect-container-streaming: the kubelet passes streams on itself; leave it out, or set it to false',
+      '--redirect-container-streaming: streams always go through the kubelet; leave it out, or set it to false',
     );
   const flags = DOCKER_FLAGS.filter(({ name }) => own.has(name) && !NO_SETTINGS.includes(name));
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
-  // a flag of kubelets without Docker as well, on which it changes nothing
+  // kubelets without Docker accept this flag, too, without an effect
   const hairpin = given.get('hairpinMode')?.value;
   const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {
@@ -62,7 +70,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
   };
 }
 
-/** Whether the kubelet is for a Docker Engine; without a flag the settings say. `invalid_argument` for flags that need one it has not. */
+/** Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not, but flags need one. */
 export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {
   const isDocker = (runtime ?? inSettings) === 'docker';
   if (!isDocker && needing.length > 0)

@@ -6,12 +6,12 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { dockershimOptions } from './dockershim-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 
-/** A dockershim in a kubelet's process, and what the kubelet is told of it. */
+/** A dockershim in a kubelet's process, and the options that connect the kubelet to it. */
 export type DockerRuntime = DockershimHandle & {
   place: Pick<KubeletOptions, 'runtimeEndpoint' | 'legacyLogs'>;
 };
 
-/** Throws where the Engine of this configuration does not answer or is none that pods run on, with what to do. */
+/** Rejects with a fix if the configured Engine does not answer or cannot run pods. */
 export async function requireEngine(config: NodeConfig, signal?: AbortSignal): Promise<void> {
   const { dockerSocket, cgroupDriver: wanted } = dockershimOptions(config);
   try {
@@ -23,21 +23,21 @@ export async function requireEngine(config: NodeConfig, signal?: AbortSignal): P
   }
 }
 
-/** What helps where no Engine answers; nothing where the error itself says it. */
+/** A hint for an Engine that does not answer; `undefined` if the error itself contains it. */
 export function engineHelp(error: unknown): string | undefined {
   switch (errorCode(error)) {
     case 'unavailable':
       return 'start it, or name its socket: docker_endpoint in [dockershim]';
     case 'deadline_exceeded':
-      return "its log tells what it waits for ('journalctl -u docker'); or restart it";
+      return "see in its log what it waits for ('journalctl -u docker'), or restart it";
     default:
       return undefined;
   }
 }
 
 /**
- * Starts the dockershim of `podwright kubelet --container-runtime=docker`: on the socket of the runtime endpoint if the kubelet is
- * given one, and with the cgroup driver that it is given, which must be Docker's.
+ * Starts the dockershim of `podwright kubelet --container-runtime=docker`, on the kubelet's runtime endpoint and with the kubelet's cgroup
+ * driver if these are set. The driver must be Docker's.
  */
 export async function startDockerRuntime(
   { config, given }: Pick<KubeletSettings, 'config' | 'given'>,
@@ -54,7 +54,7 @@ export async function startDockerRuntime(
   });
 }
 
-/** Starts the dockershim of a node with `runtime = "docker"`, where its own runtime would be. */
+/** Starts the dockershim of a node with `runtime = "docker"`, on the socket of the built-in runtime. */
 export async function startNodeDockershim(config: NodeConfig, metrics: Registry): Promise<DockerRuntime> {
   const options = dockershimOptions(config);
   return started({ ...options, socket: config.dockershim.listen ?? config.criSocket, metrics });

@@ -5,10 +5,10 @@ import { parseGoDuration } from '@podwright/kube-api';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { tracingOptions } from './tracing-options.ts';
 
-/** Where `podwright dockershim` serves the CRI unless told. */
+/** The default socket of `podwright dockershim`, in the state directory. */
 const SOCKET_NAME = 'dockershim.sock';
 
-/** The dockershim's share of a node's settings. Where pods find plugins of the network stands in `[network]` for both kinds of runtime. */
+/** The options of the dockershim from a node's settings. The defaults of the CNI directories are in `[network]`, for both kinds of runtime. */
 export function dockershimOptions(config: NodeConfig): DockershimOptions {
   const { dockershim, network, runtime } = config;
   return {
@@ -28,7 +28,7 @@ export function dockershimOptions(config: NodeConfig): DockershimOptions {
       mtu: dockershim.mtu,
     },
     streaming: { address: dockershim.streaming_address, port: dockershim.streaming_port },
-    pullProgressDeadlineMs: parseGoDuration(dockershim.image_pull_progress_deadline)!, // the schema sees to its form
+    pullProgressDeadlineMs: parseGoDuration(dockershim.image_pull_progress_deadline)!, // the schema has checked the format
     tracing: tracingOptions(config),
     logger: createLogger({ name: 'dockershim', level: config.log_level }),
   };

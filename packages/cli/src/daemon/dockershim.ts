@@ -6,10 +6,10 @@ import { beginDaemon } from './begin-daemon.ts';
 import { dockershimOptions } from './dockershim-options.ts';
 import { openMetrics } from './metrics.ts';
 
-/** `podwright dockershim`: serves the CRI on a Docker Engine until it is told to stop. Containers go on without it. */
+/** `podwright dockershim`: serves the CRI on a Docker Engine until a signal stops it. Containers keep running without it. */
 export async function runDockershim(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
-  process.chdir('/'); // paths are absolute by now, and a daemon keeps no directory from being unmounted
+  process.chdir('/'); // all paths are absolute now, and a daemon must not keep a directory from being unmounted
   const { stopped } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
   const dockershim = await startDockershim({ ...dockershimOptions(config), metrics: metrics.registry });

@@ -10,8 +10,8 @@ import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { ensureNode, stopNode } from './ensure-node.ts';
 
-/** A daemon that begins and never serves; it says when it is asked to end. */
-const DAEMON = `process.on('SIGTERM', () => { console.log('asked to end'); process.exit(); });
+/** A daemon that starts but never serves. It logs when it gets SIGTERM. */
+const DAEMON = `process.on('SIGTERM', () => { console.log('terminating'); process.exit(); });
 setTimeout(() => undefined, 60_000);
 console.log('process ' + process.pid);`;
 
@@ -27,7 +27,7 @@ async function slowStart(t: TestContext) {
   const context = { config, configArgs: [], settings: async () => ({}) } as unknown as CommandContext;
   const [first, last] = [new AbortController(), new AbortController()];
   const starting = ensureNode(context, { first: first.signal, last: last.signal }).catch((error: unknown) => error);
-  const told = async (what: RegExp) => {
+  const logged = async (what: RegExp) => {
     let rounds = 0;
     for await (const _tick of setInterval(20)) {
       const found = what.exec(readLog());
@@ -43,47 +43,50 @@ async function slowStart(t: TestContext) {
       return '';
     }
   };
-  const pid = Number((await told(/process (\d+)\n/))[1]);
+  const pid = Number((await logged(/process (\d+)\n/))[1]);
   t.after(() => {
     process.argv[1] = argument;
     try {
       process.kill(pid, 'SIGKILL');
-    } catch {} // it has ended
+    } catch {} // it has exited
     rmSync(root, { recursive: true });
   });
-  return { starting, told, readLog, first, last, pid };
+  return { starting, logged, readLog, first, last, pid };
 }
 
-test('a node that takes long to start goes on, and is told with its log', async (t) => {
+test('a node that starts slowly is not stopped, and the error names its log', async (t) => {
   const { starting, readLog, pid } = await slowStart(t);
   t.mock.timers.tick(NODE_START_TIMEOUT_MS);
   const error = (await starting) as Error;
-  assert.match(error.message, /^start the node \(it goes on; its log is \/tmp\/ensure-.*node\.log\): no answer within/);
+  assert.match(
+    error.message,
+    /^start the node \(it continues to start; its log is \/tmp\/ensure-.*node\.log\): no answer within/,
+  );
   for await (const round of setInterval(50, performance.now())) if (performance.now() - round > 300) break;
-  assert.doesNotMatch(readLog(), /asked to end/);
+  assert.doesNotMatch(readLog(), /terminating/);
   process.kill(pid, 0);
 });
 
-test('a node that is not wanted any more is asked to end, in time or not', async (t) => {
+test('after an interrupt, a node that starts too slowly is terminated', async (t) => {
   const late = await slowStart(t);
   late.first.abort(new Error('Ctrl-C'));
   t.mock.timers.tick(NODE_START_TIMEOUT_MS);
-  await late.told(/asked to end/);
+  await late.logged(/terminating/);
 });
 
-test('a node that comes up is asked to end at once at the last interrupt', async (t) => {
-  const { first, last, told, starting } = await slowStart(t);
+test('the last interrupt terminates a starting node at once', async (t) => {
+  const { first, last, logged, starting } = await slowStart(t);
   first.abort(new Error('Ctrl-C'));
   last.abort(new Error('again'));
-  await told(/asked to end/);
+  await logged(/terminating/);
   assert.equal(((await starting) as Error).message, 'again');
 });
 
-test('a node that has exited is not waited for until the init process reaps it', { timeout: 10_000 }, async (t) => {
-  const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 1000']); // which reaps no child of its shell
+test('stopNode does not wait until the init process reaps the exited node', { timeout: 10_000 }, async (t) => {
+  const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 1000']); // does not reap its child
   t.after(() => parent.kill('SIGKILL'));
   const [pid] = await once(parent.stdout, 'data');
   const client = { node: async () => ({ pid: Number(pid) }), stop: async () => undefined } as unknown as NodeClient;
   await stopNode(client, { removeHostState: false, endPods: false });
-  assert.ok(process.kill(Number(pid), 0)); // its number is there still
+  assert.ok(process.kill(Number(pid), 0)); // its PID still exists
 });

@@ -14,14 +14,15 @@ import { takeLeftBehind } from './left-behind.ts';
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** The node of this configuration, which is not asked whether it runs. */
+/** The node of this configuration, without a check whether it runs. */
 export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
 /**
- * Starts the daemon of this configuration when none answers. A first interrupt ends what comes before that, and lets a daemon come up
- * that is to be taken down in order; `last` ends it at once. At a time-out it goes on, unless there was an interrupt: hosts can be slow.
+ * Starts the daemon of this configuration if none answers. A first interrupt before the start of the daemon cancels it; later, the daemon
+ * finishes its start, so that it can be stopped cleanly. `last` kills it at once. After a timeout the daemon is left to start, since hosts
+ * can be slow, unless there was an interrupt.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
@@ -36,7 +37,7 @@ export async function ensureNode(
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
-  // a daemon waits for its Engine, a person does not
+  // the daemon would wait for a missing Engine, but the user should not
   const whole = await settings();
   if (whole.container_runtime === 'docker')
     await (await import('./docker-runtime.ts')).requireEngine(whole, interrupts?.first);
@@ -44,9 +45,9 @@ export async function ensureNode(
   makePrivateDirectory(config.root);
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
-  // Here, as relative paths of the configuration are below this directory; it leaves it once it has read them.
+  // The daemon starts in this directory, to resolve relative paths of the configuration, and then leaves it.
   const flags = new Set([...process.execArgv, ...DAEMON_FLAGS]);
-  const { spawn } = process.getBuiltinModule('node:child_process'); // most commands find a node
+  const { spawn } = process.getBuiltinModule('node:child_process'); // loaded late: most commands find a running node
   const daemon = spawn(process.execPath, [...flags, process.argv[1]!, ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],
@@ -60,15 +61,15 @@ export async function ensureNode(
   using deadline = withTimeout(
     interrupts?.last,
     NODE_START_TIMEOUT_MS,
-    `start the node (it goes on; its log is ${logFile})`,
+    `start the node (it continues to start; its log is ${logFile})`,
   );
-  const giveUp = () => interrupts?.first.aborted && daemon.kill(); // nobody would know of it
+  const giveUp = () => interrupts?.first.aborted && daemon.kill(); // after an interrupt no one would stop it
   deadline.addEventListener('abort', giveUp, { once: true });
-  const comeUp = async () => {
+  const isUp = async () => {
     if (ended !== undefined) throw startFailure(ended, { logFile, logOffset });
     return (await answers(client, deadline)) ? true : undefined;
   };
-  await raceAbort(waitFor(comeUp, { intervalMs: 10, signal: deadline }), deadline);
+  await raceAbort(waitFor(isUp, { intervalMs: 10, signal: deadline }), deadline);
   return { client, started: true, logFile };
 }
 
@@ -82,36 +83,39 @@ async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolea
   }
 }
 
-/** The daemon's own last error line says more than its exit code. */
+/** The error of a daemon that exited: its last error line, if it logged one. */
 function startFailure(ended: string, log: { logFile: string; logOffset: number }): PodwrightError {
   const lines = readFileSync(log.logFile).subarray(log.logOffset).toString('utf8').trim().split('\n');
   const last = lines.findLast((line) => line.startsWith('podwright: '))?.slice('podwright: '.length) ?? lines.at(-1);
   return new PodwrightError(
     'unavailable',
-    `start the node (${ended}): ${last || 'it said nothing'}; its log is ${log.logFile}`,
+    `start the node (${ended}): ${last || 'no error was logged'}; its log is ${log.logFile}`,
   );
 }
 
 /**
- * Asks the node to end and waits until its process has gone. `spareMs` is what its pods may take. Throws `failed_precondition` with what
- * the node could not remove from the host.
+ * Stops the node and waits until its process has exited. `spareMs` is the time that its pods may take. Rejects with `failed_precondition`
+ * if the node could not remove everything from the host.
  */
 export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
   using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
   const { pid, stateDir } = await client.node(deadline);
   const start = processStart(pid);
   await raceAbort(client.stop(options), deadline);
-  // one that has exited may still have a number: the init process of some hosts takes a second to reap it
+  // an exited process may still have its PID: the init process of some hosts takes a second to reap it
   const hasExited = () => start === undefined || processStart(pid) !== start || undefined;
   await waitFor(hasExited, { intervalMs: 10, signal: deadline });
-  const left = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
-  if (left !== undefined)
-    throw new PodwrightError('failed_precondition', `stop the node: it has ended, but left something behind: ${left}`);
+  const leftBehind = stateDir === undefined ? undefined : takeLeftBehind(stateDir);
+  if (leftBehind !== undefined)
+    throw new PodwrightError(
+      'failed_precondition',
+      `stop the node: it has stopped, but not removed everything: ${leftBehind}`,
+    );
 }
 
-/** Has a daemon begin with the compiled code of this command, which other daemons do without: somebody waits for this one. */
+/** Makes the daemon use the compile cache of this command. Other daemons do without, but a user waits for this one. */
 function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
   const { getCompileCacheDir } = process.getBuiltinModule('node:module');
-  const directory = getCompileCacheDir(); // in the cache, that of this Node.js
+  const directory = getCompileCacheDir(); // the subdirectory of this Node.js in the cache
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) };
 }

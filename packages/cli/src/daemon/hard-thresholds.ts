@@ -1,6 +1,6 @@
 import { DEFAULT_HARD_THRESHOLDS, type KubeletConfiguration } from '@podwright/kubelet-configuration';
 
-/** Upstream's where nobody says anything, or where what is said is to stand beside them. */
+/** Upstream's defaults if evictionHard is unset, or merged with it if mergeDefaultEvictionSettings is set. */
 export function hardThresholds({
   evictionHard: given,
   mergeDefaultEvictionSettings: merges,

@@ -5,14 +5,18 @@ import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
-/** Flags of the kubelet that are no fields of a configuration, beside those of every command. */
+/** Flags of the kubelet that set no field of a KubeletConfiguration, besides the flags of every command. */
 const OWN_FLAGS: OwnFlag[] = [
-  { name: 'config-dir', value: 'path', about: 'directory of drop-in files, *.conf, over the file of --config' },
+  {
+    name: 'config-dir',
+    value: 'path',
+    about: 'directory of drop-in files, *.conf, which override the file of --config',
+  },
   { name: 'version', about: 'the version' },
   ...DOCKER_FLAGS,
 ];
 
-/** `podwright kubelet` with the words that commander's options have left over. */
+/** `podwright kubelet`. `args` are the words that commander has not parsed: the flags of the kubelet. */
 export async function kubeletCommand(
   flags: ConfigFlags,
   kubeletFlags: Pick<KubeletFlags, 'criApiVersion'>,
@@ -33,5 +37,5 @@ export async function kubeletCommand(
   });
 }
 
-/** The flags, a line each, under their heading. */
-export const kubeletFlagsHelp = () => `\nFlags, as upstream's kubelet has them:\n${flagHelp(OWN_FLAGS)}\n`;
+/** The help for the flags, with a heading. */
+export const kubeletFlagsHelp = () => `\nFlags of upstream's kubelet:\n${flagHelp(OWN_FLAGS)}\n`;

@@ -8,24 +8,24 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
 import { tracingOptions } from './tracing-options.ts';
 
-/** Where a kubelet's runtime is, and what holds where the configuration says nothing. */
+/** How a kubelet reaches its runtime, and the defaults of its settings. */
 export type KubeletPlace = Pick<
   KubeletOptions,
   'runtimeEndpoint' | 'imageEndpoint' | 'criApiVersion' | 'metrics' | 'legacyLogs'
 > &
   Partial<Pick<KubeletOptions, 'cgroupDriver' | 'cgroupRoot'>> & { defaults: KubeletDefaults };
 
-/** What holds where the configuration says nothing. */
+/** Defaults of the settings that depend on the kind of node. */
 export type KubeletDefaults = {
   protection: PodProtection;
-  /** Ports of the kubelet's HTTP API, 0 for none at all. */
+  /** Ports of the kubelet's HTTP API, 0 to open none. */
   ports: Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
 };
 
-/** Settings that keep a pod from the node and from other pods. */
+/** Settings that protect the node and other pods from a pod. */
 type PodProtection = Pick<KubeletOptions, 'seccompDefault' | 'netRawDefault' | 'podPidsLimit' | 'systemReserved'>;
 
-/** Upstream's defaults, for runtimes and clusters that count on them. */
+/** Upstream's defaults, for runtimes and clusters that rely on them. */
 export const UPSTREAM_DEFAULTS: KubeletDefaults = {
   protection: {
     seccompDefault: false,
@@ -37,13 +37,13 @@ export const UPSTREAM_DEFAULTS: KubeletDefaults = {
 };
 
 /**
- * No cluster watches over the pods of a lone node. 4096 processes and threads are OpenShift's limit of a pod: more than
- * servers with a thread a connection have, and an eighth of the ids of a kernel with the usual 32768. It opens no ports unasked:
- * its API is on its socket.
+ * Defaults of a standalone node, which no cluster monitors. 4096 is OpenShift's limit of processes and threads per pod: it suffices for
+ * servers with a thread per connection, and is an eighth of the usual 32768 PIDs. No ports are open by default, since the API is on a
+ * socket.
  */
 export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   protection: {
-    seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without filters every container would be refused
+    seccompDefault: existsSync('/proc/sys/kernel/seccomp/actions_avail'), // without seccomp filters, the runtime would refuse every container
     netRawDefault: false,
     podPidsLimit: 4096,
     systemReserved: { ...NOTHING_RESERVED, memoryBytes: 'auto', pids: 'auto' },
@@ -51,7 +51,7 @@ export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   ports: { port: 0, healthzPort: 0 },
 };
 
-/** The kubelet's share of a node's settings. */
+/** The options of the kubelet from a node's settings. */
 export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: KubeletPlace): KubeletOptions {
   const { protection, ports } = defaults;
   const { kubelet } = config;
@@ -105,7 +105,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
       serializePulls: kubelet.serialize_image_pulls,
       maxParallelPulls: kubelet.max_parallel_image_pulls,
       dockerConfigPaths: dockerConfigsOf(join(config.root, 'kubelet')),
-      verification: { kind: 'NeverVerify' }, // who may add pods here may read images anyhow
+      verification: { kind: 'NeverVerify' }, // users who may add pods may read all images anyway
     },
     crashLoopBackoff: {
       initialMs: Math.min(10_000, kubelet.max_container_restart_period_seconds * 1000),
@@ -119,7 +119,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
   };
 }
 
-/** Where the kubelet's HTTP API is served, and to whom. */
+/** The options of the kubelet's HTTP API: ports, TLS and authentication. */
 function serverOptions({ kubelet: { server } }: NodeConfig, ports: KubeletDefaults['ports']): KubeletServerOptions {
   const base = kubeletServerOptions();
   return {
@@ -136,7 +136,7 @@ function serverOptions({ kubelet: { server } }: NodeConfig, ports: KubeletDefaul
   };
 }
 
-/** `invalid_argument` for what is no amount of memory. */
+/** Parses an amount of memory. Throws `invalid_argument` if it is invalid or negative. */
 function reservedMemory(quantity: string | undefined): number | undefined {
   if (quantity === undefined) return undefined;
   const what = 'read kubelet.system_reserved.memory';
@@ -146,5 +146,5 @@ function reservedMemory(quantity: string | undefined): number | undefined {
   } catch (error) {
     throw wrapError(what, error);
   }
-  throw new PodwrightError('invalid_argument', `${what}: "${quantity}" is less than nothing`);
+  throw new PodwrightError('invalid_argument', `${what}: "${quantity}" is negative`);
 }

@@ -13,7 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'podwright-settings-'));
 after(() => rmSync(directory, { recursive: true }));
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nfailCgroupV1: false\n';
 
-/** A file of this content, by its name. */
+/** Writes a file and returns its path. */
 function file(name: string, text: string): string {
   mkdirSync(join(directory, name, '..'), { recursive: true });
   writeFileSync(join(directory, name), text);
@@ -26,11 +26,11 @@ async function optionsOf({ flags = {}, args = [], dropIns }: Line): Promise<Kube
   const { given } = parseCommandLine(args, []);
   const own = { root: join(directory, 'root'), state: join(directory, 'state'), ...flags };
   const { config, configure } = await kubeletSettings({ flags: own, given, dropIns });
-  const place = { runtimeEndpoint: '/runtime', criApiVersion: 'auto' as const };
-  return configure(kubeletOptionsOf(config, { ...place, defaults: UPSTREAM_DEFAULTS }));
+  const node = { runtimeEndpoint: '/runtime', criApiVersion: 'auto' as const };
+  return configure(kubeletOptionsOf(config, { ...node, defaults: UPSTREAM_DEFAULTS }));
 }
 
-test('a file of ours and one of upstream are told apart by content', async () => {
+test('the content distinguishes our file from a KubeletConfiguration', async () => {
   const ours = await optionsOf({ flags: { config: file('config', '[kubelet]\nmax_pods = 7\n') } });
   assert.deepEqual([ours.maxPods, ours.images.serializePulls, ours.warnOfMissingClusterDns], [7, false, false]);
   const upstreams = await optionsOf({ flags: { config: file('config', `${HEAD}maxPods: 8\n`) } });
@@ -42,12 +42,12 @@ test('a file of ours and one of upstream are told apart by content', async () =>
   assert.equal(upstreams.runtimeEndpoint, 'unix:///run/containerd/containerd.sock');
 });
 
-test('flags win over drop-ins, these over the file, in the order of their names', async () => {
+test('flags override drop-ins, and drop-ins override the file, in the order of their names', async () => {
   const config = file('kubelet.yaml', `${HEAD}maxPods: 1\nsyncFrequency: 1s\nregistryBurst: 1\nclusterDomain: one\n`);
   file('drop-ins/20-b.conf', `${HEAD}syncFrequency: 3s\n`);
   file('drop-ins/10-a.conf', `${HEAD}syncFrequency: 2s\nregistryBurst: 2\n`);
   file('drop-ins/15/x.conf', `${HEAD}clusterDomain: null\nregistryBurst: 3\n`);
-  file('drop-ins/README.md', 'no configuration');
+  file('drop-ins/README.md', 'not a configuration');
   const dropIns = join(directory, 'drop-ins');
   const options = await optionsOf({ flags: { config }, dropIns, args: ['--registry-burst=4'] });
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('flags win over drop-ins, these over the file, in the order of their names'
   );
 });
 
-test('drop-ins do without a file, and not with one of ours', async () => {
+test('drop-ins work without a file, but not with our own file', async () => {
   const dropIns = join(file('alone/x.conf', `${HEAD}maxPods: 9\n`), '..');
   assert.equal((await optionsOf({ dropIns })).maxPods, 9);
   const config = file('ours.toml', 'log_level = "warn"\n');
@@ -64,7 +64,7 @@ test('drop-ins do without a file, and not with one of ours', async () => {
   await assert.rejects(optionsOf({ dropIns: join(directory, 'none') }), { code: 'invalid_argument' });
 });
 
-test('flags lie over our own file, too', async () => {
+test('flags override our own file, too', async () => {
   const config = file(
     'ours.toml',
     '[kubelet]\nmax_pods = 7\ncluster_domain = "a"\n[kubelet.system_reserved]\nmemory = "1Gi"\n',
@@ -79,7 +79,7 @@ test('flags lie over our own file, too', async () => {
   });
 });
 
-test('links to logs are where log collectors look if the logs are, or a KubeletConfiguration moves them', async () => {
+test('links to logs are in /var/log/containers unless our settings move the logs', async () => {
   const linksOf = async (flags: ConfigFlags) => (await optionsOf({ flags })).containerLogsDir;
   const upstreams = file('moved.yaml', `${HEAD}podLogsDir: /l\n`);
   assert.equal(await linksOf({}), '/var/log/containers');
@@ -94,7 +94,7 @@ test('links to logs are where log collectors look if the logs are, or a KubeletC
 
 type Change = [field: string, flag: string, read: (options: KubeletOptions) => unknown, expected: unknown];
 
-/** Of each field that sets options a value, the same as a flag if there is one, and what it must change. */
+/** For each field that sets an option: a value, the same as a flag if there is one, the option, and its expected value. */
 const CHANGES: Change[] = [
   ['staticPodPath: /m', '--pod-manifest-path=/m', (of) => of.manifestDir, '/m'],
   ['staticPodURL: http://x/', '--manifest-url=http://x/', (of) => of.manifestUrl, 'http://x/'],
@@ -348,7 +348,7 @@ const CHANGES: Change[] = [
   ['', '--minimum-container-ttl-duration=3s', (of) => of.containerGc.minAgeMs, 3000],
 ];
 
-test('each field and flag that is honoured changes its option', async () => {
+test('each supported field and flag changes its option', async () => {
   const before = await optionsOf({ flags: { config: file('before', HEAD) } });
   for (const [field, flag, read, expected] of CHANGES) {
     if (field !== 'failSwapOn: false') assert.notDeepEqual(read(before), expected, field);
@@ -361,7 +361,7 @@ test('each field and flag that is honoured changes its option', async () => {
   }
 });
 
-test('with a kubeconfig callers are reviewed, and without one they are not', async () => {
+test('callers are reviewed by the API server only with a kubeconfig', async () => {
   const reviewsOf = async (args: string[]) => (await optionsOf({ args })).server.authentication;
   const joined = await reviewsOf([
     '--kubeconfig=/k',
@@ -380,7 +380,7 @@ test('with a kubeconfig callers are reviewed, and without one they are not', asy
   assert.deepEqual([alone.anonymous, alone.reviews], [false, undefined]);
 });
 
-test('what is about a cluster and makes no sense is refused', async () => {
+test('invalid settings for a cluster are refused', async () => {
   const refused = (args: string[], message: RegExp) => assert.rejects(optionsOf({ args }), message);
   await refused(['--bootstrap-kubeconfig=/b'], /--bootstrap-kubeconfig = "\/b": needs --kubeconfig/);
   await refused(['--rotate-server-certificates'], /--rotate-server-certificates = true: needs --kubeconfig/);

@@ -1,4 +1,4 @@
-/** What a kubelet is started with: upstream's KubeletConfiguration or our TOML, told apart by content, and flags over them. */
+/** The settings of a kubelet: a KubeletConfiguration or our TOML, distinguished by content, overridden by flags. */
 import { resolve } from 'node:path';
 import { discoverCgroups, PodwrightError } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
@@ -17,25 +17,25 @@ import { configOfText, givenFile, type NodeConfig } from '../settings/node-confi
 import { readText } from '../settings/read-text.ts';
 import { configuredOptions } from './configured-options.ts';
 
-/** As much as upstream's klog has for messages that are for debugging. */
+/** The verbosity of debug messages in upstream's klog. */
 const DEBUG_VERBOSITY = 4;
 
 export type KubeletSettings = {
   config: NodeConfig;
-  /** The fields and flags with upstream's defaults for the rest. */
+  /** The given fields and flags, with upstream's defaults for the others. */
   configuration: KubeletConfiguration;
-  /** Lays fields and flags over the options that the settings make. */
+  /** Applies the fields and flags to options made from `config`. */
   configure: (options: KubeletOptions) => KubeletOptions;
-  /** Fields that were given, by a file or a flag. */
+  /** The fields given by a file or a flag. */
   given: GivenFields;
 };
 
-/** Where nobody gave a KubeletConfiguration, a host with swap or cgroup v1 is taken as it is. */
+/** Without a KubeletConfiguration, a host with swap or cgroup v1 is accepted. */
 export const WITHOUT_CONFIGURATION: GivenFields = new Map(
   ['failCgroupV1', 'failSwapOn'].map((name) => [name, { value: false, place: 'podwright' }] as const),
 );
 
-/** The settings of files under flags. Errors (`invalid_argument`) name the place, the field and the value. */
+/** Reads the files and applies the flags. Rejects with `invalid_argument`, which names the location, field and value. */
 export async function kubeletSettings(line: {
   flags: ConfigFlags;
   given: GivenFields;
@@ -47,7 +47,10 @@ export async function kubeletSettings(line: {
   const isUpstreams = file !== undefined && isKubeletConfiguration(text);
   if (dropIns !== undefined && flags.config !== undefined && !isUpstreams) {
     const what = '--config-dir holds parts of a KubeletConfiguration';
-    throw new PodwrightError('invalid_argument', `${what}, and ${file} is none; name one by --config, or leave it out`);
+    throw new PodwrightError(
+      'invalid_argument',
+      `${what}, but ${file} is not one; name one with --config, or leave --config-dir out`,
+    );
   }
   const hasConfiguration = isUpstreams || dropIns !== undefined;
   const base = isUpstreams ? readConfigurationFile(text, file) : hasConfiguration ? new Map() : WITHOUT_CONFIGURATION;
@@ -61,13 +64,13 @@ export async function kubeletSettings(line: {
     configuration,
     given: all,
     configure: (options) => {
-      const laid = configuredOptions(options, configuration, (field) => hasConfiguration || all.has(field));
-      return hasConfiguration ? { ...laid, warnOfMissingClusterDns: true } : laid;
+      const applied = configuredOptions(options, configuration, (field) => hasConfiguration || all.has(field));
+      return hasConfiguration ? { ...applied, warnOfMissingClusterDns: true } : applied;
     },
   };
 }
 
-/** The whole configuration, checked for this host. */
+/** Completes the configuration with defaults and checks it for this host. */
 export async function checkedSettings(given: GivenFields): Promise<KubeletConfiguration> {
   return checkedConfiguration(given, { cgroupVersion: await hostCgroupVersion() });
 }
@@ -77,7 +80,7 @@ const tomlCluster = ({ cluster: { kubeconfig, bootstrap_kubeconfig: bootstrapKub
   bootstrapKubeconfig,
 });
 
-/** The files of `[cluster]` as the flags of the same names. */
+/** The kubeconfigs of `[cluster]` as fields of the flags with the same names. */
 export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | 'bootstrapKubeconfig'>>): GivenFields {
   const { kubeconfig, bootstrapKubeconfig } = files;
   return new Map(
@@ -87,7 +90,7 @@ export function clusterFields(files: Partial<Pick<ClusterFiles, 'kubeconfig' | '
   );
 }
 
-/** Flags of every command that say what a field says, too. */
+/** The flags of every command that have an equivalent field. */
 function ownSettings({ podLogs, cgroupParent, cgroupDriver }: ConfigFlags): GivenFields {
   const settings = [
     ['podLogsDir', podLogs === undefined ? undefined : resolve(podLogs), '--pod-logs'],
@@ -98,6 +101,6 @@ function ownSettings({ podLogs, cgroupParent, cgroupDriver }: ConfigFlags): Give
 }
 
 async function hostCgroupVersion(): Promise<'v1' | 'v2' | 'none'> {
-  const hierarchy = await discoverCgroups().catch(() => undefined); // the kubelet says why when it starts
+  const hierarchy = await discoverCgroups().catch(() => undefined); // the kubelet reports the error at its start
   return hierarchy === undefined ? 'none' : hierarchy.mode === 'v2' ? 'v2' : 'v1';
 }

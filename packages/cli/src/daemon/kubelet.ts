@@ -20,27 +20,27 @@ import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
-/** Options of the command that are no fields of a configuration. */
+/** Options of the command that are not fields of a configuration. */
 export type KubeletFlags = {
   criApiVersion: KubeletOptions['criApiVersion'];
   /** Whether the runtime is a Docker Engine, through a dockershim in this process. */
   isDocker: boolean;
-  /** Values of all flags, as `/flagz` shows them. */
+  /** The values of all flags, for `/flagz`. */
   flags: Record<string, string>;
 };
 
-/** Where upstream's kubelet looks for a runtime that nobody named. */
+/** Upstream's default of containerRuntimeEndpoint. */
 const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 
 /**
- * `podwright kubelet`: runs pods on a runtime that is not its own, until it is told to stop. Pods go on without it. A runtime
- * that is away when it starts is waited for.
+ * `podwright kubelet`: runs pods on a runtime in another process until a signal stops it. Pods keep running without it. At its start it
+ * waits for the runtime.
  */
 export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<void> {
   const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
   const { stopped, request } = beginDaemon(config);
-  await refuseTakenSocket(config.apiSocket); // before it acts on the other's pods
+  await refuseTakenSocket(config.apiSocket); // before this kubelet acts on pods of another one
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const dockershim = isDocker ? await dockerRuntime(settings, metrics.registry) : undefined;
@@ -54,21 +54,21 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
     flags,
     serveStream: dockershim?.serveStream,
   };
-  const toldToStop = new AbortController();
-  void stopped.then(() => toldToStop.abort(new Error('the kubelet was told to stop')));
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort(new Error('the kubelet was stopped')));
   const onWait = async () => {
     await manager.ready('container runtime is down');
-    manager.watch(() => undefined); // the kubelet itself is healthy
+    manager.watch(() => undefined); // notify the watchdog: the kubelet itself is healthy
   };
   let kubelet: ServedKubelet;
   try {
     kubelet = await serveKubelet(config, place, {
       onStop: request,
-      runtimeWait: { signal: toldToStop.signal, onWait },
+      runtimeWait: { signal: stopping.signal, onWait },
     });
   } catch (error) {
-    await dockershim?.close(); // or the process would live on without a kubelet
-    if (toldToStop.signal.aborted) return manager.stop();
+    await dockershim?.close(); // otherwise the process would stay alive without a kubelet
+    if (stopping.signal.aborted) return manager.stop();
     throw error;
   }
   await manager.ready('running');
@@ -80,7 +80,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await dockershim?.close();
 }
 
-/** Beside where the runtime is: how the kubelet was configured, which the API shows, and a node that nobody configured has none. */
+/** The connection to the runtime, and the configuration and flags that the HTTP API shows. A standalone node has no `configuration`. */
 type ServedPlace = KubeletPlace &
   Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> & {
     metrics: Registry;
@@ -88,7 +88,7 @@ type ServedPlace = KubeletPlace &
   };
 
 type ServedKubelet = {
-  /** As `Kubelet.endPods`. A later request to stop that gives the pods less time counts meanwhile. */
+  /** Like `Kubelet.endPods`. A later stop request may shorten the grace period. */
   endPods: (stop: StopOptions) => Promise<boolean>;
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
@@ -97,8 +97,8 @@ type ServedKubelet = {
 type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
 
 /**
- * A kubelet on a runtime, with its local API and its HTTP API, and with the API server of its cluster where it has one. If one of them
- * cannot be served, nothing goes on.
+ * Starts a kubelet with its local API and its HTTP API, connected to its runtime and to the API server of its cluster, if it has one. If
+ * one part fails to start, the others are closed.
  */
 export async function serveKubelet(config: NodeConfig, place: ServedPlace, serving: Serving): Promise<ServedKubelet> {
   const undo = new Undo();
@@ -171,13 +171,13 @@ async function serveApis(
   return { endPods, unhealthyReason: () => kubelet.unhealthyReason };
 }
 
-/** A dockershim is loaded where there is a Docker Engine for it. */
+/** Loads the dockershim only if it is needed. */
 async function dockerRuntime(settings: KubeletSettings, metrics: Registry): Promise<DockerRuntime> {
   const { startDockerRuntime } = await import('./docker-runtime.ts');
   return startDockerRuntime(settings, metrics);
 }
 
-/** What is of a cluster is loaded where there is one. */
+/** Loads the client of a cluster only if it is needed. */
 async function clusterOf(
   options: KubeletOptions,
   input: Omit<ClusterConnectionInput, 'options' | 'configuration'> & Pick<ServedPlace, 'configuration'>,
@@ -187,7 +187,7 @@ async function clusterOf(
   return (await import('./cluster.ts')).connectCluster({ options, configuration, ...rest });
 }
 
-/** While the runtime is down, `node.sock` and the healthz port say so. */
+/** Starts the kubelet. While it waits for the runtime, `node.sock` and the healthz port report that the runtime is down. */
 async function startWhenRuntimeIsUp(
   { apiSocket: socketPath }: NodeConfig,
   options: KubeletOptions,

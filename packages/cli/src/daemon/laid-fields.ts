@@ -1,21 +1,21 @@
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 
-/** How fields set options: each gets those that the fields before it have made. */
+/** A setter per field. Each gets the options as changed by the setters before it. */
 export type FieldSetters<Options> = Partial<
   Record<keyof KubeletConfiguration, (options: Options, configuration: KubeletConfiguration) => Partial<Options>>
 >;
 
-/** Fields of a configuration, of which only some are wanted. */
+/** A configuration, and the fields of it to apply. */
 export type WantedFields = { configuration: KubeletConfiguration; isWanted: (field: string) => boolean };
 
-/** Options with the wanted fields laid over them, in the order of the setters. */
+/** Applies the wanted fields to the options, in the order of the setters. */
 export function withFields<Options extends object>(
   options: Options,
   setters: FieldSetters<Options>,
   { configuration, isWanted }: WantedFields,
 ): Options {
-  const laid = { ...options };
+  const applied = { ...options };
   for (const [field, set] of Object.entries(setters))
-    if (isWanted(field)) Object.assign(laid, set(laid, configuration));
-  return laid;
+    if (isWanted(field)) Object.assign(applied, set(applied, configuration));
+  return applied;
 }

@@ -4,7 +4,7 @@ import { errorMessage, isErrno, PRIVATE_FILE } from '@podwright/base';
 
 const fileIn = (state: string): string => join(state, 'left-behind');
 
-/** Writes down what a node could not remove as it ended, for the command that asked it to end. */
+/** Waits for the end of a node. Writes its error, about what it could not remove, to a file for the command that stopped it. */
 export async function noteLeftBehind(state: string, end: Promise<void>): Promise<void> {
   rmSync(fileIn(state), { force: true });
   try {
@@ -15,7 +15,7 @@ export async function noteLeftBehind(state: string, end: Promise<void>): Promise
   }
 }
 
-/** What the node that has just ended could not remove, and forgets it. */
+/** Reads and deletes the error that the stopped node has written; `undefined` if there is none. */
 export function takeLeftBehind(state: string): string | undefined {
   try {
     const text = readFileSync(fileIn(state), 'utf8');

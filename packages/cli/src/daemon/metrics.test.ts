@@ -20,7 +20,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-test('a registry is told as Prometheus reads it, at its path alone', async (t) => {
+test('a registry is served in the format of Prometheus, only at its path', async (t) => {
   const registry = new Registry();
   new Counter({ name: 'calls_total', help: 'Calls', registers: [registry] }).inc(3);
   const { url } = await serve(t, registry);
@@ -31,7 +31,7 @@ test('a registry is told as Prometheus reads it, at its path alone', async (t) =
   assert.equal((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status, 405);
 });
 
-test('no names of pods are told, which probes have', async (t) => {
+test('metrics of probes, which contain pod names, are not served', async (t) => {
   const registry = new Registry();
   const probes = { name: 'prober_probe_total', help: 'Probes', labelNames: ['pod'] as const, registers: [registry] };
   new Counter(probes).inc({ pod: 'secret' });
@@ -39,7 +39,7 @@ test('no names of pods are told, which probes have', async (t) => {
   assert.equal(await (await fetch(`${url}/metrics`)).text(), '');
 });
 
-test('many scrapes at once make one answer', async (t) => {
+test('many concurrent scrapes share one answer', async (t) => {
   const registry = new Registry();
   let made = 0;
   new Counter({ name: 'made_total', help: 'Answers', registers: [registry], collect: () => void made++ });
@@ -49,7 +49,7 @@ test('many scrapes at once make one answer', async (t) => {
   assert.ok(answers.every((text) => text.includes('made_total')));
 });
 
-test('more than 64 connections at once, and long headers, are turned away', async (t) => {
+test('more than 64 connections and long headers are refused', async (t) => {
   const { port } = await serve(t);
   const sockets: Socket[] = [];
   for (let count = 0; count < 64; count++) sockets.push(await dial(t, port));
@@ -60,7 +60,7 @@ test('more than 64 connections at once, and long headers, are turned away', asyn
   assert.match(answer.toString(), /^HTTP\/1\.1 431 /);
 });
 
-test('an address that is taken is an error that names it', async (t) => {
+test('an address in use is an error that names it', async (t) => {
   const { port } = await serve(t);
   const second = new MetricsServer(new Registry(), silentLogger);
   await assert.rejects(second.listen({ host: '127.0.0.1', port }), (error: Error) => {

@@ -14,14 +14,14 @@ import { METRICS_KEPT_MS, SCRAPER_TIMEOUT_MS } from '../limits.ts';
 import type { ListenAddress } from '../settings/listen-address.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 
-/** A scraper has one connection. */
+/** Each scraper needs one connection. */
 const MAX_CONNECTIONS = 64;
 const MAX_HEADER_BYTES = 8 << 10;
 
-/** What a daemon counts; disposing it ends the server of `metrics_address`. */
+/** The metrics of a daemon. Disposing them closes the server on `metrics_address`. */
 export type OpenMetrics = AsyncDisposable & { registry: Registry };
 
-/** A new registry, served on `metrics_address` if there is one. Throws if nothing can listen there. */
+/** Creates a registry and serves it on `metrics_address`, if set. Rejects if the address cannot be used. */
 export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | 'log_level'>): Promise<OpenMetrics> {
   const address = config.metrics_address;
   const registry = new Registry();
@@ -31,7 +31,7 @@ export async function openMetrics(config: Pick<NodeConfig, 'metrics_address' | '
   return { registry, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** `GET /metrics` in Prometheus' text format over HTTP, for every client that reaches the address: it tells no names of pods or images. */
+/** Serves `GET /metrics` in Prometheus' text format to every client that can connect. So it contains no names of pods or images. */
 export class MetricsServer {
   readonly #server: Server;
   readonly #logger: Logger;
@@ -50,7 +50,7 @@ export class MetricsServer {
     this.#server.setTimeout(SCRAPER_TIMEOUT_MS);
   }
 
-  /** Returns the address with the port that was taken. */
+  /** Returns the address with the actual port. */
   async listen({ host, port }: ListenAddress): Promise<AddressInfo> {
     try {
       this.#server.listen(port, host);
@@ -59,9 +59,9 @@ export class MetricsServer {
       throw wrapError(`serve metrics on ${host} port ${port}`, error);
     }
     this.#server.on('error', (error) => this.#logger.warn({ error: errorMessage(error) }, 'metrics server'));
-    const taken = this.#server.address() as AddressInfo;
-    this.#logger.info({ address: taken.address, port: taken.port }, 'serving metrics');
-    return taken;
+    const bound = this.#server.address() as AddressInfo;
+    this.#logger.info({ address: bound.address, port: bound.port }, 'serving metrics');
+    return bound;
   }
 
   async close(): Promise<void> {
@@ -89,7 +89,7 @@ function answerScrapes(registry: Registry, logger: Logger): RequestListener {
     current().then(
       (body) => response.writeHead(200, { 'content-type': registry.contentType }).end(body),
       (error: unknown) => {
-        logger.error({ error: errorMessage(error) }, 'metrics cannot be told');
+        logger.error({ error: errorMessage(error) }, 'failed to collect metrics');
         response.writeHead(500).end();
       },
     );

@@ -14,12 +14,12 @@ import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
-/** How long the kernel keeps a connection to the kubelet's ports whose client sends nothing: as long as one has for its request. */
+/** How long the kernel holds back a connection to the kubelet's ports while the client sends nothing; the same as the timeout for a request. */
 const SILENT_CLIENT_SECONDS = 10;
 
 /**
- * `podwright node`: the runtime, and a kubelet that reaches it through its socket like any other. With `runtime = "docker"` a
- * dockershim is in the runtime's place.
+ * `podwright node`: the runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime = "docker"`, a
+ * dockershim replaces the runtime.
  */
 export async function runNode(config: NodeConfig): Promise<void> {
   const { stopped, request } = beginDaemon(config, loadSystem());
@@ -44,7 +44,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
     },
   };
   const kubelet = await serveKubelet(config, place, { onStop: request }).catch(async (error: unknown) => {
-    await runtime.close({ removeHostState: false }); // or the process would live on without a kubelet
+    await runtime.close({ removeHostState: false }); // otherwise the process would stay alive without a kubelet
     throw error;
   });
   starting[Symbol.dispose]();
@@ -52,17 +52,17 @@ export async function runNode(config: NodeConfig): Promise<void> {
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
   await manager.stop();
-  const hasLeft = stop.endPods && !(await kubelet.endPods(stop));
+  const hasPodsLeft = stop.endPods && !(await kubelet.endPods(stop));
   await kubelet.close();
-  const removeHostState = (stop.removeHostState && !hasLeft) || runtime.isEmpty();
+  const removeHostState = (stop.removeHostState && !hasPodsLeft) || runtime.isEmpty();
   await noteLeftBehind(config.state, runtime.close({ removeHostState }));
 }
 
-/** What a node runs containers with: what the kubelet needs of it, and its end. */
+/** The runtime in a node's process. */
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
-  /** Whether it has no pods, also of other clients, so that nobody misses what it made on the host. */
+  /** Whether it has no pods, including those of other clients, so that its host state can be removed. */
   isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
@@ -74,7 +74,7 @@ async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRu
   return {
     place: {
       runtimeEndpoint: runtime.endpoint,
-      // Also where systemd has delegated them: kubelets elsewhere are told to use slices, this one shares the place.
+      // Even with the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use slices.
       cgroupDriver: 'cgroupfs',
       cgroupRoot: cgroups.cgroupParent,
     },
@@ -87,17 +87,17 @@ async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRu
   };
 }
 
-/** Cgroups are made by Docker's driver, which the kubelet asks for. */
+/** The kubelet reads the cgroup driver, which is Docker's, from the dockershim. */
 async function dockerRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
-  const { startNodeDockershim } = await import('./docker-runtime.ts'); // nobody else pays for it
+  const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
   const { place, serveStream, close } = await startNodeDockershim(config, metrics);
   return {
     place,
     serveStream,
-    isEmpty: () => false, // other programs may have containers of the Docker Engine
+    isEmpty: () => false, // the Docker Engine may have containers of other programs
     close: async ({ removeHostState }) => {
       await close();
-      // with systemd's driver they are slices, by other names
+      // the systemd driver uses slices instead, so then there is nothing to remove
       if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
     },
   };

@@ -8,7 +8,7 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { parseConfig } from '../settings/parse-config.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
-test('a lone node keeps its network; where CNI plugins are installed later it follows their configuration', (context) => {
+test('a standalone node keeps its network; a node of a cluster and a standalone runtime follow the CNI configuration', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-options-'));
   context.after(() => rmSync(root, { recursive: true }));
   const modeOf = (text: string, how?: { isLone: boolean }) =>

@@ -8,8 +8,8 @@ import { tracingOptions } from './tracing-options.ts';
 type Settings = NodeConfig['runtime'];
 
 /**
- * The runtime's share of a node's settings. Where CNI plugins are installed by others later, for another's kubelet (`isLone` false) or
- * by a cluster, its network follows the CNI directory.
+ * The options of the runtime from a node's settings. In a cluster, or with another kubelet (`isLone` false), CNI plugins may be installed
+ * later, so the network follows changes of the CNI directory.
  */
 export function runtimeOptions(
   config: NodeConfig,
@@ -61,7 +61,7 @@ function handlerOptions(
 
 function streamingOptions(runtime: Settings): RuntimeOptions['streaming'] {
   const { streaming_address: address, streaming_port: port, streaming_cert: certificate, streaming_key: key } = runtime;
-  // both are there or none is: the schema sees to it
+  // the schema ensures that both or none are set
   return { address, port, tls: certificate && key ? { certificate, key } : undefined };
 }
 

@@ -6,7 +6,7 @@ import { openCgroupPlace } from './cgroup-place.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 
-/** `podwright runtime`: serves the CRI until it is told to stop. Containers go on without it. */
+/** `podwright runtime`: serves the CRI until a signal stops it. Containers keep running without it. */
 export async function runRuntime(config: NodeConfig): Promise<void> {
   const { stopped } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);

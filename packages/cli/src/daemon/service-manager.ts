@@ -1,12 +1,12 @@
 import { errorMessage, type Logger, PodwrightError, runProgram, Timer } from '@podwright/base';
 
-/** Tells systemd a line of sd_notify(3). */
+/** Sends a message of sd_notify(3) to systemd. */
 export type Notify = (message: string) => Promise<void>;
 
-/** systemd's watchdog is not fed more often than this: half of the least that upstream's kubelet takes. */
+/** The shortest accepted watchdog timeout: half of that of upstream's kubelet. */
 const MIN_WATCHDOG_MS = 1000;
 
-/** What a daemon tells the service manager that started it; nothing where none asked. */
+/** Notifies the service manager that started this daemon. Does nothing if it requested no notifications. */
 export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #watchdogMs: number | undefined;
@@ -20,23 +20,23 @@ export class ServiceManager {
     this.#logger = given.logger;
   }
 
-  /** The service is up. Only the first call says so. */
+  /** Sends the status; the first call also sends READY. */
   async ready(status: string): Promise<void> {
-    await this.#tell(this.#isReady ? `STATUS=${status}` : `READY=1\nSTATUS=${status}`);
+    await this.#send(this.#isReady ? `STATUS=${status}` : `READY=1\nSTATUS=${status}`);
     this.#isReady = true;
   }
 
   /** Notifies the watchdog at half of its timeout while `unhealthyReason` returns nothing. A second call replaces the function. */
   watch(unhealthyReason: () => string | undefined): void {
     if (this.#watchdogMs === undefined) return;
-    const feed = () => {
+    const notify = () => {
       const problem = unhealthyReason();
-      if (problem === undefined) return void this.#tell('WATCHDOG=1');
+      if (problem === undefined) return void this.#send('WATCHDOG=1');
       this.#logger.error({ problem }, 'do not notify watchdog this iteration as the kubelet is reportedly not healthy');
     };
     this.#timer?.[Symbol.dispose]();
     const timer = new Timer(() => {
-      feed();
+      notify();
       timer.refresh();
     }, this.#watchdogMs / 2);
     this.#timer = timer;
@@ -44,19 +44,19 @@ export class ServiceManager {
 
   async stop(): Promise<void> {
     this.#timer?.[Symbol.dispose]();
-    await this.#tell('STOPPING=1');
+    await this.#send('STOPPING=1');
   }
 
-  async #tell(message: string): Promise<void> {
+  async #send(message: string): Promise<void> {
     await this.#notify?.(message).catch((error: unknown) =>
-      this.#logger.warn({ error: errorMessage(error) }, 'the service manager could not be told'),
+      this.#logger.warn({ error: errorMessage(error) }, 'failed to notify the service manager'),
     );
   }
 }
 
 /**
- * The service manager that the environment names, which then names it no more: container runtimes pass on what they find there to
- * containers. Throws `invalid_argument` for a watchdog that makes no sense.
+ * The service manager that the environment names. Removes its variables from the environment, since OCI runtimes pass the environment on
+ * to containers. Throws `invalid_argument` for an invalid watchdog timeout.
  */
 export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger): ServiceManager {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: microseconds, WATCHDOG_PID: pid } = environment;
@@ -73,7 +73,7 @@ export function serviceManagerOf(environment: NodeJS.ProcessEnv, logger: Logger)
   return new ServiceManager({ notify, watchdogMs, logger });
 }
 
-/** Node.js has no datagram sockets of the host's own kind; the program is where systemd is, and speaks for its parent. */
+/** Calls systemd-notify(1), which every host with systemd has: Node.js lacks unix datagram sockets. */
 async function systemdNotify(socket: string, message: string): Promise<void> {
   const env = { PATH: process.env.PATH, NOTIFY_SOCKET: socket };
   const { exitCode, stderr } = await runProgram('systemd-notify', ['--no-block', ...message.split('\n')], { env });

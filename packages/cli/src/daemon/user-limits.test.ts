@@ -10,8 +10,8 @@ const INSTANCES = 'fs/inotify/max_user_instances';
 const WATCHES = 'fs/epoll/max_user_watches';
 const MEMORY = 64_000_000;
 
-/** A tree like /proc/sys with these values; an array stands for one that cannot be written. */
-function sysctls(context: TestContext, values: Record<string, number | number[]>): string {
+/** Creates a directory like /proc/sys with these values. */
+function sysctls(context: TestContext, values: Record<string, number>): string {
   const root = mkdtempSync(join(tmpdir(), 'pw-sysctl-'));
   context.after(() => rmSync(root, { recursive: true }));
   for (const [name, value] of Object.entries(values)) {
@@ -27,7 +27,7 @@ function logger(): { logger: Logger; lines: string[] } {
   return { logger: { info: log('info'), warn: log('warn') } as unknown as Logger, lines };
 }
 
-test('limits are raised to what memory holds, never lowered, and a second time nothing is done', (context) => {
+test('limits are raised according to memory, never lowered, and only once', (context) => {
   const root = sysctls(context, { [INSTANCES]: 128, [WATCHES]: 5_000_000 });
   const { logger: log, lines } = logger();
   raiseUserLimits(log, root, MEMORY);
@@ -41,11 +41,11 @@ test('limits are raised to what memory holds, never lowered, and a second time n
   ]);
 });
 
-test('one that cannot be raised is named in the log, and the others are raised', (context) => {
+test('missing limits are skipped, and the others are raised', (context) => {
   const root = sysctls(context, { [INSTANCES]: 128, [WATCHES]: 1 });
   const { logger: log, lines } = logger();
   rmSync(join(root, INSTANCES));
-  raiseUserLimits(log, '/proc/self/fd/none', MEMORY); // a tree that has none of them
+  raiseUserLimits(log, '/proc/self/fd/none', MEMORY); // a directory without any of them
   assert.deepEqual(lines, []);
   raiseUserLimits(log, root, MEMORY);
   assert.deepEqual(lines, ['info fs.epoll.max_user_watches']);

@@ -3,19 +3,19 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
 
-/** What the kernel bounds for all processes of a user id together, those in containers and in user namespaces of its own too. */
+/** The kernel's limits per user id, which are shared by all its processes, including those in containers and user namespaces. */
 const SYSCTLS = ['fs.inotify.max_user_instances', 'fs.inotify.max_user_watches', 'fs.epoll.max_user_watches'];
 /**
- * What each of these takes at least of memory that its cgroup is charged for: a watch of inotify is the smallest (Linux 6.18).
- * With as many as all memory holds, what pods may have of them is bounded by their memory.
+ * The smallest size of such an object, an inotify watch (Linux 6.18), in memory charged to its cgroup. If the limits allow as many as fit
+ * in all memory, the memory limit of a pod bounds its share.
  */
 const LEAST_BYTES = 64;
-/** The kernel has limits of inotify as numbers of 32 bits. */
+/** The kernel stores inotify limits as 32-bit integers. */
 const MOST = 2 ** 31 - 1;
 
 export type UserLimit = { sysctl: string; value: number; wanted: number };
 
-/** The limits as they are, without those that this kernel does not have. */
+/** The current limits, without those that this kernel lacks. */
 export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): UserLimit[] {
   const wanted = Math.min(MOST, Math.floor(memoryBytes / LEAST_BYTES));
   return SYSCTLS.flatMap((sysctl) => {
@@ -29,36 +29,36 @@ export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): Us
 }
 
 /**
- * Raises limits that a pod could use up: the node would have to poll, or libuv would end it when no epoll watch is left. Where
- * the kernel does not let this process change them, `podwright doctor` reports them.
+ * Raises the limits, since a pod could exhaust them: without inotify the node has to poll, and without epoll watches libuv aborts the
+ * process. If this process may not change them, `podwright doctor` reports them.
  */
 export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: number): void {
   for (const { sysctl, value, wanted } of readUserLimits(root, memoryBytes)) {
     if (value >= wanted) continue;
     try {
       writeFileSync(pathOf(root, sysctl), String(wanted));
-      logger.info({ sysctl, from: value, to: wanted }, 'raised a limit that a pod could use up for the node');
+      logger.info({ sysctl, from: value, to: wanted }, 'raised a limit that a pod could exhaust for the node');
     } catch (error) {
       logger.warn(
         { sysctl, value, wanted, error: errorMessage(error) },
-        'a limit that a pod could use up cannot be raised',
+        'failed to raise a limit that a pod could exhaust',
       );
     }
   }
 }
 
-/** Why this process can watch no directory, for people; undefined if it can. Its user is the node's. */
+/** Why this process cannot watch directories, or `undefined` if it can. The limits apply to the node, too, as it has the same user. */
 export function watchProblem(): string | undefined {
   try {
     watch('/').close();
     return undefined;
   } catch (error) {
     const why = isErrno(error, 'EMFILE')
-      ? 'fs.inotify.max_user_instances is used up'
+      ? 'fs.inotify.max_user_instances is exhausted'
       : isErrno(error, 'ENOSPC')
-        ? 'fs.inotify.max_user_watches is used up'
+        ? 'fs.inotify.max_user_watches is exhausted'
         : errorMessage(error);
-    return `no directory can be watched (${why}): the node looks for changes every second instead`;
+    return `directories cannot be watched (${why}); the node polls every second instead`;
   }
 }
 

@@ -4,8 +4,7 @@ import type { CommandContext } from '../settings/node-config.ts';
 import { ensureNode, stopNode } from './ensure-node.ts';
 
 /**
- * Calls `work` with the CRI of this node's runtime. A node that had to be started for it is stopped again
- * when it has no pods.
+ * Calls `work` with a client of the CRI of this node's runtime. Starts a node if none runs, and stops it afterwards unless it has pods.
  */
 export async function withRuntime<T>(context: CommandContext, work: (cri: CriClient) => Promise<T>): Promise<T> {
   const node = await ensureNode(context);
