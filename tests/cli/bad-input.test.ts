@@ -1,4 +1,4 @@
-/** What a person gets wrong: a clear error, an exit code, and nothing left on the host. */
+/** User errors have a clear message and an exit code, and leave nothing on the host. */
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -29,7 +29,7 @@ const manifests: [string, string, RegExp][] = [
     /bad\.yaml:\d+.*containers\[0\]\.ports\[0\]\.containerPort.*many/,
   ],
   [
-    'has a field that there is not',
+    'has an unknown field',
     `${good}    imagePullPolcy: Never\n`,
     /bad\.yaml:\d+.*containers\[0\]\.imagePullPolcy.*imagePullPolicy/,
   ],
@@ -55,7 +55,7 @@ for (const [index, [what, text, expected]] of manifests.entries()) {
   });
 }
 
-test('a name too long for its files is refused by check, apply, run and the manifest directory', async (context) => {
+test('a name that is too long for file names is refused by check, apply, run and the manifest directory', async (context) => {
   const place = makePlace(context, 9);
   const name = 'n'.repeat(218);
   const refused = /metadata\.name: must be at most 210 characters in namespace default, got 218: the directory of/;
@@ -69,22 +69,22 @@ test('a name too long for its files is refused by check, apply, run and the mani
   await place.fails(refused, 'apply', '--filename', file);
   writeFileSync(place.path('root/manifests/long.yaml'), text);
   writeFileSync(Buffer.from(`${place.path('root/manifests')}/caf\xe9.yaml`, 'latin1'), good);
-  const told = (message: RegExp) => message.test(daemon.err);
-  await place.until(() => told(refused) && told(/caf.\.yaml.*its name is not UTF-8: rename it/));
+  const hasLogged = (message: RegExp) => message.test(daemon.err);
+  await place.until(() => hasLogged(refused) && hasLogged(/caf.\.yaml.*its name is not UTF-8: rename it/));
   assert.deepEqual(await place.pods(), []);
   await place.fails(/choose a shorter --state/, '--state', `/tmp/${'s'.repeat(110)}`, 'ps');
   daemon.child.kill();
   await daemon.ended();
 });
 
-test('a manifest that is not there is named', async (context) => {
+test('a missing manifest is named', async (context) => {
   const place = makePlace(context, 10);
   const { code, err } = await place.call('run', '/no/such/file.yaml');
   assert.equal(code, 1);
   assert.match(err, /\/no\/such\/file\.yaml/);
 });
 
-test('flags and commands that there are not are refused with what was meant', async (context) => {
+test('unknown flags and commands are refused with a suggestion', async (context) => {
   const place = makePlace(context, 11);
   for (const [args, expected] of [
     [['run', '--onec', 'x'], /--once/],
@@ -98,7 +98,7 @@ test('flags and commands that there are not are refused with what was meant', as
   }
 });
 
-test('commands without a node say how to start one', async (context) => {
+test('commands without a running node print how to start one', async (context) => {
   const { code, err } = await makePlace(context, 12).call('ps');
   assert.equal(code, 1);
   assert.match(err, /no node is running.*podwright run/);
@@ -110,7 +110,7 @@ const configurations: [string, RegExp][] = [
   ['rooot = "/x"\n', /config\.toml:1: .*rooot/],
 ];
 for (const [index, [text, expected]] of configurations.entries()) {
-  test(`a broken configuration file is refused with its place (${index + 1})`, async (context) => {
+  test(`a broken configuration file is refused with its file and line (${index + 1})`, async (context) => {
     const place = makePlace(context, 13 + index);
     writeFileSync(place.path('config.toml'), text);
     const { code, err } = await place.call('--config', place.path('config.toml'), 'run', place.file('a.yaml', good));
@@ -120,7 +120,7 @@ for (const [index, [text, expected]] of configurations.entries()) {
   });
 }
 
-test('an image whose registry does not answer ends --timeout with the message of the pull', async (context) => {
+test('an unreachable registry ends --timeout with the error of the pull', async (context) => {
   const place = makePlace(context, 20);
   const text = good.replace(/image: .*/, `image: 127.0.0.1:${await freePort()}/nothing:1`);
   const { code, err } = await place.call('run', '--timeout', '4s', place.file('a.yaml', text));
@@ -130,7 +130,7 @@ test('an image whose registry does not answer ends --timeout with the message of
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a command that is not in the image is named', async (context) => {
+test('a command that is missing in the image is named', async (context) => {
   const place = makePlace(context, 21);
   await place.loadImage();
   const text = podManifest('a', '', '  restartPolicy: Never\n').replace(/command: .*/, 'command: [/bin/no-such]');
@@ -140,7 +140,7 @@ test('a command that is not in the image is named', async (context) => {
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a host without CNI plugins runs pods, unless its network configuration asks for them: then it says which are missing', async (context) => {
+test('a host without CNI plugins runs pods, unless mode = "cni" requires them: then the missing ones are named', async (context) => {
   const place = makePlace(context, 22);
   await place.loadImage();
   mkdirSync(place.path('cni-bin'));
@@ -196,7 +196,7 @@ test('a CNI plugin that fails shows its message, whose events add up, and leaves
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a CNI plugin that hangs is seen in the trace, and does not keep Ctrl-C from ending everything', async (context) => {
+test('a hanging CNI plugin is visible in the trace, and Ctrl-C still ends everything', async (context) => {
   const place = placeWithPlugin(context, 24, '[ "$CNI_COMMAND" = ADD ] || exit 0; exec sleep 1000');
   await place.loadImage();
   const file = place.file('a.yaml', podManifest('a', forever));
@@ -209,7 +209,7 @@ test('a CNI plugin that hangs is seen in the trace, and does not keep Ctrl-C fro
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a broken CNI file beside a good one is passed over', async (context) => {
+test('a broken CNI file next to a valid one is skipped', async (context) => {
   const place = makePlace(context, 25);
   await place.loadImage();
   writeFileSync(place.path('net.d/10-broken.conflist'), '{"name": ');
@@ -224,7 +224,7 @@ test('a broken CNI file beside a good one is passed over', async (context) => {
   assert.equal(code, 0);
 });
 
-test('a socket of a live daemon is not taken, and a stale one is', async (context) => {
+test('the socket of a running daemon is not replaced, a stale one is', async (context) => {
   const place = makePlace(context, 26);
   mkdirSync(place.path('state'));
   const live = createServer().listen(place.path('state/cri.sock'));
@@ -243,7 +243,7 @@ test('a socket of a live daemon is not taken, and a stale one is', async (contex
   assert.equal((await again.ended()).code, 0);
 });
 
-test('users who are not root are told to use sudo', async (context) => {
+test('the error for users other than root suggests sudo', async (context) => {
   const place = makePlace(context, 27);
   chmodSync(place.directory, 0o755);
   const command = place.command('run', place.file('a.yaml', good));

@@ -1,4 +1,4 @@
-/** What `podwright check` and `apply` say before pods begin, and which pods are listed that cannot. */
+/** Findings of `podwright check` and `apply`, and the listing of pods that cannot start. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -26,7 +26,7 @@ const gpu = (name: string) =>
 const withPort = (name: string, port: number) =>
   `${podManifest(name, forever)}    ports: [{containerPort: 80, hostPort: ${port}}]\n`;
 
-test('check looks into workloads, and sums up what it has looked at', async () => {
+test('check checks the pods of workloads and prints a summary', async () => {
   const file = place.file(
     'all.yaml',
     [
@@ -46,7 +46,7 @@ test('check looks into workloads, and sums up what it has looked at', async () =
   assert.match(out, /\nchecked 1 Pod and 2 Deployments: 4 problems\n$/);
 });
 
-test('check works for a user who may not look at the node, and says what was not looked at', async () => {
+test('check works for a user without access to the node and reports what was not checked', async () => {
   mkdirSync(place.path('root/kubelet'), { recursive: true });
   for (const directory of ['root', 'state', 'root/kubelet']) {
     mkdirSync(place.path(directory), { recursive: true });
@@ -60,12 +60,12 @@ test('check works for a user who may not look at the node, and says what was not
   daemon.child.kill('SIGTERM');
   await daemon.ended();
   assert.equal(exitCode, 0, `${stdout}${stderr}`);
-  assert.match(stdout, /^note: the node answers only root: what it has already, .* is not looked at$/m);
+  assert.match(stdout, /^note: the node answers only root: existing pods, .* are not checked$/m);
   assert.match(stdout, /^note: \S+\/root\/kubelet may not be looked at by this user: .* that of \S+$/m);
   assert.match(stdout, /^checked 1 Pod: no problems, 2 notes$/m);
 });
 
-test('a pod that waits for a device is listed with the reason, in time, and can be deleted', async () => {
+test('a pod that waits for a device is listed with the reason and can be deleted', async () => {
   const daemon = await place.startDaemon();
   await place.loadImage();
   const file = place.file('gpu.yaml', gpu('gpu'));
@@ -91,7 +91,7 @@ test('a pod that waits for a device is listed with the reason, in time, and can 
   await daemon.ended();
 });
 
-test('a pod in the place of one that ends slowly is taken and listed at once', async () => {
+test('a pod that replaces a slowly ending one is accepted and listed at once', async () => {
   const daemon = await place.startDaemon();
   await place.loadImage();
   const stubborn = podManifest('slow', 'trap "" TERM; while :; do sleep 0.2; done').replace(
@@ -116,7 +116,7 @@ test('a pod in the place of one that ends slowly is taken and listed at once', a
   await daemon.ended();
 });
 
-test('a port of the host that is taken is named with its holder, before and after', async (context) => {
+test('a host port in use is reported with its user by check, apply and events', async (context) => {
   const daemon = await place.startDaemon();
   await place.loadImage();
   const port = await freePort();

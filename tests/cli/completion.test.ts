@@ -1,4 +1,4 @@
-/** Completion in real shells: `podwright completion` in bash, and in zsh and fish where these are there; the protocol anywhere. */
+/** Completion: the protocol of `podwright __complete`, and the scripts in bash, and in zsh and fish if installed. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** The flags that choose the node, as they are typed. */
+/** The flags that select the node. */
 const node = () => `--root ${place.path('root')} --state ${place.path('state')}`;
 const environment = () => ({
   ...process.env,
@@ -45,7 +45,7 @@ const environment = () => ({
 const shell = (program: string, ...args: string[]) =>
   execFileSync(program, args, { encoding: 'utf8', cwd: place.path('input/work'), env: environment() });
 
-/** The words that `podwright __complete` offers. */
+/** The completions of `podwright __complete`. */
 async function offered(...words: string[]): Promise<string[]> {
   const out = await place.ok(
     '__complete',
@@ -59,19 +59,19 @@ async function offered(...words: string[]): Promise<string[]> {
   return out.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0]!]));
 }
 
-/** The same once it is as expected: a node that is busy, as while tests run, may not answer in the time that a shell waits. */
-async function eventually<T>(ask: () => T | Promise<T>, expected: T): Promise<void> {
+/** Repeats `read` until it returns `expected`: a busy node may answer too late for the completion timeout. */
+async function eventually<T>(read: () => T | Promise<T>, expected: T): Promise<void> {
   let last: T | undefined;
-  const isThere = async () => {
-    last = await ask();
+  const isEqual = async () => {
+    last = await read();
     return isDeepStrictEqual(last, expected);
   };
-  await place.until(isThere, 20_000).catch(() => assert.deepEqual(last, expected));
+  await place.until(isEqual, 20_000).catch(() => assert.deepEqual(last, expected));
 }
 
 const offers = (words: string[], expected: string[]) => eventually(() => offered(...words), expected);
 
-test('names come from the node: pods of the namespace, their containers, images', async () => {
+test('names of pods, containers and images are read from the node', async () => {
   await offers(['logs', 'w'], ['web', 'worker']);
   await offers(['delete', 'web', ''], ['worker']);
   await offers(['logs', '-n', 'team', ''], ['there']);
@@ -88,7 +88,7 @@ test('names come from the node: pods of the namespace, their containers, images'
   await offers(['cp', 'web:/etc'], []);
 });
 
-test('without a node there are no names, and no words about it', () => {
+test('without a node there are no names and no errors', () => {
   const started = process.hrtime.bigint();
   const args = [bundle.program, '__complete', '--', '--state', '/no/such', 'logs', ''];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
@@ -100,7 +100,7 @@ test('without a node there are no names, and no words about it', () => {
   assert.deepEqual([wrong.status, wrong.stdout, wrong.stderr], [0, '', '']);
 });
 
-/** What bash puts into COMPREPLY for a command line with the cursor at its end. */
+/** The COMPREPLY of bash for a command line with the cursor at its end. */
 function bash(line: string): string[] {
   const script = `source <(podwright completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}
     compopt() { echo "compopt $*"; }; _podwright; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -109,7 +109,7 @@ function bash(line: string): string[] {
     .filter((word) => word !== '');
 }
 
-test('bash', async () => {
+test('bash completes commands, names and files', async () => {
   await eventually(() => bash('podwright imag'), ['images']);
   await eventually(() => bash(`podwright ${node()} logs w`), ['web', 'worker']);
   await eventually(() => bash(`podwright ${node()} logs --namespace=t`), ['team']); // bash breaks words at =
@@ -120,7 +120,7 @@ test('bash', async () => {
   await eventually(() => bash(`podwright ${node()} cp web:/etc/hosts `).sort(), copied);
 });
 
-test('bash completes what a person types', () => {
+test('bash completes typed words', () => {
   const typed = `source <(podwright completion bash)\npodwright ima\t --dig\t; echo ended\nexit\n`;
   const { stdout } = spawnSync('script', ['-qfec', 'stty cols 1000; bash --norc --noprofile -i', '/dev/null'], {
     ...{
@@ -136,7 +136,7 @@ test('bash completes what a person types', () => {
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 
-test('zsh and fish read their scripts, and fish offers what the node has, where they are installed', async () => {
+test('zsh and fish, if installed, complete commands and names', async () => {
   if (has('zsh')) {
     const script = `autoload -Uz compinit; compinit -u -D; source <(podwright completion zsh)
       _describe() { print -rl -- "\${(@P)2}"; }; words=(podwright ${node()} rmi ''); CURRENT=$#words; _podwright

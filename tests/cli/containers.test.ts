@@ -17,7 +17,7 @@ const container = (name: string, script: string, rest = '') =>
 const pod = (metadata: string, spec: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata: {${metadata}}\nspec:\n  terminationGracePeriodSeconds: 1\n${spec}---\n`;
 
-/** A server with a file to serve, beside a second container; a shell on a terminal; and a pod elsewhere that is not restarted. */
+/** Three pods: a file server with a second container, a shell on a terminal, and a pod in another namespace that is not restarted. */
 const PODS = [
   pod(
     'name: web, labels: {app: web}',
@@ -45,39 +45,39 @@ after(async () => {
   bundle.remove();
 });
 
-/** Runs a command; what it prints on both outputs, and its exit code. */
-async function said(...args: string[]): Promise<[number | null, string, string]> {
+/** Runs a command and returns its exit code, standard output and standard error. */
+async function callWith(...args: string[]): Promise<[number | null, string, string]> {
   const { code, out, err } = await place.call(...args);
   return [code, out, err];
 }
 
 const DEFAULTED = 'Defaulted container "server" out of: server, side, prepare (init)\n';
 
-/** A command on a terminal of its own; `rest` runs in the same shell afterwards. */
+/** Starts a command on a new terminal. `rest` runs afterwards in the same shell. */
 function onTerminal(args: string[], rest = '', term = 'xterm-kitty'): StartedProgram {
   const command = `export TERM=${term}; ${place.command(...args).join(' ')}; ${rest}`;
   return place.startProgram('script', '-qfec', command, '/dev/null');
 }
 
-test('logs are those of the container that is named, annotated or first, and the first is told', async () => {
-  assert.deepEqual(await said('logs', 'web'), [0, 'one\ntwo\n', DEFAULTED]);
-  assert.deepEqual(await said('logs', 'pod/web', 'side'), [0, 'side\n', '']);
-  assert.deepEqual(await said('logs', 'web', '-c', 'prepare'), [0, 'prepared\n', '']);
-  assert.deepEqual(await said('logs', 'duo', '-n', 'team-a'), [0, 'second\n', '']);
-  assert.deepEqual(await said('logs', 'web', 'server', '--tail', '1'), [0, 'two\n', '']);
-  assert.deepEqual(await said('logs', 'web', 'server', '--limit-bytes', '5'), [0, 'one\nt', '']);
-  assert.deepEqual(await said('logs', 'web', 'server', '--since-time', '2999-01-01T00:00:00Z'), [0, '', '']);
+test('logs are of the named, the annotated or the first container, and a default is reported', async () => {
+  assert.deepEqual(await callWith('logs', 'web'), [0, 'one\ntwo\n', DEFAULTED]);
+  assert.deepEqual(await callWith('logs', 'pod/web', 'side'), [0, 'side\n', '']);
+  assert.deepEqual(await callWith('logs', 'web', '-c', 'prepare'), [0, 'prepared\n', '']);
+  assert.deepEqual(await callWith('logs', 'duo', '-n', 'team-a'), [0, 'second\n', '']);
+  assert.deepEqual(await callWith('logs', 'web', 'server', '--tail', '1'), [0, 'two\n', '']);
+  assert.deepEqual(await callWith('logs', 'web', 'server', '--limit-bytes', '5'), [0, 'one\nt', '']);
+  assert.deepEqual(await callWith('logs', 'web', 'server', '--since-time', '2999-01-01T00:00:00Z'), [0, '', '']);
   const everything = '[pod/web/prepare] prepared\n[pod/web/server] one\n[pod/web/server] two\n[pod/web/side] side\n';
-  assert.deepEqual(await said('logs', 'web', '--all-containers', '--prefix'), [0, everything, '']);
-  const [code, out] = await said('logs', '-l', 'app=web', '--prefix', '--tail', '1');
+  assert.deepEqual(await callWith('logs', 'web', '--all-containers', '--prefix'), [0, everything, '']);
+  const [code, out] = await callWith('logs', '-l', 'app=web', '--prefix', '--tail', '1');
   assert.equal(code, 0);
   assert.match(out, /^\[pod\/web\/server\] two$/m);
   assert.match(await place.ok('logs', 'web', 'side', '--timestamps'), /^\d{4}-\d\d-\d\dT\S+ side\n$/);
 });
 
-test('logs that cannot be had are an error that says why, and where else to look', async () => {
+test('logs that cannot be read are an error with the reason and a hint', async () => {
   const check = async (args: string, expected: RegExp) => {
-    const [code, , err] = await said('logs', ...args.split(' '));
+    const [code, , err] = await callWith('logs', ...args.split(' '));
     assert.equal(code, 1, args);
     assert.match(err, expected);
     assert.doesNotMatch(err, /[0-9a-f]{64}|ENOENT/);
@@ -96,10 +96,10 @@ test('logs that cannot be had are an error that says why, and where else to look
   );
 });
 
-test('exec takes a plain command, passes exit codes on, and tells 126 and 127 as a shell does', async () => {
-  assert.deepEqual(await said('exec', 'web', '-c', 'side', 'echo', '-c', 'x', '-n'), [0, '-c x -n\n', '']);
-  assert.deepEqual(await said('exec', 'web', 'ls', '-a', '/www'), [0, '.\n..\nindex.html\n', DEFAULTED]);
-  assert.deepEqual(await said('exec', 'pod/web', '-c', 'side', '--', 'sh', '-c', 'exit 7'), [7, '', '']);
+test('exec accepts a command without --, passes exit codes on, and returns 126 and 127 as a shell does', async () => {
+  assert.deepEqual(await callWith('exec', 'web', '-c', 'side', 'echo', '-c', 'x', '-n'), [0, '-c x -n\n', '']);
+  assert.deepEqual(await callWith('exec', 'web', 'ls', '-a', '/www'), [0, '.\n..\nindex.html\n', DEFAULTED]);
+  assert.deepEqual(await callWith('exec', 'pod/web', '-c', 'side', '--', 'sh', '-c', 'exit 7'), [7, '', '']);
   const missing = await place.call('exec', 'web', '-c', 'side', 'nope', '--help');
   assert.equal(missing.code, 127);
   assert.match(missing.err, /nope.*(?:not found|[Nn]o such file)/);
@@ -111,13 +111,13 @@ test('exec takes a plain command, passes exit codes on, and tells 126 and 127 as
   assert.match(bare.err, /the command is missing/);
 });
 
-/** Processes whose parent this is. */
+/** The child processes of a process. */
 function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return children === '' ? [] : children.split(' ').map(Number);
 }
 
-test('exec -it gives the command our TERM where it is well known, else xterm, and the terminal comes back', async () => {
+test('exec -it passes a well-known TERM, or else xterm, and restores the terminal', async () => {
   const run = async (term: string, command: string, rest = '') => {
     const terminal = onTerminal(['exec', '-it', 'web', '-c', 'side', '--', 'sh', '-c', `'${command}'`], rest, term);
     return (await terminal.ended()).out;
@@ -139,14 +139,14 @@ test('exec -it gives the command our TERM where it is well known, else xterm, an
   assert.match(out, /\n? icanon/);
 });
 
-test('attach joins the shell of the container, Ctrl-P Ctrl-Q leaves it running, and the terminal comes back', async () => {
+test('attach -it connects to the shell of the container, Ctrl-P Ctrl-Q detaches, and the terminal is restored', async () => {
   const terminal = onTerminal(['attach', '-it', 'shell'], 'echo "left $?"; stty -a | grep -o " -\\?icanon"');
-  await terminal.until(/Ctrl-P Ctrl-Q leaves/);
+  await terminal.until(/Ctrl-P Ctrl-Q detaches/);
   terminal.type('kept=4; echo $((kept + 1))0\r');
   await terminal.until(/^50\r/m);
   terminal.type('sh -c "echo run""ning; sleep 60"\r');
   await terminal.until(/^running\r$/m);
-  terminal.type('\x03'); // for the command in the container, not for us
+  terminal.type('\x03'); // ends the command in the container, not podwright
   terminal.type('echo $((kept + 2))0\r');
   await terminal.until(/^60\r$/m);
   terminal.type('\x10\x11');
@@ -157,21 +157,21 @@ test('attach joins the shell of the container, Ctrl-P Ctrl-Q leaves it running, 
   await again.until(/Ctrl-P/);
   again.type('echo $((kept + 3))0\r');
   await again.until(/^70\r$/m);
-  again.type('\x04'); // the shell's end, and so the container's
+  again.type('\x04'); // ends the shell and so the container
   assert.equal((await again.ended()).code, 0);
 });
 
-test('attach passes a pipe on with its end, and ends with the container', async () => {
+test('attach passes a pipe on and fails for an unknown container', async () => {
   const attached = place.start('attach', '-i', '-n', 'team-a', 'duo');
   attached.child.stdin!.write('from outside\n');
   await attached.until(/^from outside$/m);
   attached.child.kill('SIGINT');
   assert.equal((await attached.ended()).signal, 'SIGINT');
-  const [, , err] = await said('attach', '-it', 'web', '-c', 'none');
+  const [, , err] = await callWith('attach', '-it', 'web', '-c', 'none');
   assert.match(err, /pod web has no container none/);
 });
 
-test('debug adds a container that sees the processes of another, joins it, and leaves it to be seen', async () => {
+test('debug adds a container that sees the processes of its target, attaches to it, and keeps it for inspection', async () => {
   const script = 'read line; echo $line; ps | grep -c "[h]ttpd"; exit 3';
   const image = `--image=${exampleImage}`;
   const joined = place.start('debug', 'web', '-i', image, '-c', 'look', '--target', 'server', '--', 'sh', '-c', script);
@@ -180,7 +180,7 @@ test('debug adds a container that sees the processes of another, joins it, and l
   assert.equal(out, 'from outside\n1\n');
   assert.equal(await place.ok('logs', 'web', 'look'), 'from outside\n1\n');
   assert.match(await place.ok('describe', 'web'), /Ephemeral Containers:\n {2}look:[\s\S]*Exit Code: +3/);
-  const [code, , err] = await said('debug', 'web', image, '-c', 'lost', '--target', 'none');
+  const [code, , err] = await callWith('debug', 'web', image, '-c', 'lost', '--target', 'none');
   assert.equal(code, 1);
   assert.match(err, /targetContainerName: the pod has no container "none"; it has prepare, server, side/);
 });
@@ -193,7 +193,7 @@ test('cp takes files and directories both ways', async () => {
   const side = (...args: string[]) => place.ok('cp', '-c', 'side', ...args);
   await side(from, 'web:/copy');
   assert.equal(await place.ok('exec', 'web', '-c', 'side', '/copy/run.sh'), 'ran\n');
-  await side(`${from}/run.sh`, 'default/web:/copy/deep'); // a directory that is there
+  await side(`${from}/run.sh`, 'default/web:/copy/deep'); // an existing directory
   const to = place.path('input', 'back');
   await side('web:/copy', to);
   assert.deepEqual(readdirSync(to).sort(), ['deep', 'run.sh']);
@@ -201,12 +201,12 @@ test('cp takes files and directories both ways', async () => {
   assert.equal(statSync(`${to}/deep/run.sh`).mode & 0o777, 0o755);
   await side('pod/web:copy/run.sh', place.path('input', 'one'));
   assert.equal(statSync(place.path('input', 'one')).mode & 0o777, 0o755);
-  assert.match((await said('cp', 'web:/none', to))[2], /tar.*none.*[Nn]o such file/);
-  assert.match((await said('cp', '-c', 'side', `${from}/none`, 'web:/x'))[2], /copy \S+none to web:\/x: /);
-  assert.match((await said('cp', from, to))[2], /in a pod; one must be POD:PATH/);
+  assert.match((await callWith('cp', 'web:/none', to))[2], /tar.*none.*[Nn]o such file/);
+  assert.match((await callWith('cp', '-c', 'side', `${from}/none`, 'web:/x'))[2], /copy \S+none to web:\/x: /);
+  assert.match((await callWith('cp', from, to))[2], /in a pod; one must be POD:PATH/);
 });
 
-test('cp writes nothing but what was asked for, whatever the tar in the container sends', async () => {
+test('cp writes only requested files, even if the tar in the container is malicious', async () => {
   const side = (...args: string[]) => place.ok('exec', 'web', '-c', 'side', '--', ...args);
   await side(
     'sh',
@@ -220,12 +220,12 @@ test('cp writes nothing but what was asked for, whatever the tar in the containe
     const put = place.start('exec', '-i', 'web', '-c', 'side', '--', 'sh', '-c', 'cat > /evil.tar');
     put.child.stdin!.end(archive);
     assert.equal((await put.ended()).code, 0);
-    return said('cp', '-c', 'side', 'web:/data', to);
+    return callWith('cp', '-c', 'side', 'web:/data', to);
   };
   for (const name of ['../secret', './data/../../secret', secret, '/tmp/podwright-evil']) {
     const [code, , err] = await attack([{ name, body: 'evil' }]);
     assert.equal(code, 1, err);
-    assert.match(err, /which was not asked for/);
+    assert.match(err, /which was not requested/);
   }
   const [code, , err] = await attack([
     { name: './data/out', flag: '2', link: place.path('input') },
@@ -235,29 +235,29 @@ test('cp writes nothing but what was asked for, whatever the tar in the containe
     { name: './data/out/secret', body: 'kept below' },
   ]);
   assert.equal(code, 0, err);
-  assert.match(err, /: \^\[\[31mred is a symbolic link to \/etc: left out/);
-  assert.match(err, /disk is a device: left out/);
+  assert.match(err, /: \^\[\[31mred is a symbolic link to \/etc: skipped/);
+  assert.match(err, /disk is a device: skipped/);
   assert.equal(statSync(`${to}/suid`).mode & 0o7777, 0o755);
   assert.equal(readFileSync(`${to}/out/secret`, 'utf8'), 'kept below');
   const [huge, , hugeError] = await attack([{ name: './data/huge', pax: { size: String(2 ** 52) } }]);
   assert.equal(huge, 1);
-  assert.match(hugeError, /huge has 4503599627370496 bytes, and \S+ has room for/);
+  assert.match(hugeError, /huge has 4503599627370496 bytes, but \S+ has only/);
   assert.equal(readFileSync(secret, 'utf8'), 'untouched');
   assert.equal(existsSync('/tmp/podwright-evil'), false);
   await side('rm', '/bin/tar');
-  const [, , without] = await said('cp', '-c', 'side', 'web:/data', to);
+  const [, , without] = await callWith('cp', '-c', 'side', 'web:/data', to);
   assert.match(without, /container side of pod web has no tar, which cp needs; .* -- cat PATH'/);
   await side('mv', '/bin/tar.kept', '/bin/tar');
 });
 
-/** What a server on a port of this host answers. */
+/** The answer of a server on a port of this host. */
 async function request(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /index.html HTTP/1.0\r\n\r\n');
   return text(socket);
 }
 
-test('port-forward reaches several ports, also after a reset and a restart of the container, until Ctrl-C', async () => {
+test('port-forward forwards several ports, even after a reset and a restart of the container, until Ctrl-C', async () => {
   const forward = place.start('port-forward', 'pod/web', ':http', ':81');
   const port = Number((await forward.until(/^Forwarding from 127\.0\.0\.1:(\d+) -> 80$/m))[1]);
   const closed = Number((await forward.until(/^Forwarding from 127\.0\.0\.1:(\d+) -> 81$/m))[1]);
@@ -269,18 +269,18 @@ test('port-forward reaches several ports, also after a reset and a restart of th
   assert.match(await request(port), /hello/);
   assert.equal(await request(closed).catch(() => ''), '');
   await forward.until(/port 81 of pod web: no process listens there/);
-  const [, out] = await said('restart', 'web', '-c', 'server');
+  const [, out] = await callWith('restart', 'web', '-c', 'server');
   assert.match(out, /^container server of pod web runs again, restarted once in all\n$/);
   await place.until(async () => (await request(port).catch(() => '')).includes('hello'));
   const taken = await place.call('port-forward', 'web', `${port}:80`);
-  assert.match(taken.err, /another program does; 'podwright port-forward web :80' takes a free one/);
+  assert.match(taken.err, /the port is in use; 'podwright port-forward web :80' picks a free one/);
   forward.child.kill('SIGINT');
   assert.equal((await forward.ended()).code, 0);
 });
 
-test('restart starts the containers anew, counts it, says so in an event, and refuses where that cannot be', async () => {
+test('restart starts the containers again, increments their count, emits an event, and refuses pods that do not restart', async () => {
   const before = (await place.pods()).find(({ metadata }) => metadata.name === 'web')!;
-  const [code, out, err] = await said('restart', 'web');
+  const [code, out, err] = await callWith('restart', 'web');
   assert.equal(code, 0, err);
   assert.match(out, /^container server of pod web runs again, restarted twice|restarted 2 times in all$/m);
   assert.match(out, /^container side of pod web runs again, restarted once in all$/m);
@@ -288,13 +288,13 @@ test('restart starts the containers anew, counts it, says so in an event, and re
   assert.equal(now.metadata.uid, before.metadata.uid);
   assert.equal(now.status!.podIP, before.status!.podIP);
   assert.match(await place.ok('events'), /Restart of container side was requested, will be restarted/);
-  const [refused, , why] = await said('restart', 'duo', '-n', 'team-a');
+  const [refused, , why] = await callWith('restart', 'duo', '-n', 'team-a');
   assert.equal(refused, 1);
   assert.match(why, /restartPolicy is Never, so what is stopped would not start again/);
-  assert.match((await said('restart', 'web', '-c', 'prepare'))[2], /init container, which runs once/);
+  assert.match((await callWith('restart', 'web', '-c', 'prepare'))[2], /init container, which runs once/);
 });
 
-test('logs of several are followed together, and port-forward ends with its pod', async () => {
+test('several logs are followed at once, and port-forward ends with its pod', async () => {
   const follow = place.start('logs', '-f', '-l', 'app=web', '--all-containers', '--prefix');
   await follow.until(/^\[pod\/web\/server\] two$/m);
   const forward = place.start('port-forward', 'web', ':80');

@@ -1,4 +1,4 @@
-/** Images by the command line, as people who know docker and crictl use it. */
+/** The image commands. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -24,11 +24,11 @@ after(async () => {
 
 const names = async () =>
   (await place.json<{ repoTags: string[] }[]>('images')).flatMap(({ repoTags }) => repoTags).sort();
-/** Runs a command in a shell, for pipes; `$podwright` is ours. */
+/** Runs a shell script in which `podwright` calls the tested command. */
 const shell = (script: string) =>
   place.startProgram('bash', '-c', `podwright() { ${place.command().join(' ')} "$@"; }; ${script}`).ended();
 
-test('load tells the names that the archive gives, from a file, -i, a redirection and a pipe', async () => {
+test('load prints the names in an archive from a file, -i, a redirection and a pipe', async () => {
   assert.equal(await place.ok('load', bundle.image), `loaded ${exampleImage}\n`);
   assert.equal(await place.ok('load', '-i', bundle.image, '--name', 'r.test/app:1'), 'loaded r.test/app:1\n');
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('load tells the names that the archive gives, from a file, -i, a redirectio
   assert.doesNotMatch(broken.err, /\/proc\//);
 });
 
-test('images shows short ids, digests on demand, and what is asked for at 60 columns', async () => {
+test('images shows short ids, digests on request, and fits on narrow terminals', async () => {
   const [{ id } = { id: '' }] = await place.json<{ id: string }[]>('images');
   assert.equal(await place.ok('images', '-q'), `${id.slice(7, 20)}\n`);
   assert.match(await place.ok('images', '--digests'), /r\.test\/app:1 +sha256:[0-9a-f]{64} +[0-9a-f]{13} /);
@@ -69,7 +69,7 @@ test('images shows short ids, digests on demand, and what is asked for at 60 col
   }
 });
 
-test('save writes to a file or a pipe, and leaves nothing half done', async () => {
+test('save writes to a file or a pipe and leaves no partial files', async () => {
   const file = place.path('input', 'saved.tar');
   assert.match(
     await place.ok('save', exampleImage, 'r.test/app:1', '-o', file),
@@ -80,7 +80,7 @@ test('save writes to a file or a pipe, and leaves nothing half done', async () =
   const piped = await shell(`podwright save ${exampleImage} | podwright load --name r.test/again:1`);
   assert.deepEqual([piped.code, piped.out], [0, 'loaded r.test/again:1\n'], piped.err);
   await place.ok('rmi', 'r.test/again:1');
-  await shell(`TMPDIR=${place.path('input')} podwright save ${exampleImage} | head -c 10`); // and nothing of it stays, see below
+  await shell(`TMPDIR=${place.path('input')} podwright save ${exampleImage} | head -c 10`); // its temporary file is removed, as checked below
   const entries = execFileSync('tar', ['-tf', file], { encoding: 'utf8' });
   for (const name of ['oci-layout', 'index.json', 'manifest.json']) assert.ok(entries.includes(`${name}\n`));
 
@@ -88,13 +88,13 @@ test('save writes to a file or a pipe, and leaves nothing half done', async () =
   assert.equal(unknown.code, 1);
   assert.match(unknown.err, /no\/such:1/);
   const terminal = await shell(`script -qfec '${place.command('save', exampleImage).join(' ')}' /dev/null`);
-  assert.match(terminal.out, /not for a terminal.*-o FILE/);
+  assert.match(terminal.out, /standard output is a terminal.*-o FILE/);
   const lost = await place.call('save', exampleImage, '-o', '/no/such/directory/x.tar');
   assert.match(lost.err, /\/no\/such\/directory\/x\.tar: .*no such file or directory/);
   assert.deepEqual(readdirSync(place.path('input')), ['saved.tar']);
 });
 
-test('a full disk leaves no half archive', async () => {
+test('a full disk leaves no partial archive', async () => {
   const mount = place.path('input', 'small');
   execFileSync('mkdir', [mount]);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', mount]);
@@ -114,12 +114,12 @@ test('a full disk leaves no half archive', async () => {
   }
 });
 
-test('rmi takes a name off, and removes an image that pods use only by force', async () => {
+test('rmi removes a name, and an image in use only with --force', async () => {
   assert.deepEqual(await names(), [exampleImage, 'r.test/app:1', 'r.test/app:2', 'r.test/app:3']);
   assert.equal(await place.ok('rmi', 'r.test/app:1', 'r.test/app:2'), 'untagged r.test/app:1\nuntagged r.test/app:2\n');
   await place.ok('apply', place.file('pod.yaml', podManifest('user', forever)));
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
-  // other names can go while a pod runs
+  // other names can be removed while a pod runs
   assert.equal(await place.ok('rmi', 'r.test/app:3'), 'untagged r.test/app:3\n');
   for (const reference of [exampleImage, (await place.ok('images', '-q')).trim()]) {
     const { code, err } = await place.call('rmi', reference);
@@ -130,11 +130,11 @@ test('rmi takes a name off, and removes an image that pods use only by force', a
   assert.match((await place.call('rmi', 'no/such:1')).err, /no such image: no\/such:1; 'podwright images' lists them/);
 });
 
-test('prune removes what no pod uses, and says what that freed', async () => {
+test('prune removes unused images and prints the freed space', async () => {
   await place.ok('load', bundle.image, '--name', 'r.test/other:1');
   assert.match(await place.ok('prune', '--all', '--dry-run'), /^0 images of 0 B/);
   await place.ok('delete', 'user', '--force');
-  assert.match(await place.ok('prune'), /^0 images removed, 0 B freed; with --all/);
+  assert.match(await place.ok('prune'), /^0 images removed, 0 B freed; --all/);
   assert.match(
     await place.ok('prune', '--all', '--dry-run'),
     /would remove .*r\.test\/other:1.*\n1 image of .*nothing was removed/,

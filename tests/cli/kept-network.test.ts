@@ -1,4 +1,4 @@
-/** The network of a node is chosen at its first start: a configuration that another program installs moves no pods. */
+/** A node keeps the network of its first start, even if another program installs a CNI configuration. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -18,7 +18,7 @@ after(async () => {
   bundle.remove();
 });
 
-test("Podman's configuration leaves the pods on the node's bridge, also after a restart, and is reported", async () => {
+test("with Podman's configuration, pods stay on the node's bridge, even after a restart, and the configuration is reported", async () => {
   await place.startDaemon();
   const addressOf = async (name: string) => {
     await place.ok('run', '--detach', place.file(`${name}.yaml`, podManifest(name, forever)));

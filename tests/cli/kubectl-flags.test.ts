@@ -1,4 +1,4 @@
-/** Flags that kubectl has, too, mean what they mean there. */
+/** Flags have the same meaning as in kubectl. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -25,7 +25,7 @@ after(async () => {
 
 const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
 
-test('-n is the namespace of what a manifest leaves open, and what is elsewhere is refused', async () => {
+test('-n is the namespace of objects that name none, and objects of another namespace are refused', async () => {
   const file = place.file('open.yaml', configMap('name: open'));
   assert.equal(await place.ok('apply', '-n', 'team', '-f', file), 'configmap team/open created\n');
   assert.equal(await place.ok('apply', '-f', file), 'configmap default/open created\n');
@@ -41,7 +41,7 @@ test('-n is the namespace of what a manifest leaves open, and what is elsewhere 
   assert.match(run.err, /run --detach -n team \S+gone\.yaml\n.*describe gone -n team/);
 });
 
-test('wait takes several conditions, one after the other, and waits with -l for what is to be created', async () => {
+test('wait accepts several conditions, and waits with -l for the creation of objects', async () => {
   const met = 'pod/web condition met\n';
   const both = ['--for=condition=Ready', '--for=jsonpath={.status.phase}=Running'];
   assert.equal(await place.ok('wait', ...both, 'web'), met + met);
@@ -61,13 +61,13 @@ test('wait takes several conditions, one after the other, and waits with -l for 
   await place.fails(/timed out[\s\S]*no configmaps match/, 'wait', '--for=create', 'cm', '-l', 'app=no', '--timeout=0');
 });
 
-test('-n may stand before the verb', async () => {
+test('-n is accepted before the verb', async () => {
   const { code, err } = await place.call('-n', 'team', 'logs', 'web');
   assert.equal(code, 1);
   assert.match(err, /there is no pod web in the namespace team/);
 });
 
-test('-A means the objects of all namespaces, and no names', async () => {
+test('-A selects the objects of all namespaces and excludes names', async () => {
   const there = podManifest('there', forever).replace('{name: there}', '{name: there, namespace: team}');
   await place.ok('apply', place.file('there.yaml', there));
   const met = await place.ok('wait', '--for=condition=Ready', 'pods', '--all', '-A', '--timeout', '60s');
@@ -82,7 +82,7 @@ test('-A means the objects of all namespaces, and no names', async () => {
   assert.equal(await place.ok('delete', 'pod', '-n', 'team', '--all', '--force'), 'pod team/there deleted\n');
 });
 
-test('what kubectl refuses or reads as nothing is no more here', async () => {
+test('flags that kubectl refuses or ignores are refused or ignored here, too', async () => {
   await place.fails(/'--all'/, 'delete', 'pods', '--all', '-l', 'app=web');
   await place.fails(/there is no node nope/, 'top', 'node', 'nope');
   assert.match(await place.ok('events', '--types=Warning', '--types', 'Normal'), /Container started/);
@@ -90,7 +90,7 @@ test('what kubectl refuses or reads as nothing is no more here', async () => {
   await place.ok('delete', 'cm', 'late', '--grace-period=-1');
 });
 
-test('what a script has in a variable that is not set is neither a selector nor a namespace', async () => {
+test('an empty selector or namespace, as from an unset variable, counts as not given', async () => {
   const why = /-l or --all/;
   for (const chosen of [
     ['pods', '-l', ''],
@@ -106,7 +106,7 @@ test('what a script has in a variable that is not set is neither a selector nor 
   assert.equal(await place.ok('delete', '-n', '', '-f', file), 'configmap elsewhere/unset deleted\n');
 });
 
-test('exec -t is for standard input, and -q leaves out what the command does not say', async () => {
+test('exec -t needs -i, and -q prints only the output of the command', async () => {
   const command = `${place.command('exec', '-t', 'web', '--', 'sh', '-c').join(' ')} 'cat; test -t 1 || echo plain'`;
   const { out } = await place.startProgram('script', '-qfec', command, '/dev/null').ended();
   assert.match(out, /-t without -i: .*so the command gets no terminal[\s\S]*^plain\r$/m);

@@ -1,4 +1,4 @@
-/** Holds what commands load: what is loaded is what they wait for. */
+/** Checks the modules that commands load, since loading delays them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 
-/** What a call of the bundle has loaded: our sources, packages of others, and modules of Node.js. */
+/** The modules loaded by a call of the bundle: our sources, third-party packages, and modules of Node.js. */
 type Loaded = { sources: string[]; packages: string[]; builtins: string[] };
 
 let bundle: Bundle;
@@ -18,12 +18,12 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-const TELL_BUILTINS =
+const REPORT_BUILTINS =
   "data:text/javascript,process.on('exit',()=>process.stderr.write('\\nloaded '+process.moduleLoadList+'\\n'))";
 
 async function load(directory: string, args: string[]): Promise<Loaded & { out: string }> {
   const coverage = mkdtempSync(join(directory, 'coverage-'));
-  const command = [process.execPath, '--import', TELL_BUILTINS, bundle.program, ...args];
+  const command = [process.execPath, '--import', REPORT_BUILTINS, bundle.program, ...args];
   const { code, out, err } = await new StartedProgram(command, { env: { NODE_V8_COVERAGE: coverage } }).ended();
   assert.equal(code, 0, err);
   const [file] = globSync(join(coverage, '*.json'));
@@ -41,7 +41,7 @@ async function load(directory: string, args: string[]): Promise<Loaded & { out: 
   return { out, sources, packages: [...new Set(packages)], builtins };
 }
 
-/** The sources that are loaded along with one, because it names them at its beginning or those do which it names. */
+/** The sources that are loaded with a source through its static imports. */
 function sourcesWith(source: string): string[] {
   const directory = join(bundle.program, '..');
   const sourcesOf = (script: string) =>
@@ -56,7 +56,7 @@ function sourcesWith(source: string): string[] {
   return [...loaded].flatMap(sourcesOf);
 }
 
-test('a lone node loads nothing for clusters and Docker, and nothing that is not used', () => {
+test('a standalone node does not load the modules for clusters, Docker and tracing', () => {
   for (const daemon of ['cli/src/daemon/node.ts', 'cli/src/daemon/kubelet-command.ts']) {
     const sources = sourcesWith(daemon);
     assert.ok(sources.some((path) => path.includes('kubelet/src/kuberuntime/')));
@@ -70,11 +70,11 @@ test('a lone node loads nothing for clusters and Docker, and nothing that is not
   }
 });
 
-test('commands begin with compiled code, which daemons would keep in memory', async () => {
-  const tell =
+test('commands use the compile cache, which daemons would keep in memory', async () => {
+  const reporter =
     "data:text/javascript,import{getCompileCacheDir}from'node:module';process.on('exit',()=>console.error('compiled',getCompileCacheDir()))";
   const compiled = async (...flags: string[]) => {
-    const command = [process.execPath, ...flags, '--import', tell, bundle.program, 'node', '--help'];
+    const command = [process.execPath, ...flags, '--import', reporter, bundle.program, 'node', '--help'];
     const { code, err } = await new StartedProgram(command, { env: { NODE_COMPILE_CACHE: '' } }).ended();
     assert.equal(code, 0, err);
     return /^compiled (.*)$/m.exec(err)?.[1];
@@ -120,7 +120,7 @@ test('commands load only what they need', async (t) => {
     'node-paths.ts',
     'read-text.ts',
   ]);
-  // what `import` would load of node:http and node:fs, and what a call of a node does without
+  // modules that importing node:http and node:fs would load, and that a call of a node does not need
   const late = ['internal/deps/undici/undici', 'internal/fs/streams', 'tls', 'fs/promises', 'http', 'readline'];
   assert.deepEqual(
     late.filter((name) => ps.builtins.includes(name)),
@@ -128,7 +128,7 @@ test('commands load only what they need', async (t) => {
   );
   assert.ok(ps.builtins.includes('net'));
 
-  // what only URLs, and starting a node, take of Node.js
+  // modules of Node.js that are needed only for URLs and for starting a node
   const manifest = join(directory, 'pod.yaml');
   writeFileSync(
     manifest,
@@ -142,7 +142,7 @@ test('commands load only what they need', async (t) => {
   );
   assert.deepEqual(run.packages.sort(), ['commander', 'yaml']);
 
-  // a client reads the paths of its node from a file without its schema
+  // a client reads the paths of its node from the configuration without loading the schema
   const config = join(directory, 'config.toml');
   writeFileSync(config, `root = ${JSON.stringify(state)}\nstate = ${JSON.stringify(directory)}\n`);
   const configured = await load(directory, ['--config', config, 'ps']);

@@ -18,7 +18,7 @@ async function listen(context: TestContext, server: Server): Promise<number> {
 
 const serve = (context: TestContext, answer: RequestListener) => listen(context, createServer(answer));
 
-test('a manifest is fetched, through redirects too', async (context) => {
+test('a manifest is fetched, even through redirects', async (context) => {
   const port = await serve(context, ({ url }, response) => {
     if (url === '/a') response.writeHead(302, { location: '/b' }).end('elsewhere');
     else response.end(`text of ${url}`);
@@ -26,7 +26,7 @@ test('a manifest is fetched, through redirects too', async (context) => {
   assert.equal(Buffer.from(await fetchManifest(`http://127.0.0.1:${port}/a`)).toString(), 'text of /b');
 });
 
-test('what a server does wrong is told, and costs no more than a manifest may have', async (context) => {
+test('errors of a server are reported, and too large answers are cut off', async (context) => {
   const port = await serve(context, ({ url }, response) => {
     if (url === '/round') response.writeHead(301, { location: '/round' }).end();
     else if (url === '/file') response.writeHead(302, { location: 'file:///etc/passwd' }).end();
@@ -39,7 +39,7 @@ test('what a server does wrong is told, and costs no more than a manifest may ha
   const url = `http://127.0.0.1:${port}`;
   const table: [string, string, RegExp][] = [
     [`${url}/round`, 'unavailable', /more than 10 redirects$/],
-    [`${url}/file`, 'invalid_argument', /"file:\/\/\/etc\/passwd" is no http or https URL/],
+    [`${url}/file`, 'invalid_argument', /"file:\/\/\/etc\/passwd" is not an http or https URL/],
     [`${url}/large`, 'resource_exhausted', /larger than 4 MiB/],
     [`${url}/bomb`, 'resource_exhausted', /larger than 4 MiB/],
     [`${url}/cut`, 'unavailable', /get http.*\/cut: \S/],
@@ -48,15 +48,15 @@ test('what a server does wrong is told, and costs no more than a manifest may ha
     [
       'http://user:secret@[bad/x',
       'invalid_argument',
-      /^get http:\/\/\[bad\/x: "http:\/\/\[bad\/x" is no http or https URL$/,
+      /^get http:\/\/\[bad\/x: "http:\/\/\[bad\/x" is not an http or https URL$/,
     ],
-    ['https://[', 'invalid_argument', /no http or https URL/],
+    ['https://[', 'invalid_argument', /not an http or https URL/],
     ['http://no-such-host.invalid/', 'unavailable', /there is no such host$/],
   ];
   for (const [from, code, message] of table) await assert.rejects(fetchManifest(from), { code, message }, from);
 });
 
-test('a server whose certificate nobody vouches for is not believed, and one that is leads nowhere without TLS', async (context) => {
+test('a server with an untrusted certificate is refused, and so is a redirect to http', async (context) => {
   const directory = mkdtempSync('/tmp/manifest-url-');
   context.after(() => rmSync(directory, { recursive: true }));
   const certificates = new Certificates(directory);
@@ -76,5 +76,8 @@ test('a server whose certificate nobody vouches for is not believed, and one tha
   context.after(() => tls.setDefaultCACertificates(before));
   tls.setDefaultCACertificates([...before, certificates.read('authority.crt').toString()]);
   assert.equal(Buffer.from(await fetchManifest(url)).toString(), 'safe');
-  await assert.rejects(fetchManifest(`${url}/down`), { code: 'unavailable', message: /it leads from https to http:/ });
+  await assert.rejects(fetchManifest(`${url}/down`), {
+    code: 'unavailable',
+    message: /it redirects from https to the unprotected http:/,
+  });
 });

@@ -1,4 +1,4 @@
-/** Manifests as people have them: directories, several files, what only a cluster acts on, what is missing. */
+/** Manifests: directories, several files, objects that only a cluster handles, and missing references. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -22,11 +22,11 @@ const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {se
 const configMap = (name: string, data: string, more = '') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "${data}"}\n${more}`;
 
-/** A pod with these fields of its spec before what it needs to run. */
+/** A pod with these additional fields in its spec. */
 const podWith = (name: string, spec: string) =>
   podManifest(name, forever).replace('spec:\n', `spec:\n${spec.replaceAll(/^/gm, '  ')}\n`);
 
-test('check needs no node, names problems by file, line and field, and exits with 1 for them alone', async () => {
+test('check needs no node, reports problems with file, line and field, and returns 1 only for problems', async () => {
   const fine = place.file('fine.yaml', `${podManifest('fine', forever)}---\n${service}`);
   const good = await place.call('check', fine);
   assert.equal(good.code, 0, good.out + good.err);
@@ -56,7 +56,7 @@ test('check needs no node, names problems by file, line and field, and exits wit
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('a node takes directories and URLs, tells what it leaves out and ignores, and does nothing in a dry run', async () => {
+test('a node accepts directories and URLs, reports skipped objects and ignored fields, and changes nothing in a dry run', async () => {
   const daemon = await place.startDaemon();
   try {
     await place.loadImage();

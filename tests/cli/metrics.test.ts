@@ -1,4 +1,4 @@
-/** What the daemons count is told to a scraper. */
+/** The metrics of the daemons. */
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -37,18 +37,19 @@ function overSocket(socketPath: string): Promise<{ status: number | undefined; b
   });
 }
 
-test('a node tells the calls of its runtime and of its kubelet, over TCP and on its socket', async (context) => {
+test('a node serves the metrics of its runtime and kubelet over TCP and on its socket', async (context) => {
   const place = new NodePlace(bundle, '10.97.60.0/24');
   context.after(() => place.remove());
   const port = await freePort();
   const daemon = await place.startDaemon('--metrics-address', String(port), 'node');
-  const told = await scrape(port);
-  for (const expected of [SERVER, SERVER_SECONDS, CLIENT, CLIENT_ERRORS, CLIENT_SECONDS]) assert.match(told, expected);
+  const metrics = await scrape(port);
+  for (const expected of [SERVER, SERVER_SECONDS, CLIENT, CLIENT_ERRORS, CLIENT_SECONDS])
+    assert.match(metrics, expected);
   assert.match((await overSocket(place.path('state/node.sock'))).body, CLIENT);
   await stop(daemon);
 });
 
-test('without the setting the socket alone tells them', async (context) => {
+test('without metrics_address, metrics are served only on the socket', async (context) => {
   const place = new NodePlace(bundle, '10.97.61.0/24');
   context.after(() => place.remove());
   const daemon = await place.startDaemon('node');
@@ -56,7 +57,7 @@ test('without the setting the socket alone tells them', async (context) => {
   await stop(daemon);
 });
 
-test('a runtime and a kubelet of their own tell each its side', async (context) => {
+test('a separate runtime and kubelet each serve their own metrics', async (context) => {
   const place = new NodePlace(bundle, '10.97.62.0/24');
   context.after(() => place.remove());
   const [runtimePort, kubeletPort] = [await freePort(), await freePort()];

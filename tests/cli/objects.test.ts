@@ -1,4 +1,4 @@
-/** Listing, describing, marking, waiting for and deleting objects, as people know it from kubectl. */
+/** The commands for objects: get, describe, label, annotate, patch, wait, top, events and delete. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ after(async () => {
   bundle?.remove();
 });
 
-test('wait returns when the pods are as they should be, or tells why not', async () => {
+test('wait returns when the condition is met, or fails with the states', async () => {
   assert.equal(await place.ok('wait', '--for=condition=Ready', 'pod/web'), 'pod/web condition met\n');
   await place.ok('wait', '--for=jsonpath={.status.phase}=Failed', '-n', 'team-a', 'pods', '--all');
   await place.fails(
@@ -84,7 +84,7 @@ test('wait returns when the pods are as they should be, or tells why not', async
   await place.fails(/there is no pod nope/, 'wait', '--for=condition=Ready', 'nope');
 });
 
-test('get lists every kind, chosen by namespace, labels, fields and name', async () => {
+test('get lists all kinds by namespace, labels, fields and name', async () => {
   const check = async (words: string, expected: string) =>
     assert.equal(await place.ok('get', ...words.split(' '), '-o', 'name'), expected, words);
   await check('pods', 'pod/web\n');
@@ -151,10 +151,10 @@ test('get lists every kind, chosen by namespace, labels, fields and name', async
   );
   const columns = 'custom-columns=WHO:.metadata.name,IMAGE:spec.containers[*].image,NOT:{.no.such}';
   assert.match(await place.ok('get', 'pod', 'web', '-o', columns), /^WHO +IMAGE +NOT\nweb +\S+busybox:1 +<none>\n$/);
-  await place.fails(/must be such as wide, json/, 'get', 'pods', '-o', 'xml');
+  await place.fails(/must be one of wide, json/, 'get', 'pods', '-o', 'xml');
 });
 
-test('a selection without objects is no error, and said', async () => {
+test('an empty selection is reported but no error', async () => {
   for (const command of ['get pods', 'logs', 'describe pods']) {
     const { code, out, err } = await place.call(...command.split(' '), '-l', 'app=none');
     assert.deepEqual([code, out], [0, ''], command);
@@ -163,14 +163,14 @@ test('a selection without objects is no error, and said', async () => {
   assert.equal(await place.ok('wait', '--for=delete', 'pods', '-l', 'app=none'), '');
 });
 
-test('get tells changes as they come', async () => {
+test('get -w prints changes', async () => {
   const watching = place.start('get', 'pods', '-w', '-A', '-o', 'name', '-l', 'app=seen');
   await place.ok('label', 'pod/web', 'app=seen', '--overwrite');
   await place.until(() => watching.out.includes('pod/web'));
   watching.child.kill('SIGKILL');
 });
 
-test('labels and annotations are set, seen in the container, and stay over an apply', async () => {
+test('labels and annotations are set, visible in the container, and kept by an apply', async () => {
   const { uid } = (await place.json<Pod>('get', 'pod', 'web')).metadata;
   assert.equal(await place.ok('label', 'web', 'tier=front'), 'pod/web labeled\n');
   await place.fails(/tier is already "front"; --overwrite changes it/, 'label', 'web', 'tier=back');
@@ -190,7 +190,7 @@ test('labels and annotations are set, seen in the container, and stay over an ap
   assert.equal((await place.json<Pod>('get', 'pod', 'web')).metadata.uid, uid);
 });
 
-test('a readiness gate holds a pod back until somebody patches its status', async () => {
+test('a pod with a readiness gate is ready after a patch of its status', async () => {
   const gated = `apiVersion: v1\nkind: Pod\nmetadata: {name: gated}\nspec:\n  readinessGates: [{conditionType: example.com/open}]\n  containers:\n${container(forever)}`;
   await place.ok('apply', place.file('gated.yaml', gated));
   await place.ok('wait', '--for=condition=ContainersReady', 'pod/gated', '--timeout', '60s');
@@ -222,11 +222,11 @@ test('a readiness gate holds a pod back until somebody patches its status', asyn
   await place.fails(/\[0\]: test \/metadata\/labels\/a: the value is/, 'patch', 'gated', '--type', 'json', '-p', bad);
   await place.fails(/read --patch-file \/none: no such file or directory/, 'patch', 'gated', '--patch-file', '/none');
   await place.fails(/--patch-file \/dev\/zero: more than 3 MiB/, 'patch', 'gated', '--patch-file', '/dev/zero');
-  await place.fails(/by -p PATCH or by --patch-file FILE/, 'patch', 'gated');
+  await place.fails(/with -p PATCH or --patch-file FILE/, 'patch', 'gated');
   await place.ok('delete', 'gated', '--force');
 });
 
-test('patch --subresource resize changes what a running container may use', async () => {
+test('patch --subresource resize changes the limits of a running container', async () => {
   const sized = `apiVersion: v1\nkind: Pod\nmetadata: {name: sized}\nspec:\n  containers:\n${container(forever)}    resources: {limits: {cpu: 100m, memory: 32Mi}}\n`;
   await place.ok('apply', place.file('sized.yaml', sized));
   await place.ok('wait', '--for=condition=Ready', 'pod/sized', '--timeout', '60s');
@@ -244,7 +244,7 @@ test('patch --subresource resize changes what a running container may use', asyn
   await place.ok('delete', 'sized', '--force');
 });
 
-test('describe tells everything, and no secret', async () => {
+test('describe shows all details but no secrets', async () => {
   const text = await place.ok('describe', 'web');
   for (const line of [
     /^Node: +\S+\/[\d.]+$/m,
@@ -278,13 +278,13 @@ test('describe tells everything, and no secret', async () => {
   );
 });
 
-test('events are those of a namespace, an object, a type', async () => {
+test('events are selected by namespace and object', async () => {
   assert.match(await place.ok('events', '--for', 'pod/web'), /^LAST SEEN.*\n(.* pod\/web .*\n)+$/);
   assert.match(await place.ok('events', '-A'), /pod\/job/);
   assert.doesNotMatch(await place.ok('events'), /pod\/job/);
 });
 
-test('top tells what pods and the node use, in the units of kubectl', async () => {
+test('top shows the usage of pods and the node in the units of kubectl', async () => {
   assert.match(await place.ok('top', 'pods'), /^NAME +CPU\(cores\) +MEMORY\(bytes\)\nweb +\d+m +\d+Mi\n$/);
   assert.match(
     await place.ok('top', 'pod', '-A', '--containers', '--no-headers'),
@@ -293,7 +293,7 @@ test('top tells what pods and the node use, in the units of kubectl', async () =
   assert.match(await place.ok('top', 'node'), /^NAME.*\n\S+ +\d+m +\d+% +\d+Mi +\d+%\n$/);
 });
 
-test('labels and annotations outlive the node, and restart nothing', async () => {
+test('labels and annotations survive a restart of the node without container restarts', async () => {
   const before = (await place.json<Pod>('get', 'pod', 'web')).metadata;
   daemon.child.kill('SIGTERM');
   await daemon.ended();
@@ -305,7 +305,7 @@ test('labels and annotations outlive the node, and restart nothing', async () =>
   assert.equal(await place.ok('label', 'web', 'tier-'), 'pod/web unlabeled\n');
 });
 
-test('what a file of a person holds is neither patched nor deleted, and the file is named', async () => {
+test("objects of a user's file are neither patched nor deleted, and the file is named", async () => {
   const path = place.path('root/manifests/mine.yaml');
   writeFileSync(path, `apiVersion: v1\nkind: Pod\nmetadata: {name: mine}\nspec:\n  containers:\n${container(forever)}`);
   await place.ok('wait', '--for=create', 'pod/mine');
@@ -332,7 +332,7 @@ ${container(script, '    volumeMounts: [{name: data, mountPath: /data}, {name: b
   - {name: bare, persistentVolumeClaim: {claimName: bare}}
 `;
 
-test('what a pod claims outlives it and the node, until its volumes are deleted', async () => {
+test('claims outlive their pod until they are deleted with --volumes', async () => {
   const path = place.path('claiming.yaml');
   writeFileSync(path, claiming(`echo kept | tee /data/file > /bare/file; ${forever}`));
   await place.ok('apply', '-f', path);
@@ -360,7 +360,7 @@ test('what a pod claims outlives it and the node, until its volumes are deleted'
   assert.deepEqual(readdirSync(place.path('root/kubelet/claims/default')), []);
 });
 
-test('delete takes types, names, selectors and all', async () => {
+test('delete accepts types, names, selectors and --all', async () => {
   await place.fails(/delete: name a pod, a type/, 'delete', 'pods');
   assert.equal(await place.ok('delete', 'cm', 'conf'), 'configmap default/conf deleted\n');
   assert.equal(

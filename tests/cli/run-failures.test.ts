@@ -1,4 +1,4 @@
-/** What `podwright run` says and does when a pod cannot run, or the node goes away. */
+/** `podwright run` with pods that cannot run, or a node that stops. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, type TestContext, test } from 'node:test';
@@ -18,7 +18,7 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
   return place;
 }
 
-test('a pod that the node refuses is named with the reason, and run --detach fails', async (context) => {
+test('a refused pod is reported with the reason, and run --detach fails', async (context) => {
   const place = await makePlace(context, 1);
   const withPort = (name: string, port: number) =>
     `${podManifest(name, forever)}    ports: [{containerPort: 80, hostPort: ${port}}]\n`;
@@ -31,10 +31,10 @@ test('a pod that the node refuses is named with the reason, and run --detach fai
     err,
     /^b: NodePorts: .*node\(s\) didn't have free ports for the requested pod ports: port \d+\/TCP of the host is taken by pod default\/a$/m,
   );
-  assert.doesNotMatch(out, /go on running/);
+  assert.doesNotMatch(out, /keeps? running/);
 });
 
-test('a pod whose bandwidth cannot be read is refused, and can be deleted', async (context) => {
+test('a pod with an invalid bandwidth is refused and can be deleted', async (context) => {
   const place = await makePlace(context, 2);
   const manifest = podManifest('fast', forever).replace(
     '{name: fast}',
@@ -47,7 +47,7 @@ test('a pod whose bandwidth cannot be read is refused, and can be deleted', asyn
   assert.doesNotMatch(await place.ok('ps'), /fast/);
 });
 
-test('the node ends under a run: that is said, without a stack', async (context) => {
+test('the end of the node during a run is reported without a stack', async (context) => {
   const place = await makePlace(context, 3);
   const daemon = await place.startDaemon();
   const program = place.start('run', place.file('a.yaml', podManifest('a', 'sleep 2; touch /ready')));
@@ -61,7 +61,7 @@ test('the node ends under a run: that is said, without a stack', async (context)
   assert.doesNotMatch(err, /^ +at /m);
 });
 
-test('a node that run starts finds the configuration that was named relative to the working directory', async (context) => {
+test('a node started by run resolves a relative --config against the working directory', async (context) => {
   const place = await makePlace(context, 4);
   place.file('config.toml', 'log_level = "warn"\n');
   const file = place.file('a.yaml', podManifest('a', 'true', '  restartPolicy: Never\n'));

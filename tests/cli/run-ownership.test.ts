@@ -1,4 +1,4 @@
-/** `podwright run` removes what it made, and nothing else; `stop` and `status`. */
+/** `podwright run` removes only the objects that it has created. Also `stop` and `status`. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const names = async () => (await place.pods()).map(({ metadata }) => metadata.na
 const front = podManifest('front', forever, '  restartPolicy: Never\n');
 const job = podManifest('job', 'echo done', '  restartPolicy: Never\n');
 
-test('what stood before stays, and is not changed without being asked', async () => {
+test('existing objects are kept, and replaced only after a prompt or with --force', async () => {
   await place.startDaemon();
   const map = place.file('map.yaml', settings('one'));
   await place.ok('apply', map);
@@ -48,21 +48,21 @@ test('what stood before stays, and is not changed without being asked', async ()
   assert.match(refused.err, /configmap settings already exists with other content; --force replaces it/);
   assert.deepEqual(await names(), ['web']);
   const command = place.command('run', '--once', changed).join(' ');
-  const asked = async (answer: string) => {
+  const prompted = async (answer: string) => {
     const terminal = place.startProgram('script', '-qfec', command, '/dev/null');
     await terminal.until(/Replace\? \[y\/N\] /);
     terminal.type(answer);
     return terminal.ended();
   };
-  for (const answer of ['n\n', '\n', '\x04', '\x03']) assert.notEqual((await asked(answer)).code, 0);
-  assert.equal((await asked('y\n')).code, 0);
+  for (const answer of ['n\n', '\n', '\x04', '\x03']) assert.notEqual((await prompted(answer)).code, 0);
+  assert.equal((await prompted('y\n')).code, 0);
   const forced = await place.call('run', '--once', '--force', map, place.path('input/job.yaml'));
   assert.equal(forced.code, 0, forced.err);
   assert.match(forced.err, /^configmap settings existed before this run, replaced, and will be kept$/m);
   assert.equal(applied('configmap', 'settings'), true);
 });
 
-test('status tells what runs where, stop ends it, and the next start begins the pods again that had not ended', async () => {
+test('status shows the node, stop stops it, and the next start runs the pods that had not ended', async () => {
   const status = await place.json<Record<string, unknown>>('status');
   const { running, root, state, pods, pid } = status;
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('status tells what runs where, stop ends it, and the next start begins the 
   await session.until(/^front +\S+ +Running/m);
 
   const out = await place.ok('stop');
-  assert.match(out, /^pod default\/front deleted$/m); // as the run itself deletes it at its end
+  assert.match(out, /^pod default\/front deleted$/m); // as the run itself does at its end
   assert.match(out, /^the node has stopped; its next start also starts (mine, web|web, mine)$/m);
   assert.throws(() => process.kill(pid as number, 0), { code: 'ESRCH' });
   assert.equal((await session.ended()).code, 1);
@@ -126,7 +126,7 @@ test('stop --keep leaves the pods to the next node', async () => {
   await place.ok('stop');
 });
 
-test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', async () => {
+test('Ctrl-C of a stop reports what continues, and the next stop ends it at once', async () => {
   rmSync(place.path('root/manifests/mine.yaml'));
   await place.startDaemon();
   const slow = podManifest('slow', 'trap "" TERM; while :; do sleep 0.2; done').replace('Seconds: 2', 'Seconds: 300');
@@ -136,8 +136,9 @@ test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', 
   first.child.kill('SIGINT');
   const { code, err } = await first.ended();
   assert.equal(code, 130);
-  const told = /^the node and its pods continue to stop; 'podwright .*stop --grace-period 0' kills the pods at once$/m;
-  assert.match(err, told);
+  const message =
+    /^the node and its pods continue to stop; 'podwright .*stop --grace-period 0' kills the pods at once$/m;
+  assert.match(err, message);
   assert.match(
     await place.ok('stop', '--grace-period', '0'),
     /^the node has stopped; its next start also starts slow$/m,
@@ -150,15 +151,15 @@ test('Ctrl-C of a stop says what goes on, and the next stop ends that at once', 
   assert.deepEqual(place.leftovers(), []);
 });
 
-test('what a killed run has made is named by status, taken over by the same run, and gone with it, as its node', async () => {
+test('leftovers of a killed run are listed by status, adopted by the same run, and removed with its node', async () => {
   const file = place.file('killed.yaml', podManifest('killed', forever));
   const first = place.start('run', file);
   await first.until(/^killed +1\/1 +Running/m);
-  assert.doesNotMatch(await place.ok('status'), /^left/m);
+  assert.doesNotMatch(await place.ok('status'), /^leftovers/m);
   const killed = once(first.child, 'exit');
   first.child.kill('SIGKILL');
   await killed;
-  assert.match(await place.ok('status'), /^left +pod killed: by a 'run' that was killed/m);
+  assert.match(await place.ok('status'), /^leftovers +pod killed: of a killed 'run'/m);
 
   const other = place.start('run', place.file('other.yaml', podManifest('other', forever)));
   await other.until(/^other +1\/1 +Running/m);

@@ -1,4 +1,4 @@
-/** Signals at any time of a `podwright run`, once, twice and thrice: it ends, and what it made is gone. */
+/** One, two or three signals at any time end a `podwright run`, and all its objects are removed. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ async function makePlace(context: TestContext, number: number): Promise<NodePlac
 
 const wait = (durationMs: number) => new Promise((resolve) => setTimeout(resolve, durationMs));
 
-/** When the first signal comes, how many there are, and how far apart. */
+/** The time of the first signal, the number of signals, and the interval between them. */
 type Volley = { afterMs: number; signals: number; apartMs: number };
 
-/** Sends them to a command whose output goes to pipes, or types Ctrl-C where it has a terminal. */
+/** Sends SIGINT to a command with pipes, or types Ctrl-C on its terminal. */
 async function send(program: StartedProgram, { afterMs, signals, apartMs }: Volley, how: 'pipe' | 'terminal') {
   await wait(afterMs);
   for (let sent = 0; sent < signals; sent++) {
@@ -43,12 +43,12 @@ async function shoot(place: NodePlace, file: string, volley: Volley, how: 'pipe'
       : place.startProgram('script', '-qfec', command.join(' '), '/dev/null');
   await send(program, volley, how);
   const { code, signal, out, err } = await program.ended(20_000);
-  const told = `${JSON.stringify({ ...volley, how })}\n${out}\n${err}`;
-  assert.equal(signal ?? code, signal === null ? 130 : 'SIGINT', told);
-  assert.doesNotMatch(out + err, /^ +at |it comes from/m, told);
+  const details = `${JSON.stringify({ ...volley, how })}\n${out}\n${err}`;
+  assert.equal(signal ?? code, signal === null ? 130 : 'SIGINT', details);
+  assert.doesNotMatch(out + err, /^ +at |it comes from/m, details);
 }
 
-test('from cold nothing is left, whenever the signals come', async (context) => {
+test('without a running node, nothing is left at any time of the signals', async (context) => {
   const place = await makePlace(context, 1);
   const file = place.file('a.yaml', podManifest('a', forever));
   for (const [round, afterMs] of [100, 350, 550, 700, 900, 1200, 1700].entries()) {
@@ -58,19 +58,19 @@ test('from cold nothing is left, whenever the signals come', async (context) => 
   }
 });
 
-test('with a node that runs the pod is gone, whenever the signals come', async (context) => {
+test('with a running node, the pod is removed at any time of the signals', async (context) => {
   const place = await makePlace(context, 2);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
   for (let round = 0; round < 10; round++) {
     const volley = { afterMs: 150 + round * 55, signals: 1 + (round % 3), apartMs: (round % 4) * 10 };
     await shoot(place, file, volley, round % 2 === 0 ? 'pipe' : 'terminal');
-    // what the first signal of a command that had not begun to listen ended is not there at all
+    // a signal before the command handles signals ends it before it creates the pod
     assert.deepEqual(await place.pods(), [], JSON.stringify(volley));
   }
 });
 
-test('two signals at once, as soon as the pod is there', async (context) => {
+test('two signals at once, as soon as the pod exists, remove the pod', async (context) => {
   const place = await makePlace(context, 3);
   const file = place.file('a.yaml', podManifest('a', forever));
   await place.startDaemon();
@@ -84,7 +84,7 @@ test('two signals at once, as soon as the pod is there', async (context) => {
   }
 });
 
-test('a reader that leaves ends the run, and nothing is left', async (context) => {
+test('a closed standard output ends the run, and nothing is left', async (context) => {
   const place = await makePlace(context, 4);
   const file = place.file('a.yaml', podManifest('a', `while :; do echo x; sleep 0.1; done`));
   const command = `${place.command('run', file).join(' ')} | head -n 3`;
@@ -93,7 +93,7 @@ test('a reader that leaves ends the run, and nothing is left', async (context) =
   await place.until(() => place.leftovers().length === 0);
 });
 
-test('a terminal that is closed ends the run, and nothing is left', async (context) => {
+test('a closed terminal ends the run, and nothing is left', async (context) => {
   const place = await makePlace(context, 5);
   const file = place.file('a.yaml', podManifest('a', forever));
   const terminal = place.startProgram('script', '-qfec', place.command('run', file).join(' '), '/dev/null');
@@ -102,7 +102,7 @@ test('a terminal that is closed ends the run, and nothing is left', async (conte
   await place.until(() => place.leftovers().length === 0);
 });
 
-test('`make run` ends with 0 at Ctrl-C, and with the exit code of a run that fails', async (context) => {
+test('`make run` succeeds at Ctrl-C and fails if the run fails', async (context) => {
   const checkout = mkdtempSync('/tmp/make-run-');
   context.after(() => rmSync(checkout, { recursive: true }));
   for (const directory of ['bin', 'scripts']) mkdirSync(join(checkout, directory));

@@ -1,4 +1,4 @@
-/** What `podwright run` shows of pods that do not come up or end, and its exit codes. */
+/** The output and exit codes of `podwright run` for pods that do not start or that end. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -23,11 +23,11 @@ after(async () => {
 
 const init = `  initContainers: [{name: setup, image: ${exampleImage}, command: [echo, all set up]}]\n`;
 const crash = 'echo "FATAL: DATABASE_URL is not set" >&2; exit 3';
-/** Or it might be ready for the moment that it runs. */
+/** A failing probe: without one, a crashing pod may be ready for a moment. */
 const unready = "    readinessProbe: {exec: {command: ['false']}}\n";
 const names = async () => (await place.pods()).map(({ metadata }) => metadata.name);
 
-test('--detach --timeout names what is not ready, with its log, and keeps it', async () => {
+test('--detach --timeout reports pods that are not ready with their logs and keeps them', async () => {
   const file = place.file('kept.yaml', podManifest('kept', crash, init) + unready);
   const { code, out, err } = await place.call('run', '--detach', '--timeout', '3s', file);
   assert.equal(code, 1);
@@ -41,7 +41,7 @@ test('--detach --timeout names what is not ready, with its log, and keeps it', a
   await place.ok('delete', 'kept');
 });
 
-test('--detach waits no longer at Ctrl-C, and keeps the pod', async () => {
+test('--detach stops waiting at Ctrl-C and keeps the pod', async () => {
   const run = place.start('run', '--detach', place.file('kept.yaml', podManifest('kept', forever) + unready));
   await run.until(/main: Running/);
   run.child.kill('SIGINT');
@@ -53,7 +53,7 @@ test('--detach waits no longer at Ctrl-C, and keeps the pod', async () => {
   await place.ok('delete', 'kept');
 });
 
-test('logs come from the first line of each container and each attempt, also beside pods that are not ready', async () => {
+test('logs are shown from the first line of each container and attempt, even next to pods that are not ready', async () => {
   const manifest = `${podManifest('web', `echo up; ${forever}`)}---\n${podManifest('crash', crash, init)}${unready}`;
   const run = place.start('run', place.file('two.yaml', manifest));
   await run.until(/^crash\/setup \| all set up$/m);
@@ -64,14 +64,14 @@ test('logs come from the first line of each container and each attempt, also bes
   assert.equal(code, 130);
   assert.match(
     err,
-    /^crash: (CrashLoopBackOff|Error|Running)(.|\n)*^ {4}FATAL.*\n {2}to keep it, .*\n {4}podwright --.* run --detach .*two\.yaml\n {4}podwright --.* describe crash/m,
+    /^crash: (CrashLoopBackOff|Error|Running)(.|\n)*^ {4}FATAL.*\n {2}to keep and inspect it:\n {4}podwright --.* run --detach .*two\.yaml\n {4}podwright --.* describe crash/m,
   );
   assert.doesNotMatch(err, /^web: /m);
   assert.doesNotMatch(out, /\x1b/);
   assert.deepEqual(await names(), []);
 });
 
-test('nothing is lost of a container that writes much and ends at once, again and again', async () => {
+test('no output is lost of a container that writes much and exits at once, repeatedly', async () => {
   const script = 'n=$(cat /s/n 2>/dev/null || echo 0); echo $((n+1)) > /s/n; seq 1 3000; echo "end $n"; [ $n = 2 ]';
   const rest = '  restartPolicy: OnFailure\n  volumes: [{name: s, emptyDir: {}}]\n';
   const manifest = `${podManifest('seq', script, rest)}    volumeMounts: [{name: s, mountPath: /s}]\n`;
@@ -83,18 +83,18 @@ test('nothing is lost of a container that writes much and ends at once, again an
   assert.deepEqual(lines, expected);
 });
 
-test('a pod that the node refuses ends the run with the reason', async () => {
+test('a refused pod ends the run with the reason', async () => {
   const file = place.file('refused.yaml', podManifest('refused', forever, '  nodeSelector: {disk: ssd}\n'));
   for (const args of [['run'], ['run', '--detach']]) {
     const { code, out, err } = await place.call(...args, file);
     assert.equal(code, 1);
     assert.match(err, /^refused: NodeAffinity: .*didn.t match Pod.s node affinity/m);
-    assert.doesNotMatch(out, /on running/);
+    assert.doesNotMatch(out, /keeps? running/);
   }
   await place.ok('delete', 'refused');
 });
 
-test('an image that cannot be had ends the run with the reason; only --detach keeps the pod', async (context) => {
+test('a missing image ends the run with the reason; only --detach keeps the pod', async (context) => {
   const registry = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
   await once(registry, 'listening');
   context.after(() => registry.close());
@@ -113,7 +113,7 @@ test('an image that cannot be had ends the run with the reason; only --detach ke
   await place.ok('delete', 'unhad');
 });
 
-test('a run ends with its pods, and with their exit code', async () => {
+test('a run ends with its pods and returns their exit code', async () => {
   const three = place.file('three.yaml', podManifest('three', 'echo bye; exit 3', '  restartPolicy: Never\n'));
   const { code, out, err } = await place.call('run', three);
   assert.equal(code, 3);
@@ -126,7 +126,7 @@ test('a run ends with its pods, and with their exit code', async () => {
   assert.deepEqual(await names(), []);
 });
 
-test('a run ends when its pod is deleted elsewhere', async () => {
+test('a run ends when another command deletes its pod', async () => {
   const run = place.start('run', place.file('taken.yaml', podManifest('taken', forever)));
   await run.until(/^taken +1\/1 +Running/m);
   await place.ok('delete', 'taken');
@@ -135,7 +135,7 @@ test('a run ends when its pod is deleted elsewhere', async () => {
   assert.match(err, /^taken: deleted by another command/m);
 });
 
-test('a pod of which one container has ended for good is as ready as it gets', async () => {
+test('run --detach does not wait for a container that has ended for good', async () => {
   const more = `  - {name: job, image: ${exampleImage}, command: ['true']}\n`;
   const manifest = podManifest('part', forever, '  restartPolicy: Never\n') + more;
   await place.ok('run', '--detach', '--timeout', '30s', place.file('part.yaml', manifest));
@@ -143,7 +143,7 @@ test('a pod of which one container has ended for good is as ready as it gets', a
   await place.ok('delete', 'part');
 });
 
-test('what cannot work is refused before anything begins', async () => {
+test('options that cannot work are refused before anything is started', async () => {
   const endless = place.file('endless.yaml', podManifest('endless', forever));
   const always = await place.call('run', '--once', endless);
   assert.equal(always.code, 1);
@@ -154,7 +154,7 @@ test('what cannot work is refused before anything begins', async () => {
   assert.deepEqual(await names(), []);
 });
 
-test('on a terminal logs stand above the picture, in colours', async () => {
+test('on a terminal, coloured logs are above the picture', async () => {
   const manifest = podManifest('shown', `printf 'hello\\033[2J\\n'; sleep 1; touch /ready; ${forever}`);
   const probe = '    readinessProbe: {exec: {command: [cat, /ready]}, periodSeconds: 1}\n';
   const command = place.command('run', place.file('shown.yaml', manifest + probe)).join(' ');
@@ -168,7 +168,7 @@ test('on a terminal logs stand above the picture, in colours', async () => {
   assert.match(out, /\x1b\[36mshown\/main \| \x1b\[39mhello\^\[\[2J\r\n.*Running, not ready.*TOOK/s);
 });
 
-test('a run that follows logs is small', async () => {
+test('a run that follows logs uses little memory', async () => {
   const manifest = podManifest('front', 'trap "exit 0" TERM; while :; do echo x; sleep 0.02; done');
   const run = place.startProgram(
     'env',

@@ -1,4 +1,4 @@
-/** `--timeout` is the longest that a command may take, not the shortest. */
+/** `--timeout` is the maximum and not the minimum duration of a command. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -30,7 +30,7 @@ test('run --once returns once its pods have ended', async (context) => {
   await place.ok('run', '--once', '--timeout', '1h', file);
 });
 
-test('a pod that crashes is not ready, at once or after a while, whether or not a probe looks', async (context) => {
+test('a pod without probes that crashes at once or later is not ready', async (context) => {
   const place = await makePlace(context, 13);
   const daemon = await place.startDaemon();
   const run = (script: string, ...args: string[]) =>

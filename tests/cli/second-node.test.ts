@@ -1,4 +1,4 @@
-/** Nodes of one host: each cleans up what is its own, and one that would share something is refused. */
+/** Several nodes on one host: each removes its own state, and a node that would share resources is refused. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ after(async () => {
   bundle.remove();
 });
 
-test('a node with the cgroup or the bridge of another one is refused, and says which settings it needs', async () => {
+test('a node with the cgroup or bridge of another one is refused with the settings that it needs', async () => {
   await first.startDaemon();
   await first.ok('run', '--detach', first.file('web.yaml', podManifest('web', forever)));
   const { cgroupParent, bridge } = first.scope;
@@ -41,13 +41,13 @@ test('a node with the cgroup or the bridge of another one is refused, and says w
   await second.ok('stop');
   assert.deepEqual(second.leftovers(), []);
   assert.equal((await first.call('node')).code, 1);
-  assert.deepEqual(starting(first), [], 'a refused node leaves nothing in the state directory of the one that runs');
+  assert.deepEqual(starting(first), [], 'a refused node leaves nothing in the state directory of the running one');
   assert.match(await first.ok('ps'), /^default +web +1\/1 +Running +0/m);
   await first.ok('stop', '--delete');
   assert.deepEqual(first.leftovers(), []);
 });
 
-test('a node that cannot remove all of its own says what is left, and removes the rest', async (context) => {
+test('a node that cannot remove everything reports what is left and removes the rest', async (context) => {
   const daemon = await second.startDaemon();
   await second.ok('load', bundle.image);
   await second.ok('run', '--detach', second.file('web.yaml', podManifest('web', forever)));
@@ -60,9 +60,9 @@ test('a node that cannot remove all of its own says what is left, and removes th
   const { code, err } = await second.call('stop', '--delete');
   assert.equal(code, 1);
   assert.match(err, /it has stopped, but not removed everything: .*cgroup \/pwn-\w+: .*it is still in use/);
-  const { code: daemonCode, err: told } = await daemon.ended();
+  const { code: daemonCode, err: log } = await daemon.ended();
   assert.equal(daemonCode, 1);
-  assert.match(told, /podwright: remove what the runtime made: cgroup /);
+  assert.match(log, /podwright: remove what the runtime made: cgroup /);
   const left = second.leftovers().filter((line) => !line.startsWith(`processes: ${other.pid} `));
   assert.ok(
     left.every((line) => line.includes(second.scope.cgroupParent)),
@@ -82,7 +82,7 @@ test('a node that cannot remove all of its own says what is left, and removes th
   assert.deepEqual(second.leftovers(), []);
 });
 
-test('a node without pods that a signal ends removes its cgroups and mounts', async () => {
+test('a node without pods removes its cgroups and mounts when a signal stops it', async () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const daemon = await second.startDaemon();
     daemon.child.kill(signal);

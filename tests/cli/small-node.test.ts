@@ -7,7 +7,7 @@ import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** Fields of a file of a process; none once it has gone. */
+/** The fields of a process's file in /proc; empty if the process has exited. */
 function read(pid: string, file: 'cmdline' | 'environ'): string[] {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
@@ -16,7 +16,7 @@ function read(pid: string, file: 'cmdline' | 'environ'): string[] {
   }
 }
 
-test('a node that bin/podwright starts has the flags that keep it small, also in the background', async (t) => {
+test('a node started by bin/podwright has the flags that save memory, also in the background', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
   const place = new NodePlace(bundle, '10.129.241.0/24');
@@ -45,7 +45,7 @@ test('a node that bin/podwright starts has the flags that keep it small, also in
     const given = environment.filter((variable) => variable.startsWith('NODE_COMPILE_CACHE='));
     assert.deepEqual(given, compiled);
   };
-  // `run` waits for it, so it takes the memory to start sooner
+  // a node started by `run` uses the compile cache, since `run` waits for it
   checkNode([`NODE_COMPILE_CACHE=${join(realpathSync(dirname(bundle.program)), 'cache')}`]);
   await podwright('delete', 'small');
   process.kill(Number(findNode()), 'SIGTERM');
@@ -58,7 +58,7 @@ test('a node that bin/podwright starts has the flags that keep it small, also in
   await daemon.ended();
 });
 
-test('a Node.js that is too old is named in one line', async (t) => {
+test('a too old Node.js is reported in one line', async (t) => {
   const bundle = await buildBundle();
   t.after(bundle.remove);
   for (const [version, code] of [

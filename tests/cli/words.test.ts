@@ -1,4 +1,4 @@
-/** What a person reads when something is wrong: one error, in words, without names of errnos, long ids or wrong plurals. */
+/** Errors are one readable message without errno names, long ids and wrong plurals. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -22,7 +22,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** What no message has: an errno, an id of 64 digits, one of several things. */
+/** Patterns that no message may contain. */
 const WRONG: [string, RegExp][] = [
   ['the name of an errno', /\bE(?:[A-Z]{3,}|_[A-Z]+)\b/],
   ['an id of 64 digits', /(?<![\w:@])[0-9a-f]{64}/],
@@ -35,7 +35,7 @@ function assertWords(text: string): void {
   for (const [what, pattern] of WRONG) assert.doesNotMatch(text, pattern, `${what} in: ${text}`);
 }
 
-/** Runs what must fail with one line that matches. */
+/** Runs a command that must fail with one matching line. */
 async function refuses(args: string[], expected: RegExp): Promise<void> {
   const { code, err } = await place.call(...args);
   assert.notEqual(code, 0, args.join(' '));
@@ -44,7 +44,7 @@ async function refuses(args: string[], expected: RegExp): Promise<void> {
   assert.equal(err.trim().split('\n').length, 1, `one error: ${err}`);
 }
 
-test('without a node', async () => {
+test('errors without a node', async () => {
   await refuses(['ps'], /no node is running .*podwright run FILE/);
   await refuses(['exec', 'web', '-c', 'main', '--', 'true'], /no node is running .*podwright run FILE/);
   await refuses(['run', '/no/such.yaml'], /\/no\/such\.yaml: no such file or directory/);
@@ -54,7 +54,7 @@ test('without a node', async () => {
   await refuses(['help', 'nothing'], /no such command or topic; the topics are .*manifests/);
 });
 
-test('with a node', async () => {
+test('errors with a node', async () => {
   daemon = await place.startDaemon();
   await place.loadImage();
   const port = await freePort();
@@ -64,14 +64,14 @@ test('with a node', async () => {
   await refuses(['pull', 'no-such-host.invalid/a:1'], /no-such-host\.invalid.*(no such host|could not be looked up)/);
   await refuses(['save', 'no/such:1', '-o', '/tmp/x.tar'], /no\/such:1/);
   await refuses(['rmi', 'no/such:1'], /no such image: no\/such:1; 'podwright images'/);
-  await refuses(['logs', 'nobody'], /nobody/);
-  await refuses(['exec', 'nobody', '--', 'true'], /nobody/);
-  await refuses(['describe', 'nobody'], /nobody/);
-  await refuses(['trace', 'nobody'], /nobody/);
-  await refuses(['delete', 'nobody'], /nobody/);
+  await refuses(['logs', 'missing'], /missing/);
+  await refuses(['exec', 'missing', '--', 'true'], /missing/);
+  await refuses(['describe', 'missing'], /missing/);
+  await refuses(['trace', 'missing'], /missing/);
+  await refuses(['delete', 'missing'], /missing/);
 });
 
-test('of pods that do not come up', async () => {
+test('errors of pods that do not start', async () => {
   const broken: Record<string, (text: string) => string> = {
     command: (text) => text.replace(/command: .*/, 'command: [/bin/no-such]'),
     directory: (text) => `${text}    workingDir: /etc/passwd\n`,
@@ -94,15 +94,15 @@ test('of pods that do not come up', async () => {
   const warnings = (await place.ok('events')).split('\n').filter((line) => line.includes('Warning'));
   for (const line of warnings) assertWords(line);
   for (const name of Object.keys(broken)) {
-    const said = (await place.ok('describe', name))
+    const lines = (await place.ok('describe', name))
       .split('\n')
       .filter((line) => /reason|message|Warning|Waiting|Terminated/i.test(line));
-    for (const line of said) assertWords(line.replace(/sha256:[0-9a-f]{64}|containerd?ID.*/gi, ''));
+    for (const line of lines) assertWords(line.replace(/sha256:[0-9a-f]{64}|containerd?ID.*/gi, ''));
   }
   await place.ok('delete', ...Object.keys(broken), '--force');
 });
 
-test('usage', async () => {
+test('usage errors', async () => {
   for (const args of [
     ['runn'],
     ['run'],
@@ -114,7 +114,7 @@ test('usage', async () => {
     await refuses(args, /^podwright: /);
 });
 
-test('what cannot be written is told, and what fits in part is no success', () => {
+test('a failed or partial write of the output is an error', () => {
   const shell = (line: string) => spawnSync('bash', ['-c', line, 'bash', ...place.command()], { encoding: 'utf8' });
   const check = (line: string, why: string) => {
     const { status, stderr } = shell(line);
@@ -128,7 +128,7 @@ test('what cannot be written is told, and what fits in part is no success', () =
   assert.equal(shell('"$@" help files | head -c 1').status, 0);
 });
 
-test('sentences are broken between words on a terminal', () => {
+test('sentences are wrapped on a terminal', () => {
   const line = `stty cols 50; ${place.command('run', 'a-file-with-a-name', 'that-is-not/there.yaml').join(' ')}`;
   const { stdout } = spawnSync('script', ['-qfec', line, '/dev/null'], { encoding: 'utf8' });
   const lines = stdout.trim().split(/\r?\n/);
@@ -140,7 +140,7 @@ test('sentences are broken between words on a terminal', () => {
   ]);
 });
 
-test('colours are for terminals that have them', () => {
+test('colours are used only on terminals that support them', () => {
   const report = (env: NodeJS.ProcessEnv, command: string[]) =>
     spawnSync(command[0]!, command.slice(1), { encoding: 'utf8', env: { PATH: process.env.PATH, ...env } }).stdout;
   const doctor = place.command('doctor');

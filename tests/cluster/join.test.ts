@@ -108,7 +108,10 @@ test('who joins by wrong words is told which of them, and nothing is written', a
     assert.ok(!err.includes(secret));
   };
   await refused(asked(`sha256:${'0'.repeat(64)}`, token), /the cluster's authority is sha256:[0-9a-f]{64}, which no/);
-  await refused(asked(words.hash, `zzzzzz.${secret}`), /token id zzzzzz is none of this cluster, or it has expired/);
+  await refused(
+    asked(words.hash, `zzzzzz.${secret}`),
+    /token id zzzzzz does not belong to this cluster, or it has expired/,
+  );
   await refused(asked(words.hash, `${id}.${'z'.repeat(16)}`), /cluster-info is not signed by token id/);
   await refused(asked('sha256:0', token), /must be sha256: and 64 hexadecimal digits/);
   const away = `127.0.0.1:${await freePort()}`;
@@ -148,7 +151,10 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   assert.match(refused, /MISSING +certificate +none yet, and the API server rejects the token of/);
   writeFileSync(`${bootstrap}.0123456789ab.tmp`, token); // as one leaves it that is killed
   await place.ok('--config', config, ...asked(words.hash, token)); // does no harm
-  assert.match((await place.call('--config', config, 'doctor')).out, /note +certificate +none yet: it is asked for/);
+  assert.match(
+    (await place.call('--config', config, 'doctor')).out,
+    /note +certificate +none yet: the node requests one/,
+  );
   const names = readdirSync(place.path('root/cluster')).sort();
   assert.deepEqual(names, ['bootstrap-kubelet.conf', 'ca.crt', 'kubelet.yaml']);
   for (const name of names) assert.equal(statSync(place.path('root/cluster', name)).mode & 0o077, 0, name);

@@ -11,48 +11,49 @@ import {
 } from 'node:fs';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 
-/** Names from an archive, a character a byte (latin1): file names need not be UTF-8. The last one is the file's. */
+/** The path of an archive entry as names in latin1, a character per byte, since file names need not be UTF-8. The last is the file's. */
 export type Names = string[];
 
-/** How names are shown. */
+/** The names as text for messages. */
 export const showNames = (names: Names): string => Buffer.from(names.join('/'), 'latin1').toString('utf8');
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * A directory of the user's that is copied into. The names below it come from a container: each is looked up in an open directory,
- * and no symbolic link is followed or made, so that nothing is written elsewhere, whoever changes the tree meanwhile.
+ * The destination directory of a copy. The names below it come from a container and are not trusted. Each is opened relative to an open
+ * directory, and symbolic links are neither followed nor created. So nothing outside is written, even if another process changes the tree
+ * meanwhile.
  *
- * Calls are synchronous: nothing else is to be done, and a way through the thread pool takes longer than a small file.
+ * Calls are synchronous: the command has nothing else to do, and the thread pool takes longer than writing a small file.
  */
 export class LocalTree implements Disposable {
   readonly path: string;
-  /** The directories on the way to the last entry, the tree's own first; `fd` is open. */
-  readonly #way: { name: string; fd: number }[];
+  /** The open directories on the path to the last entry; the tree itself is the first. */
+  readonly #open: { name: string; fd: number }[];
 
   private constructor(path: string, fd: number) {
     this.path = path;
-    this.#way = [{ name: '', fd }];
+    this.#open = [{ name: '', fd }];
   }
 
-  /** `path` is the user's own word: links in it are followed, and directories that are missing are made. */
+  /** `path` is given by the user: links in it are followed, and missing directories are created. */
   static open(path: string, mode: number = CONTAINER_DIRECTORY): LocalTree {
     mkdirSync(path, { recursive: true, mode: directoryMode(mode) });
     return new LocalTree(path, openSync(path, O_RDONLY | O_DIRECTORY));
   }
 
-  /** Makes a directory, with those above it. One that is there stays as it is. */
+  /** Creates a directory and missing parents. An existing one is left unchanged. */
   makeDirectory(names: Names, mode: number): void {
     this.#enter(names, directoryMode(mode));
   }
 
-  /** Writes a file in the place of what has its name, with the permission bits of `mode` less the umask. */
+  /** Writes a file, replacing an existing one, with the permission bits of `mode` without those of the umask. */
   async writeFile(names: Names, mode: number, body: AsyncIterable<Buffer>): Promise<void> {
-    const place = this.#makePlace(names);
+    const place = this.#freePath(names);
     await writeBody(openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
   }
 
-  /** Gives a file of the tree another name. `invalid_argument` unless it is a regular file. */
+  /** Creates a hard link to a file of the tree. Throws `invalid_argument` unless that is a regular file. */
   linkFile(names: Names, target: Names): void {
     const directory = openSync(this.#enter(target.slice(0, -1)), O_RDONLY | O_DIRECTORY);
     try {
@@ -62,20 +63,20 @@ export class LocalTree implements Disposable {
           'invalid_argument',
           `${showNames(names)} is a link to ${showNames(target)}, which was not copied`,
         );
-      if (showNames(names) !== showNames(target)) linkSync(source, this.#makePlace(names));
+      if (showNames(names) !== showNames(target)) linkSync(source, this.#freePath(names));
     } finally {
       closeSync(directory);
     }
   }
 
   [Symbol.dispose](): void {
-    for (const { fd } of this.#way.reverse()) closeSync(fd);
+    for (const { fd } of this.#open.reverse()) closeSync(fd);
   }
 
-  /** Where a file of this name can be made: nothing is there. */
-  #makePlace(names: Names): Buffer {
+  /** Removes an existing file of this name and returns its path. */
+  #freePath(names: Names): Buffer {
     this.#enter(names.slice(0, -1));
-    const place = child(this.#way.at(-1)!.fd, names.at(-1)!);
+    const place = child(this.#open.at(-1)!.fd, names.at(-1)!);
     try {
       unlinkSync(place);
     } catch (error) {
@@ -86,18 +87,18 @@ export class LocalTree implements Disposable {
     return place;
   }
 
-  /** Opens the directories on the way, making those that are missing. Returns a path of the last. */
+  /** Opens the directories on a path and creates missing ones. Returns a path of the last. */
   #enter(names: Names, mode: number = CONTAINER_DIRECTORY): Buffer {
-    const way = this.#way;
+    const open = this.#open;
     let depth = 0;
-    while (depth < names.length && way[depth + 1]?.name === names[depth]) depth++;
-    for (const { fd } of way.splice(depth + 1).reverse()) closeSync(fd);
+    while (depth < names.length && open[depth + 1]?.name === names[depth]) depth++;
+    for (const { fd } of open.splice(depth + 1).reverse()) closeSync(fd);
     for (const name of names.slice(depth)) {
-      const place = child(way.at(-1)!.fd, name);
+      const place = child(open.at(-1)!.fd, name);
       makeDirectory(place, mode);
-      way.push({ name, fd: this.#openDirectory(place, names) });
+      open.push({ name, fd: this.#openDirectory(place, names) });
     }
-    return child(way.at(-1)!.fd, '.');
+    return child(open.at(-1)!.fd, '.');
   }
 
   #openDirectory(place: Buffer, names: Names): number {
@@ -105,7 +106,7 @@ export class LocalTree implements Disposable {
       return openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     } catch (error) {
       if (!isErrno(error, 'ELOOP') && !isErrno(error, 'ENOTDIR')) throw error;
-      const message = `${this.#show(names)} leads through what is no directory here; symbolic links are not followed`;
+      const message = `${this.#show(names)} leads through a non-directory here; symbolic links are not followed`;
       throw new PodwrightError('failed_precondition', message);
     }
   }
@@ -115,10 +116,10 @@ export class LocalTree implements Disposable {
   }
 }
 
-/** We must be able to write into what we make. */
+/** Adds the owner's permissions: this process must be able to write into the directory. */
 const directoryMode = (mode: number): number => (mode & 0o777) | PRIVATE_DIRECTORY;
 
-/** One that is there, whatever it is, is left as it is. */
+/** Creates a directory unless the path exists. */
 function makeDirectory(place: Buffer, mode: number): void {
   try {
     mkdirSync(place, { mode });
@@ -142,10 +143,10 @@ export async function writeBody(fd: number, body: AsyncIterable<Buffer>): Promis
   }
 }
 
-/** `resource_exhausted` if the file system of `path` has no room for so many bytes. */
+/** Throws `resource_exhausted` if the file system of `path` has less free space than `sizeBytes`. */
 export function checkRoom(path: string, sizeBytes: number, name: string): void {
   const { bavail, bsize } = statfsSync(path);
   if (sizeBytes <= bavail * bsize) return;
-  const message = `${name} has ${sizeBytes} bytes, and ${path} has room for ${bavail * bsize}`;
+  const message = `${name} has ${sizeBytes} bytes, but ${path} has only ${bavail * bsize} bytes of free space`;
   throw new PodwrightError('resource_exhausted', message);
 }

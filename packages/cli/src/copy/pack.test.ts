@@ -28,10 +28,10 @@ function directories(t: TestContext) {
 
 const whole = (archive: Iterable<Buffer>) => Buffer.concat([...archive]);
 
-/** Programs that containers have: both must read it. */
+/** The tar programs of containers. */
 const READERS = [['tar'], ['busybox', 'tar']];
 
-test('what is packed is unpacked by GNU tar and by busybox as it was', (t) => {
+test('GNU tar and busybox unpack an archive to the same tree', (t) => {
   const { from, to } = directories(t);
   const long = join(from, 'd'.repeat(120), 'e'.repeat(120));
   mkdirSync(long, { recursive: true });
@@ -45,7 +45,7 @@ test('what is packed is unpacked by GNU tar and by busybox as it was', (t) => {
   execFileSync('mkfifo', [join(from, 'pipe')]);
   const skipped: string[] = [];
   const archive = whole(packTree({ path: from, name: 'copy', onSkipped: (message) => skipped.push(message) }));
-  assert.deepEqual(skipped, [`${join(from, 'pipe')} is no file: left out`]);
+  assert.deepEqual(skipped, [`${join(from, 'pipe')} is not a regular file: skipped`]);
   rmSync(join(from, 'pipe'));
   for (const [index, [program, ...args]] of READERS.entries()) {
     const into = join(to, String(index));
@@ -57,7 +57,7 @@ test('what is packed is unpacked by GNU tar and by busybox as it was', (t) => {
   }
 });
 
-test('names that are not UTF-8 stay as they are', (t) => {
+test('names that are not UTF-8 are preserved', (t) => {
   const { from, to } = directories(t);
   makeOddTree(join(from, 'odd'));
   const archive = whole(packTree({ path: from, name: 'copy', onSkipped: assert.fail }));
@@ -69,7 +69,7 @@ test('names that are not UTF-8 stay as they are', (t) => {
   }
 });
 
-test('an archive of many small files comes in few pieces, which are all of it', (t) => {
+test('an archive of many small files is sent in few pieces', (t) => {
   const { from } = directories(t);
   for (let file = 0; file < 1000; file++) writeFileSync(join(from, String(file)), String(file));
   writeFileSync(join(from, 'large'), Buffer.alloc(1 << 20, 1));
@@ -80,7 +80,7 @@ test('an archive of many small files comes in few pieces, which are all of it', 
   assert.ok(Buffer.concat(pieces).equals(Buffer.concat(parts)));
 });
 
-test('a single file has the name that it gets, also by way of a link', (t) => {
+test('a single file gets the given name, even if the path is a link', (t) => {
   const { from, to } = directories(t);
   writeFileSync(join(from, 'file'), 'text');
   symlinkSync('file', join(from, 'link'));
@@ -89,7 +89,7 @@ test('a single file has the name that it gets, also by way of a link', (t) => {
   assert.equal(readFileSync(join(to, 'other'), 'utf8'), 'text');
 });
 
-test('a file that becomes shorter while it is read is an error', (t) => {
+test('a file that is truncated while it is read is an error', (t) => {
   const { from } = directories(t);
   const path = join(from, 'log');
   writeFileSync(path, Buffer.alloc(1 << 20));
@@ -99,16 +99,16 @@ test('a file that becomes shorter while it is read is an error', (t) => {
   assert.throws(() => whole(archive), { code: 'aborted', message: /became shorter/ });
 });
 
-test('a directory that becomes a link while it is read leads nowhere else', (t) => {
+test('a directory that is replaced by a link while it is read is not followed', (t) => {
   const { from, to } = directories(t);
   writeFileSync(join(to, 'secret'), 'of another');
   mkdirSync(join(from, 'inner'));
   writeFileSync(join(from, 'inner/own'), 'text');
   for (const headers of [1, 2]) {
     const archive = packTree({ path: from, name: 'copy', onSkipped: assert.fail });
-    const begun = [];
-    for (let taken = 0; taken < headers; taken++) begun.push(archive.next().value);
-    // who takes the archive is slow, and another one writes into the tree
+    const started = [];
+    for (let taken = 0; taken < headers; taken++) started.push(archive.next().value);
+    // the reader of the archive is slow, and another process changes the tree
     renameSync(join(from, 'inner'), join(to, 'moved'));
     symlinkSync(to, join(from, 'inner'));
     const rest = whole(archive);

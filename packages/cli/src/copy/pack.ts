@@ -15,30 +15,31 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 
 export type PackOptions = {
-  /** What is packed; a link here is followed, those below it stay links. */
+  /** The file or directory to pack. If it is a link, it is followed; links below it stay links. */
   path: string;
   /** Its name in the archive. */
   name: string;
-  /** Called for what cannot be in it. */
+  /** Called for each file that cannot be archived. */
   onSkipped: (message: string) => void;
 };
 
-/** What is read of a file at once, and sent at once of small ones. */
+/** The size of a read, and of a piece in which small files are sent together. */
 const PIECE_BYTES = 256 << 10;
 
 const SLASH = Buffer.from('/');
 
-/** Names need not be UTF-8; `path` is for people. `place` is where the entry is read: below what the user named, its name in a directory that is open. */
+/** `place` is the path from which the entry is read: below the top, a name in an open directory. `path` is for messages. Names need not be UTF-8. */
 type Entry = Omit<PackOptions, 'name'> & { name: Buffer; place: string | Buffer; facts: Stats; flags: number };
 type Header = { name: Buffer; mode: number; uid: number; gid: number };
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * A file, or a directory and all below it, as a tar archive. Nothing elsewhere is read, whoever puts links into the tree meanwhile:
- * who takes the archive may be slow, and may write there. Errors: those of the disk; `aborted` for what changes while it is read.
+ * Packs a file or a directory tree into a tar archive. Files outside the tree are never read, even if another process puts links into it
+ * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws errors of the disk, and `aborted` for files
+ * that change while they are read.
  *
- * Files are read synchronously: nothing else is to be done, and a way through the thread pool takes longer than a small file.
+ * Files are read synchronously: the command has nothing else to do, and the thread pool takes longer than reading a small file.
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const place = options.path;
@@ -46,7 +47,7 @@ export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   yield ARCHIVE_END;
 }
 
-/** Puts what is small together: each piece of an archive costs all on its way as much as a large one. */
+/** Combines small parts into larger pieces, since each piece has a fixed cost on its way to the container. */
 export function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, void> {
   let [small, sizeBytes]: [Buffer[], number] = [[], 0];
   for (const part of parts) {
@@ -67,7 +68,7 @@ function* packEntry(entry: Entry): Generator<Buffer, void, void> {
   else if (facts.isSymbolicLink())
     yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(place, 'buffer') });
   else if (facts.isDirectory()) yield* packDirectory(entry, header);
-  else entry.onSkipped(`${path} is no file: left out`);
+  else entry.onSkipped(`${path} is not a regular file: skipped`);
 }
 
 function* packDirectory(entry: Entry, header: Header): Generator<Buffer, void, void> {
@@ -89,7 +90,7 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   if (!facts.isFile()) throw changed(path);
   const { size } = facts;
   yield tarHeader({ ...header, type: 'file', size });
-  // what is appended meanwhile is left out: the header has told the size
+  // data appended meanwhile is skipped: the header already contains the size
   for (let left = size; left > 0; ) {
     const chunk = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
     const readBytes = readSync(file.fd, chunk);
@@ -100,7 +101,7 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
   yield tarPadding(size);
 }
 
-/** Closed when it is disposed of. */
+/** An open file, closed when disposed. */
 type OpenFile = Disposable & { fd: number };
 
 function openEntry({ path, place, flags }: Entry, kind: number): OpenFile {

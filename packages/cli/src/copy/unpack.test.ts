@@ -18,16 +18,16 @@ import { unpackInto } from './unpack.ts';
 const top = mkdtempSync('/tmp/copy-unpack-');
 after(() => rmSync(top, { recursive: true }));
 let round = 0;
-/** A new directory for each test, with an `inside` to copy into and a `secret` beside it. */
-let place = '';
+/** A new directory for each test with the destination `inside` and a file `secret` next to it. */
+let scratch = '';
 beforeEach(() => {
-  place = join(top, String(round++));
-  mkdirSync(join(place, 'inside'), { recursive: true });
-  writeFileSync(join(place, 'secret'), 'untouched');
+  scratch = join(top, String(round++));
+  mkdirSync(join(scratch, 'inside'), { recursive: true });
+  writeFileSync(join(scratch, 'secret'), 'untouched');
 });
 
-/** Unpacks what `./data` was asked for; returns what was left out. */
-async function unpack(entries: FixtureEntry[], destination = join(place, 'inside')): Promise<string[]> {
+/** Unpacks an archive for the request of `./data`. Returns the messages about skipped entries. */
+async function unpack(entries: FixtureEntry[], destination = join(scratch, 'inside')): Promise<string[]> {
   const skipped: string[] = [];
   const chunks = (async function* () {
     yield tarArchive(entries);
@@ -37,10 +37,10 @@ async function unpack(entries: FixtureEntry[], destination = join(place, 'inside
   return skipped;
 }
 
-const inside = (...names: string[]) => join(place, 'inside', ...names);
+const inside = (...names: string[]) => join(scratch, 'inside', ...names);
 const directory = { name: './data/', flag: '5', mode: 0o755 };
 
-test('a directory goes into the one that is named, with modes but without set-user-ID bits', async () => {
+test('the content of a directory is copied into the destination, with modes but without set-user-ID bits', async () => {
   await unpack([
     directory,
     { name: './data/run', body: '#!', mode: 0o4755 },
@@ -54,7 +54,7 @@ test('a directory goes into the one that is named, with modes but without set-us
   assert.equal(readFileSync(inside('same'), 'utf8'), '#!');
 });
 
-test('a file goes to its name, or into a directory that is there, or into one that is made', async () => {
+test('a file is copied to the destination, or into an existing or new directory', async () => {
   const file = [{ name: './data', body: 'one' }];
   await unpack(file);
   await unpack(file, inside('other'));
@@ -62,13 +62,13 @@ test('a file goes to its name, or into a directory that is there, or into one th
   for (const path of ['data', 'other', 'new/place/other']) assert.equal(readFileSync(inside(path), 'utf8'), 'one');
 });
 
-test('names of any bytes arrive as they are', async () => {
+test('names of arbitrary bytes are preserved', async () => {
   const name = Buffer.from([0xff, 0xfe, 0x1b]);
   await unpack([directory, { name: Buffer.concat([Buffer.from('./data/'), name]), body: 'x' }]);
   assert.deepEqual(readdirSync(Buffer.from(inside()), { encoding: 'buffer' }), [name]);
 });
 
-test('names that lead elsewhere, or to what was not asked for, are errors', async () => {
+test('names outside the destination or outside the request are errors', async () => {
   for (const name of [
     '../secret',
     './data/../../secret',
@@ -79,7 +79,7 @@ test('names that lead elsewhere, or to what was not asked for, are errors', asyn
     '..',
     './data/..',
   ]) {
-    const message = /the container sent .*, which was not asked for/;
+    const message = /the container sent .*, which was not requested/;
     await assert.rejects(unpack([directory, { name, body: 'evil' }]), { code: 'invalid_argument', message }, name);
     await assert.rejects(unpack([{ name, body: 'evil' }]), { code: 'invalid_argument' }, name);
     const link = { name: './data/link', flag: '1', link: name };
@@ -99,12 +99,12 @@ test('names that lead elsewhere, or to what was not asked for, are errors', asyn
     ]),
     { code: 'invalid_argument' },
   );
-  assert.equal(readFileSync(join(place, 'secret'), 'utf8'), 'untouched');
+  assert.equal(readFileSync(join(scratch, 'secret'), 'utf8'), 'untouched');
 });
 
-test('no link is made or followed: neither one of the archive nor one that is there', async () => {
-  symlinkSync(place, inside('here'));
-  symlinkSync(join(place, 'secret'), inside('file'));
+test('links are neither created from the archive nor followed in the destination', async () => {
+  symlinkSync(scratch, inside('here'));
+  symlinkSync(join(scratch, 'secret'), inside('file'));
   const skipped = await unpack([
     directory,
     { name: './data/out', flag: '2', link: '/etc' },
@@ -114,27 +114,27 @@ test('no link is made or followed: neither one of the archive nor one that is th
     { name: './data/file', body: 'replaces the link' },
   ]);
   assert.equal(skipped.length, 4);
-  assert.match(skipped[0]!, /^out is a symbolic link to \/etc: left out$/);
+  assert.match(skipped[0]!, /^out is a symbolic link to \/etc: skipped$/);
   assert.deepEqual(readdirSync(inside()).sort(), ['file', 'here']);
   assert.equal(readFileSync(inside('file'), 'utf8'), 'replaces the link');
   const through = { name: './data/here/secret', body: 'evil' };
-  await assert.rejects(unpack([directory, through]), { code: 'failed_precondition', message: /no directory here/ });
+  await assert.rejects(unpack([directory, through]), { code: 'failed_precondition', message: /a non-directory here/ });
   const made = { name: './data/here/new/', flag: '5' };
   await assert.rejects(unpack([directory, made]), { code: 'failed_precondition' });
   await assert.rejects(unpack([directory, { name: './data/x', flag: '1', link: './data/here/secret' }]), {
     code: 'failed_precondition',
   });
   await assert.rejects(unpack([directory, { name: './data/x', flag: '1', link: './data/here' }]), /was not copied/);
-  assert.deepEqual(readdirSync(place).sort(), ['inside', 'secret']);
-  assert.equal(readFileSync(join(place, 'secret'), 'utf8'), 'untouched');
+  assert.deepEqual(readdirSync(scratch).sort(), ['inside', 'secret']);
+  assert.equal(readFileSync(join(scratch, 'secret'), 'utf8'), 'untouched');
 });
 
-test('a link or a device that was asked for itself is an error that says what it is', async () => {
+test('a request of a link or device is an error that names its type', async () => {
   await assert.rejects(unpack([{ name: './data', flag: '2', link: '/x' }]), /it is a symbolic link to \/x/);
   await assert.rejects(unpack([{ name: './data', flag: '6' }]), /it is a FIFO/);
 });
 
-test('a file that the disk has no room for is not begun', async () => {
+test('a file that does not fit on the disk is not created', async () => {
   const huge = { name: './data/huge', body: '', pax: { size: String(2 ** 52) } };
   await assert.rejects(unpack([directory, huge]), {
     code: 'resource_exhausted',
@@ -143,7 +143,7 @@ test('a file that the disk has no room for is not begun', async () => {
   assert.deepEqual(readdirSync(inside()), []);
 });
 
-test('an archive that is empty, cut off or none is an error', async () => {
+test('an empty, truncated or invalid archive is an error', async () => {
   await assert.rejects(unpack([]), { code: 'data_loss' });
   await assert.rejects(unpack([directory, { name: './data/cut', size: 5000, body: 'short' }]), { code: 'data_loss' });
   const sparse = { name: './data/s', pax: { 'GNU.sparse.size': '9', 'GNU.sparse.map': '0,0' } };

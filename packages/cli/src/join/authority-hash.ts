@@ -1,14 +1,14 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { PodwrightError, wrapError } from '@podwright/base';
 
-/** `invalid_argument` for what is no `sha256:` with 64 hexadecimal digits. */
+/** Parses `sha256:` with 64 hexadecimal digits. Throws `invalid_argument` for anything else. */
 export function parseAuthorityHash(text: string): string {
   if (/^sha256:[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
   const words = 'must be sha256: and 64 hexadecimal digits, as kubeadm token create --print-join-command prints it';
   throw new PodwrightError('invalid_argument', `--discovery-token-ca-cert-hash ${text.slice(0, 80)}: ${words}`);
 }
 
-/** Hashes of the public keys of certificates (PEM), as kubeadm pins them. `invalid_argument` for what cannot be read. */
+/** The hashes of the public keys of PEM certificates, in kubeadm's format. Throws `invalid_argument` for an invalid certificate. */
 export function authorityHashes(pem: string): string[] {
   try {
     const all = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];

@@ -5,14 +5,14 @@ import { isSignedBy, parseBootstrapToken } from './bootstrap-token.ts';
 
 const token = { id: 'abcdef', secret: '0123456789abcdef' };
 
-/** As go-jose writes it. */
+/** Signs as go-jose does. */
 function sign(content: string, { id, secret }: typeof token, head: object = { alg: 'HS256', kid: id }): string {
   const encoded = Buffer.from(JSON.stringify(head)).toString('base64url');
   const payload = Buffer.from(content).toString('base64url');
   return `${encoded}..${createHmac('sha256', secret).update(`${encoded}.${payload}`).digest('base64url')}`;
 }
 
-test('a token is two parts, and one that is wrong is not repeated', () => {
+test('a token has two parts, and the error for an invalid one does not contain it', () => {
   assert.deepEqual(parseBootstrapToken('abcdef.0123456789abcdef'), token);
   for (const wrong of ['', 'abcdef', 'ABCDEF.0123456789abcdef', 'abcdef.0123456789abcdefg', ' abcdef.0123456789abcdef'])
     assert.throws(
@@ -22,7 +22,7 @@ test('a token is two parts, and one that is wrong is not repeated', () => {
     );
 });
 
-test('a signature that kubeadm has made is taken', () => {
+test('a signature of kubeadm is accepted', () => {
   // of cluster-bootstrap/token/jws, jws_test.go
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8';
   assert.ok(
@@ -34,7 +34,7 @@ test('a signature that kubeadm has made is taken', () => {
   );
 });
 
-test('a signature is by one token, of one content', () => {
+test('a signature is valid for one token and one content', () => {
   const content = 'clusters: []\n';
   const check = (jws: string, expected: boolean) => assert.equal(isSignedBy(token, jws, content), expected, jws);
   const jws = sign(content, token);

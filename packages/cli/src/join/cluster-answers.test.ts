@@ -8,7 +8,7 @@ import { readClusterInfo } from './discover-cluster.ts';
 
 const { signal } = new AbortController();
 
-/** A client whose every `get` is answered so. */
+/** A client that answers every `get` with this value or error. */
 function answering(answer: unknown): KubeClient {
   const get = async () => {
     if (answer instanceof Error) throw answer;
@@ -19,7 +19,7 @@ function answering(answer: unknown): KubeClient {
 
 const status = (code: number) => new ApiStatusError('get', { code, reason: '', message: 'no' });
 
-test('a name that a ready node has is refused', async () => {
+test('the name of a ready node is refused', async () => {
   const check = (answer: unknown) => refuseTakenName(answering(answer), 'a', signal);
   const node = (ready: string) => ({ metadata: {}, status: { conditions: [{ type: 'Ready', status: ready }] } });
   await assert.rejects(check(node('True')), /the cluster has a node a that is ready; delete it/);
@@ -27,11 +27,11 @@ test('a name that a ready node has is refused', async () => {
   await check({ metadata: {} });
   await check(status(404));
   await check(status(403));
-  await assert.rejects(check(status(401)), /does not take the token: it has expired/);
+  await assert.rejects(check(status(401)), /rejects the token: it has expired/);
   await assert.rejects(check(status(500)), { code: 'unknown' });
 });
 
-test('the cluster’s configuration is taken with our file of its authorities', async () => {
+test('the cluster’s configuration is used with the local CA file', async () => {
   const of = (kubelet: unknown) => clusterConfiguration(answering({ metadata: {}, data: { kubelet } }), '/ca', signal);
   const text =
     'apiVersion: v1beta1\nauthentication:\n  x509:\n    clientCAFile: /etc/kubernetes/pki/ca.crt\nmaxPods: 7\n';
@@ -43,11 +43,11 @@ test('the cluster’s configuration is taken with our file of its authorities', 
   });
   assert.equal(await of(undefined), undefined);
   assert.equal(await clusterConfiguration(answering(status(403)), '/ca', signal), undefined);
-  await assert.rejects(of('a: [1\n'), /its text is no YAML/);
+  await assert.rejects(of('a: [1\n'), /it is not valid YAML/);
   assert.equal(parse(leastConfiguration('/ca')).authentication.x509.clientCAFile, '/ca');
 });
 
-test('cluster-info that makes no sense is refused', () => {
+test('invalid cluster-info is refused', () => {
   const cluster = (fields: object) => JSON.stringify({ clusters: [{ cluster: fields }] });
   const data = Buffer.from('PEM').toString('base64');
   assert.deepEqual(readClusterInfo(cluster({ server: 'https://a:1', 'certificate-authority-data': data })), {
@@ -65,7 +65,7 @@ test('cluster-info that makes no sense is refused', () => {
     assert.throws(() => readClusterInfo(wrong), { code: 'invalid_argument' }, wrong);
 });
 
-test('hashes of authorities', () => {
+test('hashes of CA certificates are parsed and computed', () => {
   const hash = `sha256:${'A1'.repeat(32)}`;
   assert.equal(parseAuthorityHash(hash), hash.toLowerCase());
   for (const wrong of ['', 'sha256:', 'sha512:00', `sha256:${'0'.repeat(63)}`])

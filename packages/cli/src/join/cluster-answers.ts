@@ -1,4 +1,4 @@
-/** What a joining node asks of its cluster by its bootstrap token. */
+/** The calls of a joining node to its cluster with the bootstrap token. */
 import { PodwrightError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { CONFIG_MAPS, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
@@ -7,7 +7,7 @@ import { parseDocument, stringify } from 'yaml';
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 type Node = KubeObject & { status?: { conditions?: { type?: string; status?: string }[] } };
 
-/** A node of this name is ready already: rejects with `already_exists`. Whoever may not look joins all the same. */
+/** Rejects with `already_exists` if the cluster has a ready node of this name. If the token may not read nodes, the check is skipped. */
 export async function refuseTakenName(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   const node = await client.get<Node>(NODES, { name }, { signal }).catch(absent);
   const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
@@ -19,25 +19,25 @@ export async function refuseTakenName(client: KubeClient, name: string, signal: 
 }
 
 /**
- * The cluster's KubeletConfiguration (kubeadm's ConfigMap `kubelet-config`) with its authorities in this file; `undefined` where
- * there is none, or it may not be read.
+ * The cluster's KubeletConfiguration (kubeadm's ConfigMap `kubelet-config`) with `clientCAFile` set to `authoritiesFile`. `undefined` if it
+ * does not exist or the token may not read it.
  */
 export async function clusterConfiguration(
   client: KubeClient,
   authoritiesFile: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const place = { namespace: 'kube-system', name: 'kubelet-config' };
-  const text = (await client.get<ConfigMap>(CONFIG_MAPS, place, { signal }).catch(absent))?.data?.kubelet;
+  const key = { namespace: 'kube-system', name: 'kubelet-config' };
+  const text = (await client.get<ConfigMap>(CONFIG_MAPS, key, { signal }).catch(absent))?.data?.kubelet;
   if (typeof text !== 'string') return undefined;
   const document = parseDocument(text, { logLevel: 'silent' });
   if (document.errors.length > 0)
-    throw new PodwrightError('invalid_argument', "read the cluster's kubelet-config: its text is no YAML");
+    throw new PodwrightError('invalid_argument', "read the cluster's kubelet-config: it is not valid YAML");
   document.setIn(['authentication', 'x509', 'clientCAFile'], authoritiesFile);
   return document.toString();
 }
 
-/** What a cluster asks of its kubelets that says nothing else. */
+/** The KubeletConfiguration for a cluster that publishes none. */
 export function leastConfiguration(authoritiesFile: string): string {
   return stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -57,7 +57,7 @@ function absent(error: unknown): undefined {
   if (isApiStatus(error, 401))
     throw new PodwrightError(
       'unauthenticated',
-      'the API server does not take the token: it has expired, or is not for joining (usage "authentication")',
+      'the API server rejects the token: it has expired, or is not for joining (usage "authentication")',
     );
   throw error;
 }

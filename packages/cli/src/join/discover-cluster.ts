@@ -1,4 +1,4 @@
-/** What a cluster tells those who are to join it (kubeadm's token discovery). */
+/** Discovers a cluster for a joining node, as in kubeadm's token discovery. */
 import { errorMessage, PodwrightError, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import {
@@ -14,14 +14,14 @@ import { DISCOVERY_RETRY_MS } from '../limits.ts';
 import { authorityHashes } from './authority-hash.ts';
 import { type BootstrapToken, isSignedBy } from './bootstrap-token.ts';
 
-/** A cluster that can be trusted as far as the token and the hashes are right. */
+/** The cluster's API server and CA certificates, verified by the token and the hashes. */
 export type DiscoveredCluster = { server: string; authorities: string };
 
 export type Discovery = {
   /** `HOST:PORT` of an API server. */
   endpoint: string;
   token: BootstrapToken;
-  /** Of which the cluster must have one; none takes the token's word for it. */
+  /** Accepted hashes of the CA's public key. If empty, only the token verifies the CA. */
   hashes: readonly string[];
   timeoutMs: number;
 };
@@ -29,8 +29,8 @@ export type Discovery = {
 type ConfigMap = KubeObject & { data?: Record<string, string> };
 
 /**
- * Reads the ConfigMap `cluster-info` without credentials, verifies that the token has signed it and that an authority in it has one
- * of the hashes, and reads it again from a server that such an authority vouches for.
+ * Reads the ConfigMap `cluster-info` without credentials, and verifies that the token has signed it and that one of its CAs has one of the
+ * hashes. Then reads it again over TLS verified by these CAs and compares.
  */
 export async function discoverCluster(discovery: Discovery): Promise<DiscoveredCluster> {
   const { token, hashes } = discovery;
@@ -40,18 +40,21 @@ export async function discoverCluster(discovery: Discovery): Promise<DiscoveredC
   if (hashes.length > 0 && !found.some((hash) => hashes.includes(hash)))
     throw new PodwrightError(
       'failed_precondition',
-      `the cluster's authority is ${found.join(', ') || 'none'}, which no --discovery-token-ca-cert-hash names: this is another cluster, or somebody in between`,
+      `the cluster's authority is ${found.join(', ') || 'none'}, which no --discovery-token-ca-cert-hash matches: this is another cluster, or an attacker in between`,
     );
   if (hashes.length === 0) return cluster;
   const again = await clusterInfo(discovery, { ca: cluster.authorities });
   if (again === text) return cluster;
-  throw new PodwrightError('failed_precondition', `cluster-info is another, asked again for token id ${token.id}`);
+  throw new PodwrightError(
+    'failed_precondition',
+    `cluster-info has changed between two reads with token id ${token.id}`,
+  );
 }
 
-/** The kubeconfig in `cluster-info`, once the token has signed it: that happens a little after the token was made. */
+/** Waits until `cluster-info` is signed with the token, which takes a moment for a new token, and returns its kubeconfig. */
 async function clusterInfo({ endpoint, token, timeoutMs }: Discovery, tls: TlsOptions): Promise<string> {
   const client = createKubeClient({ server: `https://${endpoint}`, tls });
-  using deadline = withTimeout(undefined, timeoutMs, `ask ${endpoint} for cluster-info`);
+  using deadline = withTimeout(undefined, timeoutMs, `read cluster-info of ${endpoint}`);
   try {
     for (;;) {
       const found = await tryClusterInfo(client, token, deadline).catch((error: unknown) => {
@@ -70,24 +73,24 @@ async function clusterInfo({ endpoint, token, timeoutMs }: Discovery, tls: TlsOp
 type Found = { kind: 'signed'; kubeconfig: string } | { kind: 'unsigned'; why: string };
 
 async function tryClusterInfo(client: KubeClient, token: BootstrapToken, signal: AbortSignal): Promise<Found> {
-  const place = { namespace: 'kube-public', name: 'cluster-info' };
-  const { data = {} } = await client.get<ConfigMap>(CONFIG_MAPS, place, { signal });
+  const key = { namespace: 'kube-public', name: 'cluster-info' };
+  const { data = {} } = await client.get<ConfigMap>(CONFIG_MAPS, key, { signal });
   const { kubeconfig } = data;
   if (typeof kubeconfig !== 'string' || kubeconfig === '')
     throw new PodwrightError(
       'failed_precondition',
-      'its ConfigMap cluster-info has no kubeconfig: it lets nobody join by token',
+      'its ConfigMap cluster-info has no kubeconfig, so joining by token is not possible',
     );
   const jws = data[`jws-kubeconfig-${token.id}`];
   if (typeof jws !== 'string' || jws === '')
     return {
       kind: 'unsigned',
-      why: `token id ${token.id} is none of this cluster, or it has expired; kubeadm token create --print-join-command makes another`,
+      why: `token id ${token.id} does not belong to this cluster, or it has expired; create another with kubeadm token create --print-join-command`,
     };
   if (isSignedBy(token, jws, kubeconfig)) return { kind: 'signed', kubeconfig };
   throw new PodwrightError(
     'permission_denied',
-    `cluster-info is not signed by token id ${token.id}: its second half is wrong, or this is not the API server that it claims to be`,
+    `cluster-info is not signed by token id ${token.id}: its secret is wrong, or this is not the API server of the cluster`,
   );
 }
 
@@ -118,7 +121,7 @@ export function readClusterInfo(text: string): DiscoveredCluster {
   );
 }
 
-/** A client of the cluster for whoever has the token. Closed by the caller. */
+/** A client of the cluster with the token as its credentials. The caller closes it. */
 export function bootstrapClient(
   { server, authorities }: DiscoveredCluster,
   { id, secret }: BootstrapToken,

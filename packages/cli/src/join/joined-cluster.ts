@@ -4,12 +4,12 @@ import type { TlsOptions } from '@podwright/kube-client';
 import { authorityHashes } from './authority-hash.ts';
 import type { DiscoveredCluster } from './discover-cluster.ts';
 
-/** A cluster of which the node has been made one: what its kubeconfig says. */
+/** The cluster that the node has joined, from its kubeconfig. */
 export type JoinedCluster = { server: string; tls: Pick<TlsOptions, 'ca' | 'certificate'> };
 
 /**
- * Whether the node is one of this cluster already, by its name, with a certificate that is valid still. `failed_precondition`, with
- * what to do, if it is one of another cluster, or by another name. Pure.
+ * Whether the node has already joined this cluster with its current name and a valid certificate. Throws `failed_precondition` with a fix
+ * if it belongs to another cluster or has another name there. Pure.
  */
 export function isJoined(
   { server, tls }: JoinedCluster,
@@ -19,19 +19,19 @@ export function isJoined(
   const refuse = (problem: string) => {
     throw new PodwrightError('failed_precondition', problem);
   };
-  if (server !== wanted.server) refuse(`this node is one of ${server}; podwright leave takes it out`);
+  if (server !== wanted.server) refuse(`this node belongs to ${server}; leave it with podwright leave`);
   const known = authorityHashes(String(tls.ca ?? ''));
   const found = authorityHashes(wanted.authorities);
   if (!known.some((hash) => found.includes(hash)))
     refuse(
-      `this node is one of a cluster at ${server} whose authority is ${known.join(', ') || 'none'}, and not ${found.join(', ')}; podwright leave takes it out, to join this one`,
+      `this node belongs to a cluster at ${server} whose CA is ${known.join(', ') || 'none'}, not ${found.join(', ')}; to join this one, call podwright leave first`,
     );
   if (tls.certificate === undefined) return true;
   const certificate = new X509Certificate(tls.certificate);
   const name = /^CN=system:node:(.+)$/m.exec(certificate.subject)?.[1];
   if (name !== undefined && name !== wanted.nodeName)
     refuse(
-      `this node is ${name} in the cluster, and would be ${wanted.nodeName} now; set node_name = "${name}", or take it out by podwright leave and kubectl delete node ${name}`,
+      `this node has the name ${name} in the cluster, but ${wanted.nodeName} now; set node_name = "${name}", or remove it with podwright leave and kubectl delete node ${name}`,
     );
   return certificate.validToDate.getTime() > nowMs;
 }

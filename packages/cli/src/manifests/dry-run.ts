@@ -6,11 +6,11 @@ import { doneLine } from './done-line.ts';
 import { findingLine, placeFindings } from './findings.ts';
 import type { Manifests } from './read-manifests.ts';
 
-/** Asks a node what it would do with manifests and what their pods would meet, prints it, and returns the exit code: 1 for problems. */
+/** Prints what the node would do with manifests, and the problems that the pods would have. Returns 1 if there are problems. */
 export async function dryRun(client: NodeClient, { text, decoded }: Manifests): Promise<number> {
   const { objects, findings } = await client.apply(text, { dryRun: true }).catch((error: unknown) => {
     if (!isNoNode(error)) throw error;
-    throw new PodwrightError('unavailable', "no node is running that could tell; 'podwright check' needs none");
+    throw new PodwrightError('unavailable', "a dry run needs a running node; 'podwright check' does not");
   });
   for (const object of objects) print(`${doneLine(object)} (dry run)`);
   const placed = placeFindings(findings, decoded);

@@ -1,7 +1,7 @@
 import { type DecodedManifest, type Finding, formatFieldPath, type ManifestError } from '@podwright/kube-api';
 import { printError } from '../output/terminal-text.ts';
 
-/** One line about manifests: where (if known), which field, what. */
+/** A finding about manifests with its location, if known. */
 export type PlacedFinding = {
   severity: 'problem' | 'note';
   file: string;
@@ -11,13 +11,13 @@ export type PlacedFinding = {
   message: string;
 };
 
-/** What is wrong with the text of manifests, or was left out of it. */
+/** The finding for an error or a skipped object of a manifest. */
 export function ofManifest(error: ManifestError, severity: PlacedFinding['severity']): PlacedFinding {
   const { file, line, column, path, message } = error;
   return { severity, file, line, column, field: path, message };
 }
 
-/** Findings about objects, and about the pods of workloads, with the places of their fields in the manifests that they are from. */
+/** Adds the locations in the manifests to findings about objects and about the pods of workloads. */
 export function placeFindings(findings: readonly Finding[], decoded: DecodedManifest): PlacedFinding[] {
   const { objects, templates, placeOf } = decoded;
   return findings.map(({ severity, kind, namespace, name, path, message }) => {
@@ -36,7 +36,7 @@ export function placeFindings(findings: readonly Finding[], decoded: DecodedMani
   });
 }
 
-/** What is about no place in the manifests. */
+/** A finding without a location. */
 export function unplaced(severity: PlacedFinding['severity'], message: string): PlacedFinding {
   return { severity, ...NOWHERE, field: '', message };
 }
@@ -44,13 +44,13 @@ export function unplaced(severity: PlacedFinding['severity'], message: string): 
 const NOWHERE = { file: '', line: 0, column: 0 };
 type ManifestObject = DecodedManifest['objects'][number]['object'];
 
-/** As one line, such as `pod.yaml:7:3: spec.nodeName: …`. */
+/** The finding as a line, such as `pod.yaml:7:3: spec.nodeName: …`. */
 export function findingLine({ file, line, column, field, message }: PlacedFinding): string {
   const place = file === '' ? '' : `${file}:${line}:${column}: `;
   return `${place}${field === '' ? '' : `${field}: `}${message}`;
 }
 
-/** Tells what a node ignores of the pods that it was given. */
+/** Prints warnings about fields that the node ignores. */
 export function printNotes(findings: readonly Finding[], decoded: DecodedManifest): void {
   for (const finding of placeFindings(findings, decoded)) printError(`warning: ${findingLine(finding)}`);
 }

@@ -5,15 +5,15 @@ import type { NodeClient } from '../client/node-client.ts';
 import { isNoNode } from '../client/unix-http.ts';
 import { textOf } from './read-manifests.ts';
 
-/** An image that manifests name; whether the node has it is known where one answers. */
+/** An image in manifests. `onNode` is unknown if no node answers. */
 export type NamedImage = { name: string; onNode?: boolean };
 
-/** What pods would meet; `unseen` says what was not looked at. */
+/** Problems that pods would have. `unseen` lists what was not checked. */
 export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: string[] };
 
 type Host = Awaited<ReturnType<typeof thisHost>>;
 
-/** What the pods of manifests and of their workloads would meet: the node says that if it answers, and otherwise this host shows it. */
+/** Finds problems that the pods of manifests and workloads would have: by a dry run of the node if it answers, or else by checks of this host. */
 export async function foresee(
   decoded: DecodedManifest,
   client: Pick<NodeClient, 'apply'>,
@@ -43,15 +43,15 @@ export async function foresee(
   }
 }
 
-/** Why the node did not say it; where none runs there is nothing to say. */
+/** Why the node was not checked; empty if none runs. */
 function unseenOf(error: PodwrightError): string[] {
   if (isNoNode(error)) return [];
   if (errorCode(error) === 'permission_denied')
-    return ['the node answers only root: what it has already, such as pods, ConfigMaps and images, is not looked at'];
-  return [`what the node has already is not looked at: ${error.message}`];
+    return ['the node answers only root: existing pods, ConfigMaps and images are not checked'];
+  return [`existing objects of the node are not checked: ${error.message}`];
 }
 
-/** The image that a finding is about, if it is about one. */
+/** The image of a finding, if it is about an image. */
 function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
   const [, field, index, last] = path;
   const pod = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -60,9 +60,9 @@ function imageOf({ namespace, name, path }: Finding, pods: Pod[]): string[] {
   return container === undefined ? [] : [container.image];
 }
 
-/** Images that will be pulled are listed elsewhere. */
+/** Whether a finding only says that an image will be pulled; these are listed separately. */
 const isToPull = ({ severity, path }: Finding) => severity === 'note' && path.at(-1) === 'image';
 
-/** An object that has errors of its own is missing on the node alone. */
+/** Whether a finding reports an object as missing that is in the manifests but has errors. */
 const isRefused = ({ message }: Finding, { refused }: DecodedManifest) =>
   refused.some((label) => message.startsWith(`${label} is not in these files`));

@@ -19,7 +19,7 @@ function makeDirectory(context: TestContext): string {
   return directory;
 }
 
-test('a directory stands for its manifests in the order of their names, and for those below it on demand', async (context) => {
+test('a directory is read in the order of names, and subdirectories on request', async (context) => {
   const directory = makeDirectory(context);
   const names = async (recursive: boolean) => {
     const { texts, problems } = await readSources([directory], { recursive });
@@ -30,7 +30,7 @@ test('a directory stands for its manifests in the order of their names, and for 
   assert.deepEqual(await names(true), ['b.yml', 'c.json', 'link.yaml', 'z.yaml', 'a.d/x.yaml', 'a.d/deep/y.yaml']);
 });
 
-test('what cannot be read is named in plain words, and does not keep the rest from being read', async (context) => {
+test('unreadable files are reported, and the others are read', async (context) => {
   const directory = makeDirectory(context);
   writeFileSync(join(directory, 'bytes.yaml'), Buffer.from([0x61, 0xff, 0xfe, 0x00]));
   writeFileSync(join(directory, 'windows.yaml'), Buffer.from(`\ufeff${configMap('w')}`, 'utf16le'));
@@ -43,7 +43,7 @@ test('what cannot be read is named in plain words, and does not keep the rest fr
     problems.map(({ message }) => message.replaceAll(`${directory}/`, '')),
     [
       'read none.yaml: no such file or directory',
-      'read empty.yaml: it has no *.yaml, *.yml or *.json; -R looks into its directories, too',
+      'read empty.yaml: it has no *.yaml, *.yml or *.json; -R also reads its subdirectories',
       'read bytes.yaml: it is not UTF-8 text',
       'read z.yaml/x: not a directory',
     ],
@@ -54,7 +54,7 @@ test('what cannot be read is named in plain words, and does not keep the rest fr
   );
 });
 
-test('a file that is named twice is read once, and one object in two files is refused with both places', async (context) => {
+test('a file named twice is read once, and an object in two files is refused with both locations', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'z.yaml');
   assert.equal((await readManifests([file, file], {})).objects.length, 1);
@@ -66,7 +66,7 @@ test('a file that is named twice is read once, and one object in two files is re
   });
 });
 
-test('the node gets the objects alone, without what is left out', async (context) => {
+test('the node gets only the objects, without skipped ones', async (context) => {
   const directory = makeDirectory(context);
   const file = join(directory, 'both.yaml');
   writeFileSync(file, `${configMap('a')}---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\n`);
@@ -79,7 +79,7 @@ test('the node gets the objects alone, without what is left out', async (context
   await assert.rejects(readManifests([file], { strict: true }), /both\.yaml:6:7: kind: Service cannot be used/);
 });
 
-test('the name of an image in the place of a file leads to manifests', async () => {
+test('an image name instead of a file leads to the help on manifests', async () => {
   for (const name of ['nginx', 'busybox:1.28', 'localhost:5000/a/b:c'])
     assert.match((await readSources([name], {})).problems[0]!.message, /run by a manifest: 'podwright help manifests'/);
   for (const name of ['pod.yaml', 'a/pod', '/no/such', 'my-pod'])

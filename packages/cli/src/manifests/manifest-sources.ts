@@ -6,12 +6,12 @@ import { MAX_MANIFEST_BYTES, type ManifestText, NO_TEXT, textOfManifest } from '
 import { MAX_MANIFEST_SOURCES, MAX_MANIFEST_TEXT_BYTES } from '../limits.ts';
 import { fetchManifest, isManifestUrl } from './manifest-url.ts';
 
-/** The texts that names stand for, and what could not be read. */
+/** The texts of manifests, and errors for those that could not be read. */
 export type ManifestSources = { texts: ManifestText[]; problems: PodwrightError[] };
 
 /**
- * Reads what people name as manifests: files, directories (their *.yaml, *.yml and *.json in the order of their names, with
- * `recursive` those below as well), http and https URLs, and `-` for standard input.
+ * Reads manifests from files, directories (their *.yaml, *.yml and *.json in the order of names, with `recursive` also those of
+ * subdirectories), http and https URLs, and `-` for standard input.
  */
 export async function readSources(
   names: readonly string[],
@@ -36,10 +36,10 @@ export async function readSources(
   return sources;
 }
 
-/** How messages name what came from standard input. */
+/** The file name of standard input in messages. */
 const STANDARD_INPUT = '<stdin>';
 
-/** What is more likely the name of an image than of a file: a bare word, or one with a tag. */
+/** Matches names that are more likely an image than a file: a bare word, or one with a tag. */
 const IMAGE_NAME = /^(?:[a-z0-9]+|[\w.:/-]+:[\w.-]+)$/;
 const IMAGE_HINT = "; an image is run by a manifest: 'podwright help manifests' shows one";
 
@@ -58,7 +58,7 @@ function filesOf(name: string, recursive: boolean): string[] {
     if (!statSync(name).isDirectory()) return [name];
     const files = manifestsIn(name, recursive);
     if (files.length > 0) return files;
-    const below = recursive ? '' : '; -R looks into its directories, too';
+    const below = recursive ? '' : '; -R also reads its subdirectories';
     throw refusal(`read ${name}: it has no *.yaml, *.yml or *.json${below}`);
   });
 }
@@ -81,7 +81,7 @@ function manifestsIn(directory: string, recursive: boolean): string[] {
   return files;
 }
 
-/** Also true for a link to a file; a directory behind a link is not entered, as it may be around us. */
+/** True also for a link to a file. Links to directories are not followed, since they may form a cycle. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
@@ -111,7 +111,7 @@ function attempt<T>(name: string, read: () => T): T {
   }
 }
 
-/** As much as a manifest may have, and one byte more, for which the decoder refuses it. */
+/** Reads up to one byte more than the maximum size of a manifest, so that the decoder refuses larger ones. */
 function readStart(descriptor: number): Uint8Array {
   const buffer = Buffer.alloc(MAX_MANIFEST_BYTES + 1);
   let sizeBytes = 0;

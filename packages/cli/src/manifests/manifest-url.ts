@@ -3,15 +3,14 @@ import { errorMessage, getDocument, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 import { MANIFEST_FETCH_TIMEOUT_MS } from '../limits.ts';
 
-/** True for what is fetched rather than opened. */
+/** Whether a manifest is fetched from a URL and not opened as a file. */
 export function isManifestUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);
 }
 
 /**
- * Fetches a manifest. The host's certificate authorities are trusted; a redirect may not lead from https to http. Throws
- * `invalid_argument` for what is no such URL, `unavailable` or `deadline_exceeded` if it cannot be had, `resource_exhausted` for
- * more than a manifest may have.
+ * Fetches a manifest. Trusts the host's certificate authorities and refuses redirects from https to http. Rejects with `invalid_argument`
+ * for an invalid URL, `unavailable` or `deadline_exceeded` if the fetch fails, and `resource_exhausted` for a too large answer.
  */
 export async function fetchManifest(url: string): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(MANIFEST_FETCH_TIMEOUT_MS);
@@ -22,7 +21,7 @@ export async function fetchManifest(url: string): Promise<Uint8Array> {
     if (signal.aborted)
       throw new PodwrightError(
         'deadline_exceeded',
-        `get ${url}: it has not answered in full within ${MANIFEST_FETCH_TIMEOUT_MS / 1000} s`,
+        `get ${url}: no complete answer within ${MANIFEST_FETCH_TIMEOUT_MS / 1000} s`,
       );
     throw new PodwrightError('unavailable', `get ${url}: ${reason(error)}`);
   }
@@ -35,7 +34,7 @@ async function get(first: string, signal: AbortSignal): Promise<Uint8Array> {
   const checkRedirect = (from: URL, to: URL) => {
     const { protocol, href } = parse(to.href, first);
     if (from.protocol === 'https:' && protocol !== 'https:')
-      throw new PodwrightError('unavailable', `get ${first}: it leads from https to ${href}, which nothing protects`);
+      throw new PodwrightError('unavailable', `get ${first}: it redirects from https to the unprotected ${href}`);
     if (protocol === 'https:') trustTheHost();
   };
   if (url.protocol === 'https:') trustTheHost();
@@ -50,23 +49,23 @@ function parse(url: string, first: string): URL {
   if (parsed === null || !isManifestUrl(url))
     throw new PodwrightError(
       'invalid_argument',
-      `get ${withoutUser(first)}: "${withoutUser(url)}" is no http or https URL`,
+      `get ${withoutUser(first)}: "${withoutUser(url)}" is not an http or https URL`,
     );
   if (parsed.username !== '' || parsed.password !== '')
     throw new PodwrightError('invalid_argument', `get ${parsed.host}: a URL must have no user and password in it`);
   return parsed;
 }
 
-/** What may stand in messages of what is no URL and may have a password in it all the same. */
+/** Removes the user and password of an invalid URL for messages. */
 const withoutUser = (url: string) => url.replace(/\/\/[^/]*@/, '//');
 
-/** Authorities that the host's administrator added are not among those that Node.js brings. */
+/** Adds the host's CA certificates to those of Node.js. */
 function trustTheHost(): void {
-  const tls = process.getBuiltinModule('node:tls'); // 12 ms, which files do not need
+  const tls = process.getBuiltinModule('node:tls'); // loading takes 12 ms, which files do not need
   tls.setDefaultCACertificates([...new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])]);
 }
 
-/** An error has one for each address of a host. */
+/** The message of a connection error, which may contain one error per address of the host. */
 function reason(error: unknown): string {
   const inner = error instanceof AggregateError ? error.errors[0] : error;
   const { errno, code } = inner as NodeJS.ErrnoException;

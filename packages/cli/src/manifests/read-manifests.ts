@@ -3,13 +3,13 @@ import { type DecodedManifest, decodeManifests, MAX_MANIFEST_BYTES } from '@podw
 import { printError } from '../output/terminal-text.ts';
 import { readSources } from './manifest-sources.ts';
 
-/** How commands take manifests: beside their arguments `-f`, and -R, --strict and -n. */
+/** The options of commands that read manifests: -f, -R, --strict and -n. */
 export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict?: boolean; namespace?: string };
 
-/** Names an object, for calls about it. */
+/** Identifies an object. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
 
-/** Manifests as a command works with them. `text` is what the node gets: the objects alone, without what is left out. */
+/** Decoded manifests. `text` is sent to the node and contains only the objects, without skipped ones. */
 export type Manifests = { text: string; objects: ManifestObject[]; decoded: DecodedManifest };
 
 /** The names of manifests on a command line. Throws `invalid_argument` if there is none. */
@@ -23,8 +23,8 @@ export function manifestNames(command: string, files: readonly string[], options
 }
 
 /**
- * Reads manifests, which are checked here too, so that errors name file and line before anything is started, and says what is left
- * out. All errors come at once (`invalid_argument`).
+ * Reads and checks manifests, so that errors with file and line are reported before anything is started. Prints warnings about skipped
+ * objects. Rejects with `invalid_argument` with all errors.
  */
 export async function readManifests(names: readonly string[], options: ManifestOptions): Promise<Manifests> {
   const { texts, problems } = await readSources(names, options);
@@ -38,12 +38,12 @@ export async function readManifests(names: readonly string[], options: ManifestO
   return { text: textOf(decoded.objects.map(({ object }) => object)), objects, decoded };
 }
 
-/** What a node gets of manifests. Throws `invalid_argument` for what is too large. */
+/** The text for the node: a List of the objects. Throws `invalid_argument` if it is too large. */
 export function textOf(items: DecodedManifest['objects'][number]['object'][]): string {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   if (Buffer.byteLength(text) <= MAX_MANIFEST_BYTES) return text;
   throw new PodwrightError(
     'invalid_argument',
-    `the manifests are larger than ${MAX_MANIFEST_BYTES >> 20} MiB together as JSON; take them in parts`,
+    `the manifests are larger than ${MAX_MANIFEST_BYTES >> 20} MiB together as JSON; split them`,
   );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heedColourChoice } from './colour-choice.ts';
 
-test('CLICOLOR asks for colours or none unless NO_COLOR or FORCE_COLOR do', () => {
+test('CLICOLOR and CLICOLOR_FORCE apply unless NO_COLOR or FORCE_COLOR is set', () => {
   const check = (given: NodeJS.ProcessEnv, more: NodeJS.ProcessEnv) => {
     const environment = { ...given };
     heedColourChoice(environment);

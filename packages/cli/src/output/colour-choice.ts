@@ -1,6 +1,6 @@
 /**
- * Says in the words of Node.js what CLICOLOR and CLICOLOR_FORCE ask for (bixense.com/clicolors); NO_COLOR and FORCE_COLOR, which it
- * knows itself, go before them.
+ * Translates CLICOLOR and CLICOLOR_FORCE (bixense.com/clicolors) to NO_COLOR and FORCE_COLOR, which Node.js supports. If one of the latter
+ * is set, it takes precedence.
  */
 export function heedColourChoice(environment: NodeJS.ProcessEnv): void {
   const { CLICOLOR, CLICOLOR_FORCE, NO_COLOR, FORCE_COLOR } = environment;

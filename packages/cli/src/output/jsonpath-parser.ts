@@ -1,15 +1,15 @@
 /** The grammar of kubectl's JSONPath templates (https://kubernetes.io/docs/reference/kubectl/jsonpath/). */
 import { PodwrightError } from '@podwright/base';
 
-/** A part of a template: text as it is, a value to print, or a part to repeat for each value. */
+/** A part of a template: literal text, the values of a path, or a body repeated for each value. */
 export type TemplatePart =
   | { type: 'text'; text: string }
   | { type: 'value'; path: PathStep[] }
   | { type: 'range'; path: PathStep[]; body: TemplatePart[] };
 
 /**
- * One step of a path from a value to others. A field in quotes may itself be a path, such as `['metadata.name']`: `names` are the
- * whole names, `paths` what they are if no field has that name.
+ * One step of a path. A quoted field may itself be a path, such as `['metadata.name']`: `names` are the full names, and `paths` the paths
+ * to use if no field has this name.
  */
 export type PathStep =
   | { type: 'fields'; names: string[]; paths?: string[][] }
@@ -19,18 +19,18 @@ export type PathStep =
   | { type: 'filter'; filter: Filter }
   | { type: 'union'; paths: PathStep[][] };
 
-/** An index alone has no `end`; all as they were written, so they may be negative. */
+/** The numbers are as written and may be negative. `single`: an index, which has no `end`. */
 export type Slice = { start?: number; end?: number; step?: number; single: boolean };
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
 export type Operand = { type: 'path'; path: PathStep[] } | { type: 'literal'; value: string | number | boolean };
-/** Without `compared` it holds where `left` leads to something. */
+/** Without `compared`, the filter holds if `left` has a value. */
 export type Filter = { left: Operand; compared?: { operator: Comparison; right: Operand } };
 
 const MAX_TEMPLATE_LENGTH = 64 << 10;
 const MAX_NESTING = 50;
 
-/** Throws `invalid_argument` with the place of what is wrong. */
+/** Parses a template. Throws `invalid_argument` with the position of the error. */
 export function parseTemplate(text: string): TemplatePart[] {
   if (text.length > MAX_TEMPLATE_LENGTH) {
     throw new PodwrightError('invalid_argument', `the template is longer than ${MAX_TEMPLATE_LENGTH} characters`);
@@ -38,7 +38,7 @@ export function parseTemplate(text: string): TemplatePart[] {
   return new TemplateParser(text).template();
 }
 
-/** A path alone, with or without braces and the dot before it: `.metadata.name`, `{.metadata.name}`, `metadata.name`. */
+/** Parses a single path, with or without braces and a leading dot: `.metadata.name`, `{.metadata.name}`, `metadata.name`. */
 export function parsePath(text: string): PathStep[] {
   const bare = /^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text.trim();
   const parts = parseTemplate(`{${/^[.[$@]/.test(bare) ? bare : `.${bare}`}}`);
@@ -47,7 +47,7 @@ export function parsePath(text: string): PathStep[] {
   throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
 }
 
-/** Dots that no backslash precedes may part the names of a path. */
+/** The step for quoted names. Unescaped dots may separate the names of a path. */
 function namedFields(raw: string[]): PathStep {
   const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
   const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
@@ -69,7 +69,7 @@ class TemplateParser {
     return parts;
   }
 
-  /** Up to the end, or behind the `{end}` of a range. */
+  /** Parses parts up to the end or the next `{end}`. */
   #parts(): TemplatePart[] {
     const parts: TemplatePart[] = [];
     while (this.#at < this.#text.length) {
@@ -83,7 +83,7 @@ class TemplateParser {
     return parts;
   }
 
-  /** What stands in one pair of braces. */
+  /** Parses the content of one pair of braces. */
   #action(): TemplatePart[] {
     this.#expect(/\{\s*/y, '{');
     if (this.#take(/range(?![\w-])\s*/y) !== undefined) return [this.#range()];
@@ -109,7 +109,7 @@ class TemplateParser {
     return { type: 'range', path, body };
   }
 
-  /** Steps up to what `end` matches, which stays. */
+  /** Parses steps up to a match of `end`, which is not consumed. */
   #path(end: RegExp): PathStep[] {
     const steps: PathStep[] = [];
     while (this.#at < this.#text.length && !this.#peek(end)) steps.push(...this.#step());
@@ -117,7 +117,7 @@ class TemplateParser {
   }
 
   #step(): PathStep[] {
-    // kubectl takes both for the value at hand, also `$` within a range
+    // as in kubectl, both are the current value, even `$` in a range
     if (this.#take(/\s+|[@$]/y) !== undefined) return [];
     if (this.#peek(/\[/y)) return [this.#subscript()];
     this.#expect(/\./y, '.');
@@ -128,7 +128,7 @@ class TemplateParser {
     return this.#peek(/\[/y) ? [] : this.#named();
   }
 
-  /** A name behind a dot; none is the value itself, as in `{.}`. */
+  /** Parses a name after a dot. Without a name, as in `{.}`, it is the value itself. */
   #named(): PathStep[] {
     if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
     const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);
@@ -179,13 +179,13 @@ class TemplateParser {
     return { type: 'literal', value: word === 'true' ? true : word === 'false' ? false : Number(word) };
   }
 
-  /** Text in single or double quotes with the escapes that kubectl knows. */
+  /** Parses quoted text with kubectl's escapes. */
   #quoted(): string | undefined {
     const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r' };
     return this.#raw()?.replaceAll(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
   }
 
-  /** What stands between quotes, escapes as they are. */
+  /** Parses quoted text without resolving escapes. */
   #raw(): string | undefined {
     if (!this.#peek(/['"]/y)) return undefined;
     return this.#expect(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/sy, 'the end of the quotes').slice(1, -1);

@@ -11,7 +11,7 @@ const pod = (name: string, phase: string) => ({
 });
 const list = { kind: 'List', items: [pod('one', 'Running'), pod('two', 'Failed'), pod('three', 'Running')] };
 
-test('templates give what kubectl gives', () => {
+test('templates have the same result as in kubectl', () => {
   const check = (template: string, expected: string) =>
     assert.equal(renderJsonPath(template, list), expected, template);
   check('', '');
@@ -58,7 +58,7 @@ test('templates give what kubectl gives', () => {
   check('{.toString}{.constructor.name}{.__proto__}', '');
 });
 
-test('a template that is none is refused with the place', () => {
+test('an invalid template is refused with the position', () => {
   const check = (template: string, message: RegExp) =>
     assert.throws(() => renderJsonPath(template, list), { code: 'invalid_argument', message });
   check('{.kind', /^the JSONPath template, at its end: .* is expected$/);
@@ -74,7 +74,7 @@ test('a template that is none is refused with the place', () => {
   check('x'.repeat(70_000), /longer than/);
 });
 
-test('an index that a list does not have is an error in a template, not in a condition', () => {
+test('an index out of range is an error in a template, but not in a condition', () => {
   assert.throws(() => renderJsonPath('{.items[9].kind}', list), {
     code: 'out_of_range',
     message: /asks for \[9\] of a list of 3$/,
@@ -89,7 +89,7 @@ test('a template that multiplies values is stopped', () => {
   assert.throws(() => renderJsonPath('{..*..*..*..*}', deep), { code: 'resource_exhausted' });
 });
 
-test('a path alone needs neither braces nor a dot', () => {
+test('a single path needs neither braces nor a dot', () => {
   for (const path of ['.metadata.name', '{.metadata.name}', 'metadata.name', '$.metadata.name', "{['metadata'].name}"])
     assert.deepEqual(valuesAt(parsePath(path), pod('one', '')), ['one'], path);
   for (const path of ['{range .a}{end}', '"x"', '{.a}{.b}'])

@@ -9,34 +9,33 @@ import {
   type TemplatePart,
 } from './jsonpath-parser.ts';
 
-/** A path may lead to so many values at most: `{..*}` again and again would multiply them for ever. */
+/** The maximum number of values of a path: repeated `{..*}` would multiply them without limit. */
 const MAX_VALUES = 300_000;
 
-/** Where paths begin. With `strict` an index that a list does not have is an error, as for kubectl. */
+/** The value at which paths begin. With `strict`, an index out of range is an error, as in kubectl. */
 type Scope = { current: unknown; strict: boolean; budget: { values: number } };
 
 /**
- * Makes the text of a template, as kubectl does: values of one path with a space between them, text as it is, maps and lists as
- * JSON, nothing where a path leads nowhere. Throws `invalid_argument` for a template that is none, `out_of_range` for an index that a
- * list does not have.
+ * Renders a template as kubectl does: the values of a path are separated by spaces, maps and lists are JSON, and a path without a value is
+ * empty. Throws `invalid_argument` for an invalid template and `out_of_range` for an index out of range.
  */
 export function renderJsonPath(template: string, value: unknown): string {
   const scope = { current: value, strict: true, budget: { values: MAX_VALUES } };
   return renderParts(parseTemplate(template), scope);
 }
 
-/** The values that a path leads to. */
+/** The values at a path. */
 export function valuesAt(path: PathStep[], value: unknown): unknown[] {
   return walk(path, { current: value, strict: false, budget: { values: MAX_VALUES } });
 }
 
-/** A value as a template shows it. */
+/** The text of a value in a template. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value, inOrder) : String(value);
 }
 
-/** Keys in the order of the alphabet, as Go's encoder has them. */
+/** A JSON replacer that sorts keys, as Go's encoder does. */
 function inOrder(_key: string, value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -64,7 +63,7 @@ function walk(path: PathStep[], scope: Scope): unknown[] {
   return values;
 }
 
-/** A union takes its first member of every value, then its second: so kubectl does. */
+/** Splits a union into its members: as in kubectl, the first member of all values comes first, then the second. */
 function membersOf(step: PathStep): PathStep[] {
   switch (step.type) {
     case 'fields':
@@ -95,7 +94,7 @@ function take(step: PathStep, value: unknown, scope: Scope): unknown[] {
   }
 }
 
-/** The field of that name, or what the path in the name leads to. */
+/** The field of this name, or else the value at the path in the name. */
 function fieldOf(value: unknown, name: string, path: string[] = []): unknown[] {
   if (!isRecord(value)) return [];
   if (Object.hasOwn(value, name)) return [value[name]];
@@ -109,7 +108,7 @@ function childrenOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : Object.values(value);
 }
 
-/** The value itself and everything below it, each before what is in it. */
+/** The value and all its descendants, in pre-order. */
 function descendantsOf(value: unknown, scope: Scope): unknown[] {
   const found: unknown[] = [];
   const rest = [value];
@@ -148,7 +147,7 @@ function operandValues(operand: Operand, scope: Scope): unknown[] {
   return operand.type === 'literal' ? [operand.value] : walk(operand.path, scope);
 }
 
-/** Values of different types are neither equal nor in any order. */
+/** Compares two values. Values of different types are neither equal nor ordered. */
 function compare(a: unknown, operator: Comparison, b: unknown): boolean {
   if (typeof a !== typeof b) return operator === '!=';
   if (operator === '==') return a === b;

@@ -5,16 +5,16 @@ import { renderJsonPath } from './jsonpath.ts';
 import { type PathStep, parsePath, parseTemplate } from './jsonpath-parser.ts';
 import { escapeTerminal } from './terminal-text.ts';
 
-/** How objects of the API are shown: `-o`. */
+/** The formats of API objects for `-o`. */
 export type ObjectFormat = TableFormat | { type: 'name' } | ValueFormat;
 export type TableFormat =
   | { type: 'table' }
   | { type: 'wide' }
   | { type: 'custom-columns'; columns: { title: string; path: PathStep[] }[] };
-/** Those that need no more than the value. */
+/** Formats that need only the value. */
 export type ValueFormat = { type: ValueFormatName } | { type: 'jsonpath'; template: string };
 
-/** Reads the value of `-o`. */
+/** Parses the value of `-o`. */
 export function parseObjectFormat(value: string): ObjectFormat {
   if (isValueFormat(value)) return { type: value };
   if (value === 'wide' || value === 'name') return { type: value };
@@ -23,7 +23,7 @@ export function parseObjectFormat(value: string): ObjectFormat {
   const template = /^jsonpath=(.*)$/s.exec(value)?.[1];
   if (template === undefined) {
     const forms = `wide, json, yaml, kyaml, name, jsonpath='{.items[*].metadata.name}', custom-columns=NAME:.metadata.name`;
-    throw new InvalidArgumentError(`must be such as ${forms}`);
+    throw new InvalidArgumentError(`must be one of ${forms}`);
   }
   try {
     parseTemplate(template);
@@ -33,11 +33,11 @@ export function parseObjectFormat(value: string): ObjectFormat {
   return { type: 'jsonpath', template };
 }
 
-/** Whether objects are rows of a table. */
+/** Whether the format is a table. */
 export const isTable = (format: ObjectFormat): format is TableFormat =>
   format.type === 'table' || format.type === 'wide' || format.type === 'custom-columns';
 
-/** Reads `TITLE:PATH`, whose title may be empty; the path may do without braces and its first dot, as with kubectl. */
+/** Parses `TITLE:PATH`. The title may be empty. As in kubectl, the path needs neither braces nor a leading dot. */
 function parseColumn(text: string): { title: string; path: PathStep[] } {
   const [, title, path] = /^([^:]*):(.+)$/s.exec(text) ?? [];
   if (title === undefined) throw new InvalidArgumentError(`"${text}" is not TITLE:PATH, such as NAME:.metadata.name`);
@@ -49,8 +49,8 @@ function parseColumn(text: string): { title: string; path: PathStep[] } {
 }
 
 /**
- * Prints a value in a format that is no table. What a template makes is left as it is where no terminal reads it, and gets no line
- * feed of ours, as with kubectl.
+ * Prints a value in a format that is not a table. As in kubectl, the result of a template is printed unchanged and without a line feed. Only
+ * on a terminal it is escaped.
  */
 export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
   if (format.type !== 'jsonpath') return printWhole(format.type, value);

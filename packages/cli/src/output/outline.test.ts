@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeTime, entry, lines, pairs, prose, renderOutline, section } from './outline.ts';
 
-test('texts of siblings begin in one column, and what belongs to an entry is indented below it', () => {
+test('the texts of siblings are aligned, and children are indented', () => {
   const outline = [
     ...entry('Name', 'web'),
     ...entry('Absent', undefined),
@@ -29,7 +29,7 @@ test('texts of siblings begin in one column, and what belongs to an entry is ind
   ]);
 });
 
-test('sentences are broken between words, and nothing else is', () => {
+test('only sentences are wrapped', () => {
   const command = `echo ${'word '.repeat(9)}end`;
   const outline = [...entry('Command', command), section('State', prose('Message', 'one two three four five'))];
   assert.deepEqual(renderOutline(outline, 30), [
@@ -39,12 +39,12 @@ test('sentences are broken between words, and nothing else is', () => {
   ]);
 });
 
-test('what a terminal would act on is escaped, in texts and in labels', () => {
+test('control characters are escaped in texts and labels', () => {
   const text = renderOutline([{ label: 'a\x1b[2J', text: ['\x1b]0;x\x07\u202e'] }]).join('\n');
   assert.doesNotMatch(text, /[\x1b\x07\u202e]/);
 });
 
-test('times are those of people', () => {
+test('times have a readable format', () => {
   assert.equal(describeTime('2026-11-22T12:48:40Z'), 'Sun, 22 Nov 2026 12:48:40 +0000');
   assert.equal(describeTime(undefined), undefined);
 });

@@ -1,30 +1,30 @@
 import { escapeLine } from './terminal-text.ts';
 import { wrapText } from './wrap.ts';
 
-/** One line of an outline: a label, what stands beside it (more lines below each other), and what belongs to it, indented. */
+/** An entry of an outline: a label, the lines of its text next to it, and indented children below. */
 export type OutlineEntry = { label: string; text?: string[]; below?: OutlineEntry[]; isProse?: true };
 
-/** `Label:  text`; undefined and '' leave the entry out. */
+/** An entry `Label:  text`, or none if the text is undefined or ''. */
 export function entry(label: string, text: string | number | boolean | undefined): OutlineEntry[] {
   return text === undefined || text === '' ? [] : [{ label, text: String(text).split('\n') }];
 }
 
-/** The same for sentences, which may be broken between words. */
+/** Like `entry`, for sentences, which may be wrapped. */
 export function prose(label: string, text: string | undefined): OutlineEntry[] {
   return entry(label, text).map((one) => ({ ...one, isProse: true }));
 }
 
-/** An entry with lines below each other, `<none>` if there are none. */
+/** An entry with several lines, or `<none>`. */
 export function lines(label: string, text: string[]): OutlineEntry {
   return { label, text: text.length === 0 ? ['<none>'] : text };
 }
 
-/** An entry with others below it, `<none>` if there are none. */
+/** An entry with children, or `<none>`. */
 export function section(label: string, below: OutlineEntry[]): OutlineEntry {
   return below.length === 0 ? { label, text: ['<none>'] } : { label, below };
 }
 
-/** `key=value` lines of labels and the like. */
+/** An entry with `key=value` lines, such as labels. */
 export function pairs(label: string, map: Record<string, string> | undefined, separator = '='): OutlineEntry {
   return lines(
     label,
@@ -33,8 +33,8 @@ export function pairs(label: string, map: Record<string, string> | undefined, se
 }
 
 /**
- * The lines of an outline; texts of siblings begin in one column. What a terminal would act on is escaped, and sentences that are
- * longer than `cells` are broken.
+ * The lines of an outline. The texts of siblings are aligned. Control characters are escaped, and sentences longer than `cells` are
+ * wrapped.
  */
 export function renderOutline(entries: OutlineEntry[], cells?: number, indent = ''): string[] {
   const width = Math.max(0, ...entries.filter(({ text }) => text !== undefined).map(({ label }) => label.length)) + 3;
@@ -48,7 +48,7 @@ export function renderOutline(entries: OutlineEntry[], cells?: number, indent = 
   });
 }
 
-/** A time as kubectl describes it: `Sun, 22 Nov 2026 12:48:40 +0000`. */
+/** A time in the format of `kubectl describe`: `Sun, 22 Nov 2026 12:48:40 +0000`. */
 export function describeTime(time: string | undefined): string | undefined {
   if (time === undefined || Number.isNaN(Date.parse(time))) return time;
   return new Date(time).toUTCString().replace('GMT', '+0000');

@@ -1,13 +1,13 @@
 import { displayWidth } from './text-width.ts';
 
 /**
- * Lines at the end of a terminal that are drawn over in place. After Ctrl-Z and `fg` the shell's own lines stand there: then
- * `onContinue` is called, and the next drawing begins below them.
+ * Lines at the end of a terminal that are redrawn in place. After Ctrl-Z and `fg`, the shell has written below them: then `onContinue` is
+ * called, and the next drawing begins below the shell's lines.
  */
 export class Picture implements Disposable {
   readonly #out: NodeJS.WriteStream;
   readonly #continued: () => void;
-  /** The cells of each line. */
+  /** The width of each drawn line, in cells. */
   #drawn: number[] = [];
 
   constructor(out: NodeJS.WriteStream, onContinue: () => void = () => undefined) {
@@ -19,7 +19,7 @@ export class Picture implements Disposable {
     process.on('SIGCONT', this.#continued);
   }
 
-  /** In one piece, so that nothing flickers; what is `above` stays. */
+  /** Redraws the lines in one write, to avoid flicker. The text `above` is printed before them and stays. */
   draw(lines: string[], above = ''): void {
     this.#out.write(this.#erasure() + above + lines.map((line) => `${line}\n`).join(''));
     this.#drawn = lines.map(displayWidth);
@@ -29,7 +29,7 @@ export class Picture implements Disposable {
     process.off('SIGCONT', this.#continued);
   }
 
-  /** From the first column: the terminal shows `^C` where the cursor is. A terminal that became narrower wraps lines. */
+  /** The escape sequence that erases the drawn lines. It starts at the first column, since the terminal may have echoed `^C`, and counts lines wrapped by a narrower terminal. */
   #erasure(): string {
     const width = this.#out.columns || 80;
     const rows = this.#drawn.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells / width)), 0);

@@ -2,7 +2,7 @@ import { canRedraw } from './terminal.ts';
 import { escapeLine } from './terminal-text.ts';
 import { fit } from './text-width.ts';
 
-/** One line that is drawn over and over on a terminal; elsewhere a line at most every two seconds. */
+/** A progress line that is redrawn in place on a terminal. Elsewhere it prints a line at most every two seconds. */
 export class ProgressLine {
   readonly #out: NodeJS.WriteStream;
   readonly #inPlace: boolean;
@@ -12,7 +12,7 @@ export class ProgressLine {
   constructor(out: NodeJS.WriteStream) {
     this.#out = out;
     this.#inPlace = canRedraw(out);
-    if (!this.#inPlace) this.#lastAtMs = Date.now(); // what is soon done needs no line
+    if (!this.#inPlace) this.#lastAtMs = Date.now(); // no line for short operations
   }
 
   show(text: string): void {
@@ -25,7 +25,7 @@ export class ProgressLine {
     this.#drawn = this.#inPlace;
   }
 
-  /** Clears the line, so that what comes next starts on a clean one. */
+  /** Clears the line for later output. */
   end(): void {
     if (this.#drawn) this.#out.write('\r\x1b[K');
     this.#drawn = false;

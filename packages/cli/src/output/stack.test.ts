@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
 
-/** Bundles lines of a program, as the command is bundled, and runs it. */
+/** Bundles a program of these lines as the command is bundled, and runs it. */
 async function runBundled(t: TestContext, ...lines: string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-stack-'));
   t.after(() => rmSync(directory, { recursive: true }));
@@ -28,7 +28,7 @@ async function runBundled(t: TestContext, ...lines: string[]) {
   return { status, stderr: stderr.replaceAll(directory, '') };
 }
 
-test('an error that nobody catches ends the process with its positions in the sources', async (t) => {
+test('an uncaught error ends the process and is printed with source positions', async (t) => {
   const { status, stderr } = await runBundled(
     t,
     'exitWhenUncaught();',
@@ -41,7 +41,7 @@ test('an error that nobody catches ends the process with its positions in the so
   assert.equal(status, 1);
 });
 
-test('causes have positions in the sources too', async (t) => {
+test('causes also have source positions', async (t) => {
   const { stderr } = await runBundled(
     t,
     'const cause = new Error("disk full");',

@@ -3,8 +3,8 @@ import { errorMessage, isErrno } from '@podwright/base';
 import { printError } from './terminal-text.ts';
 
 /**
- * Has what goes into a file be written as a whole, or fail: Node.js writes what fits on a nearly full disk and calls that a success.
- * Terminals and pipes are others' to wait for.
+ * Makes writes to a file complete or fail: on a nearly full disk Node.js writes only a part and reports success. Streams to terminals and
+ * pipes are unchanged.
  */
 export function writeWholly(stream: NodeJS.WriteStream & { fd: number } = process.stdout): void {
   if (stream.constructor.name !== 'SyncWriteStream') return;
@@ -19,7 +19,7 @@ export function writeWholly(stream: NodeJS.WriteStream & { fd: number } = proces
   };
 }
 
-/** Ends the process when standard output fails: with 0 if its reader went away (`podwright ps | head`), else 1 and the reason. */
+/** Ends the process when standard output fails: with 0 if its reader has exited (`podwright ps | head`), or else with 1 and an error. */
 export function exitWhenOutputFails(): void {
   process.stdout.on('error', (error) => {
     if (isErrno(error, 'EPIPE')) process.exit(0);

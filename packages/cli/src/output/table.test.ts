@@ -6,14 +6,14 @@ import { displayWidth, fit } from './text-width.ts';
 const PODS = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'IP', 'AGE'];
 const pod = (name: string, status: string) => ['default', name, '1/1', status, '0', '10.83.12.34', '5m10s'];
 
-/** The titles that are shown, and that no line is wider than `width`. */
+/** The shown titles. Asserts that no line is wider than `width`. */
 function titles(header: string[], rows: string[][], width: number): string {
   const lines = renderTable(header, rows, width).split('\n');
   for (const line of lines) assert.ok(displayWidth(line) <= width, `${displayWidth(line)} > ${width}: ${line}`);
   return lines[0]!.trim().split(/ {2,}/).join(' ');
 }
 
-test('columns give way by importance', () => {
+test('columns are omitted by importance', () => {
   const rows = [pod('web', 'Running'), pod('database', 'CrashLoopBackOff')];
   const long = [pod('frontend-7d9c5b8f4-abcde', 'CreateContainerConfigError')];
   const check = (width: number, expected: string, of = rows) => assert.equal(titles(PODS, of, width), expected);
@@ -26,7 +26,7 @@ test('columns give way by importance', () => {
   check(20, 'NAME STATUS', long);
 });
 
-test('a message keeps more cells than other columns, and what is to be copied all of them', () => {
+test('a message keeps more cells than other columns, and columns to be copied are not cut', () => {
   const events = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
   const event = (reason: string, object: string) => ['5m10s (x3)', 'Warning', reason, object, 'x'.repeat(90)];
   const check = (width: number, expected: string, row: string[]) =>
@@ -44,19 +44,19 @@ test('a message keeps more cells than other columns, and what is to be copied al
   assert.match(renderTable(claims, rows, 60), new RegExp(`^NAME +STATUS +AGE +DIRECTORY\n.* ${directory}$`));
 });
 
-test('the columns that a width leaves out are known', () => {
+test('the columns omitted at a width are reported', () => {
   const rows = [pod('frontend-7d9c5b8f4-abcde', 'CreateContainerConfigError')];
   assert.deepEqual(leftOut(PODS, rows, 60), ['NAMESPACE', 'IP']);
   for (const width of [undefined, 0, 100]) assert.deepEqual(leftOut(PODS, rows, width), []);
 });
 
-test('spaces between columns give way before columns', () => {
+test('the gaps are narrowed before columns are omitted', () => {
   const rows = [['a'.repeat(10), 'b'.repeat(10)]];
   assert.equal(renderTable(['A', 'B'], rows, 23).split('\n')[1], 'aaaaaaaaaa   bbbbbbbbbb');
   assert.equal(renderTable(['A', 'B'], rows, 22).split('\n')[1], 'aaaaaaaaaa  bbbbbbbbbb');
 });
 
-test('the longest cells are cut: names in the middle, words at their end', () => {
+test('the longest cells are cut: names in the middle, sentences at the end', () => {
   const text = renderTable(
     ['NAME', 'MESSAGE'],
     [
@@ -78,13 +78,13 @@ test('without a width nothing is cut', () => {
     assert.ok(renderTable(['A', 'B'], rows, width).includes(`${'x'.repeat(500)}   y`));
 });
 
-test('a column may say its own importance', () => {
+test('a column may set its importance', () => {
   const rows = [['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)]];
   const header = ['A', { title: 'B', importance: 9 }, { title: 'C', importance: 1 }];
   assert.equal(renderTable(header, rows, 40).split('\n')[1], `${'a'.repeat(16)}  ${'b'.repeat(16)}`);
 });
 
-test('what a line takes on a terminal', () => {
+test('displayWidth is the width on a terminal', () => {
   const table: [string, number][] = [
     ['plain', 5],
     ['ü', 1],
@@ -108,14 +108,14 @@ test('what a line takes on a terminal', () => {
   assert.deepEqual(renderTable(['A', 'B'], rows).split('\n'), ['A      B', '漢字   x', 'u\u0308ber   y']);
 });
 
-test('no cut is inside a character or a colour', () => {
+test('a cut is never inside a character or a colour', () => {
   assert.equal(fit('漢字漢字', 6), '漢字…');
   assert.equal(fit('a👩‍👩‍👧b', 3), 'a…');
   assert.equal(fit('e\u0301e\u0301e\u0301', 2), 'e\u0301…');
   assert.equal(fit('\x1b[31mred and long\x1b[39m', 4), '\x1b[31mred\x1b[39m…');
 });
 
-test('several names in a cell are cut at their end, not into one that does not exist', () => {
+test('a cell with several names is cut at the end', () => {
   const lines = renderTable(
     ['NAME', 'IMAGES'],
     [['web', 'registry.example.org/first:1,registry.example.org/second:2']],

@@ -1,8 +1,8 @@
 import { ACTING_UNESCAPED, bigintAsNumber, inUnicodeNotation } from './terminal-text.ts';
 
 /**
- * KYAML (KEP-5295): YAML in braces and brackets, with all strings in double quotes, as `kubectl -o kyaml` prints it. It says exactly
- * this, and no terminal acts on it.
+ * KYAML (KEP-5295): YAML with braces and brackets and all strings in double quotes, as `kubectl -o kyaml` prints it. Control characters are
+ * escaped without changing the value.
  */
 export function terminalKyaml(value: unknown): string {
   const text = rendered(JSON.parse(JSON.stringify(value, bigintAsNumber)), '');
@@ -19,7 +19,7 @@ function rendered(value: unknown, indent: string): string {
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** Brackets of objects and lists stand beside each other. */
+/** The brackets of a list of objects or lists are on the lines of its items' braces. */
 function renderList(items: unknown[], indent: string): string {
   if (items.every((item) => typeof item === 'object' && item !== null))
     return `[${items.map((item) => rendered(item, indent)).join(', ')}]`;
@@ -27,17 +27,17 @@ function renderList(items: unknown[], indent: string): string {
   return `[\n${lines.join('')}${indent}]`;
 }
 
-/** A text of several lines is written on as many, each ending in an escaped line break, which YAML drops. */
+/** A multi-line text is written on several lines, each with an escaped line break at its end, which YAML ignores. */
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {
-    const margin = line.startsWith(' ') ? '\\' : ' '; // where the text of the line begins: YAML drops spaces before it
+    const margin = line.startsWith(' ') ? '\\' : ' '; // marks the start of the text, since YAML ignores leading spaces
     return `${indent}${margin}${JSON.stringify(line).slice(1, -1)}\\\n`;
   });
   return `"\\\n${lines.join('')}${indent}"`;
 }
 
-/** Without quotes only what no reader of YAML takes for anything else. */
+/** Quotes a key unless all YAML parsers read it as a string. */
 function renderKey(key: string): string {
   const isPlain = /^[\p{L}_]([\p{L}\p{N}_./-]*[\p{L}\p{N}_])?$/u.test(key);
   return isPlain && !/^(null|true|false|y|yes|on|n|no|off|t|f|inf|infinity|nan)$/i.test(key)

@@ -7,7 +7,7 @@ import { terminalYaml } from './terminal-yaml.ts';
 
 const clipboard = '\x1b]52;c;cm0gLXJmIC8=\x07';
 
-test('what a terminal would act on is shown instead', () => {
+test('control characters are made visible', () => {
   const table: [string, string][] = [
     ['plain ü 漢 😀', 'plain ü 漢 😀'],
     ['two\nlines\tand a tab', 'two\nlines\tand a tab'],
@@ -20,7 +20,7 @@ test('what a terminal would act on is shown instead', () => {
   assert.equal(escapeLine('two\nlines\tand\x1b[2J'), 'two lines and^[[2J');
 });
 
-test('columns are as wide as what is shown', () => {
+test('columns are as wide as the escaped text', () => {
   const text = renderTable(
     ['A', 'B'],
     [
@@ -35,7 +35,7 @@ test('columns are as wide as what is shown', () => {
   ]);
 });
 
-test('JSON and YAML say exactly what they are given, and no terminal acts on them', () => {
+test('JSON and YAML keep the value and contain no control characters', () => {
   for (const text of [
     clipboard,
     '\u009b31m',
@@ -58,7 +58,7 @@ test('JSON and YAML say exactly what they are given, and no terminal acts on the
   assert.equal(terminalYaml({ size: 5n }), 'size: 5\n');
 });
 
-test('YAML is the same text to readers of YAML 1.1, as Kubernetes and Python have them', () => {
+test('YAML has the same value in YAML 1.1 parsers, such as those of Kubernetes and Python', () => {
   const words =
     'y yes n NO on off true ~ null = << 0400 0o7 0x1f 12_000 1:30 1e3 .5 2026-11-22 2026-11-22T20:33:51Z'.split(' ');
   for (const word of words) {

@@ -1,9 +1,9 @@
-/** The cells of a line, for what is cut to fit; none where it goes to no terminal, so that files and pipes get everything. */
+/** The width of the terminal in cells, or `undefined` if the stream is not a terminal, so that files and pipes get full lines. */
 export function terminalWidth(stream: NodeJS.WriteStream = process.stdout): number | undefined {
   return stream.isTTY ? stream.columns : undefined;
 }
 
-/** Whether lines can be drawn over: on a terminal that moves its cursor (not `TERM=dumb`). */
+/** Whether lines can be redrawn: on a terminal with cursor movement (not `TERM=dumb`). */
 export function canRedraw(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY && process.env.TERM !== 'dumb';
 }

@@ -1,24 +1,24 @@
-/** Characters that take two cells of a terminal: UAX 11 (W and F) and emoji, which are drawn as wide as those. */
+/** Characters with a width of two cells: UAX 11 (W and F) and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|\ufe0f/u;
-/** What takes none: marks on the character before, and format characters but the soft hyphen. */
+/** Characters without width: combining marks, and format characters except for the soft hyphen. */
 const INVISIBLE = /^(?!\u00ad)[\p{Mn}\p{Me}\p{Cf}]+$/u;
 /** A colour or style (SGR of ECMA-48). */
 const STYLE = /(\x1b\[[\d;]*m)/;
 const ASCII = /^[ -~]*$/;
 
-/** The cells of a terminal that a line takes; colours take none. */
+/** The width of a line on a terminal in cells. Colours have no width. */
 export function displayWidth(line: string): number {
   return ASCII.test(line) ? line.length : pieces(line).reduce((sum, piece) => sum + piece.width, 0);
 }
 
-/** Cuts a line at `width` cells with an ellipsis; a terminal that does not know its width says 0. */
+/** Cuts a line at `width` cells with an ellipsis. A width of 0, of a terminal of unknown width, means unlimited. */
 export function fit(line: string, width: number | undefined): string {
   if (!width || displayWidth(line) <= width) return line;
   return `${start(pieces(line), width - 1)}…`;
 }
 
-/** The same; of a name, which has neither space nor comma, both ends are kept, as it is often the end that tells names apart. */
+/** Like `fit`, but a name, which has neither space nor comma, is cut in the middle, since names often differ at the end. */
 export function fitCell(cell: string, width: number): string {
   if (/[ ,]/.test(cell) || displayWidth(cell) <= width) return fit(cell, width);
   const all = pieces(cell);
@@ -26,10 +26,10 @@ export function fitCell(cell: string, width: number): string {
   return `${start(all, width - 1 - displayWidth(tail))}…${tail}`;
 }
 
-/** What the eye takes for one character, or a style. */
+/** A grapheme, or a style sequence. */
 type Piece = { text: string; width: number };
 
-/** As many of the pieces as fit, and every style, so that a colour ends where it did. */
+/** Joins as many pieces as fit, and all styles, so that colours still end. */
 function start(all: Piece[], width: number, join = (text: string, piece: string) => text + piece): string {
   let text = '';
   let left = width;

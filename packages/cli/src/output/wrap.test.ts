@@ -6,20 +6,20 @@ function check(text: string, width: number | undefined, expected: string[]): voi
   assert.deepEqual(wrapText(text, width).split('\n'), expected);
 }
 
-test('lines are broken between words, and go on below where they began', () => {
+test('lines are wrapped between words and keep their indentation', () => {
   check('the quick brown fox', 10, ['the quick', 'brown fox']);
   check('  main: the quick brown fox', 14, ['  main: the', '  quick brown', '  fox']);
   check('fits\n  and so does this', 80, ['fits', '  and so does this']);
-  check('  as  it is  where nothing tells the width  ', undefined, ['  as  it is  where nothing tells the width  ']);
+  check('  unchanged  if the  width is  unknown  ', undefined, ['  unchanged  if the  width is  unknown  ']);
 });
 
-test('what stands in a column of its own goes on there', () => {
+test('text in a column is wrapped in this column', () => {
   check('  run        until its pods end', 24, ['  run        until its', '             pods end']);
   check('ok      cgroups   all of them here', 27, ['ok      cgroups   all of', '                  them here']);
   check('\x1b[32mok\x1b[39m  all of them', 10, ['\x1b[32mok\x1b[39m  all of', '    them']);
 });
 
-test('commands in quotes and words that are longer than a line stay whole', () => {
+test('quoted commands and words longer than a line are not split', () => {
   check("no; 'podwright ps' lists them", 16, ['no;', "'podwright ps'", 'lists them']);
   check('see https://example.org/a/long/one there', 12, ['see', 'https://example.org/a/long/one', 'there']);
 });

@@ -1,13 +1,13 @@
 import { displayWidth } from './text-width.ts';
 
-/** What is never broken: words, and commands in quotes, which are copied as a whole. */
+/** Matches what is never split: words, and quoted commands, which users copy. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
-/** What stands beside this much of a line is continued below itself. */
+/** A column that starts within this share of the width is continued below itself. */
 const WIDEST_HANG = 2 / 3;
 
 /**
- * Breaks the lines of a text for people between words, where they are longer than `width` cells (undefined or 0: never). What
- * follows a gap of two spaces, as in a table of two columns, is continued below its beginning, all else below the line's.
+ * Wraps lines longer than `width` cells between words (undefined or 0: never). Text after a gap of two spaces, as in a table, is continued
+ * below its beginning. Other text is continued at the indentation of the line.
  */
 export function wrapText(text: string, width: number | undefined): string {
   if (!width) return text;
@@ -38,7 +38,7 @@ function wrapLine(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** Where the last column begins: an index in the line. */
+/** The index in the line at which continued lines are aligned: the start of the last column, or the indentation. */
 function hangOf(line: string, width: number): number {
   const indent = line.length - line.trimStart().length;
   const gaps = [...line.matchAll(/(?<=\S) {2,}(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length);

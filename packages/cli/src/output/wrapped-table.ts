@@ -3,14 +3,14 @@ import { escapeLine } from './terminal-text.ts';
 import { displayWidth } from './text-width.ts';
 import { wrapText } from './wrap.ts';
 
-/** With fewer cells beside the other columns the last one stands below them, indented. */
+/** If fewer cells are left next to the other columns, the last one is put below them, indented. */
 const LEAST_BESIDE = 32;
 const INDENT = 4;
 const GAP = 2;
 
 /**
- * The header and the rows of a table whose last column is text of any length: where `width` is given (0 is none) and too small, nothing of
- * it is cut, but it goes on in lines of its own.
+ * The header and rows of a table whose last column is text of any length. If `width` is too small (0 means unlimited), the last column is
+ * wrapped and not cut.
  */
 export function wrappedRows(header: Column[], rows: string[][], width?: number): string[] {
   const whole = renderTable(header, rows).split('\n');
