@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Event } from '@podwright/kube-api';
-import { lately } from './events.ts';
+import { recentEvents } from './events.ts';
 
 const at = (ms: number) => ({ lastTimestamp: new Date(ms).toISOString() }) as Event;
 const HOUR_MS = 3_600_000;
