@@ -1,4 +1,4 @@
-/** A kubelet of ours on a runtime of ours, as the node `node` of a cluster. */
+/** A kubelet on Podwright's runtime, as the node `node` of a cluster. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,21 +23,21 @@ export class ClusterKubelet {
   handle!: Kubelet;
 
   constructor({ url, certificateAuthority, nodeCredential }: Pick<Cluster, 'url' | 'certificateAuthority'> & Given) {
-    if (nodeCredential.kind !== 'certificate') throw new Error('nodes have certificates');
+    if (nodeCredential.kind !== 'certificate') throw new Error('a node needs a certificate');
     const { certificate, key } = nodeCredential;
     this.client = createKubeClient({ server: url, tls: { ca: certificateAuthority, certificate, key } });
     const directory = mkdtempSync(join(tmpdir(), 'pwk-node-'));
     this.#directory = directory;
     this.options = kubeletOptions({
       nodeName: NODE,
-      runtimeEndpoint: '/none', // until it is there
+      runtimeEndpoint: '/none', // replaced in start()
       manifestDir: join(directory, 'manifests'),
       rootDir: join(directory, 'kubelet'),
       podLogsDir: join(directory, 'logs'),
       cgroupRoot: `/${basename(directory)}`,
       logger: createLogger({ level: 'error' }),
       cluster: { client: this.client, heartbeatClient: this.client, eventClient: this.client },
-      eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
+      eviction: { ...DEFAULT_EVICTION, hard: {} }, // independent of the host's disk usage
     });
   }
 
@@ -68,7 +68,7 @@ export class ClusterKubelet {
     await waitFor(() => holds(this.handle.pods()) || undefined, { intervalMs: 5, signal });
   }
 
-  /** Stops everything. Nothing of pods may be left on the host. */
+  /** Stops everything and removes the pods' cgroups. */
   async end(): Promise<void> {
     await this.handle.close();
     this.client.close();
@@ -101,7 +101,7 @@ export class ClusterKubelet {
 type Given = { nodeCredential: ReturnType<Cluster['nodeCredential']> };
 type PodGiven = { script?: string } & Record<string, unknown>;
 
-/** The node's object, as a kubelet that registers itself makes it. */
+/** The node object that a self-registering kubelet creates. */
 export const nodeObject: ApiObject = {
   ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } },
   status: { capacity: AMOUNTS, allocatable: AMOUNTS },

@@ -1,6 +1,6 @@
 /**
- * A control plane for a test: the API server of `api-server/`, or with PODWRIGHT_KUBERNETES_BIN (a directory with kube-apiserver,
- * kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program) the real one, under the same interface.
+ * A control plane for a test: the API server of `api-server/`, or the real one with PODWRIGHT_KUBERNETES_BIN (a directory with
+ * kube-apiserver, kube-controller-manager and kube-scheduler) and PODWRIGHT_ETCD (a program). Both have the same interface.
  */
 import { createHash, createHmac, randomBytes, X509Certificate } from 'node:crypto';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -12,7 +12,7 @@ import { type Answer, RawClient } from './raw-client.fixture.ts';
 import { RealControlPlane } from './real-control-plane.fixture.ts';
 
 const MASTERS = 'system:masters';
-/** Enough for a busy host. */
+/** Generous, for a busy host. */
 const PATIENCE_MS = 60_000;
 
 type ControlPlane = {
@@ -22,14 +22,14 @@ type ControlPlane = {
   stop(): Promise<void>;
 };
 
-/** Where an object is, by what it says itself. */
+/** Identifies an object by its own fields. */
 type Named = Pick<ApiObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 export class Cluster implements AsyncDisposable {
   readonly #plane: ControlPlane;
-  /** A client that may do everything. */
+  /** A client with all rights. */
   readonly admin: RawClient;
-  /** The server of ours, to disturb it and to see what it was asked; undefined where the control plane is the real one. */
+  /** The tests' API server, for faults and for its request record; undefined with a real control plane. */
   readonly own: ApiServer | undefined;
 
   constructor(plane: ControlPlane, own?: ApiServer) {
@@ -42,7 +42,7 @@ export class Cluster implements AsyncDisposable {
     return this.#plane.url;
   }
 
-  /** PEM by which clients know the API server. */
+  /** CA certificate of the API server, PEM. */
   get certificateAuthority(): string {
     return this.#plane.certificateAuthority;
   }
@@ -68,7 +68,7 @@ export class Cluster implements AsyncDisposable {
     return new RawClient(this.#plane, credential);
   }
 
-  /** A token with which a node may ask for its first certificate. */
+  /** A token with which a node may request its first certificate. */
   async bootstrapToken(): Promise<Credential & { kind: 'token' }> {
     if (this.own !== undefined) return this.own.bootstrapToken();
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
@@ -84,7 +84,7 @@ export class Cluster implements AsyncDisposable {
     return { kind: 'token', token: `${id}.${secret}` };
   }
 
-  /** What `kubeadm token create --print-join-command` tells: the cluster lets nodes join by token discovery. */
+  /** The parameters that `kubeadm token create --print-join-command` prints; enables token discovery, by which nodes join. */
   async invite(): Promise<{ endpoint: string; token: string; hash: string }> {
     const { token } = await this.bootstrapToken();
     const endpoint = new URL(this.url).host;
@@ -101,7 +101,7 @@ export class Cluster implements AsyncDisposable {
     return { endpoint, token, hash: `sha256:${createHash('sha256').update(key).digest('hex')}` };
   }
 
-  /** Anybody may read cluster-info, and those with a token whether a node's name is taken, and the kubelets' configuration. */
+  /** Lets everyone read cluster-info, and lets token holders check whether a node name exists and read the kubelet configuration. */
   async #openForNewcomers(): Promise<void> {
     if (this.own !== undefined) {
       this.own.authorizer.allow(
@@ -138,7 +138,7 @@ export class Cluster implements AsyncDisposable {
     await allow('', 'ClusterRole', { name: 'test-nodes', rules: get(['nodes']), subject: newcomers });
   }
 
-  /** Creates objects, or replaces them; answers with what is stored. */
+  /** Creates or replaces objects; returns the stored ones. */
   async apply(...objects: ApiObject[]): Promise<ApiObject[]> {
     const stored: ApiObject[] = [];
     for (const object of objects) {
@@ -151,7 +151,7 @@ export class Cluster implements AsyncDisposable {
     return stored;
   }
 
-  /** An object as it is, undefined where there is none. */
+  /** An object; undefined if it does not exist. */
   async find(named: Named): Promise<ApiObject | undefined> {
     const answer = await this.admin.get(pathOf(named));
     if (answer.status === 404) return undefined;
@@ -159,7 +159,7 @@ export class Cluster implements AsyncDisposable {
     return answer.body as ApiObject;
   }
 
-  /** Waits until an object is as it should be, and answers with it. */
+  /** Waits until an object meets the condition, and returns it. */
   async until(named: Named, holds: (object: ApiObject) => boolean): Promise<ApiObject> {
     let last: ApiObject | undefined;
     const look = async () => {
@@ -172,7 +172,7 @@ export class Cluster implements AsyncDisposable {
     });
   }
 
-  /** Waits until an object has gone. */
+  /** Waits until an object has been deleted. */
   async untilGone(named: Named): Promise<void> {
     using signal = withTimeout(undefined, PATIENCE_MS, `wait for the end of ${pathOf(named)}`);
     await waitFor(async () => ((await this.find(named)) === undefined ? true : undefined), { intervalMs: 20, signal });
@@ -188,7 +188,7 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** How the control plane signs what it tells to those who have a token: a JWS without its payload, HS256. */
+/** The signature of cluster-info for the holders of a token: a detached JWS, HS256. */
 function signatureOf(token: string, text: string): Record<string, string> {
   const [id = '', secret = ''] = token.split('.');
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', kid: id })).toString('base64url');
@@ -197,18 +197,18 @@ function signatureOf(token: string, text: string): Record<string, string> {
   return { [`jws-kubeconfig-${id}`]: `${header}..${signature}` };
 }
 
-/** The path of the kind of an object, in its namespace. */
+/** The path of the collection of an object's kind, in its namespace. */
 export function collectionOf({ apiVersion = 'v1', kind, metadata }: Named): string {
-  const known = kindOfObject({ apiVersion, kind });
-  if (known === undefined) throw new Error(`unknown kind: ${apiVersion} ${kind}`);
+  const found = kindOfObject({ apiVersion, kind });
+  if (found === undefined) throw new Error(`unknown kind: ${apiVersion} ${kind}`);
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const place = known.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
-  return `${root}${place}/${known.plural}`;
+  const place = found.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
+  return `${root}${place}/${found.plural}`;
 }
 
 export const pathOf = (named: Named): string => `${collectionOf(named)}/${named.metadata.name}`;
 
-/** `options` are for our server; the real one holds nodes to their rights in any case. */
+/** `options` apply to the tests' API server; a real one always restricts nodes. */
 export async function startCluster(options: ApiServerOptions = {}): Promise<Cluster> {
   const { PODWRIGHT_KUBERNETES_BIN: directory = '', PODWRIGHT_ETCD: etcd = '' } = process.env;
   if (directory === '') {

@@ -1,10 +1,10 @@
-/** Claims and volumes of a CSI driver, as the controllers of a cluster leave them. */
+/** Claims and volumes of a CSI driver, in the state in which a cluster's controllers leave them. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ApiObject } from './api-server/json.ts';
 import { type Cluster, pathOf } from './cluster.fixture.ts';
 
-type Wish = { owner?: ApiObject; volumeMode?: 'Filesystem' | 'Block' };
+type ClaimOptions = { owner?: ApiObject; volumeMode?: 'Filesystem' | 'Block' };
 
 export class CsiClaims {
   readonly #cluster: Cluster;
@@ -18,7 +18,7 @@ export class CsiClaims {
     this.#node = node;
   }
 
-  /** Makes the driver's own object. */
+  /** Creates the CSIDriver object. */
   async register(): Promise<void> {
     await this.#cluster.apply({
       ...{ apiVersion: 'storage.k8s.io/v1', kind: 'CSIDriver', metadata: { name: this.#driver } },
@@ -26,15 +26,15 @@ export class CsiClaims {
     });
   }
 
-  /** As controllers set it; the object is made if no controller has made it. */
+  /** Sets a status like a controller; creates the object if no controller has. */
   async setStatus(object: ApiObject, status: object): Promise<void> {
     if ((await this.#cluster.find(object)) === undefined) await this.#cluster.apply(object);
     const answer = await this.#cluster.admin.patch(`${pathOf(object)}/status`, 'merge', { status });
     assert.ok(answer.status < 300, answer.text);
   }
 
-  /** A claim and its volume `pv-CLAIM`, bound as the controllers bind them. */
-  async bound(claim: string, { owner, volumeMode = 'Filesystem' }: Wish = {}): Promise<void> {
+  /** Creates a claim and its volume `pv-CLAIM`, bound like by the controllers. */
+  async bound(claim: string, { owner, volumeMode = 'Filesystem' }: ClaimOptions = {}): Promise<void> {
     const spec = { accessModes: ['ReadWriteOnce'], volumeMode };
     const metadata = {
       name: claim,
@@ -64,7 +64,7 @@ export class CsiClaims {
     });
   }
 
-  /** What the controller makes when the node may have the volume of a claim. */
+  /** Creates the VolumeAttachment of a claim, like the attach controller. */
   async attach(claim: string): Promise<void> {
     await this.setStatus(
       {
@@ -73,15 +73,15 @@ export class CsiClaims {
       } as unknown as ApiObject,
       { attached: true, attachmentMetadata: { device: '/dev/disk' } },
     );
-    if (this.#cluster.own === undefined) return; // the controller tells it itself
+    if (this.#cluster.own === undefined) return; // a real controller updates the node's status itself
     this.#attached.add(this.#nameOf(claim));
-    await this.#tellAttached();
+    await this.#reportAttached();
   }
 
-  /** Takes it away again as the controller does, which tells that first. Not of a real one's. */
+  /** Deletes the VolumeAttachment like the attach controller, after updating the node's status. Not with a real control plane. */
   async detach(claim: string): Promise<void> {
     this.#attached.delete(this.#nameOf(claim));
-    await this.#tellAttached();
+    await this.#reportAttached();
     await this.#cluster.delete(this.#attachmentOf(claim));
   }
 
@@ -94,7 +94,7 @@ export class CsiClaims {
     return { apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', metadata: { name: `csi-${id}` } };
   }
 
-  async #tellAttached(): Promise<void> {
+  async #reportAttached(): Promise<void> {
     const volumesAttached = [...this.#attached].map((name) => ({ name, devicePath: '' }));
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: this.#node } };
     await this.setStatus(node, { volumesAttached });

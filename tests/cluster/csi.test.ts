@@ -1,4 +1,4 @@
-/** PersistentVolumes of a CSI driver in pods of a cluster, on our runtime. Needs root. */
+/** PersistentVolumes of a CSI driver in pods of a cluster, on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ before(async () => {
   await driver.start();
 });
 after(async () => {
-  const started = kubelet as RealKubelet | undefined; // if it came up
+  const started = kubelet as RealKubelet | undefined; // undefined if it failed to start
   await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
   await started?.close();
   await (driver as CsiDriverUnderTest | undefined)?.kill();
@@ -85,7 +85,7 @@ async function goes(name: string): Promise<void> {
   assert.deepEqual(mountsBelow(kubelet.options.rootDir), []);
 }
 
-test('the node tells which drivers it has', async () => {
+test('the node publishes its drivers', async () => {
   const { spec } = await cluster.until(csiNode, (object) => listAt(object, 'spec', 'drivers').length > 0);
   assert.deepEqual(spec?.drivers, [
     { name: DRIVER, nodeID: `${DRIVER}-node`, topologyKeys: [`${DRIVER}/zone`], allocatable: { count: 9 } },
@@ -95,11 +95,11 @@ test('the node tells which drivers it has', async () => {
   assert.equal(metadata.labels?.[`${DRIVER}/zone`], 'a');
 });
 
-test('a pod has the volume of its claim once it is attached, and the node tells so as long as it does', async () => {
+test('a pod has the volume of its claim once it is attached, and the node reports it in use meanwhile', async () => {
   await claims.bound('disk');
   await create('claims', { persistentVolumeClaim: { claimName: 'disk' } });
   await cluster.until(node, (object) => inUse(object) === `kubernetes.io/csi/${DRIVER}^disk`);
-  assert.deepEqual(await driver.volumeCalls(), [], 'nothing is mounted that is not attached');
+  assert.deepEqual(await driver.volumeCalls(), [], 'nothing is mounted before it is attached');
   await claims.attach('disk');
   await cluster.until(named('claims'), isReady);
   const file = join(driver.data, 'disk/file');
@@ -115,7 +115,7 @@ test('a pod has the volume of its claim once it is attached, and the node tells 
   ]);
 });
 
-test('a pod has a claim of its own for an ephemeral volume, and none of another', async () => {
+test('a pod has its own claim for an ephemeral volume, and not another pod’s', async () => {
   const template = {
     ephemeral: {
       volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
@@ -123,11 +123,11 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
   };
   await claims.bound('strange-data');
   await create('strange', template);
-  const isTold = () =>
+  const isReported = () =>
     kubelet.handle
       .events()
       .some(({ message }) => message?.includes('was not created for pod default/strange (pod is not owner)'));
-  await kubelet.until('it is told that the claim is another’s', isTold);
+  await kubelet.until('the foreign claim is reported', isReported);
   await cluster.delete(named('strange'));
   await claims.bound('owned-data', { owner: await create('owned', template) });
   await claims.attach('owned-data');
@@ -136,7 +136,7 @@ test('a pod has a claim of its own for an ephemeral volume, and none of another'
   await goes('owned');
 });
 
-/** As a resizer leaves a volume to the node; whatever changes at the pod has its node look at it at once. */
+/** Grows a volume like a resizer does, which leaves the rest to the node. A change of the pod makes its node check immediately. */
 async function grow(claim: string, pod: string): Promise<void> {
   const volume = { apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: `pv-${claim}` } } as ApiObject;
   const sizes = { capacity: { storage: '2Gi' } };
@@ -147,7 +147,7 @@ async function grow(claim: string, pod: string): Promise<void> {
     allocatedResourceStatuses: { storage: 'NodeResizePending' },
     conditions: [{ type: 'FileSystemResizePending', status: 'True' }],
   });
-  // it is not asked for again within a second
+  // the kubelet does not read the claim again within a second
   for (const at of ['1', '2']) {
     await sleep(1100);
     await cluster.admin.patch(pathOf(named(pod)), 'merge', { metadata: { annotations: { at } } });
@@ -158,7 +158,7 @@ const claimNamed = (name: string) =>
   ({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name, namespace: 'default' } }) as ApiObject;
 const hasGrown = (claim: ApiObject) => at(claim, 'status', 'capacity', 'storage') === '2Gi';
 
-test('a pod has the device of its claim, which grows under it', async () => {
+test('a pod has the device of its claim, which can grow while in use', async () => {
   await claims.bound('raw', { volumeMode: 'Block' });
   await claims.attach('raw');
   driver.forget();
@@ -170,10 +170,10 @@ test('a pod has the device of its claim, which grows under it', async () => {
   const { status } = await cluster.until(claimNamed('raw'), hasGrown);
   assert.deepEqual([status?.allocatedResourceStatuses, status?.conditions], [undefined, undefined]);
   assert.equal(statSync(image).size, 2 ** 31);
-  const told = kubelet.handle.events().filter(({ reason }) => reason === 'FileSystemResizeSuccessful');
+  const resized = kubelet.handle.events().filter(({ reason }) => reason === 'FileSystemResizeSuccessful');
   const message = `MountVolume.NodeExpandVolume succeeded for volume "pv-raw" ${NODE}`;
   assert.deepEqual(
-    told.map((event) => [event.involvedObject.kind, event.involvedObject.name, event.message]),
+    resized.map((event) => [event.involvedObject.kind, event.involvedObject.name, event.message]),
     [
       ['Pod', 'device', message],
       ['PersistentVolumeClaim', 'raw', message],

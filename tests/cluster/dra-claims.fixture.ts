@@ -1,4 +1,4 @@
-/** Devices of a DRA driver in a cluster, and what controllers and the scheduler do with the claims of pods, where none run. */
+/** Devices of a DRA driver in a cluster. Performs the work of the controllers and the scheduler on claims if none are running. */
 import assert from 'node:assert/strict';
 import type { ApiObject } from './api-server/json.ts';
 import { type Cluster, pathOf } from './cluster.fixture.ts';
@@ -31,7 +31,7 @@ export class ClaimedDevices {
     };
   }
 
-  /** `extendedResource` is a name by which containers may ask for the devices without a claim. */
+  /** `extendedResource` is a resource name by which containers may request the devices without a claim. */
   async offer(extendedResource: string): Promise<void> {
     const { cluster, driver } = this.#place;
     const selectors = [{ cel: { expression: `device.driver == "${driver}"` } }];
@@ -45,12 +45,12 @@ export class ClaimedDevices {
     });
   }
 
-  /** A claim that pods may share. */
+  /** Creates a claim that pods may share. */
   async claim(name: string): Promise<void> {
     await this.#place.cluster.apply({ ...claimNamed(name), spec: this.#claimSpec } as ApiObject);
   }
 
-  /** A pod with a claim: one of the template's, if it has no name. */
+  /** Creates a pod with a claim; without a name, with one from the template. */
   async create(pod: ApiObject, claimName?: string): Promise<ApiObject> {
     const { cluster } = this.#place;
     const source = claimName === undefined ? { resourceClaimTemplateName: 'gpu' } : { resourceClaimName: claimName };
@@ -63,7 +63,7 @@ export class ClaimedDevices {
     return created;
   }
 
-  /** A pod that has asked for an extended resource which the driver offers. */
+  /** Creates a pod that requests an extended resource offered by the driver. */
   async createExtended(pod: ApiObject, resourceName: string): Promise<ApiObject> {
     const { cluster } = this.#place;
     const created = (await cluster.apply(pod))[0]!;
@@ -77,7 +77,7 @@ export class ClaimedDevices {
     return created;
   }
 
-  /** The scheduler's part: the claim has a device, and the pod may use it. */
+  /** Allocates the device to the claim and reserves it for the pod, like the scheduler. */
   async allocate(claimName: string, { metadata: { name, uid } }: ApiObject): Promise<void> {
     const { cluster, driver } = this.#place;
     const claim = (await cluster.find(claimNamed(claimName)))!;
@@ -89,7 +89,7 @@ export class ClaimedDevices {
     });
   }
 
-  /** The pod is to be gone, and its own claims with it. */
+  /** Deletes the pod and waits for it; also deletes the pod's own claims. */
   async goes(name: string): Promise<void> {
     const { cluster } = this.#place;
     await cluster.delete(podNamed(name));

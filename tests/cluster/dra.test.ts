@@ -1,4 +1,4 @@
-/** Devices of a DRA driver in pods of a cluster, on our runtime. Needs root. */
+/** Devices of a DRA driver in pods of a cluster, on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ let devices: ClaimedDevices;
 let kubeconfig: string;
 before(async () => {
   cluster = await startCluster();
-  if (cluster.own !== undefined) cluster.own.control.schedules = 'off'; // claims are allocated first
+  if (cluster.own !== undefined) cluster.own.control.schedules = 'off'; // claims must be allocated first
   const { options, logs } = runtime.place;
   const data = join(logs, 'cdi');
   mkdirSync(data, { recursive: true });
@@ -41,13 +41,13 @@ before(async () => {
     { endpoint: `unix://${options.socket}`, scratch: logs, bridge: options.network.bridge },
     { nodeName: NODE, cluster: { client, heartbeatClient: client, eventClient: client } },
   );
-  await cluster.untilGone(devices.slice); // of drivers that have not come back there is nothing to be had
+  await cluster.untilGone(devices.slice); // the kubelet removes the slices of drivers that have not reconnected
   driver = new DraDriverUnderTest({ name: DRIVER, rootDir: kubelet.options.rootDir, data });
   await driver.start();
   await devices.offer(RESOURCE);
 });
 after(async () => {
-  const started = kubelet as RealKubelet | undefined; // if it came up
+  const started = kubelet as RealKubelet | undefined; // undefined if it failed to start
   for (const { metadata } of started?.handle.pods() ?? [])
     await cluster.delete(podNamed(metadata.name), { gracePeriodSeconds: 0 });
   await started?.until('no pod is left', () => kubelet.handle.pods().length === 0);
@@ -55,13 +55,13 @@ after(async () => {
   await (driver as DraDriverUnderTest | undefined)?.kill();
   const left = await runtime.end();
   await (cluster as Cluster | undefined)?.[Symbol.asyncDispose]();
-  assert.deepEqual(left, [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(left, [], 'the runtime leaves nothing on the host');
 });
 
 const SERVE = 'trap "exit 0" TERM; while :; do sleep 0.05; done';
 type PodGiven = { script?: string; resources?: object; restartPolicy?: string };
 
-/** A pod whose container writes what it has of the driver. */
+/** A pod whose container prints what the driver has given it. */
 function podWith(name: string, { script = SERVE, resources, restartPolicy = 'Always' }: PodGiven = {}): ApiObject {
   const command = `env | grep DRA_; head -c 3 /dev/dra-dev0 | wc -c; ${script}`;
   return {
@@ -87,8 +87,8 @@ const record = () => {
   const { Data } = JSON.parse(readFileSync(join(kubelet.options.rootDir, 'dra_manager_state'), 'utf8'));
   return JSON.parse(Data).ClaimInfoStateList as { ClaimName: string; PodUIDs: object }[];
 };
-const told = (name: string, message: string) =>
-  kubelet.until(`it is told of ${name}: ${message}`, () =>
+const reported = (name: string, message: string) =>
+  kubelet.until(`the failure of ${name} is reported: ${message}`, () =>
     kubelet.handle.events().some((one) => one.involvedObject.name === name && one.message.includes(message)),
   );
 const REFUSED = 'Failed to prepare dynamic resources: prepare dynamic resources: ';
@@ -111,7 +111,7 @@ async function claimsByApi(name: string) {
   }
 }
 
-test('a pod has the device of a claim that was made for it, and its driver gets that back', async () => {
+test('a pod has the device of its own claim, which the driver unprepares afterwards', async () => {
   const created = await devices.create(podWith('own'));
   const pod = await cluster.until(podNamed('own'), isReady);
   const claim = textAt(listAt(pod, 'status', 'resourceClaimStatuses')[0], 'resourceClaimName');
@@ -133,7 +133,7 @@ test('a pod has the device of a claim that was made for it, and its driver gets 
   assert.deepEqual([driver.specifications(), record()], [[], []]);
 });
 
-test('two pods share a claim, which is prepared once and taken back after the last', async () => {
+test('two pods share a claim, which is prepared once and unprepared after the last', async () => {
   driver.forget();
   await devices.claim('shared');
   for (const name of ['one', 'two']) {
@@ -146,7 +146,7 @@ test('two pods share a claim, which is prepared once and taken back after the la
   assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources shared', 'nodeUnprepareResources shared']);
 });
 
-test('an extended resource may be a device of a driver', async () => {
+test('an extended resource may be satisfied by a driver’s device', async () => {
   driver.forget();
   const created = await devices.createExtended(
     podWith('extended', { resources: { limits: { [RESOURCE]: '1' }, requests: { [RESOURCE]: '1' } } }),
@@ -159,11 +159,11 @@ test('an extended resource may be a device of a driver', async () => {
   assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
 });
 
-test('why a claim is not prepared is told in upstream’s words, and it is tried again', async () => {
+test('a failure to prepare a claim is reported in upstream’s wording, and retried', async () => {
   await devices.claim('broken');
   await driver.plan({ broken: { error: 'no such device' } });
   await devices.create(podWith('broken'), 'broken');
-  await told('broken', `${REFUSED}NodePrepareResources failed for ResourceClaim broken: no such device`);
+  await reported('broken', `${REFUSED}NodePrepareResources failed for ResourceClaim broken: no such device`);
   await cluster.until(podNamed('broken'), (pod) => textAt(container(pod), 'state', 'waiting', 'reason') !== '');
   await driver.plan({});
   await cluster.until(podNamed('broken'), isReady);
@@ -177,7 +177,7 @@ test('why a claim is not prepared is told in upstream’s words, and it is tried
   assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources broken', 'nodeUnprepareResources broken']);
 });
 
-test('a pod has neither a claim that is not its own nor one that is gone', async () => {
+test('a pod is refused another pod’s claim and a deleted claim', async () => {
   const create = (name: string, claim: string) =>
     cluster.apply({
       ...podWith(name),
@@ -187,16 +187,16 @@ test('a pod has neither a claim that is not its own nor one that is gone', async
   await devices.allocate('strange', { metadata: { name: 'other', uid: 'other' } } as ApiObject);
   const { uid } = (await cluster.find(claimNamed('strange')))!.metadata;
   const [pod] = await create('stranger', 'strange');
-  await told(
+  await reported(
     'stranger',
     `${REFUSED}pod stranger (${pod!.metadata.uid}) is not allowed to use ResourceClaim strange (${uid})`,
   );
   await create('late', 'gone');
-  await told('late', `${REFUSED}fetch ResourceClaim gone: resourceclaims.resource.k8s.io "gone" not found`);
+  await reported('late', `${REFUSED}fetch ResourceClaim gone: resourceclaims.resource.k8s.io "gone" not found`);
   for (const name of ['stranger', 'late']) await devices.goes(name);
 });
 
-test('nobody hears that a pod has ended before its claims are taken back', async () => {
+test('a pod’s claims are unprepared before its end is reported', async () => {
   driver.forget();
   await driver.behave({ nodeUnprepareResources: { error: 14 } });
   await devices.create(podWith('done', { script: 'exit 0', restartPolicy: 'Never' }));
@@ -208,7 +208,7 @@ test('nobody hears that a pod has ended before its claims are taken back', async
   await devices.goes('done');
 });
 
-test('a pod waits for a driver that is away, and one that ends meanwhile as well', async () => {
+test('a pod waits for an unavailable driver, also when it ends meanwhile', async () => {
   await devices.claim('waits');
   await devices.claim('ends');
   await devices.create(podWith('ends'), 'ends');
@@ -217,9 +217,9 @@ test('a pod waits for a driver that is away, and one that ends meanwhile as well
   driver.forget();
   driver.unregister();
   await devices.create(podWith('waits'), 'waits');
-  await told('waits', `${REFUSED}DRA driver ${DRIVER} is not registered`);
+  await reported('waits', `${REFUSED}DRA driver ${DRIVER} is not registered`);
   await cluster.delete(podNamed('ends'));
-  await kubelet.until('its container is gone', async () => {
+  await kubelet.until('its container has been removed', async () => {
     const { containers } = await runtime.cri.runtime.listContainers({ filter: { state: { state: 1 } } });
     return containers.length === 0;
   });
@@ -233,10 +233,10 @@ test('a pod waits for a driver that is away, and one that ends meanwhile as well
   ]);
 });
 
-test('a kubelet that was killed leaves nothing prepared, and prepares nothing of what runs', async () => {
+test('after a kill the next kubelet unprepares leftover claims, and does not prepare those of running pods again', async () => {
   await kubelet.handle.close();
   const child = await startKubeletChild(kubelet.options, kubeconfig);
-  await cluster.untilGone(devices.slice); // by a kubelet that begins
+  await cluster.untilGone(devices.slice); // deleted by a starting kubelet
   await cluster.apply(devices.slice);
   await devices.claim('kept');
   await devices.claim('left');
@@ -252,7 +252,7 @@ test('a kubelet that was killed leaves nothing prepared, and prepares nothing of
   driver.forget();
   kubelet.handle = await startKubelet(kubelet.options);
   await driver.called('nodeUnprepareResources');
-  await kubelet.until('it is known', () => record().length === 1);
+  await kubelet.until('it is recorded', () => record().length === 1);
   const now = await cluster.until(podNamed('kept'), isReady);
   assert.equal(textAt(container(now), 'containerID'), textAt(container(before), 'containerID'));
   assert.deepEqual(await driver.claimCalls(), ['nodeUnprepareResources left']);

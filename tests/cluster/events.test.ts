@@ -1,4 +1,4 @@
-/** Events of pods as the API server has them, of a kubelet with real containers. */
+/** Events of pods at the API server, from a kubelet with real containers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -32,7 +32,7 @@ after(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** The events of a pod once they are as they should be. */
+/** The events of a pod, once they meet the condition. */
 async function eventsOf(pod: string, hold: (events: ShownEvent[]) => boolean): Promise<ShownEvent[]> {
   using signal = withTimeout(undefined, 60_000, `wait for the events of ${pod}`);
   const look = async () => {
@@ -45,9 +45,9 @@ async function eventsOf(pod: string, hold: (events: ShownEvent[]) => boolean): P
   return await waitFor(look, { intervalMs: 50, signal });
 }
 
-test('the start of a pod is told, of the container that it is about', async () => {
-  const [pod] = await cluster.apply(kubelet.pod('told'));
-  const events = await eventsOf('told', (all) => all.some(({ reason }) => reason === 'Started'));
+test('the start of a pod is reported by events, which refer to the container', async () => {
+  const [pod] = await cluster.apply(kubelet.pod('started'));
+  const events = await eventsOf('started', (all) => all.some(({ reason }) => reason === 'Started'));
   const own = events.filter(({ reportingComponent }) => reportingComponent === 'kubelet');
   assert.deepEqual(own.map(({ reason }) => reason).sort(), ['Created', 'Pulled', 'Started']);
   for (const { source, involvedObject, count } of own) {
@@ -60,15 +60,15 @@ test('the start of a pod is told, of the container that it is about', async () =
   await cluster.delete(pod!, { gracePeriodSeconds: 0 });
 });
 
-test('the start of the kubelet itself is told', async () => {
+test('the start of the kubelet itself is reported by an event', async () => {
   const events = await eventsOf('node', (all) => all.some(({ reason }) => reason === 'Starting'));
   assert.equal(events.find(({ reason }) => reason === 'Starting')!.involvedObject.kind, 'Node');
 });
 
 test('repeats are one event with a count', async () => {
   const [pod] = await cluster.apply(kubelet.pod('again', { script: 'exit 1', restartPolicy: 'Always' }));
-  const isTold = (reason: string) => (event: ShownEvent) => event.reason === reason && event.count >= 2;
-  const events = await eventsOf('again', (all) => all.some(isTold('Started')) && all.some(isTold('Created')));
+  const isRepeated = (reason: string) => (event: ShownEvent) => event.reason === reason && event.count >= 2;
+  const events = await eventsOf('again', (all) => all.some(isRepeated('Started')) && all.some(isRepeated('Created')));
   assert.equal(events.filter(({ reason }) => reason === 'Started').length, 1);
   await cluster.delete(pod!, { gracePeriodSeconds: 0 });
 });

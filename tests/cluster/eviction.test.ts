@@ -1,4 +1,4 @@
-/** The node of a cluster that runs short of disk: what the API server hears of it. Real containers; needs root. */
+/** Disk pressure on a node of a cluster, and what it reports to the API server. Real containers; needs root. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -26,7 +26,7 @@ before(async () => {
   });
   const { options } = kubelet;
   options.eviction = { ...options.eviction, hard: { 'nodefs.available': '50%' }, periodMs: 100, transitionMs: 2000 };
-  options.node = { ...options.node, statusUpdateMs: 3_600_000 }; // what changes is told at once
+  options.node = { ...options.node, statusUpdateMs: 3_600_000 }; // changes are reported immediately
   mkdirSync(options.rootDir);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', options.rootDir]);
   await kubelet.start();
@@ -42,7 +42,7 @@ const hasPressure = (expected: 'True' | 'False') => (node: ApiObject) =>
 const isTainted = (node: ApiObject) =>
   (node as NodeView).spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/disk-pressure') === true;
 
-test('a node with a full disk says so at once, evicts the pod that fills it, and says when it is over', async () => {
+test('a node with a full disk reports it immediately, evicts the pod that fills it, and reports when it is over', async () => {
   await cluster.until(nodeObject, hasPressure('False'));
   const volumes = [{ name: 'data', emptyDir: {} }];
   const container = {

@@ -1,6 +1,6 @@
 /**
- * A node of a cluster is filled with pods and emptied, again and again: nothing of them is left on the host or at the API server, and
- * the node does not grow. TEST_PODS says how many at once (20), TEST_ROUNDS how often (3).
+ * Fills and empties a node of a cluster repeatedly: no pod leaves anything on the host or at the API server, and the node's memory does not
+ * grow. TEST_PODS is the number of pods at once (20), TEST_ROUNDS the number of rounds (3).
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,13 +16,13 @@ import { type Cluster, collectionOf, startCluster } from './cluster.fixture.ts';
 const NODE = 'filled';
 const PODS = Number(process.env.TEST_PODS ?? 20);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3);
-/** As bin/podwright has it. */
+/** The same value as in bin/podwright. */
 process.env.MALLOC_ARENA_MAX ??= '1';
-/** Code that was compiled meanwhile, and what is remembered of the past up to bounds: 13 KiB a pod were measured. */
+/** Compiled code and bounded caches: 13 KiB per pod were measured. */
 const RSS_SLACK_MIB = Math.min(15, 0.02 * PODS * ROUNDS);
-/** A daemon that has little to do collects what pods have left within two looks, one each 5 s. */
+/** An idle daemon collects the garbage of pods within two checks, one every 5 s. */
 const COLLECTED_MS = 30_000;
-/** On a busy host. */
+/** Generous, for a busy host. */
 const PATIENCE_MS = 30_000 + PODS * 1500;
 
 let bundle: Bundle;
@@ -40,7 +40,7 @@ after(async () => {
 
 const object = (kind: string, name: string) => ({ apiVersion: 'v1', kind, metadata: { name, namespace: 'default' } });
 
-/** It has a ConfigMap, a Secret, and a token where there is an account. */
+/** A pod with a ConfigMap, a Secret, and a token if there is a service account. */
 const podNamed = (name: string): ApiObject => ({
   ...object('Pod', name),
   spec: {
@@ -63,7 +63,7 @@ const podNamed = (name: string): ApiObject => ({
     containers: [
       {
         ...{ name: 'main', image: EXAMPLE_IMAGE_NAME, imagePullPolicy: 'Never' },
-        // a shell that is the first process ignores signals it has no trap for
+        // a shell with pid 1 ignores signals without a trap
         command: [
           'sh',
           '-c',
@@ -75,7 +75,7 @@ const podNamed = (name: string): ApiObject => ({
   },
 });
 
-/** Sends as many requests as there are pods, a few at a time. */
+/** Sends a request for each pod, a few at a time. */
 async function forEach(names: string[], work: (name: string) => Promise<unknown>): Promise<void> {
   for (let index = 0; index < names.length; index += 10) await Promise.all(names.slice(index, index + 10).map(work));
 }
@@ -84,7 +84,7 @@ async function podsThere(): Promise<ApiObject[]> {
   return (await cluster.admin.get(collectionOf(object('Pod', '')))).body.items;
 }
 
-/** What is on the host of the node, also of one without pods: itself, and sandboxes that it keeps ready. */
+/** Everything of the node on the host, which without pods is the node itself and its ready sandboxes. */
 const onHost = () =>
   place
     .leftovers()
@@ -92,7 +92,7 @@ const onHost = () =>
     .sort();
 const OF_PODS = /\/kubelet\/(pods|trash|pod-statuses)\/|\/pod[\da-f]{8}-/;
 
-/** What is on the host once nothing has changed for a second: the last sandboxes are gone, and new ones are ready. */
+/** The state of the host once it has not changed for a second: old sandboxes are removed, and new ones are ready. */
 async function atRest(): Promise<string[]> {
   let seen = onHost();
   await place.until(async () => {
@@ -108,7 +108,7 @@ function residentMib(pid: number): number {
   return Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
 }
 
-test(`${PODS} pods that come and go ${ROUNDS} times leave nothing, and the node as it was`, async (context) => {
+test(`${PODS} pods that are created and deleted ${ROUNDS} times leave nothing, and the node does not grow`, async (context) => {
   await cluster.apply(
     { ...object('ConfigMap', 'settings'), data: { key: 'value' } },
     { ...object('Secret', 'password'), data: { word: Buffer.from('open').toString('base64') } },
@@ -156,5 +156,5 @@ test(`${PODS} pods that come and go ${ROUNDS} times leave nothing, and the node 
   await place.until(isSmall, COLLECTED_MS).catch(() => undefined);
   const all = [atFirst, ...sizes, atLast].map((size) => `${size.toFixed(0)} MiB`).join(', ');
   context.diagnostic(`resident at first, after each round, at last: ${all}`);
-  assert.ok(atLast < atFirst + RSS_SLACK_MIB, `it grows: ${all}`);
+  assert.ok(atLast < atFirst + RSS_SLACK_MIB, `memory grows: ${all}`);
 });

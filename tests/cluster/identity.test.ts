@@ -1,4 +1,4 @@
-/** Who a kubelet is to its cluster, and who its callers are: against the tests' API server, or a real one (cluster.fixture.ts). */
+/** A kubelet's identity in its cluster, and that of its callers: with the tests' API server, or a real one (cluster.fixture.ts). */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ type Csr = {
   status?: { certificate?: string };
 };
 
-/** Requests for certificates that somebody has made. */
+/** Certificate signing requests by matching users. */
 async function requestsOf(signer: string, username: RegExp): Promise<Csr[]> {
   const { body } = await cluster.admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests');
   return (body.items as Csr[]).filter(
@@ -55,7 +55,7 @@ async function approve({ metadata: { name } }: Csr): Promise<void> {
   assert.equal(status, 200, text);
 }
 
-/** An identity with files of its own. */
+/** An identity with its own files. */
 function place(t: TestContext, nodeName: string) {
   const path = (name: string) => join(directory, `${nodeName}-${name}`);
   const write = (name: string, text: string) => {
@@ -77,7 +77,7 @@ function place(t: TestContext, nodeName: string) {
   return { path, write, open };
 }
 
-/** Whether the API server knows the client as this node, which may look for its own object. */
+/** Whether the API server authenticates the client as this node, which may read its own object. */
 async function isNode(client: KubeClient, name: string): Promise<true | undefined> {
   try {
     await client.get(NODES, { name });
@@ -87,7 +87,7 @@ async function isNode(client: KubeClient, name: string): Promise<true | undefine
   }
 }
 
-test('a node asks for its first certificate by a bootstrap token, and then is the node that it says', async (t) => {
+test('a node requests its first certificate with a bootstrap token, and is then authenticated as itself', async (t) => {
   const { path, write, open } = place(t, 'first');
   const bootstrapKubeconfig = write('bootstrap.conf', cluster.kubeconfig(await cluster.bootstrapToken()));
   const identity = await open({ bootstrapKubeconfig });
@@ -104,28 +104,28 @@ test('a node asks for its first certificate by a bootstrap token, and then is th
   for (const name of ['kubelet.conf', 'pki/kubelet-client-current.pem'])
     assert.equal(statSync(path(name)).mode & 0o777, 0o600, name);
   assert.ok(!readFileSync(path('kubelet.conf'), 'utf8').includes('token'));
-  // another start needs the bootstrap token no more
+  // another start no longer needs the bootstrap token
   write('bootstrap.conf', 'nonsense');
   const again = await open({ bootstrapKubeconfig });
   assert.ok(await isNode(again.connect(), 'first'));
 });
 
-test('a certificate that is not the node’s is exchanged for one that is, by its own means', async (t) => {
+test('a node replaces another user’s certificate with one of its own', async (t) => {
   const { path, write, open } = place(t, 'mine');
   const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.certificate('admin', ['system:masters'])));
   const identity = await open({ kubeconfig });
   const client = identity.connect();
   const asked = await soon(async () => (await requestsOf('kube-apiserver-client-kubelet', /^admin$/))[0]);
-  // upstream's approver takes those alone that the node itself or a bootstrap token asks for
+  // upstream's approver only approves requests by the node itself or by a bootstrap token
   if (cluster.own === undefined) await approve(asked);
   await soon(async () => {
     const answer = await client.get(NODES, { name: 'another' }).catch((error: unknown) => error);
-    return isApiStatus(answer, 403) || undefined; // a node may look at itself alone
+    return isApiStatus(answer, 403) || undefined; // a node may only read itself
   });
   assert.match(readFileSync(path('pki/kubelet-client-current.pem'), 'utf8'), /PRIVATE KEY/);
 });
 
-test('callers of the kubelet are known by certificates and tokens, and may what the cluster allows', async (t) => {
+test('callers of the kubelet are authenticated by certificates and tokens, and authorized by the cluster', async (t) => {
   const nodeName = 'served';
   const { path, write, open } = place(t, nodeName);
   const identity = await open({
@@ -188,18 +188,18 @@ test('callers of the kubelet are known by certificates and tokens, and may what 
     outgoing.end();
     return promise;
   };
-  // the server shows what the cluster has signed: verified by its authority and the address
+  // the server's certificate is signed by the cluster: verified by its CA and the address
   const pods = await soon(() => ask(cluster.certificate('admin', ['system:masters']) as never).catch(() => undefined));
   assert.match(pods, /^200 \{"kind":"PodList"/);
   assert.match(await ask({}), /^401 /);
-  assert.match(await ask({ token: 'nobody' }), /^401 /);
+  assert.match(await ask({ token: 'unknown' }), /^401 /);
   assert.equal(
     await ask({ token: body.status.token }),
     '403 Forbidden (user=system:serviceaccount:default:default, verb=get, resource=nodes, subresource(s)=[pods proxy])\n',
   );
 });
 
-test('the serving certificate is for the addresses of the node object, and another is asked for when they change', async (t) => {
+test('the serving certificate is for the addresses of the node object, and another is requested when they change', async (t) => {
   const nodeName = 'moved';
   const { path, write, open } = place(t, nodeName);
   const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.nodeCredential(nodeName)));
@@ -235,11 +235,11 @@ test('the serving certificate is for the addresses of the node object, and anoth
   }
 });
 
-test('a certificate of little life is renewed by the node itself, again and again', async (t) => {
+test('a short-lived certificate is renewed by the node repeatedly', async (t) => {
   const { own } = cluster;
-  if (own === undefined) return; // how long certificates live cannot be changed there
+  if (own === undefined) return; // a real control plane's certificate lifetime cannot be changed
   const { write, open } = place(t, 'renewed');
-  own.control.certificateLifeMs = 30_000; // of which five minutes have passed when they are signed
+  own.control.certificateLifeMs = 30_000; // they are signed with a start time five minutes ago
   const bootstrapKubeconfig = write('bootstrap.conf', cluster.kubeconfig(await cluster.bootstrapToken()));
   const identity = await open({ bootstrapKubeconfig });
   const client = identity.connect();

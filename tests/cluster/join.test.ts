@@ -1,4 +1,4 @@
-/** podwright join, node, doctor and leave, as a person calls them, on a control plane (cluster.fixture.ts). */
+/** podwright join, node, doctor and leave, as a user runs them, on a control plane (cluster.fixture.ts). */
 import assert from 'node:assert/strict';
 import { createHash, createHmac, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ let bundle: Bundle;
 let cluster: Cluster;
 let place: NodePlace;
 let token = '';
-/** Address of the API server, and the hash of its authority. */
+/** Address of the API server, and the hash of its CA. */
 let words: { endpoint: string; hash: string };
 
 before(async () => {
@@ -35,7 +35,7 @@ after(async () => {
   bundle?.remove();
 });
 
-/** What kubeadm gives those who join: cluster-info, signed by the token, and who may read it. */
+/** Publishes what kubeadm provides for joining: cluster-info, signed with the token, and the right to read it. */
 async function publish(): Promise<void> {
   const cluster0 = {
     server: cluster.url,
@@ -57,7 +57,7 @@ async function publish(): Promise<void> {
   );
 }
 
-/** There a controller signs for tokens that may. */
+/** On a real control plane a controller signs cluster-info for tokens that permit it. */
 async function publishOnRealOne(id: string): Promise<void> {
   const secret = `/api/v1/namespaces/kube-system/secrets/bootstrap-token-${id}`;
   const { body } = await cluster.admin.get(secret);
@@ -78,7 +78,7 @@ async function allowAnonymous(): Promise<void> {
   await cluster.admin.create(`${path}/rolebindings`, { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef });
 }
 
-/** As a person does who has looked at them; a real control plane has done it by itself. */
+/** Approves all requests, like an administrator; a real control plane has approved them itself. */
 async function approveAll(): Promise<void> {
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'by a test' }];
@@ -99,7 +99,7 @@ const asked = (hash: string, by: string, ...rest: string[]) => [
   ...rest,
 ];
 
-test('who joins by wrong words is told which of them, and nothing is written', async () => {
+test('join with a wrong parameter reports which one, and writes nothing', async () => {
   const [id = '', secret = ''] = token.split('.');
   const refused = async (args: string[], message: RegExp) => {
     const { code, err } = await place.call(...args);
@@ -124,7 +124,7 @@ test('who joins by wrong words is told which of them, and nothing is written', a
   assert.ok(!existsSync(place.path('root/cluster')));
 });
 
-/** A pod of the image of the examples that is bound to the node. */
+/** A pod of the examples' image that is bound to the node. */
 const bound = (name: string): ApiObject => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -171,7 +171,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   };
   await cluster.until({ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }, isReady);
   const { body } = await cluster.admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests');
-  assert.equal(body.items.length, 1, 'the request outlived the kill');
+  assert.equal(body.items.length, 1, 'the request survived the kill');
   const doctor = (await place.call('--config', config, 'doctor')).out;
   assert.match(
     doctor,

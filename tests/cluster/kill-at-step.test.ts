@@ -1,8 +1,8 @@
 /**
- * A kubelet in a process of its own is killed just before single steps of a pod's life, from its creation to the last trace of it,
- * and of taking it over; the next kubelet ends what was begun. The pod has a volume and a device of a CSI driver, a token and a
- * ConfigMap. The moments are random: TEST_SEED repeats those of an earlier run, TEST_KILLS says how many a test has (2), or which: `80-99`,
- * or `all`. Needs root.
+ * A kubelet in a separate process is killed just before single steps of a pod's life, from its creation to the removal of its last trace,
+ * and before steps of adopting a running pod; the next kubelet completes the work. The pod has a volume and a device of a CSI driver, a
+ * token and a ConfigMap. The steps are random: TEST_SEED repeats those of an earlier run. TEST_KILLS is the number of kills per test (2),
+ * or a range such as `80-99`, or `all`. Needs root.
  */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -29,9 +29,9 @@ const KILLER = new URL('./step-killer.ts', import.meta.url);
 const CLAIMS = ['files', 'raw'];
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 const kills = process.env.TEST_KILLS ?? '2';
-/** More steps than there are. */
+/** More steps than a life has. */
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Enough for a busy host. */
+/** Generous, for a busy host. */
 const PATIENCE_MS = 30_000;
 
 let runtime: SuiteRuntime;
@@ -42,7 +42,7 @@ let driver: CsiDriverUnderTest;
 let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
-  // the controllers of a real one would take the volumes away in their own time
+  // a real control plane would detach the volumes at times of its own
   const own = await startApiServer({ restrictsNodes: true });
   cluster = new Cluster(own, own);
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });
@@ -103,7 +103,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
   return await waitFor(look, { intervalMs: 20, signal });
 }
 
-/** What is left of pods in the runtime, on the host, in the driver and at the API server. */
+/** Traces of pods in the runtime, on the host, in the driver and at the API server. */
 async function remains(): Promise<string[]> {
   const { rootDir } = kubelet.options;
   const listed = (directory: string) => readdirSync(join(rootDir, directory), { recursive: true }).map(String);
@@ -122,10 +122,10 @@ async function remains(): Promise<string[]> {
   ];
 }
 
-/** Directories that stay, as with upstream. */
+/** Empty directories that remain, as with upstream. */
 const EMPTY = new Set(['csi', `csi/${DRIVER}`, 'csi/volumeDevices']);
 
-/** The pod is there once: in the runtime, on the host, at the driver. */
+/** Asserts that the pod exists once: in the runtime, on the host, in the driver. */
 async function assertOnce(name: string): Promise<void> {
   const { items } = await cri.runtime.listPodSandbox({ filter: { state: { state: PodSandboxState.SANDBOX_READY } } });
   assert.deepEqual(
@@ -141,19 +141,19 @@ async function assertOnce(name: string): Promise<void> {
   assert.deepEqual(
     [driver.data, rootDir].map((place) => loopsBelow(place).length),
     [1, 1],
-    'the driver’s and ours',
+    'the driver’s and the kubelet’s',
   );
 }
 
-/** Ended by itself, which a kubelet never does. */
+/** Whether the kubelet has exited, which only happens by a kill. */
 const isKilled = () => child.exitCode !== null || child.signalCode !== null;
 
-/** One that was killed is followed by another. */
+/** Starts another kubelet if it was killed. */
 async function survive(): Promise<void> {
   if (isKilled()) child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
 }
 
-/** Has the kubelet that runs killed before a step from now on, or not at all. */
+/** Makes the running kubelet kill itself before a step from now on; NEVER disables that. */
 function arm(killAt: number): void {
   child.send(killMessage(killAt));
 }
@@ -164,10 +164,10 @@ function killMessage(killAt: number): KillMessage {
 }
 
 const record = () => join(runtime.scratch, 'steps');
-/** The steps that the kubelet has done which was to be killed; the last of them not, if it was. */
+/** The steps recorded by the kubelet since it was armed. If it was killed, the last one has not been executed. */
 const recorded = () => readFileSync(record(), 'utf8').split('\n').slice(0, -1);
 
-/** The life of a pod whose kubelet is killed before a step, with volumes that are attached meanwhile; returns the steps. */
+/** Runs the life of a pod, with volumes that are attached meanwhile, whose kubelet is killed before a step; returns the steps. */
 async function live(killAt: number): Promise<string[]> {
   await survive();
   await liveOnce(killAt);
@@ -186,7 +186,7 @@ async function liveOnce(killAt: number): Promise<void> {
     isKilled() || holds(await cluster.find(pod)) || undefined;
   await until(`start ${name}`, () => has((object) => object !== undefined && isReady(object)));
   if (isKilled()) {
-    // every other time it is gone when the next kubelet looks
+    // every other time the pod is deleted before the next kubelet starts
     if (killAt % 2 === 1) return endWithout(pod);
     await survive();
     await cluster.until(pod, isReady);
@@ -208,7 +208,7 @@ async function endWithout(pod: ApiObject): Promise<void> {
   await untilClean();
 }
 
-/** Nothing is left of pods, unless the kubelet is killed before. */
+/** Waits until no trace of pods is left, or the kubelet has been killed. */
 async function untilClean(): Promise<void> {
   let left: string[] = [];
   const isClean = async () => {
@@ -218,7 +218,7 @@ async function untilClean(): Promise<void> {
   await until('nothing is left', isClean).catch(() => assert.deepEqual(left, []));
 }
 
-/** The moments that are asked for, or as many as are, one in each of as many equal parts. */
+/** The selected steps: the requested ones, or a random one from each of as many equal parts. */
 function momentsIn(steps: string[]): number[] {
   const all = [...steps.keys()];
   if (kills === 'all') return all;
@@ -230,7 +230,7 @@ function momentsIn(steps: string[]): number[] {
   return Array.from({ length: count }, (_, part) => Math.floor(part * width + random(Math.max(1, Math.floor(width)))));
 }
 
-/** A kubelet need not come to each of another one's steps, but to some of them. */
+/** Runs `work` for the selected steps. A kubelet need not reach every step of an earlier one, but some of them. */
 async function each(steps: string[], work: (killAt: number) => Promise<unknown>): Promise<void> {
   let killed = 0;
   for (const killAt of momentsIn(steps)) {
@@ -242,26 +242,26 @@ async function each(steps: string[], work: (killAt: number) => Promise<unknown>)
   assert.ok(killed > 0, 'a kubelet has been killed before its step');
 }
 
-test(`a kubelet that is killed before a step of a pod’s life doubles and leaves nothing (TEST_SEED=${seed})`, async (context) => {
+test(`a kubelet killed before a step of a pod’s life duplicates and leaks nothing (TEST_SEED=${seed})`, async (context) => {
   const steps = await live(NEVER);
-  assert.ok(steps.length > 20, 'the steps are seen');
+  assert.ok(steps.length > 20, 'the steps are recorded');
   context.diagnostic(`${steps.length} steps`);
   await each(steps, live);
 });
 
-/** A kubelet that has begun and comes to no further step for so long has taken over everything. */
+/** A started kubelet without a further step for this time has adopted everything. */
 const TAKEN_OVER_MS = 1500;
 
-/** A kubelet takes over what runs, and is killed meanwhile; returns its steps. */
+/** A kubelet adopts a running pod, and is killed meanwhile; returns its steps. */
 async function takeOver(killAt: number): Promise<string[]> {
   await killKubelet(child);
   process.env.KILL = JSON.stringify(killMessage(killAt));
   try {
     child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
-    await until('what runs is taken over', hasTakenOver());
+    await until('the running pod is adopted', hasTakenOver());
     if (!isKilled()) await killKubelet(child);
   } catch (error) {
-    if (recorded().length <= killAt) throw error; // else it was killed before it was ready
+    if (recorded().length <= killAt) throw error; // otherwise it was killed before it was ready
   } finally {
     delete process.env.KILL;
   }
@@ -278,7 +278,7 @@ function hasTakenOver(): () => true | undefined {
   };
 }
 
-test(`a kubelet that is killed while it takes a pod over leaves it as it is (TEST_SEED=${seed})`, async (context) => {
+test(`a kubelet killed while it adopts a pod does not change the pod (TEST_SEED=${seed})`, async (context) => {
   await survive();
   arm(NEVER);
   const pod = podNamed('stays');
@@ -287,7 +287,7 @@ test(`a kubelet that is killed while it takes a pod over leaves it as it is (TES
   const main = (object: ApiObject) => listAt(object, 'status', 'containerStatuses')[0];
   const before = main(await cluster.until(pod, isReady));
   const steps = await takeOver(NEVER);
-  assert.ok(steps.length > 0, 'the steps are seen');
+  assert.ok(steps.length > 0, 'the steps are recorded');
   context.diagnostic(`${steps.length} steps`);
   await each(steps, async (killAt) => {
     await takeOver(killAt);

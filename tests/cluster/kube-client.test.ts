@@ -1,4 +1,4 @@
-/** The API client and its informers at an API server: that of the tests, or with PODWRIGHT_KUBERNETES_BIN the real one. */
+/** The API client and its informers with an API server: that of the tests, or with PODWRIGHT_KUBERNETES_BIN the real one. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ type ConfigMap = KubeObject & { data?: Record<string, string> };
 
 const NAMESPACE = 'default';
 
-/** A client by a kubeconfig in a file, as the kubelet has it. */
+/** A client with a kubeconfig file, like the kubelet's. */
 async function withClient(kubeconfig: string, work: (client: KubeClient) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'kube-client-'));
   try {
@@ -54,27 +54,27 @@ const configMap = (name: string, data: Record<string, string> = {}): ConfigMap =
 
 const place = (name: string) => ({ namespace: NAMESPACE, name });
 
-/** An informer of what the tests make, and what it has told, applied one after another. */
+/** An informer of the tests' objects, and the state that results from its reported changes. */
 function follow(client: KubeClient) {
-  const told = new Map<string, ConfigMap>();
+  const reported = new Map<string, ConfigMap>();
   const problems: string[] = [];
   const onChange = ({ type, object }: InformerChange<ConfigMap>) => {
     const name = object.metadata.name!;
-    const known = told.get(name);
-    if ((type === 'ADDED') === (known !== undefined)) problems.push(`${type} ${name}`);
-    const [before, now] = [known, object].map((one) => Number(one?.metadata.resourceVersion ?? 0));
-    if (type === 'MODIFIED' && now! <= before!) problems.push(`${name} goes back from ${before} to ${now}`);
-    if (type === 'DELETED') told.delete(name);
-    else told.set(name, object);
+    const existing = reported.get(name);
+    if ((type === 'ADDED') === (existing !== undefined)) problems.push(`${type} ${name}`);
+    const [before, now] = [existing, object].map((one) => Number(one?.metadata.resourceVersion ?? 0));
+    if (type === 'MODIFIED' && now! <= before!) problems.push(`${name} goes back from version ${before} to ${now}`);
+    if (type === 'DELETED') reported.delete(name);
+    else reported.set(name, object);
   };
   const informer = startInformer<ConfigMap>(client, { resource: CONFIG_MAPS, namespace: NAMESPACE, onChange });
-  return { informer, told, problems, [Symbol.dispose]: () => informer.stop() };
+  return { informer, reported, problems, [Symbol.dispose]: () => informer.stop() };
 }
 
 const versionsOf = (objects: Iterable<KubeObject>) =>
   [...objects].map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).sort();
 
-/** Waits until what was told is what the server has. `nudge` is done while it is not. */
+/** Waits until the reported state equals the server's. `nudge` is called meanwhile. */
 async function untilCaughtUp(
   client: KubeClient,
   followed: ReturnType<typeof follow>,
@@ -82,16 +82,16 @@ async function untilCaughtUp(
 ): Promise<void> {
   await until(async () => {
     const { items } = await client.list(CONFIG_MAPS, { namespace: NAMESPACE });
-    if (versionsOf(followed.told.values()).join() === versionsOf(items).join()) return true;
+    if (versionsOf(followed.reported.values()).join() === versionsOf(items).join()) return true;
     await nudge();
     return false;
   });
-  assert.deepEqual(versionsOf(followed.informer.list()), versionsOf(followed.told.values()));
+  assert.deepEqual(versionsOf(followed.informer.list()), versionsOf(followed.reported.values()));
   assert.deepEqual(followed.problems, []);
 }
 
 describe('the client of an API server', () => {
-  it('makes, reads, changes and deletes objects, and hears why not', async () => {
+  it('creates, reads, changes and deletes objects, and reports errors', async () => {
     await using cluster = await startCluster();
     await withClient(cluster.kubeconfig(cluster.adminCredential()), async (client) => {
       const created = await client.create<ConfigMap>(CONFIG_MAPS, configMap('one', { a: '1' }));
@@ -114,7 +114,7 @@ describe('the client of an API server', () => {
     });
   });
 
-  it('lists in pages, deletes selections, and asks for reviews', async () => {
+  it('lists in pages, deletes selections, and creates reviews', async () => {
     await using cluster = await startCluster();
     await withClient(cluster.kubeconfig(cluster.adminCredential()), async (client) => {
       for (const name of ['one', 'two', 'three']) {
@@ -144,25 +144,25 @@ describe('the client of an API server', () => {
     });
   });
 
-  it('is held to the rights of its certificate', async () => {
+  it('is restricted to the rights of its certificate', async () => {
     await using cluster = await startCluster();
     await withClient(cluster.kubeconfig(cluster.nodeCredential('one')), async (client) => {
       await assert.rejects(client.list(SECRETS, {}), (error) => isApiStatus(error, 'Forbidden'));
       await assert.rejects(client.get(NODES, { name: 'one' }), (error) => isApiStatus(error, 'NotFound'));
     });
-    const nobody: Credential = { kind: 'token', token: 'not-a-token' };
-    await withClient(cluster.kubeconfig(nobody), async (client) => {
+    const stranger: Credential = { kind: 'token', token: 'not-a-token' };
+    await withClient(cluster.kubeconfig(stranger), async (client) => {
       await assert.rejects(client.list(PODS, {}), (error) => isApiStatus(error, 'Unauthorized'));
     });
   });
 
-  it('keeps objects by a watch, large ones too', async () => {
+  it('caches objects by a watch, including large ones', async () => {
     await using cluster = await startCluster();
     await withClient(cluster.kubeconfig(cluster.adminCredential()), async (client) => {
       await client.create(CONFIG_MAPS, configMap('before', { a: '1' }));
       using followed = follow(client);
       await followed.informer.synced;
-      assert.ok(followed.told.has('before'));
+      assert.ok(followed.reported.has('before'));
       await client.create(CONFIG_MAPS, configMap('large', { a: 'x'.repeat(1_000_000) }));
       await client.patch(CONFIG_MAPS, place('before'), { type: 'merge', body: { data: { a: '2' } } });
       await client.delete(CONFIG_MAPS, place('before'));
@@ -177,12 +177,12 @@ describe('the client of an API server', () => {
 
 const FAULTS: [what: string, fault: Fault, times?: number][] = [
   ['end after an event', { kind: 'end-after', events: 1 }],
-  ['are cut after two events', { kind: 'cut-after', events: 2 }],
-  ['are cut in a line', { kind: 'cut-in-line', events: 1 }],
-  ['are cut before they begin', { kind: 'cut-before-headers' }, 1],
-  ['end at once', { kind: 'empty-stream', close: true }, 3],
+  ['are disconnected after two events', { kind: 'cut-after', events: 2 }],
+  ['are disconnected within a line', { kind: 'cut-in-line', events: 1 }],
+  ['are disconnected before they start', { kind: 'cut-before-headers' }, 1],
+  ['end immediately', { kind: 'empty-stream', close: true }, 3],
   ['are too old', { kind: 'expired', as: 'status' }, 3],
-  ['are too old, as an event says', { kind: 'expired', as: 'event' }, 3],
+  ['are too old, reported by an event', { kind: 'expired', as: 'event' }, 3],
   ['repeat their events', { kind: 'repeat-events' }],
   ['swap their events', { kind: 'swap-events' }],
   ['are late', { kind: 'delay-events', ms: 30 }],
@@ -193,24 +193,24 @@ const FAULTS: [what: string, fault: Fault, times?: number][] = [
 
 const NAMES = ['a', 'b', 'c'];
 
-/** One of 20 changes: each object comes, changes and goes several times. */
+/** One of 20 changes: each object is created, changed and deleted several times. */
 async function write(client: KubeClient, step: number): Promise<void> {
   const name = NAMES[step % NAMES.length]!;
   const body = { data: { step: String(step) } };
-  const known = await client.list(CONFIG_MAPS, { namespace: NAMESPACE, fieldSelector: `metadata.name=${name}` });
-  if (known.items.length === 0) await client.create(CONFIG_MAPS, configMap(name));
+  const existing = await client.list(CONFIG_MAPS, { namespace: NAMESPACE, fieldSelector: `metadata.name=${name}` });
+  if (existing.items.length === 0) await client.create(CONFIG_MAPS, configMap(name));
   else if (step % 5 === 4) await client.delete(CONFIG_MAPS, place(name));
   else await client.patch(CONFIG_MAPS, place(name), { type: 'merge', body });
 }
 
-// each waits for its own server
+// each has a server of its own
 describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
-    it(`catches up though watches ${what}, and never goes back`, async () => {
+    it(`catches up if watches ${what}, and never goes back`, async () => {
       const server = await startApiServer();
       try {
         const kubeconfig = server.kubeconfig(server.admin());
-        // with a connection of its own: those of watches are cut
+        // with a separate connection: those of watches are cut
         await withClient(kubeconfig, async (writer) => {
           for (const name of NAMES) await writer.create(CONFIG_MAPS, configMap(name));
           const active = server.faults.add(fault, { verb: 'watch', resource: 'configmaps', times });
@@ -218,7 +218,7 @@ describe('an informer', { concurrency: true }, () => {
             using followed = follow(client);
             for (let step = 0; step < 20; step++) await write(writer, step);
             active.remove();
-            // the server may hold the first of two events until there is a second
+            // the server may delay the first of two events until the second
             let nudges = 0;
             const patch = () => ({ type: 'merge' as const, body: { data: { nudges: String(nudges++) } } });
             await writer.create(CONFIG_MAPS, configMap('last'));

@@ -12,16 +12,16 @@ import type { Credential } from './api-server/kubeconfig.ts';
 
 type Place = { url: string; certificateAuthority: string };
 
-/** A kubelet on a runtime in memory, which is a node of a cluster. */
+/** A kubelet on an in-memory runtime, which is a node of a cluster. */
 export type NodeKubelet = {
   runtime: FakeRuntime;
-  /** The network of pods is there from the start, until this says otherwise. */
+  /** Changes whether the pod network is ready; initially it is. */
   setNetwork(isReady: boolean): void;
-  /** Ends it, and begins another one for the same node. */
+  /** Stops the kubelet and starts another one for the same node. */
   restart(given?: Partial<KubeletOptions>): Promise<void>;
 };
 
-/** Starts one that ends with the test. `credential` must be the node's. */
+/** Starts a kubelet that is stopped with the test. `credential` must be the node's. */
 export async function startNode(
   t: TestContext,
   { place, credential, ...given }: Partial<KubeletOptions> & { place: Place; credential: Credential },
@@ -46,7 +46,7 @@ export async function startNode(
         podLogsDir: join(scratch, 'logs'),
         cgroupRoot: '',
         cluster: { client: client(), heartbeatClient: client(), eventClient: client() },
-        eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
+        eviction: { ...DEFAULT_EVICTION, hard: {} }, // independent of the host's disk usage
         ...given,
         ...more,
       }),
@@ -74,7 +74,7 @@ export async function startNode(
 }
 
 function connect({ url, certificateAuthority: ca }: Place, credential: Credential): KubeClient {
-  if (credential.kind === 'token') throw new Error('a node has a certificate here');
+  if (credential.kind === 'token') throw new Error('a node needs a certificate');
   return createKubeClient({ server: url, tls: { ca, certificate: credential.certificate, key: credential.key } });
 }
 

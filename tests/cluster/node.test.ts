@@ -1,4 +1,4 @@
-/** A kubelet as the node of a cluster: what it makes, keeps right and renews at the API server. */
+/** A kubelet as the node of a cluster: the objects that it creates, updates and renews at the API server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { waitFor, withTimeout } from '@podwright/base';
@@ -16,7 +16,7 @@ const LEASE = {
 };
 const CSI_NODE = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: 'n1' } };
 const SETTINGS = kubeletOptions({ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: null! }).node;
-/** Fast enough for a test: leases of a second are renewed every quarter of it. */
+/** Short intervals for tests: leases of a second are renewed every quarter of it. */
 const HASTY = { ...SETTINGS, statusUpdateMs: 100, statusReportMs: 1000, leaseDurationSeconds: 1 };
 
 type NodeView = ApiObject & {
@@ -65,7 +65,7 @@ test('a node registers, is ready, and owns its lease and its CSINode', async (t)
   await cluster.until(LEASE, (later) => (later.spec as { renewTime: string }).renewTime > renewTime);
 });
 
-test('a network that fails makes the node not ready at once, whatever the period', async (t) => {
+test('a network that fails makes the node not ready immediately, whatever the period', async (t) => {
   const { cluster, node, ready } = await begin(t, { node: { ...SETTINGS, statusUpdateMs: 3_600_000 } });
   await ready();
   node.setNetwork(false);
@@ -75,7 +75,7 @@ test('a network that fails makes the node not ready at once, whatever the period
   await ready();
 });
 
-test('a kubelet that comes back takes over its node object, and leaves what is of others', async (t) => {
+test('a restarted kubelet adopts its node object, and does not change other clients’ fields', async (t) => {
   const { cluster, node, ready } = await begin(t);
   const before = await ready();
   const labels = { ...before.metadata.labels, 'kubernetes.io/hostname': 'wrong', theirs: '1' };
@@ -95,7 +95,7 @@ test('a kubelet that comes back takes over its node object, and leaves what is o
   assert.equal(readyOf(after)?.lastTransitionTime, readyOf(before)?.lastTransitionTime);
 });
 
-test('a node that never had device plugins has none of what its node object says of them', async (t) => {
+test('a node that never had device plugins removes their resources from its node object', async (t) => {
   const { cluster, node, ready } = await begin(t);
   await ready();
   const amounts = { 'example.com/widget': '3' };
@@ -106,7 +106,7 @@ test('a node that never had device plugins has none of what its node object says
   await cluster.until(NODE, (one) => (one as NodeView).status.capacity['example.com/widget'] === '0');
 });
 
-test('a node object that is deleted is made again by the next kubelet, and its CSINode is then its own', async (t) => {
+test('a deleted node object is recreated by the next kubelet, and then owns its CSINode', async (t) => {
   const { cluster, node, ready } = await begin(t, { node: HASTY });
   const before = await ready();
   await cluster.delete(NODE);
@@ -117,7 +117,7 @@ test('a node object that is deleted is made again by the next kubelet, and its C
   await cluster.until(CSI_NODE, ({ metadata }) => metadata.ownerReferences?.[0]?.uid === after.metadata.uid);
 });
 
-/** A node on a server that can be disturbed. */
+/** A node on an API server with faults. */
 async function beginOn(t: TestContext, disturb: (server: ApiServer) => void, given: Partial<KubeletOptions> = {}) {
   const server = await startApiServer({ restrictsNodes: true });
   const cluster = new Cluster(server, server);
@@ -134,7 +134,7 @@ const counted = ({ requests }: ApiServer) => {
   return counts;
 };
 
-test('at rest there are heartbeats and nothing else, as many as upstream sends', async (t) => {
+test('an idle node sends heartbeats only, as many as upstream', async (t) => {
   const { server } = await beginOn(t, () => undefined, { node: HASTY });
   await server.requests.waitFor({ verb: 'create', resource: 'leases' });
   server.requests.clear();
@@ -148,7 +148,7 @@ test('at rest there are heartbeats and nothing else, as many as upstream sends',
   assert.equal(patches >= 1 && patches <= seconds + 2, true, `${patches} reports in ${seconds} s`);
 });
 
-test('a control plane that was restored from a backup is caught up with, without a storm', async (t) => {
+test('after a restore of the control plane from a backup the node catches up without a storm of requests', async (t) => {
   const server = await startApiServer({ restrictsNodes: true });
   const cluster = new Cluster(server, server);
   t.after(() => cluster[Symbol.asyncDispose]());
@@ -167,9 +167,9 @@ test('a control plane that was restored from a backup is caught up with, without
   using signal = withTimeout(
     undefined,
     30_000,
-    'wait for the lease, and for the end of the pod that the backup does not have',
+    'wait for the lease, and for the end of the pod that is not in the backup',
   );
-  await waitFor(() => renewals() > renewed || undefined, { intervalMs: 5, signal }); // by its version a restored server is known
+  await waitFor(() => renewals() > renewed || undefined, { intervalMs: 5, signal }); // a restore is detected by the lease's version
   const running = async () =>
     (await runtime.client.runtime.listPodSandbox({})).items
       .filter(({ state }) => state === 0)
@@ -183,12 +183,12 @@ test('a control plane that was restored from a backup is caught up with, without
   await server.start();
   await waitFor(async () => (await running()).join() === 'kept' || undefined, { intervalMs: 20, signal });
   const seconds = (performance.now() - begunAt) / 1000;
-  // heartbeats are four leases and ten looks a second here
+  // heartbeats here are four lease renewals and ten reads per second
   const others = server.requests.all.filter(({ resource, verb }) => resource !== 'leases' && verb !== 'get').length;
   assert.ok(others < 60 + 15 * seconds, `${others} requests in ${seconds} s`);
 });
 
-test('a server that fails at first is asked again, and an answer that was lost does no harm', async (t) => {
+test('requests to a failing server are retried, and a lost response has no effect', async (t) => {
   const { server, ready } = await beginOn(t, ({ faults }) => {
     faults.add({ kind: 'cut-before-headers' }, { verb: 'create', resource: 'nodes', times: 2 });
     faults.add(
@@ -202,7 +202,7 @@ test('a server that fails at first is asked again, and an answer that was lost d
   assert.equal(creations.at(-1)?.status, 201);
 });
 
-test('a node object whose creation was answered by nobody is taken over', async (t) => {
+test('a node object whose creation had no response is adopted', async (t) => {
   const { server, ready } = await beginOn(t, ({ faults }) => {
     faults.add({ kind: 'lose-answer' }, { verb: 'create', resource: 'nodes', times: 1 });
   });
@@ -210,7 +210,7 @@ test('a node object whose creation was answered by nobody is taken over', async 
   assert.equal(server.requests.of({ verb: 'create', resource: 'nodes' }).at(-1)?.status, 409);
 });
 
-test('a server without CSINodes keeps no node from being ready', async (t) => {
+test('a node becomes ready on a server without CSINodes', async (t) => {
   const { ready } = await beginOn(t, ({ faults }) => {
     faults.add({ kind: 'status', code: 404 }, { resource: 'csinodes' });
   });

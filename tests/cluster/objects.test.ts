@@ -1,4 +1,4 @@
-/** What pods of a cluster need of its API server, with real containers on our runtime. Needs root. */
+/** API objects that pods of a cluster need, with real containers on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ after(async () => {
   await (runtime as SuiteRuntime | undefined)?.stop();
 });
 
-/** Ends every pod where it is from, on a connection of its own: a test may have cut the others. */
+/** Deletes every pod at the API server, on a separate connection: a test may have cut the others. */
 async function removePods(): Promise<void> {
   const admin = cluster.client(cluster.adminCredential());
   for (const { metadata } of kubelet.handle.pods()) await admin.delete(pathOf(podAt(metadata.name)));
@@ -72,7 +72,7 @@ const secret = (name: string, data: Record<string, string>): ApiObject => ({
 
 const podAt = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name } });
 
-/** A pod of one container, which sleeps unless told otherwise. */
+/** A pod of one container, which sleeps by default. */
 function pod(name: string, spec: Record<string, unknown>, container: Record<string, unknown> = {}): ApiObject {
   const main = {
     name: 'main',
@@ -89,7 +89,7 @@ function pod(name: string, spec: Record<string, unknown>, container: Record<stri
 
 const mainOf = ({ status }: ApiObject) => (status as Pod['status'] | undefined)?.containerStatuses?.[0];
 
-/** What a pod wrote to its termination message before it ended. */
+/** The termination message of a pod's container. */
 async function messageOf(name: string): Promise<string> {
   const ended = await cluster.until(podAt(name), ({ status }) => /Succeeded|Failed/.test(String(status?.phase)));
   return mainOf(ended)?.state.terminated?.message ?? '';
@@ -108,7 +108,7 @@ async function runPod(object: ApiObject): Promise<string> {
   return (await cluster.until(podAt(object.metadata.name!), isRunning)).metadata.uid!;
 }
 
-test('a pod has its variables, files, services and a token that the API server knows, out of a namespace of hundreds', async () => {
+test('a pod in a namespace with hundreds of objects has its variables, files, services and a valid token', async () => {
   await cluster.apply(
     configMap('conf', { COLOUR: 'blue', 'file.txt': 'text' }),
     secret('keys', { PASSWORD: 's3cret' }),
@@ -162,7 +162,7 @@ ls -lnL /api/token | cut -d' ' -f1; cut -d. -f1 /api/token | wc -w`;
   }
 });
 
-test('a token is the pod’s alone, is in memory, and ends with the pod', async () => {
+test('a token is bound to the pod, is stored in memory, and is revoked with the pod', async () => {
   const token = { serviceAccountToken: { path: 'token', audience: '', expirationSeconds: 3607 } };
   const uid = await runPod(
     pod(
@@ -182,17 +182,17 @@ test('a token is the pod’s alone, is in memory, and ends with the pod', async 
   });
   caller.close();
   if (review.status === 201) assert.equal(review.body.status.userInfo.username, 'system:serviceaccount:shop:default');
-  else assert.notEqual(review.status, 401, 'the API server does not know the token');
+  else assert.notEqual(review.status, 401, 'the API server rejects the token');
   assert.match(
     readFileSync('/proc/self/mountinfo', 'utf8'),
     new RegExp(`${uid}/volumes/kubernetes.io~projected/api .*tmpfs`),
   );
   await cluster.delete(podAt('token'));
   await cluster.untilGone(podAt('token'));
-  await kubelet.until('the token is gone', () => !existsSync(path));
+  await kubelet.until('the token file has been removed', () => !existsSync(path));
 });
 
-test('a pod waits for what is not there, says so as upstream does, and starts when it appears', async () => {
+test('a pod waits for missing objects, reports them like upstream, and starts when they appear', async () => {
   await cluster.apply(
     pod(
       'waits',
@@ -201,7 +201,7 @@ test('a pod waits for what is not there, says so as upstream does, and starts wh
     ),
     pod('unset', {}, { env: [{ name: 'X', valueFrom: { secretKeyRef: { name: 'later', key: 'x' } } }] }),
   );
-  await kubelet.until('the volume is missed', () =>
+  await kubelet.until('the missing object is reported', () =>
     eventsOf('waits').includes('FailedMount: MountVolume.SetUp failed for volume "v" : configmap "late" not found'),
   );
   const waiting = await cluster.until(podAt('unset'), ({ status }) => {
@@ -212,7 +212,7 @@ test('a pod waits for what is not there, says so as upstream does, and starts wh
   await Promise.all(['waits', 'unset'].map((name) => cluster.until(podAt(name), isRunning)));
 });
 
-test('a change reaches the files of running pods; what is immutable stays; what is deleted takes nothing away', async () => {
+test('changes reach the files of running pods; immutable objects do not change; deleted objects leave the files', async () => {
   await cluster.apply(configMap('live', { a: '1' }), configMap('fixed', { a: '1' }, { immutable: true }));
   const volumes = ['live', 'fixed'].map((name) => ({ name, configMap: { name } }));
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
@@ -224,17 +224,17 @@ test('a change reaches the files of running pods; what is immutable stays; what 
   };
   assert.deepEqual([files('live'), files('fixed')], ['a=1', 'a=1']);
   await cluster.apply(configMap('live', { a: '2', b: 'x'.repeat(1_000_000) }));
-  await kubelet.until('the change is there', () => files('live').startsWith('a=2,b=xxx'));
+  await kubelet.until('the change has arrived', () => files('live').startsWith('a=2,b=xxx'));
   await cluster.delete(configMap('live', {}));
-  await kubelet.until('the loss is told', () =>
+  await kubelet.until('the deletion is reported', () =>
     eventsOf('changes').some((event) => event.includes('configmap "live" not found')),
   );
   assert.ok(files('live').startsWith('a=2,b=xxx'));
   assert.ok(isRunning((await cluster.find(podAt('changes')))!));
 });
 
-test('what may not be read is told apart from what is not there', async () => {
-  if (cluster.own === undefined) return; // the real one cannot be told to refuse
+test('a forbidden object is distinguished from a missing one', async () => {
+  if (cluster.own === undefined) return; // a real control plane has no faults
   await cluster.apply(secret('closed', { a: '1' }));
   const { own } = cluster;
   const faults = (['watch', 'list'] as const).map((verb) =>
@@ -250,13 +250,13 @@ test('what may not be read is told apart from what is not there', async () => {
       { volumeMounts: [{ name: 's', mountPath: '/s' }] },
     ),
   );
-  const told = /^FailedMount: .*"s" : failed to sync secret cache: timed out waiting for the condition: .*no way/;
-  await kubelet.until('it is told', () => eventsOf('shut').some((event) => told.test(event)));
+  const expected = /^FailedMount: .*"s" : failed to sync secret cache: timed out waiting for the condition: .*no way/;
+  await kubelet.until('it is reported', () => eventsOf('shut').some((event) => expected.test(event)));
   for (const fault of faults) fault.remove();
   await cluster.until(podAt('shut'), isRunning);
 });
 
-test('a claim leads to its local volume, once it is bound', async () => {
+test('a claim’s local volume is mounted once it is bound', async () => {
   const path = join(runtime.scratch, 'disk');
   const claim: ApiObject = {
     apiVersion: 'v1',
@@ -293,7 +293,7 @@ test('a claim leads to its local volume, once it is bound', async () => {
       },
     },
   } as ApiObject);
-  // which a controller of the real one does, too
+  // with a real control plane a controller does the same
   const status = '/api/v1/namespaces/shop/persistentvolumeclaims/data/status';
   await cluster.admin.patch(status, 'merge', { status: { phase: 'Bound' } });
   await says(`MountVolume.NewMounter initialization failed for volume "disk" : path "${path}" does not exist`);
@@ -302,7 +302,7 @@ test('a claim leads to its local volume, once it is bound', async () => {
   assert.equal(readFileSync(join(path, 'file'), 'utf8'), 'kept\n');
 });
 
-test('no watch is left of a pod that is gone', async () => {
+test('the watches of a deleted pod are closed', async () => {
   await removePods();
   const watches = (cluster.own?.requests.all ?? []).filter(
     ({ verb, resource }) => verb === 'watch' && /^(secrets|configmaps)$/.test(resource),
@@ -310,8 +310,8 @@ test('no watch is left of a pod that is gone', async () => {
   await kubelet.until('no watch is left', () => watches.every(({ isOver }) => isOver));
 });
 
-test('while the API server is away a container starts again with what was read, and a kubelet that starts then takes its pods over', async () => {
-  if (cluster.own === undefined) return; // the real one stays up
+test('without the API server a container restarts with cached objects, and a restarted kubelet adopts its pods', async () => {
+  if (cluster.own === undefined) return; // a real control plane is not stopped
   await cluster.apply(configMap('away', { a: '1' }));
   const volumes = [{ name: 'v', configMap: { name: 'away' } }];
   const again = { command: ['sh', '-c', 'echo "$A" >> /kept/starts; sleep 3600'] };
@@ -334,15 +334,15 @@ test('while the API server is away a container starts again with what was read, 
   await cluster.own.stop();
   const [container] = kubelet.handle.pods().find(({ metadata }) => metadata.uid === uid)!.status!.containerStatuses!;
   await kubelet.handle.cri.runtime.stopContainer({ containerId: container!.containerID!.split('//')[1]!, timeout: 0n });
-  await kubelet.until('it has started again', () => starts() === '1\n1\n');
+  await kubelet.until('it has restarted', () => starts() === '1\n1\n');
   await kubelet.handle.close();
   kubelet.handle = await startKubelet(kubelet.options);
   await cluster.own.start();
   const admin = cluster.client(cluster.adminCredential());
   await admin.update(pathOf(configMap('away', {})), configMap('away', { a: '2' }));
   admin.close();
-  await kubelet.until('what changed', () => {
+  await kubelet.until('the change', () => {
     return readFileSync(join(volumeOf(uid, 'configmap', 'v'), 'a'), 'utf8') === '2';
   });
-  assert.equal(starts(), '1\n1\n', 'the new kubelet took the container over');
+  assert.equal(starts(), '1\n1\n', 'the new kubelet adopted the container');
 });

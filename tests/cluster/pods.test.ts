@@ -1,4 +1,4 @@
-/** Pods of an API server, from their creation to their end, with real containers. */
+/** Pods of an API server, from creation to deletion, with real containers. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ async function runPod(pod: ApiObject): Promise<ApiObject> {
   return await cluster.until(pod, isReady);
 }
 
-test('a pod runs, is told from phase to phase, and is gone when it has ended within its grace', async (t) => {
+test('a pod runs, each phase is reported, and it is deleted when it has ended within its grace period', async (t) => {
   const pod = kubelet.pod('life', { script: 'trap "sleep 0.3; exit 0" TERM; while :; do sleep 0.05; done' });
   const { resourceVersion } = (await cluster.admin.get(collectionOf(pod))).body.metadata;
   const selection = `watch=true&fieldSelector=metadata.name=life&resourceVersion=${resourceVersion}`;
@@ -65,22 +65,25 @@ test('a pod runs, is told from phase to phase, and is gone when it has ended wit
   assert.equal(phases[0], 'ADDED Pending');
   assert.ok(phases.indexOf('MODIFIED Pending waiting') < phases.indexOf('MODIFIED Running running'), String(phases));
   assert.equal(phases.at(-1), 'DELETED Succeeded terminated going');
-  assert.ok(phases.includes('MODIFIED Succeeded terminated going'), `the end is seen before it is gone: ${phases}`);
+  assert.ok(
+    phases.includes('MODIFIED Succeeded terminated going'),
+    `the end is reported before the deletion: ${phases}`,
+  );
 });
 
-test('a pod that was made anew under its name within a second runs while the old one ends', async () => {
+test('a pod recreated with its name within a second runs while the old one ends', async () => {
   const slow = 'trap "sleep 1.5; exit 0" TERM; while :; do sleep 0.05; done';
   const pod = kubelet.pod('twice', { script: slow });
   const first = await runPod(pod);
   await cluster.delete(pod, { gracePeriodSeconds: 0 });
   const second = await runPod(kubelet.pod('twice'));
   assert.notEqual(second.metadata.uid, first.metadata.uid);
-  await kubelet.until('the old one is gone', (pods) => pods.length === 1);
+  await kubelet.until('the old one has been removed', (pods) => pods.length === 1);
   await cluster.delete(pod, { gracePeriodSeconds: 1 });
   await cluster.untilGone(pod);
 });
 
-test('a static pod is shown by a mirror, beside pods of the API server', async () => {
+test('a static pod has a mirror pod, next to pods of the API server', async () => {
   const pod = kubelet.pod('local', {});
   const mirror = { ...pod, metadata: { name: 'local-node', namespace: 'default' } };
   await kubelet.apply('local.yaml', JSON.stringify({ ...pod, spec: { ...(pod.spec as object), nodeName: undefined } }));
@@ -94,7 +97,7 @@ test('a static pod is shown by a mirror, beside pods of the API server', async (
   await cluster.untilGone(mirror);
 });
 
-test('a container for debugging and other amounts come by their subresources', async () => {
+test('an ephemeral container and changed resources are accepted through their subresources', async () => {
   const pod = kubelet.pod('changed');
   const resources = { requests: { cpu: '50m', memory: '16Mi' }, limits: { cpu: '100m', memory: '32Mi' } };
   const [container] = (pod.spec as Pod['spec']).containers;
@@ -127,7 +130,7 @@ test('a container for debugging and other amounts come by their subresources', a
   await cluster.untilGone(pod);
 });
 
-test('a pod that is refused is told of once, with all that there is to say', async (t) => {
+test('a rejected pod is reported once, with a complete status', async (t) => {
   const pod = kubelet.pod('refused', {
     containers: [{ name: 'a', image: 'a', resources: { requests: { cpu: '1k' } } }],
   });
@@ -135,7 +138,7 @@ test('a pod that is refused is told of once, with all that there is to say', asy
   await cluster.until(pod, (object) => statusOf(object).phase === 'Failed');
   const patches = cluster.own?.requests.of({ verb: 'patch', resource: 'pods/status', name: 'refused' });
   await cluster.delete(pod);
-  if (patches === undefined) return t.diagnostic('requests are recorded by the server of ours alone');
+  if (patches === undefined) return t.diagnostic('only the tests’ API server records requests');
   assert.equal(patches.length, 1);
   assert.deepEqual(Object.keys((patches[0]!.body as ApiObject).status as object).sort(), [
     'message',
@@ -146,7 +149,7 @@ test('a pod that is refused is told of once, with all that there is to say', asy
   ]);
 });
 
-test('pods outlive the kubelet, and what it missed is caught up with', async () => {
+test('pods survive a restart of the kubelet, which catches up with missed changes', async () => {
   const [kept, going, ends] = [
     kubelet.pod('kept'),
     kubelet.pod('going'),
@@ -170,19 +173,19 @@ test('pods outlive the kubelet, and what it missed is caught up with', async () 
   for (const pod of [kept, ends]) await cluster.untilGone(pod);
 });
 
-test('what others say of the node counts when a pod comes: its labels, and taints that end pods', async () => {
+test('labels and taints set by other clients apply when a pod is admitted', async () => {
   const patch = (change: object) => cluster.admin.patch(pathOf(nodeObject), 'merge', change);
   const taints = [{ key: 'leaving', value: 'soon', effect: 'NoExecute' }];
   const tolerations = [{ key: 'leaving', operator: 'Exists' }];
   await patch({ metadata: { labels: { disk: 'ssd' } }, spec: { taints } });
   const tolerant = kubelet.pod('tolerant', { tolerations });
-  await runPod(tolerant); // meanwhile the kubelet has heard of it
+  await runPod(tolerant); // meanwhile the kubelet has received the change
   const picky = kubelet.pod('picky', { tolerations, nodeSelector: { disk: 'ssd' } });
   await runPod(picky);
   const refused = kubelet.pod('refused');
   await cluster.apply(refused);
   if (cluster.own !== undefined) {
-    // a real control plane removes such a pod at once
+    // a real control plane deletes such a pod immediately
     const status = statusOf(await cluster.until(refused, (object) => statusOf(object)?.phase === 'Failed'));
     assert.equal(status.reason, 'TaintToleration');
     assert.match(status.message!, /^Pod was rejected: Predicate TaintToleration failed: node\(s\) had taints/);
@@ -193,7 +196,7 @@ test('what others say of the node counts when a pod comes: its labels, and taint
   for (const pod of [tolerant, picky, refused]) await cluster.untilGone(pod);
 });
 
-test('a critical pod takes the place of another, and no other pod does', async () => {
+test('a critical pod preempts another pod, and no other pod does', async () => {
   const { cpu } = kubelet.handle.node().status.allocatable;
   const asking = (name: string, spec: object) => {
     const pod = kubelet.pod(name, spec as Record<string, unknown>);
@@ -216,7 +219,7 @@ test('a critical pod takes the place of another, and no other pod does', async (
   for (const pod of [first, second, vital]) await cluster.untilGone(pod);
 });
 
-test('a node that ends its own pods leaves those of the API server to the next start', async () => {
+test('a node that terminates its local pods leaves those of the API server for the next start', async () => {
   const pod = kubelet.pod('stays');
   const before = await runPod(pod);
   const local = kubelet.pod('own');
@@ -236,7 +239,7 @@ test('a node that ends its own pods leaves those of the API server to the next s
   await cluster.untilGone(mirror);
 });
 
-test('an end that was told stays one, though the kubelet was killed before it wrote it down', async () => {
+test('a reported end is final, even if the kubelet was killed before recording it', async () => {
   const pod = kubelet.pod('ended', { script: 'exit 0', restartPolicy: 'Never' });
   await cluster.apply(pod);
   const { metadata } = await cluster.until(pod, (object) => statusOf(object).phase === 'Succeeded');
@@ -248,16 +251,16 @@ test('an end that was told stays one, though the kubelet was killed before it wr
   writeFileSync(file, JSON.stringify(record));
   await removePods(kubelet.runtime.endpoint);
   await kubelet.restart();
-  await kubelet.until('it is known', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
+  await kubelet.until('it is loaded', (pods) => pods.some(({ status }) => status?.phase === 'Succeeded'));
   const [local] = kubelet.handle.pods();
   assert.equal(local!.status!.containerStatuses![0]!.state.terminated?.exitCode, 0);
   await cluster.delete(pod);
   await cluster.untilGone(pod);
 });
 
-test('while the API server is away pods go on, and afterwards it is told what happened', async (t) => {
+test('pods continue without the API server, which receives their status afterwards', async (t) => {
   const { own } = cluster;
-  if (own === undefined) return t.diagnostic('with the server of ours alone, which can be stopped');
+  if (own === undefined) return t.diagnostic('only the tests’ API server can be stopped');
   const [kept, ends] = [kubelet.pod('kept'), kubelet.pod('ends', { script: 'sleep 1', restartPolicy: 'Never' })];
   await runPod(kept);
   await cluster.apply(ends);

@@ -1,4 +1,4 @@
-/** The plainest client of an API server, over one HTTP/2 connection: what tests of the server itself ask with. */
+/** A minimal client of an API server over one HTTP/2 connection, for tests of the server itself. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import type { Credential, Endpoint } from './api-server/kubeconfig.ts';
 
@@ -6,14 +6,14 @@ export type Answer = {
   status: number;
   headers: Record<string, string>;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
+  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every kind
   body: any;
 };
 
 export type CallOptions = { body?: unknown; type?: string; headers?: Record<string, string> };
 
 /** A line of a watch. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every kind
+// biome-ignore lint/suspicious/noExplicitAny: tests read objects of every kind
 export type RawEvent = { type: string; object: any };
 
 const PATCH_TYPES = { strategic: 'strategic-merge-patch', merge: 'merge-patch', json: 'json-patch' } as const;
@@ -70,7 +70,7 @@ export class RawClient {
     return this.call('DELETE', path, { body });
   }
 
-  /** A watch, once its headers have come. */
+  /** Opens a watch; resolves when its headers have been received. */
   async watch(path: string): Promise<RawWatch> {
     const stream = this.#session.request({ ':method': 'GET', ':path': path, ...this.#headers });
     const { status } = await answerOf(stream);
@@ -102,7 +102,7 @@ export class RawWatch implements AsyncDisposable {
     });
   }
 
-  /** What came of a line that is not complete. */
+  /** The received part of an incomplete line. */
   get rest(): string {
     return this.#rest;
   }
@@ -112,7 +112,7 @@ export class RawWatch implements AsyncDisposable {
     const end = performance.now() + timeoutMs;
     while (this.#events.length === 0 && !this.#isOver) {
       const left = end - performance.now();
-      if (left <= 0) throw new Error(`no event came within ${timeoutMs} ms`);
+      if (left <= 0) throw new Error(`no event within ${timeoutMs} ms`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         this.#wake = () => {
@@ -124,7 +124,7 @@ export class RawWatch implements AsyncDisposable {
     return this.#events.shift();
   }
 
-  /** The next events, `TYPE name` each; a bookmark has no name. */
+  /** The next events as `TYPE name`; a bookmark has no name. */
   async names(count: number): Promise<string[]> {
     const names: string[] = [];
     while (names.length < count) {
@@ -135,7 +135,7 @@ export class RawWatch implements AsyncDisposable {
     return names;
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   pause(): void {
     this.#stream.pause();
   }
@@ -163,6 +163,6 @@ function answerOf(stream: ClientHttp2Stream): Promise<{ status: number; headers:
       resolve({ status: Number(headers[':status']), headers: Object.fromEntries(plain) });
     });
     stream.once('error', reject);
-    stream.once('close', () => reject(new Error('the connection ended before an answer')));
+    stream.once('close', () => reject(new Error('the connection ended before a response')));
   });
 }

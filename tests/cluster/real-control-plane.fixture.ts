@@ -1,4 +1,4 @@
-/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler in a scratch directory, on free ports, ended by their ids. */
+/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler in a scratch directory, on free ports; stopped by process id. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -11,7 +11,7 @@ import { CertificateAuthority, type KeyPair } from './api-server/certificates.ts
 import { type Credential, kubeconfigOf } from './api-server/kubeconfig.ts';
 import { RawClient } from './raw-client.fixture.ts';
 
-/** Two cores that others use as well. */
+/** Generous, for two busy cores. */
 const PATIENCE_MS = 120_000;
 
 export type ControlPlaneBinaries = { directory: string; etcd: string };
@@ -45,7 +45,7 @@ export class RealControlPlane {
     } catch (error) {
       const logs = ['etcd', 'kube-apiserver'].map((name) => this.#log(name)).join('\n');
       await this.stop();
-      throw new Error(`the control plane did not come up: ${logs}`, { cause: error });
+      throw new Error(`the control plane did not start: ${logs}`, { cause: error });
     }
   }
 
@@ -63,7 +63,7 @@ export class RealControlPlane {
     await this.#allowBootstrap();
   }
 
-  /** Ends all of it, the last first, and removes the directory. */
+  /** Stops all programs in reverse order, and removes the directory. */
   async stop(): Promise<void> {
     for (const child of this.#children.reverse()) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -88,7 +88,7 @@ export class RealControlPlane {
 
   #run(name: string, program: string, flags: string[]): void {
     const log = openSync(this.#path(`${name}.log`), 'a');
-    // They end with this process, however it ends.
+    // The programs are killed with this process, however it ends.
     const command = ['--pdeathsig', 'KILL', program, ...flags];
     this.#children.push(spawn('setpriv', command, { stdio: ['ignore', log, log], cwd: this.#directory }));
   }
@@ -152,7 +152,7 @@ export class RealControlPlane {
     using signal = withTimeout(undefined, PATIENCE_MS, 'wait for kube-apiserver');
     const admin = this.certificate('kubernetes-admin', ['system:masters']);
     const isReady = async () => {
-      if (this.#children.some((child) => child.exitCode !== null)) throw new Error('a program has ended');
+      if (this.#children.some((child) => child.exitCode !== null)) throw new Error('a program has exited');
       const client = new RawClient(this, admin);
       const answer = await client.get('/readyz').catch(() => undefined);
       client.close();
@@ -161,7 +161,7 @@ export class RealControlPlane {
     await waitFor(isReady, { intervalMs: 200, signal });
   }
 
-  /** What kubeadm gives to nodes that join: they may ask for certificates, which are approved. */
+  /** Grants what kubeadm grants to joining nodes: they may request certificates, which are approved. */
   async #allowBootstrap(): Promise<void> {
     const client = new RawClient(this, this.certificate('kubernetes-admin', ['system:masters']));
     const bind = (name: string, role: string, group: string) =>

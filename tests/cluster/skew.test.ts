@@ -1,4 +1,4 @@
-/** A kubelet and API servers of other minor versions, by what they answer: the node is ready, and pods run and end. */
+/** A kubelet with API servers of other minor versions, simulated by their responses: the node is ready, and pods run and end. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
@@ -46,7 +46,7 @@ const SERVERS: [what: string, disturb: (server: ApiServer) => void, counted: { r
   [
     'without WatchList',
     ({ faults }) => void faults.add({ kind: 'no-watch-list' }),
-    { resource: 'services', most: 3 }, // a watch that is refused, a list, a watch from there
+    { resource: 'services', most: 3 }, // a rejected watch, a list, a watch from its version
   ],
   [
     'without resource.k8s.io',
@@ -54,7 +54,7 @@ const SERVERS: [what: string, disturb: (server: ApiServer) => void, counted: { r
     { resource: 'resourceslices', most: 2 },
   ],
   [
-    'that lets nodes read no RuntimeClasses and CSIDrivers',
+    'that forbids nodes to read RuntimeClasses and CSIDrivers',
     ({ faults }) => {
       for (const resource of NOT_OURS) faults.add({ kind: 'status', code: 403, reason: 'Forbidden' }, { resource });
     },
@@ -74,7 +74,7 @@ for (const [what, disturb, { resource, most }] of SERVERS)
     await cluster.untilGone(pod);
   });
 
-test('a RuntimeClass that may not be read holds up the pods that name it alone, and is taken up once it may', async (t) => {
+test('a forbidden RuntimeClass only delays the pods that use it, and is used once it may be read', async (t) => {
   const refused = { kind: 'status', code: 403, reason: 'Forbidden' } as const;
   const { server, cluster, runs } = await begin(t, ({ faults }) => {
     faults.add(refused, { resource: 'runtimeclasses' });
@@ -89,7 +89,7 @@ test('a RuntimeClass that may not be read holds up the pods that name it alone, 
   await cluster.until(named, isReady);
 });
 
-test('objects of an API server two minors newer: fields, values, conditions and resources that nobody here knows', async (t) => {
+test('objects of an API server two minors newer: unknown fields, values, conditions and resources', async (t) => {
   const { cluster, runs } = await begin(t, (server) =>
     server.seed({
       ...NODE,
@@ -112,7 +112,7 @@ test('objects of an API server two minors newer: fields, values, conditions and 
   await cluster.untilGone(pod);
 });
 
-test('a pod that was placed by a label which the node does not hear of before it runs', async (t) => {
+test('a pod that was scheduled by a label which its node receives later runs', async (t) => {
   const { cluster, runs } = await begin(t, ({ faults }) => {
     faults.add({ kind: 'delay-events', ms: 1000 }, { verb: 'watch', resource: 'nodes' });
   });

@@ -1,7 +1,7 @@
 /**
- * Loaded into a kubelet before all else: ends it, as `kill -9` does, just before one of the steps by which it changes something for
- * its pods: files and directories, programs, calls of CSI drivers and of the runtime, what it sends to the API server. Its parent
- * says before which (`killAt`, the first is 0) and where to write the steps down (`record`), from the start by the variable KILL.
+ * Preloaded into a kubelet: kills it, like `kill -9`, just before one of the steps that change something for its pods: operations on files
+ * and directories, programs, calls of CSI drivers and of the runtime, requests to the API server. The parent process sends the step
+ * (`killAt`, from 0) and the file in which to record the steps (`record`); initially they are in the variable KILL.
  */
 import programs from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -25,16 +25,17 @@ function step(what: string): void {
   if (armed.left-- === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Files of pods and volumes; not of the kubelet's other work. */
+/** Paths of pods and volumes, without the kubelet's other files. */
 const PLACES = /\/(pods|pod-statuses|plugins\/kubernetes\.io)(\/|$)/;
-const withoutChance = (path: string) => path.replaceAll(/[\da-f]{8}-[\da-f-]{27}|[\da-f]{64}|\.[\da-f]{12}\.tmp/g, '…');
+const withoutRandomParts = (path: string) =>
+  path.replaceAll(/[\da-f]{8}-[\da-f-]{27}|[\da-f]{64}|\.[\da-f]{12}\.tmp/g, '…');
 
 const CHANGES = ['mkdir', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile', 'symlink', 'link', 'chmod', 'chown'] as const;
 for (const name of CHANGES) {
   const change = files[name] as (...given: unknown[]) => Promise<unknown>;
   const changed = (...given: unknown[]) => {
     const path = given.slice(0, 2).find((one): one is string => typeof one === 'string' && PLACES.test(one));
-    if (path !== undefined) step(`${name} ${withoutChance(path)}`);
+    if (path !== undefined) step(`${name} ${withoutRandomParts(path)}`);
     return change(...given);
   };
   Object.assign(files, { [name]: changed });
@@ -43,12 +44,12 @@ for (const name of CHANGES) {
 const { spawn } = programs;
 Object.assign(programs, {
   spawn: (...given: Parameters<typeof spawn>) => {
-    step(`${given[0]} ${withoutChance(String(given[1]))}`);
+    step(`${given[0]} ${withoutRandomParts(String(given[1]))}`);
     return spawn(...given);
   },
 });
 
-/** What changes something: verbs of the runtime and of drivers, and requests about pods, their tokens and the node's status. */
+/** Calls that change something: of the runtime and of drivers, and requests about pods, their tokens and the node's status. */
 const CALLS = [
   /^POST \/runtime\.v1\.RuntimeService\/(Run|Create|Start|Stop|Remove)/,
   /^POST \/csi\.v1\.Node\/Node(Stage|Unstage|Publish|Unpublish|Expand)/,
@@ -62,7 +63,7 @@ Object.assign(http2, {
     session.request = (headers, options) => {
       const { ':method': method = 'GET', ':path': path = '' } = headers as Record<string, string>;
       const what = `${method} ${path}`;
-      if (CALLS.some((call) => call.test(what))) step(withoutChance(what));
+      if (CALLS.some((call) => call.test(what))) step(withoutRandomParts(what));
       return request(headers, options);
     };
     return session;

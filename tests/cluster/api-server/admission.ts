@@ -1,4 +1,4 @@
-/** What the server adds to pods when they are created: a service account and its token, tolerations, a priority. */
+/** Additions of the server to new pods: a service account and its token, tolerations, a priority. */
 import { type ApiObject, at, isObject, type JsonObject, listAt, textAt } from './json.ts';
 import { randomSuffix } from './object-meta.ts';
 import { isMirror, referencesOf } from './pod-references.ts';
@@ -10,7 +10,7 @@ const PODS = coreKind('pods');
 const SERVICE_ACCOUNTS = coreKind('serviceaccounts');
 const PRIORITY_CLASSES = findKind('scheduling.k8s.io', 'v1', 'priorityclasses')!;
 
-/** Where programs look for the account's token, CA and namespace. */
+/** Conventional path of the account's token, CA and namespace. */
 const TOKEN_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const TOKEN_SECONDS = 3607;
 const UNREACHABLE_SECONDS = 300;
@@ -19,7 +19,7 @@ const SYSTEM_PRIORITIES: Record<string, number> = {
   'system-node-critical': 2_000_001_000,
 };
 
-/** Admission of pods; `registry` is asked when a pod comes. */
+/** Admission of pods; `registry` is called for each new pod. */
 export const podAdmission =
   (registry: () => Registry): Admission =>
   (object, kind) => {
@@ -33,7 +33,7 @@ export const podAdmission =
     return pod;
   };
 
-/** What a static pod refers to would be read with the rights of its node. */
+/** A static pod's references would be read with the rights of its node. */
 function checkMirror(pod: ApiObject): void {
   const [reference] = referencesOf(pod);
   if (reference === undefined) return;

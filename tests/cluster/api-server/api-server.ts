@@ -1,6 +1,6 @@
 /**
- * A small Kubernetes API server in memory: HTTPS with HTTP/2 and HTTP/1.1, the kinds of `resource-kinds.ts` under the semantics
- * that clients rely on, with faults that a test switches on, and a record of everything asked.
+ * A small Kubernetes API server in memory: HTTPS with HTTP/2 and HTTP/1.1, the kinds of `resource-kinds.ts` with the semantics that clients
+ * rely on, faults that a test switches on, and a record of all requests.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,13 +28,13 @@ import { TokenIssuer } from './tokens.ts';
 import { AUTHENTICATED, BOOTSTRAPPERS, MASTERS, NODES, type UserInfo } from './user-info.ts';
 
 export type ApiServerOptions = {
-  /** 0, a free one, unless given. */
+  /** Default 0, a free port. */
   port?: number;
-  /** Whether nodes may do only what the Node authorizer and NodeRestriction allow; false unless given. */
+  /** Whether nodes are restricted by the Node authorizer and NodeRestriction. Default false. */
   restrictsNodes?: boolean;
-  /** How many changes of each kind are kept for watches from older versions: 10,000 unless given. */
+  /** Number of changes of each kind that are retained for watches from older versions. Default 10,000. */
   historySize?: number;
-  /** What there is at the beginning. */
+  /** The initial objects. */
   snapshot?: StoreSnapshot;
 };
 
@@ -44,7 +44,7 @@ export class ApiServer {
   readonly authority = new CertificateAuthority('kubernetes');
   readonly faults = new Faults();
   readonly requests = new RequestRecord();
-  /** What the rest of the control plane does by itself; may be changed at any time. */
+  /** Behaviour of the rest of the control plane; may be changed at any time. */
   readonly control: ControlSwitches = defaultSwitches();
   readonly #issuer = new TokenIssuer();
   readonly #options: ApiServerOptions;
@@ -78,7 +78,7 @@ export class ApiServer {
     return this.#port;
   }
 
-  /** PEM by which clients know the server, and by which it knows their certificates. */
+  /** CA certificate for the server's and the clients' certificates, PEM. */
   get certificateAuthority(): string {
     return this.authority.certificate;
   }
@@ -95,7 +95,7 @@ export class ApiServer {
     return this.#parts.authorizer;
   }
 
-  /** Stores objects as an administrator would create them; answers with what is stored. */
+  /** Stores objects like an administrator would create them; returns the stored ones. */
   seed<T extends ApiObject>(...objects: T[]): ApiObject[] {
     return objects.map((object) => {
       const kind = kindOfObject(object);
@@ -121,25 +121,25 @@ export class ApiServer {
     return { kind: 'certificate', ...this.authority.client({ commonName, organizations }, lifeMs) };
   }
 
-  /** A token of a user; made here unless given. */
+  /** A token of a user; random by default. */
   token(user: UserInfo, token: string = randomBytes(16).toString('hex')): Credential & { kind: 'token' } {
     this.authenticator.accept(token, user);
     return { kind: 'token', token };
   }
 
-  /** A token by which a node may ask for its first certificate. */
+  /** A token with which a node may request its first certificate. */
   bootstrapToken(): Credential & { kind: 'token' } {
     const [id, secret] = [randomBytes(3).toString('hex'), randomBytes(8).toString('hex')];
     const groups = [BOOTSTRAPPERS, 'system:bootstrappers:kubeadm:default-node-token', AUTHENTICATED];
     return this.token({ username: `system:bootstrap:${id}`, groups }, `${id}.${secret}`);
   }
 
-  /** A kubeconfig for a credential, as JSON, which is YAML as well. */
+  /** A kubeconfig for a credential, as JSON, which is valid YAML. */
   kubeconfig(credential: Credential): string {
     return kubeconfigOf(this, credential);
   }
 
-  /** What there is now: to go back to. */
+  /** The current state, for `restore`. */
   snapshot(): StoreSnapshot {
     return this.registry.store.snapshot();
   }
@@ -153,7 +153,7 @@ export class ApiServer {
       requestCert: true,
       rejectUnauthorized: false,
     });
-    // Clients in Go keep idle connections for 90 s.
+    // Go clients keep idle connections for 90 s.
     Object.assign(server, { keepAliveTimeout: 120_000, requestTimeout: 0, headersTimeout: 60_000 });
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
@@ -173,7 +173,7 @@ export class ApiServer {
     this.#server = server;
   }
 
-  /** Ends all connections and refuses new ones, until `start`. What is stored stays. */
+  /** Closes all connections and refuses new ones until `start`. The stored objects are retained. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;
@@ -184,12 +184,12 @@ export class ApiServer {
     await closed;
   }
 
-  /** Ends all connections; clients may connect again. */
+  /** Closes all connections; clients may reconnect. */
   cutConnections(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** While stopped: goes on with an older state, as after a restore. Tokens that were handed out stay good. */
+  /** While stopped: replaces the state by an older one, like a restore from a backup. Issued tokens remain valid. */
   restore(snapshot: StoreSnapshot): void {
     if (this.#server !== undefined) throw new Error('only a stopped server can be restored');
     this.#use(new ObjectStore({ historySize: this.#options.historySize, snapshot }));
@@ -214,7 +214,7 @@ export class ApiServer {
 
 const namespace = (name: string): ApiObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-/** A server that listens. */
+/** Starts a server. */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
   const server = new ApiServer(options);
   await server.start();

@@ -1,4 +1,4 @@
-/** Who asks: by client certificate, by a token that the test has handed out, or by a service account's token. */
+/** Authenticates requests by client certificate, by a token that the test has issued, or by a service account's token. */
 import type { TLSSocket } from 'node:tls';
 import type { Registry } from './registry.ts';
 import { coreKind } from './resource-kinds.ts';
@@ -14,14 +14,14 @@ export class Authenticator {
   readonly #issuer: TokenIssuer;
   readonly #tokens: Map<string, UserInfo>;
 
-  /** `known`: whose tokens stay good. */
+  /** `known`: an earlier authenticator, whose tokens remain valid. */
   constructor({ registry, issuer, known }: { registry: Registry; issuer: TokenIssuer; known?: Authenticator }) {
     this.#registry = registry;
     this.#issuer = issuer;
     this.#tokens = new Map(known === undefined ? [] : known.#tokens);
   }
 
-  /** From now on this token is this user. */
+  /** Registers a token of a user. */
   accept(token: string, user: UserInfo): void {
     this.#tokens.set(token, { ...user, groups: withAuthenticated(user.groups) });
   }
@@ -30,7 +30,7 @@ export class Authenticator {
     this.#tokens.delete(token);
   }
 
-  /** The user of a request; throws 401 for a token that is not good. */
+  /** The user of a request; throws 401 for an invalid token. */
   userOf(socket: TLSSocket | undefined, authorization: string | undefined): UserInfo {
     const certified = socket === undefined ? undefined : this.#certified(socket);
     if (certified !== undefined) return certified;
@@ -41,7 +41,7 @@ export class Authenticator {
     return user;
   }
 
-  /** The user of a token, and for which of the audiences it is good. */
+  /** The user of a token, and those of the audiences for which it is valid. */
   userOfToken(token: string, audiences: string[]): { user: UserInfo; audiences: string[] } | undefined {
     const known = this.#tokens.get(token);
     if (known !== undefined) return { user: known, audiences };

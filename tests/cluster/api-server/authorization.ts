@@ -1,4 +1,4 @@
-/** Who may do what: administrators everything, nodes what the Node authorizer gives them, others what a test allows. */
+/** Authorization: administrators have all rights, nodes those of the Node authorizer, others those that a test allows. */
 import { type ApiObject, objectAt, textAt } from './json.ts';
 import { nodeRefusal } from './node-authorizer.ts';
 import { nodeChangeRefusal } from './node-restriction.ts';
@@ -12,7 +12,7 @@ export type AccessQuestion = {
   user: UserInfo;
   verb: string;
   group: string;
-  /** The plural, with `/subresource`. */
+  /** The plural, including `/subresource`. */
   resource: string;
   namespace: string;
   name: string;
@@ -24,7 +24,7 @@ export type AccessRule = (question: AccessQuestion) => boolean;
 const SELF_REVIEWS = ['selfsubjectreviews', 'selfsubjectaccessreviews'];
 const REQUEST_VERBS = ['create', 'get', 'list', 'watch'];
 
-/** What every cluster allows. */
+/** Rights in every cluster. */
 const GENERAL_RULES: AccessRule[] = [
   ({ user, resource, verb }) =>
     user.groups.includes(AUTHENTICATED) && SELF_REVIEWS.includes(resource) && verb === 'create',
@@ -43,7 +43,7 @@ export type AdmittedChange = {
 export class Authorizer {
   readonly #registry: Registry;
   readonly #rules: AccessRule[] = [];
-  /** Whether nodes have only what is theirs: the Node authorizer and NodeRestriction. */
+  /** Whether nodes are restricted by the Node authorizer and NodeRestriction. */
   readonly #restrictsNodes: boolean;
 
   constructor({ registry, restrictsNodes }: { registry: Registry; restrictsNodes: boolean }) {
@@ -51,12 +51,12 @@ export class Authorizer {
     this.#restrictsNodes = restrictsNodes;
   }
 
-  /** From now on what the rule says yes to is allowed. */
+  /** From now on allows the requests for which the rule returns true. */
   allow(rule: AccessRule): void {
     this.#rules.push(rule);
   }
 
-  /** Throws 403 for what the user may not do. */
+  /** Throws 403 if the user is not allowed. */
   check(info: RequestInfo, user: UserInfo, query: URLSearchParams): void {
     const { kind, namespace, name, verb, subresource } = info;
     const resource = subresource === '' ? kind.plural : `${kind.plural}/${subresource}`;
@@ -73,7 +73,7 @@ export class Authorizer {
     );
   }
 
-  /** Throws 403 for a write that the user may not make of this object. */
+  /** Throws 403 if the user may not write this object. */
   admit({ info, user, object, old }: AdmittedChange): void {
     const node = nodeNameOf(user);
     if (node === undefined || !this.#restrictsNodes) return;
@@ -100,7 +100,7 @@ export class Authorizer {
     return { allowed: refusal === undefined, ...(refusal ? { reason: refusal } : {}) };
   }
 
-  /** Why not; undefined where the user may. */
+  /** The reason for a denial; undefined if allowed. */
   #refusal(question: AccessQuestion): string | undefined {
     const { groups } = question.user;
     if (groups.includes(MASTERS)) return undefined;

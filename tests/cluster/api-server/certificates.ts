@@ -1,4 +1,4 @@
-/** A certificate authority: certificates for servers and clients, and for signing requests (PKCS#10). */
+/** A certificate authority: issues certificates for servers and clients, and for signing requests (PKCS#10). */
 import {
   createHash,
   createPublicKey,
@@ -23,7 +23,7 @@ import {
   time,
 } from './der.ts';
 
-/** PEM of both. */
+/** A certificate and its key, PEM. */
 export type KeyPair = { certificate: string; key: string };
 
 export type Subject = { commonName: string; organizations?: string[] };
@@ -62,10 +62,10 @@ const SIGNATURE_HASHES: Record<string, string | null> = {
   '1.3.101.112': null,
 };
 
-/** Bits of keyUsage, the highest first: digitalSignature, keyEncipherment, keyCertSign. */
+/** Bits of keyUsage, from the highest: digitalSignature, keyEncipherment, keyCertSign. */
 const LEAF_USAGE = { bits: 0b1010_0000, unused: 5 };
 const AUTHORITY_USAGE = { bits: 0b0000_0100, unused: 2 };
-/** Clocks of clients may be a little behind. */
+/** Clients' clocks may be slightly behind. */
 const BEFORE_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 
@@ -89,23 +89,23 @@ export class CertificateAuthority {
     this.certificate = this.#issue({ subject: this.#name, publicKey, extensions, ...validFor(365 * DAY_MS) });
   }
 
-  /** PEM of the authority's key: for programs that sign themselves. */
+  /** The authority's key, for programs that sign certificates themselves. PEM. */
   get key(): string {
     return pemOf(this.#key);
   }
 
-  /** A certificate by which a client proves who it is. */
+  /** A client certificate. */
   client(subject: Subject, lifeMs: number = DAY_MS): KeyPair {
     return this.#pair(subject, [purpose(OID.clientAuth)], lifeMs);
   }
 
-  /** A certificate for a server at names and addresses. */
+  /** A server certificate for names and addresses. */
   server(subject: Subject, hosts: string[], lifeMs: number = DAY_MS): KeyPair {
     const extensions = [purpose(OID.serverAuth, OID.clientAuth), hostsExtension(hosts)];
     return this.#pair(subject, extensions, lifeMs);
   }
 
-  /** PEM for a signing request that was read: its key, its names, and what it is for. */
+  /** Signs a parsed signing request with its key and names, for a purpose. PEM. */
   sign(request: SigningRequest, purposes: 'client' | 'server', lifeMs: number): string {
     const alternative = request.alternativeNames;
     const extensions = [
@@ -143,17 +143,17 @@ export class CertificateAuthority {
   }
 }
 
-/** A signing request whose signature is good. */
+/** A signing request with a valid signature. */
 export type SigningRequest = {
   subject: Buffer;
   commonName: string;
   organizations: string[];
   publicKey: KeyObject;
-  /** DER of the alternative names that it asks for. */
+  /** DER of the requested alternative names. */
   alternativeNames: Buffer | undefined;
 };
 
-/** Reads a request and checks its signature; throws an `Error` that says what is wrong. */
+/** Parses a request and verifies its signature; throws an `Error` with the problem. */
 export function readSigningRequest(pemText: string): SigningRequest {
   const body = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([^-]+)-----END/.exec(pemText)?.[1];
   if (body === undefined) throw new Error('no PEM block of type CERTIFICATE REQUEST');
@@ -214,7 +214,7 @@ function nameOf({ commonName, organizations = [] }: Subject): Buffer {
   return sequence(...organizations.map((name) => part(OID.organization, name)), part(OID.commonName, commonName));
 }
 
-/** RFC 5280 asks for a positive number of at most 20 bytes. */
+/** RFC 5280 requires a positive number of at most 20 bytes. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;

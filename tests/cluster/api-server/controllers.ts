@@ -1,6 +1,6 @@
 /**
- * What a control plane does beside the API, as far as a node sees it: contents of namespaces, certificates, a scheduler. Each acts
- * after the change that it hears of has been told to all, never within.
+ * The controllers of a control plane that a node depends on: contents of namespaces, certificates, a scheduler. Each acts after an event
+ * has been delivered to all subscribers, never during the delivery.
  */
 import type { CertificateAuthority } from './certificates.ts';
 import { readSigningRequest, type SigningRequest } from './certificates.ts';
@@ -21,13 +21,13 @@ const SERVING_SIGNER = 'kubernetes.io/kubelet-serving';
 const YEAR_MS = 365 * 86_400_000;
 
 export type ControlSwitches = {
-  /** Which certificate requests of nodes are approved by themselves; upstream approves those of clients. */
+  /** Which nodes' certificate requests are approved automatically; upstream approves those for clients. */
   approves: 'none' | 'client' | 'all';
   /** Whether approved requests are signed. */
   signs: boolean;
-  /** How long certificates live, unless the request asks for less. */
+  /** Lifetime of certificates, unless the request specifies less. */
   certificateLifeMs: number;
-  /** Where pods without a node go: to this node, or to the first there is; `off`: nowhere. */
+  /** Where pods without a node are scheduled: to this node, or to the first one; `off`: nowhere. */
   schedules: 'off' | 'first' | { node: string };
 };
 
@@ -40,7 +40,7 @@ export const defaultSwitches = (): ControlSwitches => ({
 
 type Parts = { registry: Registry; authority: CertificateAuthority; switches: ControlSwitches };
 
-/** Starts them; the function ends them. */
+/** Starts the controllers; returns a function that stops them. */
 export function startControllers(parts: Parts): () => void {
   const { registry } = parts;
   const later = (work: () => void) => setImmediate(work);
@@ -76,7 +76,7 @@ function fill({ registry, authority }: Parts, name: string): void {
 
 const namespaced = () => RESOURCE_KINDS.filter((kind) => kind.namespaced && !kind.review);
 
-/** Makes what each namespace has, where it is missing. */
+/** Creates the standard objects of each namespace if they are missing. */
 export function fillNamespace(registry: Registry, name: string, certificateAuthority: string): void {
   for (const object of namespaceContents(name, certificateAuthority)) {
     const kind = kindOfObject(object)!;
@@ -97,7 +97,7 @@ function namespaceContents(name: string, certificateAuthority: string): ApiObjec
   ];
 }
 
-/** Objects of a namespace that is being deleted go, pods after their grace. */
+/** Deletes the objects of a terminating namespace, pods with their grace period. */
 function empty(registry: Registry, name: string): void {
   for (const kind of namespaced())
     for (const object of registry.list(kind, name)) {
@@ -158,7 +158,7 @@ function withCondition(object: ApiObject, condition: JsonObject): unknown[] {
   ];
 }
 
-/** Says that a request may be signed, as `kubectl certificate approve` does. */
+/** Approves a request, like `kubectl certificate approve`. */
 export function approveRequest(registry: Registry, name: string): void {
   const place = { kind: CERTIFICATE_REQUESTS, namespace: '', name };
   const condition = { type: 'Approved', reason: 'AutoApproved', message: 'Auto approving kubelet client certificate.' };
@@ -167,7 +167,7 @@ export function approveRequest(registry: Registry, name: string): void {
   });
 }
 
-/** Says that a request is refused. */
+/** Denies a request. */
 export function denyRequest(registry: Registry, name: string, message: string): void {
   const place = { kind: CERTIFICATE_REQUESTS, namespace: '', name };
   const condition = { type: 'Denied', reason: 'KubectlDeny', message };
@@ -178,7 +178,7 @@ export function denyRequest(registry: Registry, name: string, message: string): 
 
 type Signing = { authority: CertificateAuthority; purpose: 'client' | 'server'; switches: ControlSwitches };
 
-/** What the signer adds to the status: the certificate, or why there is none. */
+/** Returns an update that adds the certificate or a failure to the status. */
 function signed(object: ApiObject, { authority, purpose, switches }: Signing): (old: ApiObject) => JsonObject {
   try {
     const pem = Buffer.from(textAt(object, 'spec', 'request'), 'base64').toString();

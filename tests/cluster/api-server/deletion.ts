@@ -1,4 +1,4 @@
-/** What a DELETE does to an object, as upstream's registry decides it. */
+/** Decides what a DELETE does to an object, like upstream's registry. */
 import { type ApiObject, textAt } from './json.ts';
 import { timestamp } from './object-meta.ts';
 import type { ResourceKind } from './resource-kinds.ts';
@@ -11,11 +11,11 @@ export type DeleteOptions = {
 };
 
 export type DeletionStep =
-  /** It is being deleted already, and not later than asked for. */
+  /** The object is being deleted already, not later than requested. */
   | { kind: 'pending' }
-  /** It stays, changed so. */
+  /** The object is kept, with these changes. */
   | { kind: 'keep'; object: ApiObject }
-  /** It goes; `marked` is how it is told to watchers before. */
+  /** The object is removed; `marked` is the state that watchers receive first. */
   | { kind: 'remove'; marked?: ApiObject };
 
 type Asked = { options: DeleteOptions; date: Date };
@@ -45,7 +45,7 @@ export function deletionStep(kind: ResourceKind, old: ApiObject, { options, date
     : { kind: 'keep', object: marked };
 }
 
-/** A namespace stays until all in it has gone, and its own finalizer with that. */
+/** A namespace is kept until all its contents have been removed, and its own finalizer then. */
 function namespaceStep(old: ApiObject, date: Date): DeletionStep {
   if (old.metadata.deletionTimestamp !== undefined) return { kind: 'pending' };
   const { deletionGracePeriodSeconds: _, ...metadata } = ended(old, date).metadata;
@@ -59,7 +59,7 @@ function withPolicy(object: ApiObject, policy: string): ApiObject {
   return { ...object, metadata: { ...object.metadata, finalizers: [...given, wanted] } };
 }
 
-/** Objects that know no grace: only finalizers hold them. */
+/** For kinds without a grace period: only finalizers delay their removal. */
 function ended(object: ApiObject, date: Date): ApiObject {
   const { deletionTimestamp, generation } = object.metadata;
   const metadata = {
@@ -88,7 +88,7 @@ function gracefulStep(pod: ApiObject, { options, date }: Asked): Graceful {
   return { kind: 'marked', object: { ...pod, metadata } };
 }
 
-/** A grace can only become shorter. */
+/** A grace period can only be shortened. */
 function shortened(pod: ApiObject, requested: number | undefined, date: Date): Graceful {
   const { deletionTimestamp = '', deletionGracePeriodSeconds: before = 0 } = pod.metadata;
   if (before === 0) return { kind: 'now' };

@@ -1,4 +1,4 @@
-/** The part of DER (X.690) that certificates need: writing values, reading a tree of them. */
+/** The part of DER (X.690) for certificates: encodes values, and parses a tree of them. */
 
 export const TAG = {
   boolean: 0x01,
@@ -13,7 +13,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** A tag of a context: `[n]`, constructed unless it stands for a primitive value. */
+/** A context-specific tag `[n]`; constructed unless it is for a primitive value. */
 export const contextTag = (number: number, isConstructed = true): number => (isConstructed ? 0xa0 : 0x80) | number;
 
 export function der(tag: number, ...content: Buffer[]): Buffer {
@@ -29,7 +29,7 @@ function lengthOf(length: number): Buffer {
 
 export const sequence = (...content: Buffer[]): Buffer => der(TAG.sequence, ...content);
 
-/** A positive integer of big-endian bytes. */
+/** A positive integer from big-endian bytes. */
 export function integer(bytes: Buffer): Buffer {
   return der(TAG.integer, (bytes[0] ?? 0) & 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes);
 }
@@ -47,7 +47,7 @@ export function objectIdentifier(dotted: string): Buffer {
   return der(TAG.objectIdentifier, Buffer.from(bytes));
 }
 
-/** Times before 2050 are told with two digits of the year (RFC 5280, 4.1.2.5). */
+/** Times before 2050 have two digits of the year (RFC 5280, 4.1.2.5). */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replaceAll(/[-:T]/g, '').slice(0, 14)}Z`;
   const isShort = date.getUTCFullYear() < 2050;
@@ -56,7 +56,7 @@ export function time(date: Date): Buffer {
 
 export type DerValue = { tag: number; content: Buffer; whole: Buffer };
 
-/** The values that stand one after the other in a buffer. */
+/** The consecutive values in a buffer. */
 export function readAll(buffer: Buffer): DerValue[] {
   const values: DerValue[] = [];
   for (let rest = buffer; rest.length > 0; ) {
@@ -70,10 +70,10 @@ export function readAll(buffer: Buffer): DerValue[] {
 function readFirst(buffer: Buffer): DerValue {
   const [tag = 0, first = 0] = buffer;
   const digits = first & 0x80 ? first & 0x7f : 0;
-  if (buffer.length < 2 + digits || digits > 4) throw new Error('not DER: the length of a value is cut off');
+  if (buffer.length < 2 + digits || digits > 4) throw new Error('not DER: the length of a value is truncated');
   const length = digits === 0 ? first : buffer.readUIntBE(2, digits);
   const begin = 2 + digits;
-  if (buffer.length < begin + length) throw new Error('not DER: a value is cut off');
+  if (buffer.length < begin + length) throw new Error('not DER: a value is truncated');
   return { tag, content: buffer.subarray(begin, begin + length), whole: buffer.subarray(0, begin + length) };
 }
 

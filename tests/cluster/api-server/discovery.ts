@@ -1,4 +1,4 @@
-/** What kubectl and other clients look up of a server: groups, kinds, a smallest OpenAPI document, the version. */
+/** Discovery for kubectl and other clients: groups, kinds, a minimal OpenAPI document, the version. */
 import type { JsonObject } from './json.ts';
 import { groupsAndVersions } from './request-info.ts';
 import { apiVersionOf, type ResourceKind } from './resource-kinds.ts';
@@ -24,7 +24,7 @@ const SUBRESOURCE_VERBS: Record<string, string[]> = {
   finalize: ['update'],
   ...Object.fromEntries(['exec', 'attach', 'portforward', 'proxy'].map((name) => [name, ['create', 'get']])),
 };
-/** Kinds of what a subresource takes, where it is not the resource's own. */
+/** Kinds of the bodies of subresources, if they differ from the resource's kind. */
 const SUBRESOURCE_KINDS: Record<string, { group: string; version: string; kind: string }> = {
   binding: { group: '', version: 'v1', kind: 'Binding' },
   eviction: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -36,7 +36,7 @@ export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGro
 const verbsOf = ({ review }: ResourceKind) => (review ? ['create'] : VERBS);
 const subresourceVerbs = (name: string) => SUBRESOURCE_VERBS[name] ?? ['get', 'patch', 'update'];
 
-/** `/api` or `/apis` in one answer for all groups. */
+/** `/api` or `/apis` in one response for all groups. */
 export function aggregatedGroups(isCore: boolean): JsonObject {
   const chosen = groupsAndVersions().filter(({ group }) => (group === '') === isCore);
   const items = chosen.map(({ group, version, kinds }) => ({
@@ -80,7 +80,7 @@ export function groupList(): JsonObject {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups };
 }
 
-/** `/api/v1` and its like; undefined for a group that is not there. */
+/** Paths like `/api/v1`; undefined for an unknown group. */
 export function resourceList(group: string, version: string): JsonObject | undefined {
   const found = groupsAndVersions().find((one) => one.group === group && one.version === version);
   if (found === undefined) return undefined;
@@ -112,7 +112,7 @@ function subresourceEntry(kind: ResourceKind, name: string): JsonObject {
 
 const pathOf = (group: string, version: string) => (group === '' ? `api/${version}` : `apis/${group}/${version}`);
 
-/** Which documents there are. */
+/** The index of the OpenAPI documents. */
 export function openApiIndex(): JsonObject {
   const paths = groupsAndVersions().map(({ group, version }) => {
     const path = pathOf(group, version);
@@ -121,7 +121,7 @@ export function openApiIndex(): JsonObject {
   return { paths: Object.fromEntries(paths) };
 }
 
-/** The least that clients check before they apply: which kinds take a patch, and that fields are validated by the server. */
+/** The minimum that clients check before they apply: which kinds support patches, and that the server validates fields. */
 export function openApiDocument(path: string): JsonObject | undefined {
   const found = groupsAndVersions().find(({ group, version }) => pathOf(group, version) === path);
   if (found === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Each fault as a client meets it, and that it concerns nobody else. */
+/** Each fault as a client sees it, and that it does not affect other requests. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { describe, it } from 'node:test';
@@ -12,7 +12,7 @@ const INITIAL = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderTha
 
 type Ready = { server: ApiServer; api: RawClient; other: RawClient };
 
-/** A server, an administrator, and another user of all rights who is spared. */
+/** A server, an administrator, and another user with all rights who is not affected. */
 async function withServer(work: (ready: Ready) => Promise<void>, options: ApiServerOptions = {}): Promise<void> {
   const server = await startApiServer(options);
   const api = new RawClient(server, server.admin());
@@ -43,7 +43,7 @@ const typesOf = (events: RawEvent[]) =>
   events.map(({ type, object }) => `${type} ${object.metadata?.name ?? ''}`.trim());
 
 describe('an answer', () => {
-  it('is the error that a test wants, as often as it wants, for whom it wants', () =>
+  it('is the chosen error, for the chosen number of requests of the chosen user', () =>
     withServer(async ({ server, api, other }) => {
       const mine = { verb: 'create', resource: 'configmaps', user: 'kubernetes-admin' };
       const cases: [Fault & { kind: 'status' }, string | undefined][] = [
@@ -69,7 +69,7 @@ describe('an answer', () => {
       assert.equal((await api.get('/version')).status, 200);
     }));
 
-  it('is lost before, in the middle of, and after what it tells', () =>
+  it('is lost before its headers, within its body, or after the write', () =>
     withServer(async ({ server }) => {
       const fresh = () => new RawClient(server, server.admin());
       const faults: [Fault, boolean][] = [
@@ -89,7 +89,7 @@ describe('an answer', () => {
       }
     }));
 
-  it('comes late', () =>
+  it('is delayed', () =>
     withServer(async ({ server, api }) => {
       server.faults.add({ kind: 'late', ms: 300 }, { resource: 'configmaps', times: 1 });
       const begin = performance.now();
@@ -99,7 +99,7 @@ describe('an answer', () => {
 });
 
 describe('a watch', () => {
-  it('is cut after events, in a line, or ends', () =>
+  it('is disconnected after events, within a line, or ends', () =>
     withServer(async ({ server }) => {
       server.seed(configMap('a'), configMap('b'));
       const cases: [Fault, string[], boolean][] = [
@@ -118,7 +118,7 @@ describe('a watch', () => {
       }
     }));
 
-  it('never says that the first events are all told', () =>
+  it('never receives the end of the initial events', () =>
     withServer(async ({ server, api }) => {
       server.faults.add({ kind: 'no-initial-end' }, { verb: 'watch', times: 1 });
       const watch = await api.watch(`${PATH}?${INITIAL}&timeoutSeconds=1`);
@@ -137,7 +137,7 @@ describe('a watch', () => {
       );
     }));
 
-  it('tells events late, twice, or in another order', () =>
+  it('receives events late, twice, or in another order', () =>
     withServer(async ({ server, api, other }) => {
       const cases: [Fault, string[]][] = [
         [{ kind: 'repeat-events' }, ['ADDED a', 'ADDED a', 'ADDED b', 'ADDED b']],
@@ -158,7 +158,7 @@ describe('a watch', () => {
       }
     }));
 
-  it('from a version that is forgotten is told so', () =>
+  it('from a compacted version fails as too old', () =>
     withServer(
       async ({ server, api }) => {
         const version = server.registry.store.revision;
@@ -179,7 +179,7 @@ describe('a watch', () => {
 });
 
 describe('a server', () => {
-  it('refuses connections while it is stopped, and goes on at the same place', () =>
+  it('refuses connections while it is stopped, and continues with the same state', () =>
     withServer(async ({ server, api }) => {
       const { port } = server;
       const watch = await api.watch(`${PATH}?watch=1`);
@@ -195,7 +195,7 @@ describe('a server', () => {
       back.close();
     }));
 
-  it('comes back with an older state, whose versions clients have seen otherwise', () =>
+  it('returns with an older state, in which clients’ versions have other contents', () =>
     withServer(async ({ server }) => {
       const snapshot = server.snapshot();
       const token = server.token({ username: 'somebody', groups: ['system:masters'] });
@@ -210,7 +210,7 @@ describe('a server', () => {
       assert.ok(Number(list.body.metadata.resourceVersion) < seen);
       const old = await rest(await client.watch(`${PATH}?watch=1&resourceVersion=1`));
       assert.equal(old[0]?.object.code, 410);
-      // A client that is ahead hears nothing until the counter has come past its version.
+      // A client that is ahead receives nothing until the counter has passed its version.
       const watch = await client.watch(`${PATH}?${INITIAL}&resourceVersion=${seen + 1}`);
       assert.deepEqual(await watch.names(1), ['ADDED kube-root-ca.crt']);
       server.seed(configMap('a'), configMap('b'));
@@ -218,7 +218,7 @@ describe('a server', () => {
       client.close();
     }));
 
-  it('records what it was asked, and what it answered', () =>
+  it('records requests and responses', () =>
     withServer(async ({ server, api }) => {
       server.requests.clear();
       const answer = await api.patch(`${PATH}/kube-root-ca.crt?fieldManager=me`, 'merge', {
@@ -251,7 +251,7 @@ describe('a server', () => {
       assert.equal((await wait).verb, 'list');
     }));
 
-  it('speaks HTTP/1.1 as well, and sends the headers of a watch before any event', () =>
+  it('supports HTTP/1.1, and sends the headers of a watch before any event', () =>
     withServer(async ({ server }) => {
       const credential = server.admin();
       assert.equal(credential.kind, 'certificate');
@@ -266,7 +266,7 @@ describe('a server', () => {
       asked.destroy();
     }));
 
-  it('cuts a client off that does not read', () =>
+  it('disconnects a client that does not read', () =>
     withServer(async ({ server }) => {
       const client = new RawClient(server, server.admin());
       const watch = await client.watch(`${PATH}?watch=1`);

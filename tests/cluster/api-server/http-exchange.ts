@@ -1,4 +1,4 @@
-/** One request and its answer, over HTTP/2 or HTTP/1.1, with what the record and the faults need of it. */
+/** One request and its response, over HTTP/2 or HTTP/1.1, with support for the record and the faults. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
@@ -9,9 +9,9 @@ import { badRequest, tooLarge, unsupportedMediaType } from './status-error.ts';
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** As kube-apiserver limits bodies. */
+/** kube-apiserver's limit of bodies. */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
-/** A client that leaves more unread is cut off. */
+/** A client with more unread data is disconnected. */
 const MAX_BACKLOG_BYTES = 32 * 1024 * 1024;
 
 const JSON_TYPES = [
@@ -26,7 +26,7 @@ export class HttpExchange {
   readonly response: Response;
   readonly url: URL;
   readonly recorded: RecordedRequest;
-  /** Aborts when the connection, or the answer, has ended. */
+  /** Aborts when the connection or the response has ended. */
   readonly signal: AbortSignal;
   readonly #record: RequestRecord;
   #disturbed: 'no' | 'lost' | 'halved' = 'no';
@@ -77,12 +77,12 @@ export class HttpExchange {
     return socket as TLSSocket | undefined;
   }
 
-  /** The media type of the body, without its parameters. */
+  /** The media type of the body, without parameters. */
   get mediaType(): string {
     return this.recorded.contentType.split(';')[0]!.trim().toLowerCase();
   }
 
-  /** The body as it was sent. */
+  /** The body as sent. */
   async text(): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.request) {
@@ -96,7 +96,7 @@ export class HttpExchange {
     return plain.toString('utf8');
   }
 
-  /** The body as JSON; undefined where there is none. */
+  /** The body as JSON; undefined without one. */
   async body(): Promise<unknown> {
     const text = await this.text();
     if (text === '') return undefined;
@@ -113,17 +113,17 @@ export class HttpExchange {
     }
   }
 
-  /** The answer, when it comes, is lost with its connection. */
+  /** Makes the response be lost, by closing the connection. */
   loseAnswer(): void {
     this.#disturbed = 'lost';
   }
 
-  /** Of the answer, when it comes, only the first half gets through. */
+  /** Makes only the first half of the response be sent. */
   halveAnswer(): void {
     this.#disturbed = 'halved';
   }
 
-  /** The whole answer, as JSON unless it is text. */
+  /** Sends the complete response: text, or JSON for other values. */
   answer(status: number, body: unknown, headers: Record<string, string> = {}): void {
     if (this.response.headersSent || this.signal.aborted) return;
     if (this.#disturbed === 'lost') return this.cut();
@@ -147,17 +147,17 @@ export class HttpExchange {
     else this.response.end(bytes);
   }
 
-  /** Sends status and headers at once. */
+  /** Sends status and headers immediately. */
   begin(status: number, headers: Record<string, string>): void {
     this.recorded.status = status;
-    // Both kinds of answers have these two methods.
+    // Both types of responses have these two methods.
     const response = this.response as ServerResponse;
     response.writeHead(status, { 'cache-control': 'no-cache, private', ...headers });
     response.flushHeaders();
     this.#record.changed();
   }
 
-  /** A part of an answer that has begun. */
+  /** Sends a part of a started response. */
   write(text: string): void {
     const { response } = this;
     if (this.signal.aborted) return;
@@ -170,7 +170,7 @@ export class HttpExchange {
     if (!this.signal.aborted) this.response.end();
   }
 
-  /** Ends the connection, with all that goes over it. */
+  /** Closes the connection, with all its requests. */
   cut(): void {
     const { request } = this;
     if ('stream' in request) request.stream.session?.destroy();

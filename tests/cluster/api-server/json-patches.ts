@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, sameJson } from './json.ts';
 import { ApiError, badRequest } from './status-error.ts';
 
-/** As the API server limits it. */
+/** The API server's limit. */
 const MAX_OPERATIONS = 10_000;
 
 export function mergePatch(original: JsonObject, patch: JsonObject): JsonObject {
@@ -19,7 +19,7 @@ type Operation = { op: string; path: string; from?: string; value?: unknown };
 
 const failed = (message: string) => new ApiError(422, 'Invalid', { message });
 
-/** Applies the operations one after the other to a copy. */
+/** Applies the operations in order to a copy. */
 export function jsonPatch(original: JsonObject, operations: unknown): JsonObject {
   if (!Array.isArray(operations)) throw badRequest('a JSON patch is a list of operations');
   if (operations.length > MAX_OPERATIONS) {
@@ -28,7 +28,7 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
   }
   const root: JsonObject = { '': structuredClone(original) };
   for (const operation of operations) apply(root, readOperation(operation));
-  if (!isObject(root[''])) throw failed('the patched document is no object');
+  if (!isObject(root[''])) throw failed('the patched document is not an object');
   return root[''];
 }
 
@@ -36,7 +36,7 @@ function readOperation(given: unknown): Operation {
   const { op, path, from, value } = isObject(given) ? given : {};
   const isPointer = (text: unknown) => text === '' || (typeof text === 'string' && text.startsWith('/'));
   if (typeof op !== 'string' || !isPointer(path) || (from !== undefined && !isPointer(from)))
-    throw badRequest(`no operation of a JSON patch: ${JSON.stringify(given)}`);
+    throw badRequest(`not an operation of a JSON patch: ${JSON.stringify(given)}`);
   return { op, path: path as string, from: from as string | undefined, value };
 }
 
@@ -47,7 +47,7 @@ function apply(root: JsonObject, { op, path, from, value }: Operation): void {
     case 'remove':
       return remove(root, path);
     case 'replace':
-      // Upstream's library replaces in objects also what is not there.
+      // In objects, upstream's library also replaces missing fields.
       return replace(root, path, value);
     case 'test':
       if (!sameJson(readOrNothing(root, path), value ?? undefined))
@@ -65,7 +65,7 @@ function apply(root: JsonObject, { op, path, from, value }: Operation): void {
   }
 }
 
-/** The parts of a JSON pointer, the root's own key first. */
+/** The parts of a JSON pointer, starting with the root's key. */
 const parts = (path: string) => path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function parentOf(root: JsonObject, path: string): { parent: JsonObject | unknown[]; key: string } {

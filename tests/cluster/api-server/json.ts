@@ -1,4 +1,4 @@
-/** JSON values as the server handles them: objects in the store are never changed, only replaced. */
+/** JSON values in the server: objects in the store are never modified, only replaced. */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeMetadata } from '@podwright/kube-api';
 
@@ -17,12 +17,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands at a path of fields; undefined where something on the way is missing. */
+/** The value at a path of fields; undefined if any of them is missing. */
 export function at(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((place, field) => (isObject(place) ? place[field] : undefined), value);
 }
 
-/** The text at a path, '' where there is none. */
+/** The string at a path, '' if there is none. */
 export function textAt(value: unknown, ...path: string[]): string {
   const found = at(value, ...path);
   return typeof found === 'string' ? found : '';
@@ -40,7 +40,7 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
 
 export const sameJson = (one: unknown, other: unknown): boolean => isDeepStrictEqual(one, other);
 
-/** A copy without the fields that are null or undefined: what a typed object of Go would not have kept. */
+/** A copy without fields that are null or undefined, which a typed Go object would not retain. */
 export function withoutAbsent(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== null && value !== undefined),

@@ -1,13 +1,13 @@
-/** Who a client of the server is. */
+/** A client's identity. */
 export type Credential = { kind: 'certificate'; certificate: string; key: string } | { kind: 'token'; token: string };
 
 export type Endpoint = {
   url: string;
-  /** PEM by which clients know the server. */
+  /** CA certificate of the server, PEM. */
   certificateAuthority: string;
 };
 
-/** A kubeconfig, as JSON, which is YAML as well. */
+/** A kubeconfig, as JSON, which is valid YAML. */
 export function kubeconfigOf({ url, certificateAuthority }: Endpoint, credential: Credential): string {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const user =

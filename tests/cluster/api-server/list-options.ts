@@ -1,4 +1,4 @@
-/** The parameters of list and watch requests, read and checked. */
+/** Parses and validates the parameters of list and watch requests. */
 import type { ResourceKind } from './resource-kinds.ts';
 import { fieldPredicate, labelPredicate, type Predicate } from './selectors.ts';
 import { badRequest, invalid, type StatusCause } from './status-error.ts';
@@ -73,7 +73,7 @@ function wrongOptions({ isWatch, resourceVersion, resourceVersionMatch: match, s
   return causes;
 }
 
-/** The version as a number; 0 where none is given. */
+/** The version as a number; 0 if empty. */
 export function versionNumber(text: string): number {
   if (text === '') return 0;
   if (!/^\d+$/.test(text))

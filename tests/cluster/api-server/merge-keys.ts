@@ -1,9 +1,9 @@
 /**
- * Lists that a strategic merge patch merges, as upstream's types annotate them; all others are replaced. A rule is found by the
- * field and the field above it (elements of lists add nothing), as these names are used once, or alike, among the kinds here.
+ * Lists that a strategic merge patch merges, as annotated in upstream's types; all others are replaced. A rule is found by the field and
+ * its parent field, without list indexes: among the kinds here these names are unique, or have the same rule.
  */
 
-/** `key`: the field that tells elements apart; absent for sets of scalars. */
+/** `key`: the field that identifies elements; absent for sets of scalars. */
 export type MergeRule = { key?: string };
 
 const byKey = (key: string): MergeRule => ({ key });
@@ -43,12 +43,12 @@ const IN_CONTAINERS: Record<string, MergeRule> = {
 };
 const CONTAINER_LISTS = ['containers', 'initContainers', 'ephemeralContainers'];
 
-/** Kinds whose conditions are one value. */
+/** Kinds whose conditions are replaced as a whole. */
 const ATOMIC_CONDITIONS = ['CertificateSigningRequest'];
-/** `secrets` and `imagePullSecrets` at the top belong to a service account. */
+/** Top-level `secrets` and `imagePullSecrets` belong to service accounts. */
 const TOP_LISTS = ['ServiceAccount'];
 
-/** How the list at a path of fields is merged, undefined if it is replaced. */
+/** The merge rule of the list at a path of fields; undefined if it is replaced. */
 export function mergeRule(kind: string, path: readonly string[]): MergeRule | undefined {
   const field = path.at(-1)!;
   const above = path.at(-2) ?? '';

@@ -1,4 +1,4 @@
-/** What a node may ask for, as upstream's Node authorizer decides it: its own objects, and what its pods refer to. */
+/** A node's rights, as in upstream's Node authorizer: its own objects, and those to which its pods refer. */
 import { textAt } from './json.ts';
 import { referencesOf } from './pod-references.ts';
 import type { Registry } from './registry.ts';
@@ -8,7 +8,7 @@ export type NodeQuestion = {
   node: string;
   verb: string;
   group: string;
-  /** The plural, with `/subresource`. */
+  /** The plural, including `/subresource`. */
   resource: string;
   namespace: string;
   name: string;
@@ -25,8 +25,8 @@ const READ = ['get', 'list', 'watch'];
 const WRITE_ONE = ['get', 'create', 'update', 'patch', 'delete'];
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** Kinds that all nodes may use alike: verbs by resource. */
-const ALIKE: Record<string, string[]> = {
+/** Rights of all nodes regardless of the object: verbs by resource. */
+const COMMON: Record<string, string[]> = {
   'tokenreviews.authentication.k8s.io': ['create'],
   'subjectaccessreviews.authorization.k8s.io': ['create'],
   services: READ,
@@ -40,12 +40,12 @@ const ALIKE: Record<string, string[]> = {
 const NO_RELATION = (node: string) => `no relationship found between node '${node}' and this object`;
 const YES = undefined;
 
-/** Why not; undefined where it may. */
+/** The reason for a denial; undefined if allowed. */
 export function nodeRefusal(registry: Registry, question: NodeQuestion): string | undefined {
   const resource = question.group === '' ? question.resource : `${question.resource}.${question.group}`;
   const rule = RULES[resource];
   if (rule !== undefined) return rule(question, registry);
-  return ALIKE[resource]?.includes(question.verb) ? YES : '';
+  return COMMON[resource]?.includes(question.verb) ? YES : '';
 }
 
 type Rule = (question: NodeQuestion, registry: Registry) => string | undefined;
@@ -142,7 +142,7 @@ function authorizePods({ verb, namespace, name, node, fieldSelector }: NodeQuest
 const asksFor = (selector: string, field: string, value: string) =>
   selector.split(',').some((term) => term === `${field}=${value}` || term === `${field}==${value}`);
 
-/** Objects that a pod of the node names. */
+/** Objects to which a pod of the node refers. */
 function referredTo(kind: string, verbs: string[], otherVerb: string): Rule {
   return ({ verb, namespace, name, node }, registry) => {
     if (!verbs.includes(verb)) return otherVerb;
@@ -163,7 +163,7 @@ function podsOf(registry: Registry, node: string, namespace: string) {
   return registry.list(PODS, namespace).filter((pod) => textAt(pod, 'spec', 'nodeName') === node);
 }
 
-/** A volume is reached through the claims of the node's pods. */
+/** A node may read the volumes of its pods' claims. */
 function authorizeVolume({ verb, name, node }: NodeQuestion, registry: Registry): string | undefined {
   if (verb !== 'get') return 'can only get individual resources of this type';
   const claims = registry.list(CLAIMS).filter((claim) => textAt(claim, 'spec', 'volumeName') === name);

@@ -1,4 +1,4 @@
-/** Requests that a node answers: logs of containers, and whatever goes through `nodes/NAME/proxy`. */
+/** Requests that are forwarded to a node: container logs, and paths of `nodes/NAME/proxy`. */
 import { request as httpsRequest } from 'node:https';
 import type { KeyPair } from './certificates.ts';
 import { type ApiObject, at, listAt, textAt } from './json.ts';
@@ -13,7 +13,7 @@ const NODES = coreKind('nodes');
 
 type Target = { host: string; port: number; path: string };
 
-/** Answers with what the node answers, as it comes. */
+/** Forwards the node's response as it arrives. */
 export async function proxyToNode(request: ResourceRequest, { nodeClient }: { nodeClient: KeyPair }): Promise<void> {
   const { exchange } = request;
   const { host, port, path } = nodeTarget(request.registry, request.info, exchange.url.searchParams);
@@ -42,7 +42,7 @@ export async function proxyToNode(request: ResourceRequest, { nodeClient }: { no
   });
 }
 
-/** Paths of the kubelet's API by the subresource of a pod. */
+/** Paths of the kubelet's API by pod subresource. */
 const KUBELET_PATHS: Record<string, string> = {
   log: 'containerLogs',
   exec: 'exec',
@@ -50,7 +50,7 @@ const KUBELET_PATHS: Record<string, string> = {
   portforward: 'portForward',
 };
 
-/** Which request of which node answers a request for a pod's streams, or for the node's own paths. */
+/** The node's address and path for a request for a pod's streams or for the node's own paths. */
 export function nodeTarget(registry: Registry, info: RequestInfo, given: URLSearchParams): Target {
   const query = new URLSearchParams(given);
   if (info.kind.plural === 'nodes') return { ...addressOf(registry, info.name), path: `/${info.rest}${textOf(query)}` };
@@ -66,7 +66,7 @@ export function nodeTarget(registry: Registry, info: RequestInfo, given: URLSear
 
 const textOf = (query: URLSearchParams) => (query.size === 0 ? '' : `?${query.toString()}`);
 
-/** The API calls `stdin` what the kubelet calls `input`, and so on. */
+/** Renames the API's stream parameters to the kubelet's, such as `stdin` to `input`. */
 function renameStreams(query: URLSearchParams): void {
   const names = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' };
   for (const [name, renamed] of Object.entries(names)) {
@@ -86,7 +86,7 @@ function containerOf(pod: ApiObject, asked: string | null): string {
   );
 }
 
-/** Where the kubelet of a node listens, by what it says in its status. */
+/** The address of a node's kubelet, from the node's status. */
 function addressOf(registry: Registry, name: string): { host: string; port: number } {
   const node = registry.get({ kind: NODES, namespace: '', name });
   const addresses = listAt(node, 'status', 'addresses');

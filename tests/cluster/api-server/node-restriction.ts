@@ -1,4 +1,4 @@
-/** What a node may write into the objects that it may write, as upstream's NodeRestriction decides it. */
+/** What nodes may write into the objects that they may write, as in upstream's NodeRestriction. */
 import { type ApiObject, at, isObject, listAt, sameJson, textAt } from './json.ts';
 import { isMirror } from './pod-references.ts';
 import type { Registry } from './registry.ts';
@@ -7,7 +7,7 @@ import { coreKind } from './resource-kinds.ts';
 export type NodeChange = {
   node: string;
   verb: string;
-  /** The plural, with `/subresource`. */
+  /** The plural, including `/subresource`. */
   resource: string;
   object: ApiObject;
   old?: ApiObject;
@@ -17,7 +17,7 @@ const NODES = coreKind('nodes');
 const PODS = coreKind('pods');
 const LEASE_NAMESPACE = 'kube-node-lease';
 
-/** Why not; undefined where it may. */
+/** The reason for a denial; undefined if allowed. */
 export function nodeChangeRefusal(registry: Registry, change: NodeChange): string | undefined {
   switch (change.resource) {
     case 'pods':
@@ -76,7 +76,7 @@ function statusRefusal({ object, old, node }: NodeChange): string | undefined {
   return sameJson(claims(object), claims(old)) ? undefined : `node "${node}" cannot update resource claim statues`;
 }
 
-/** A node writes what it has done to the size of a claim's volume, and nothing else. */
+/** A node may only write the result of a volume expansion to a claim. */
 function claimRefusal({ object, old, node }: NodeChange): string | undefined {
   const rest = (claim: ApiObject | undefined) => {
     const { capacity, conditions, allocatedResources, allocatedResourceStatuses, ...status } = {
@@ -138,7 +138,7 @@ function tokenRefusal(registry: Registry, { object, node }: NodeChange): string 
   return audienceRefusal(pod, listAt(object, 'spec', 'audiences').map(String), node);
 }
 
-/** A node gets tokens only for audiences that a volume of the pod names. */
+/** A node may only request tokens for audiences in a volume of the pod. */
 function audienceRefusal(pod: ApiObject, audiences: string[], node: string): string | undefined {
   if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
   const [audience = ''] = audiences;

@@ -1,4 +1,4 @@
-/** What the server itself writes into metadata, and what it lets nobody change. */
+/** Metadata that the server sets itself, and metadata that clients cannot change. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ApiObject, JsonObject } from './json.ts';
 import { at, isObject, listAt, sameJson } from './json.ts';
@@ -12,7 +12,7 @@ const MAX_NAME = 253;
 
 export const now = (): Date => new Date();
 
-/** The form of creationTimestamp and deletionTimestamp: whole seconds. */
+/** The format of creationTimestamp and deletionTimestamp: whole seconds. */
 export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
 
 export function randomSuffix(): string {
@@ -23,9 +23,9 @@ export function randomSuffix(): string {
 
 export const generatedName = (base: string): string => base.slice(0, MAX_GENERATED_BASE) + randomSuffix();
 
-/** A body as an object of the kind: what it says of itself must fit the URL, and may be left out. */
+/** Parses a body as an object of the kind. Kind and version must match the URL, and may be omitted. */
 export function readObject(kind: ResourceKind, body: unknown, namespace: string): ApiObject {
-  if (!isObject(body)) throw badRequest('the body is no object');
+  if (!isObject(body)) throw badRequest('the body is not an object');
   const version = apiVersionOf(kind);
   if (body.kind !== undefined && body.kind !== kind.kind)
     throw badRequest(`${String(body.kind)} in version "${kind.version}" cannot be handled as a ${kind.kind}`);
@@ -43,7 +43,7 @@ export function readObject(kind: ResourceKind, body: unknown, namespace: string)
   return { ...body, apiVersion: version, kind: kind.kind, metadata } as ApiObject;
 }
 
-/** Metadata of an object that is created. */
+/** Metadata of a new object. */
 export function newMetadata(kind: ResourceKind, object: ApiObject, date: Date): ApiObject['metadata'] {
   const { generateName, name, resourceVersion: _, uid: __, creationTimestamp: ___, ...rest } = object.metadata;
   const { deletionTimestamp: ____, deletionGracePeriodSeconds: _____, generation: ______, ...kept } = rest;
@@ -60,7 +60,7 @@ export function newMetadata(kind: ResourceKind, object: ApiObject, date: Date): 
 
 const SERVER_OWNED = ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'];
 
-/** Metadata of an object that is changed: the server's own fields stay. */
+/** Metadata of an updated object: the server's own fields are retained. */
 export function changedMetadata(object: ApiObject, old: ApiObject): ApiObject['metadata'] {
   const given = Object.entries(object.metadata).filter(([field]) => !SERVER_OWNED.includes(field));
   const owned = Object.entries(old.metadata).filter(([field]) => SERVER_OWNED.includes(field));
@@ -71,7 +71,7 @@ export function changedMetadata(object: ApiObject, old: ApiObject): ApiObject['m
   };
 }
 
-/** Empty maps and lists of metadata are left out, as typed objects leave them out. */
+/** Omits empty maps and lists of metadata, like typed objects. */
 function withoutEmpty(metadata: JsonObject): JsonObject {
   const isEmpty = (value: unknown) =>
     value === null ||
@@ -82,8 +82,8 @@ function withoutEmpty(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));
 }
 
-/** Whether what is wanted differs: everything but metadata and status. */
-export function wantsOther(object: ApiObject, old: ApiObject): boolean {
+/** Whether the desired state differs: everything but metadata and status. */
+export function hasOtherSpec(object: ApiObject, old: ApiObject): boolean {
   const wanted = ({ metadata: _, status: __, ...rest }: ApiObject) => rest;
   return !sameJson(wanted(object), wanted(old));
 }
@@ -127,7 +127,7 @@ function finalizerCauses(object: ApiObject, old?: ApiObject): StatusCause[] {
   return [...causes, { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' }];
 }
 
-/** Whether nothing holds an object that is being deleted any more. */
+/** Whether an object that is being deleted can be removed now. */
 export function mayGo(object: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   const isHeld =
@@ -135,5 +135,5 @@ export function mayGo(object: ApiObject): boolean {
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !isHeld;
 }
 
-/** Whether an object lives, of which a namespace or node may be made use. */
+/** Whether an object is being deleted. */
 export const isTerminating = (object: ApiObject): boolean => at(object, 'metadata', 'deletionTimestamp') !== undefined;

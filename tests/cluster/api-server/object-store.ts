@@ -1,19 +1,19 @@
 /**
- * Objects in memory with one counter for all of them, and what happened to them lately. Every change is told to the listeners of
- * its table within the call that makes it, so nobody can miss one between a snapshot and a subscription.
+ * Objects in memory with one revision counter, and the recent changes. Every change is delivered to the listeners of its table within the
+ * call that makes it, so that no listener misses one between a snapshot and a subscription.
  */
 import type { ApiObject } from './json.ts';
 
 export type StoreEvent = {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  /** With the version of this change also where it is a deletion. */
+  /** Has the version of this change, also for a deletion. */
   object: ApiObject;
-  /** What there was before. */
+  /** The previous state. */
   previous?: ApiObject;
   revision: number;
 };
 
-/** What a store holds, to begin another with: objects by table and key. */
+/** The content of a store, to create another one: objects by table and key. */
 export type StoreSnapshot = { revision: number; tables: ReadonlyMap<string, ReadonlyMap<string, ApiObject>> };
 
 type Listener = (event: StoreEvent) => void;
@@ -22,7 +22,7 @@ class Table {
   readonly objects = new Map<string, ApiObject>();
   readonly listeners = new Set<Listener>();
   history: StoreEvent[] = [];
-  /** Changes up to this revision are forgotten. */
+  /** Changes up to this revision have been removed from the history. */
   compacted: number;
 
   constructor(compacted: number) {
@@ -36,7 +36,7 @@ export class ObjectStore {
   #revision: number;
   #begin: number;
 
-  /** `historySize`: how many changes of a table are kept for watches that begin at an older version. */
+  /** `historySize`: number of changes of a table that are retained for watches from older versions. */
   constructor({ historySize = 10_000, snapshot }: { historySize?: number; snapshot?: StoreSnapshot } = {}) {
     this.#historySize = historySize;
     this.#revision = snapshot?.revision ?? 1;
@@ -55,41 +55,41 @@ export class ObjectStore {
     return this.#table(table).objects.get(key);
   }
 
-  /** In the order of their keys. */
+  /** Objects in the order of their keys. */
   list(table: string, prefix = ''): ApiObject[] {
     const entries = [...this.#table(table).objects].filter(([key]) => key.startsWith(prefix));
     return entries.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, object]) => object);
   }
 
-  /** Creates or replaces; answers with what is stored, which has the new version. */
+  /** Creates or replaces an object; returns the stored one, which has the new version. */
   put(table: string, key: string, object: ApiObject): ApiObject {
     const place = this.#table(table);
     const previous = place.objects.get(key);
     const stored = this.#versioned(object);
     place.objects.set(key, stored);
     const type = previous === undefined ? 'ADDED' : 'MODIFIED';
-    this.#tell(place, { type, object: stored, previous, revision: this.#revision });
+    this.#notify(place, { type, object: stored, previous, revision: this.#revision });
     return stored;
   }
 
-  /** Answers with the object as it was last, with the version of its deletion. */
+  /** Returns the last state of the object, with the version of its deletion. */
   remove(table: string, key: string): ApiObject | undefined {
     const place = this.#table(table);
     const previous = place.objects.get(key);
     if (previous === undefined) return undefined;
     place.objects.delete(key);
     const object = this.#versioned(previous);
-    this.#tell(place, { type: 'DELETED', object, previous, revision: this.#revision });
+    this.#notify(place, { type: 'DELETED', object, previous, revision: this.#revision });
     return object;
   }
 
-  /** The changes after a revision, undefined if some of them are forgotten. */
+  /** The changes after a revision, undefined if some of them have been removed. */
   since(table: string, revision: number): StoreEvent[] | undefined {
     const { compacted, history } = this.#table(table);
     return revision < compacted ? undefined : history.filter((event) => event.revision > revision);
   }
 
-  /** Up to which revision changes of a table are forgotten. */
+  /** The revision up to which changes of a table have been removed. */
   compactedOf(table: string): number {
     return this.#table(table).compacted;
   }
@@ -100,7 +100,7 @@ export class ObjectStore {
     return () => listeners.delete(listener);
   }
 
-  /** Forgets all history: a watch from any version but the newest is too old. */
+  /** Removes all history: a watch from any version but the newest is too old. */
   compact(): void {
     this.#begin = this.#revision;
     for (const table of this.#tables.values()) {
@@ -119,7 +119,7 @@ export class ObjectStore {
     return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
   }
 
-  #tell(table: Table, event: StoreEvent): void {
+  #notify(table: Table, event: StoreEvent): void {
     table.history.push(event);
     if (table.history.length > this.#historySize) table.compacted = table.history.shift()!.revision;
     for (const listener of [...table.listeners]) listener(event);

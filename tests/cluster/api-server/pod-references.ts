@@ -1,4 +1,4 @@
-/** What a pod refers to in its namespace. */
+/** The objects in its namespace to which a pod refers. */
 import { type ApiObject, at, isObject, listAt, objectAt, textAt } from './json.ts';
 
 export type Reference = { kind: string; name: string };
@@ -52,6 +52,6 @@ function claimReferences(pod: ApiObject): Reference[] {
   return [...made, ...named, extended].map((name) => ({ kind: 'ResourceClaim', name }));
 }
 
-/** Whether a pod is what a kubelet shows of a static one. */
+/** Whether the pod is a mirror of a static pod. */
 export const isMirror = (pod: ApiObject): boolean =>
   objectAt(pod, 'metadata', 'annotations')['kubernetes.io/config.mirror'] !== undefined;

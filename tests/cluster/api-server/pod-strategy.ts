@@ -11,7 +11,7 @@ const asObject = (pod: Pod) => pod as unknown as ApiObject;
 
 const CONTAINER_FIELDS = ['containers', 'initContainers', 'ephemeralContainers'] as const;
 
-/** The defaults of what was left out, the class of service and the phase. */
+/** Sets defaults, the QoS class and the phase. */
 function completed(object: ApiObject): ApiObject {
   const pod = asObject(applyDefaults(asPod(object)));
   const { uid: _, ...metadata } = pod.metadata;
@@ -26,7 +26,7 @@ function statusOnly(object: ApiObject, old: ApiObject): ApiObject {
   return { ...old, metadata: { ...object.metadata, ownerReferences: old.metadata.ownerReferences }, status };
 }
 
-/** `observedGeneration` of status and conditions stays where a client does not know it. */
+/** Retains `observedGeneration` of status and conditions if the client does not send it. */
 function keepingGenerations(object: ApiObject, old: ApiObject): JsonObject {
   const status = objectAt(object, 'status');
   const before = objectAt(old, 'status');
@@ -46,7 +46,7 @@ function keepingGenerations(object: ApiObject, old: ApiObject): JsonObject {
   );
 }
 
-/** Only the list of ephemeral containers is taken. */
+/** Only the list of ephemeral containers is changed. */
 function ephemeralOnly(object: ApiObject, old: ApiObject): ApiObject {
   const given = at(object, 'spec', 'ephemeralContainers');
   const spec = { ...old.spec, ...(given === undefined ? {} : { ephemeralContainers: given }) };
@@ -55,7 +55,7 @@ function ephemeralOnly(object: ApiObject, old: ApiObject): ApiObject {
   return withSpec(changed, { ...spec, ephemeralContainers: at(complete, 'spec', 'ephemeralContainers') });
 }
 
-/** Only resources and resize policies are taken. */
+/** Only resources and resize policies are changed. */
 function resourcesOnly(object: ApiObject, old: ApiObject): ApiObject {
   const spec: JsonObject = { ...old.spec };
   for (const field of ['containers', 'initContainers'] as const) {
@@ -82,7 +82,7 @@ const forbidden = (field: string, message: string): StatusCause => ({
 const MAY_CHANGE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** Of a pod's spec only few fields change once it is there; others by their subresources. */
+/** Only few fields of a pod's spec can be updated; others through subresources. */
 function checkUpdate(object: ApiObject, old: ApiObject): StatusCause[] {
   const same = withoutChangeable(object, old);
   const before = withoutChangeable(old, old);
@@ -107,7 +107,7 @@ function checkNew(object: ApiObject): StatusCause[] {
   return [{ reason: 'FieldValueRequired', message: 'Required value', field: 'spec.containers' }];
 }
 
-/** Resources, or an added ephemeral container: what a subresource takes is checked apart from the main resource. */
+/** The fields of a subresource are checked separately from the main resource. */
 function checkEphemeral(object: ApiObject, old: ApiObject): StatusCause[] {
   const before = listAt(old, 'spec', 'ephemeralContainers');
   const after = listAt(object, 'spec', 'ephemeralContainers');
@@ -122,7 +122,7 @@ function checkEphemeral(object: ApiObject, old: ApiObject): StatusCause[] {
   return changed ? [forbidden('spec.ephemeralContainers', message)] : [];
 }
 
-/** A container that has ended, and is not to run again, has ended for good. */
+/** The status of an exited container that does not restart is final. */
 function checkStatus(object: ApiObject, old: ApiObject): StatusCause[] {
   const policy = at(old, 'spec', 'restartPolicy');
   if (policy === 'Always') return [];

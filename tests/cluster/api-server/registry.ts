@@ -1,4 +1,4 @@
-/** Objects under the rules of the API: names, versions, preconditions, subresources, finalizers, graceful deletion. */
+/** Objects with the rules of the API: names, versions, preconditions, subresources, finalizers, graceful deletion. */
 
 import { type DeleteOptions, deletionStep } from './deletion.ts';
 import { type ApiObject, at, type JsonObject, sameJson } from './json.ts';
@@ -6,11 +6,11 @@ import {
   changedMetadata,
   checkMetadata,
   generatedName,
+  hasOtherSpec,
   isTerminating,
   mayGo,
   newMetadata,
   now,
-  wantsOther,
 } from './object-meta.ts';
 import type { ObjectStore, StoreEvent } from './object-store.ts';
 import { coreKind, type ResourceKind } from './resource-kinds.ts';
@@ -18,19 +18,19 @@ import { ApiError, alreadyExists, CHANGED_MEANWHILE, conflict, invalid, notFound
 import { strategyOf } from './strategies.ts';
 import { ADMIN, type UserInfo } from './user-info.ts';
 
-/** Which object, of which kind. `namespace` is '' for objects of the cluster. */
+/** Identifies an object. `namespace` is '' for cluster-scoped objects. */
 export type Place = { kind: ResourceKind; namespace: string; name: string };
 
 export type WriteOptions = {
   user?: UserInfo;
-  /** Answers as if, and changes nothing. */
+  /** Returns the result without storing it. */
   dryRun?: boolean;
   subresource?: string;
-  /** Whether what is written was made of what there is. */
+  /** Whether the new object was computed from the current one. */
   isPatch?: boolean;
 };
 
-/** Completes or refuses what is created, before it is stored. */
+/** Completes or rejects a new object before it is stored. */
 export type Admission = (object: ApiObject, kind: ResourceKind, user: UserInfo) => ApiObject;
 
 const GENERATE_TRIES = 8;
@@ -58,7 +58,7 @@ export class Registry {
     return this.store.get(tableOf(kind), keyOf(place));
   }
 
-  /** All of a kind, in order of namespace and name. */
+  /** All objects of a kind, ordered by namespace and name. */
   list(kind: ResourceKind, namespace = ''): ApiObject[] {
     return this.store.list(tableOf(kind), namespace === '' ? '' : `${namespace}/`);
   }
@@ -114,7 +114,7 @@ export class Registry {
     });
   }
 
-  /** Makes another object of what is there, under the rules of the main resource or of a subresource. */
+  /** Updates an object, with the rules of the main resource or of a subresource. */
   update(place: Place, change: (old: ApiObject) => ApiObject, options: WriteOptions = {}): ApiObject {
     const { kind } = place;
     const old = this.get(place);
@@ -140,12 +140,13 @@ export class Registry {
     const check = subresource === '' ? strategy.check : (strategy.checks?.[subresource] ?? (() => []));
     const causes = check(object, old);
     if (causes.length > 0) throw invalid(kind, name, causes);
-    if (kind.generation && wantsOther(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (kind.generation && hasOtherSpec(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     return object;
   }
 
   /**
-   * Deletes, or begins to: objects with finalizers and pods with a grace stay, with the time of their end. `gone` tells which.
+   * Deletes an object, or starts to: objects with finalizers and pods with a grace period are marked instead. `gone` is whether the object
+   * has been removed.
    */
   delete(place: Place, options: DeleteOptions & WriteOptions = {}): { object: ApiObject; gone: boolean } {
     const { kind } = place;
@@ -164,7 +165,7 @@ export class Registry {
     }
   }
 
-  /** Stores what the server itself has made of an object, without rules. */
+  /** Stores the server's own change of an object, without rules. */
   replace({ kind }: Place, object: ApiObject): ApiObject {
     return this.#put(kind, object);
   }
@@ -180,7 +181,7 @@ export class Registry {
   }
 }
 
-/** As JSON has it: without fields that are undefined. */
+/** A copy as in JSON: without fields that are undefined. */
 function pruned(object: ApiObject): ApiObject {
   return JSON.parse(JSON.stringify(object)) as ApiObject;
 }

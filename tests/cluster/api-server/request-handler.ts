@@ -1,4 +1,4 @@
-/** What happens to each request: recorded, disturbed, authenticated, authorized, answered. */
+/** The handling of each request: recording, faults, authentication, authorization, response. */
 import type { Authenticator } from './authentication.ts';
 import type { Authorizer } from './authorization.ts';
 import {
@@ -29,7 +29,7 @@ export type ServerParts = SubresourceParts & {
   faults: Faults;
 };
 
-/** Answers a request, also one that fails. */
+/** Responds to a request, also with errors. */
 export async function handleRequest(exchange: HttpExchange, parts: ServerParts): Promise<void> {
   try {
     await handle(exchange, parts);
@@ -77,7 +77,7 @@ function answerResource(request: ResourceRequest, parts: ServerParts, faults: Fa
   return handleResource(request, () => new WatchStream(request.exchange, faults));
 }
 
-/** Applies the faults that concern the whole answer; false where it has been given. */
+/** Applies the faults of the response as a whole; false if a response has been sent. */
 async function survives(exchange: HttpExchange, faults: Fault[], info: RequestInfo | undefined): Promise<boolean> {
   for (const fault of faults)
     switch (fault.kind) {
@@ -111,7 +111,7 @@ async function survives(exchange: HttpExchange, faults: Fault[], info: RequestIn
 }
 
 async function refuse(exchange: HttpExchange, fault: Extract<Fault, { kind: 'status' }>): Promise<void> {
-  const { code, reason = '', message = 'a fault that the test has switched on', retryAfterSeconds, body } = fault;
+  const { code, reason = '', message = 'a fault injected by the test', retryAfterSeconds, body } = fault;
   await exchange.body().catch(() => undefined);
   const headers: Record<string, string> =
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
@@ -135,7 +135,7 @@ function refuseVersion(exchange: HttpExchange, as: 'status' | 'event'): boolean 
   return false;
 }
 
-/** Paths that are no resources. */
+/** Paths other than those of resources. */
 function answerPath(exchange: HttpExchange): void {
   const path = exchange.url.pathname;
   const isAggregated = exchange.header('accept').includes('as=APIGroupDiscoveryList');

@@ -1,14 +1,14 @@
-/** What a request is about, by its method, path and query. */
+/** The parsed method, path and query of a request. */
 import { findKind, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.ts';
 
 export type RequestInfo = {
-  /** As RBAC names it. */
+  /** The RBAC verb. */
   verb: string;
   kind: ResourceKind;
   namespace: string;
   name: string;
   subresource: string;
-  /** What follows the subresource: the path of a proxied request. */
+  /** The path after the subresource, for proxied requests. */
   rest: string;
 };
 
@@ -21,10 +21,10 @@ const VERBS: Record<string, { one: string; many: string }> = {
   DELETE: { one: 'delete', many: 'deletecollection' },
 };
 
-/** Subresources of namespaces, which look like resources inside of one. */
+/** Subresources of namespaces, whose paths look like those of namespaced resources. */
 const OF_NAMESPACES = ['status', 'finalize'];
 
-/** Undefined for paths of no resource, such as `/version`, and of resources that are not known. */
+/** Undefined for paths without a resource, such as `/version`, and for unknown resources. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo | undefined {
   const parts = path.split('/').filter((part) => part !== '');
   const isCore = parts[0] === 'api';

@@ -1,28 +1,28 @@
-/** What was asked and what was answered, in order, so that tests can compare what clients send. */
+/** A record of requests and responses in order, so that tests can compare the requests of clients. */
 
 export type RecordedRequest = {
   method: string;
   path: string;
   /** Without the question mark. */
   query: string;
-  /** As RBAC names it, '' for paths that are no resources. */
+  /** The RBAC verb, '' for paths without a resource. */
   verb: string;
-  /** The plural, with `/subresource`. */
+  /** The plural, including `/subresource`. */
   resource: string;
   namespace: string;
   name: string;
   user: string;
   userAgent: string;
   contentType: string;
-  /** JSON as it was read, else the text. */
+  /** The parsed JSON, or the text. */
   body: unknown;
   requestBytes: number;
-  /** 0 until the headers have gone. */
+  /** 0 until the headers have been sent. */
   status: number;
   responseBytes: number;
-  /** Whether the answer has ended. */
+  /** Whether the response has ended. */
   isOver: boolean;
-  /** `performance.now()` when it came. */
+  /** `performance.now()` on arrival. */
   at: number;
   httpVersion: string;
 };
@@ -44,7 +44,7 @@ export class RequestRecord {
     this.changed();
   }
 
-  /** A request has got on. */
+  /** Notifies waiters that a request has changed. */
   changed(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -58,7 +58,7 @@ export class RequestRecord {
     );
   }
 
-  /** Waits until a request of the selection is there (more than `after` of them); bounded. */
+  /** Waits until there are more than `after` requests of the selection; bounded. */
   async waitFor(
     selection: RequestSelection,
     { after = 0, timeoutMs = 30_000 }: { after?: number; timeoutMs?: number } = {},
@@ -69,7 +69,9 @@ export class RequestRecord {
       if (found !== undefined) return found;
       const left = end - performance.now();
       if (left <= 0)
-        throw new Error(`no request ${JSON.stringify(selection)} came within ${timeoutMs} ms (after ${after} others)`);
+        throw new Error(
+          `no request ${JSON.stringify(selection)} arrived within ${timeoutMs} ms (after ${after} others)`,
+        );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
         this.#waiting.push(() => {

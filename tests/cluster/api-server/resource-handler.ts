@@ -1,4 +1,4 @@
-/** Requests for objects: one function a verb. */
+/** Requests for objects: one function per verb. */
 
 import type { DeleteOptions } from './deletion.ts';
 import type { FaultTarget } from './faults.ts';
@@ -22,14 +22,14 @@ export type ResourceRequest = {
   info: RequestInfo;
   user: UserInfo;
   registry: Registry;
-  /** Looks at an object before it is written; throws to refuse. */
+  /** Called with an object before it is written; throws to reject it. */
   admit: (change: { object: ApiObject; old?: ApiObject; body: unknown }) => void;
 };
 
 const PODS = coreKind('pods');
 const NODES = coreKind('nodes');
 
-/** How long a list waits for a version that is not there yet, as upstream. */
+/** How long a list waits for a future version, like upstream. */
 const FUTURE_VERSION_WAIT_MS = 3_000;
 
 export const placeOf = ({ kind, namespace, name }: RequestInfo): Place => ({ kind, namespace, name });
@@ -70,7 +70,7 @@ function futureVersion(wanted: number, present: number): ApiError {
 
 type Page = { found: ApiObject[]; options: ListOptions; revision: number };
 
-/** A page goes on after the key that its token names, at the version of the first page. */
+/** A page continues after the key in its token, at the version of the first page. */
 function listAnswer(kind: ResourceKind, { found, options, revision }: Page): JsonObject {
   const token = readToken(options.continue);
   const placed = found.map((object) => ({ object, key: keyOf({ namespace: '', name: '', ...object.metadata }) }));
@@ -98,7 +98,7 @@ function readToken(text: string): ContinueToken | undefined {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (isObject(token) && typeof token.after === 'string') return token as ContinueToken;
   } catch {}
-  throw badRequest('continue key is not valid: it is no token of this server');
+  throw badRequest('continue key is not valid: it is not a token of this server');
 }
 
 export async function watchMany({ exchange, info, registry }: ResourceRequest, stream: WatchStream): Promise<void> {
@@ -113,7 +113,7 @@ export async function watchMany({ exchange, info, registry }: ResourceRequest, s
     { kind, namespace },
     {
       options,
-      tell: (event) => stream.tell(event),
+      send: (event) => stream.send(event),
       signal: exchange.signal,
     },
   );
@@ -161,7 +161,7 @@ const PATCHES: Record<string, (kind: string, old: JsonObject, patch: unknown) =>
 };
 
 function patchObject(patch: unknown): JsonObject {
-  if (!isObject(patch)) throw badRequest('the patch is no object');
+  if (!isObject(patch)) throw badRequest('the patch is not an object');
   return patch;
 }
 
@@ -191,14 +191,14 @@ const metadataOf = ({ metadata }: ApiObject) => ({
   metadata,
 });
 
-/** Pods are resized by their node alone, which must be there. */
+/** Pods are resized by their node, so the node must exist. */
 function checkNodeOf(registry: Registry, pod: ApiObject): void {
   const node = textAt(pod, 'spec', 'nodeName');
   if (registry.find({ kind: NODES, namespace: '', name: node }) === undefined)
     throw forbidden(PODS, pod.metadata.name ?? '', `node "${node}" not found`);
 }
 
-/** Options of a DELETE, from its body or its query. */
+/** Options of a DELETE, from the body or the query. */
 async function deleteOptions(exchange: HttpExchange): Promise<DeleteOptions & { dryRun: boolean }> {
   const body = await exchange.body();
   const given = isObject(body) ? body : {};
@@ -221,7 +221,7 @@ export async function remove({ exchange, info, user, registry, admit }: Resource
   exchange.answer(200, deletedAnswer(info.kind, object, gone));
 }
 
-/** Pods, and what stays for a while, are answered themselves; of all else a Status tells that it is gone. */
+/** The response is the object itself for pods and for objects that are not removed yet, else a Status. */
 function deletedAnswer(kind: ResourceKind, object: ApiObject, gone: boolean): JsonObject {
   if (!gone || kind.kind === 'Pod') return object;
   const { name, uid } = object.metadata;
@@ -242,7 +242,7 @@ export async function removeMany({ exchange, info, user, registry }: ResourceReq
   exchange.answer(200, listAnswer(kind, { found: deleted, options: { ...listed, limit: 0 }, revision }));
 }
 
-/** Answers a request for objects by its verb. */
+/** Dispatches a request by its verb. */
 export async function handleResource(request: ResourceRequest, stream: () => WatchStream): Promise<void> {
   switch (request.info.verb) {
     case 'get':

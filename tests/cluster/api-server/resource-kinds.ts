@@ -1,4 +1,4 @@
-/** The kinds of objects that the server keeps, and what is particular about each. */
+/** The kinds of objects of the server, with their properties. */
 
 export type ResourceKind = {
   group: string;
@@ -8,15 +8,15 @@ export type ResourceKind = {
   kind: string;
   namespaced: boolean;
   shortNames: string[];
-  /** Whether `metadata.generation` counts the changes of what is wanted. */
+  /** Whether `metadata.generation` counts the changes of the desired state. */
   generation: boolean;
-  /** Whether PUT creates what is not there. */
+  /** Whether PUT creates a missing object. */
   createOnUpdate: boolean;
-  /** Names of subresources, `status` among them. */
+  /** Names of subresources, including `status`. */
   subresources: string[];
-  /** What field selectors may ask beside metadata.name and metadata.namespace, with the value of an absent field. */
+  /** Fields for field selectors in addition to metadata.name and metadata.namespace, with the value of an absent field. */
   selectable: Record<string, string>;
-  /** Never stored: a question that is answered in the object itself. */
+  /** Never stored: a request whose response is in the object's status. */
   review: boolean;
 };
 
@@ -211,14 +211,14 @@ export function findKind(group: string, version: string, plural: string): Resour
   return RESOURCE_KINDS.find((kind) => kind.group === group && kind.version === version && kind.plural === plural);
 }
 
-/** A kind that the server needs itself. */
+/** A kind that the server itself uses. */
 export function coreKind(plural: string): ResourceKind {
   const found = CORE.find((kind) => kind.plural === plural);
   if (found === undefined) throw new Error(`no kind has the plural ${plural}`);
   return found;
 }
 
-/** The kind of an object by what it says of itself. */
+/** The kind of an object by its own fields. */
 export function kindOfObject(object: { apiVersion?: string; kind?: string }): ResourceKind | undefined {
   return RESOURCE_KINDS.find((kind) => kind.kind === object.kind && apiVersionOf(kind) === object.apiVersion);
 }

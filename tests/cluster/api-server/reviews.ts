@@ -1,4 +1,4 @@
-/** Questions that are answered in the object itself: who has this token, who may do this. */
+/** Reviews, whose result is in the object's status: whose token this is, and what a user may do. */
 import type { Authenticator } from './authentication.ts';
 import type { Authorizer } from './authorization.ts';
 import { type ApiObject, isObject, listAt, objectAt, textAt } from './json.ts';

@@ -41,7 +41,7 @@ function comparison(operator: string, wanted: string): Requirement['matches'] {
   return (value) => value === wanted;
 }
 
-/** The parts between commas that stand outside of parentheses. */
+/** The parts between commas outside of parentheses. */
 function splitOutside(selector: string): string[] {
   return selector
     .split(/,(?![^(]*\))/)
@@ -61,7 +61,7 @@ export function fieldPredicate(kind: ResourceKind, selector: string): Predicate 
   return (object) => predicates.every((predicate) => predicate(object));
 }
 
-/** The one name that a field selector leaves, if it does. */
+/** The single name that a field selector matches, if it does. */
 export function nameInSelector(selector: string): string | undefined {
   const terms = selector.split(',').map((term) => /^metadata\.name==?(.+)$/.exec(term)?.[1]);
   return terms.find((name) => name !== undefined);

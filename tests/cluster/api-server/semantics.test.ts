@@ -1,4 +1,4 @@
-/** What clients rely on, asked over HTTP: of our server, or with PODWRIGHT_KUBERNETES_BIN of the real one. */
+/** Semantics that clients rely on, tested over HTTP: of the tests' server, or with PODWRIGHT_KUBERNETES_BIN of the real one. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
@@ -18,7 +18,7 @@ after(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-/** A namespace of a test's own. */
+/** A namespace for one test. */
 async function newNamespace(): Promise<string> {
   const name = `test-${randomBytes(4).toString('hex')}`;
   await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -45,7 +45,7 @@ async function newNode(): Promise<string> {
   return name;
 }
 
-/** A node's name that nobody has: its pods stay as the test leaves them. */
+/** A node name that no node has: its pods do not change by themselves. */
 const NODE = 'absent';
 
 function checkRefused(answer: Answer, expected: { status: number; reason?: string; message?: RegExp }): void {
@@ -58,7 +58,7 @@ function checkRefused(answer: Answer, expected: { status: number; reason?: strin
 }
 
 describe('objects', () => {
-  it('have what the server writes, whatever was sent', async () => {
+  it('have the metadata that the server sets, whatever was sent', async () => {
     const path = await place('pods');
     const { status, body } = await api.create(path, {
       ...pod('one', { nodeName: NODE }),
@@ -82,7 +82,7 @@ describe('objects', () => {
     assert.equal(body.apiVersion, 'v1');
   });
 
-  it('are answered by their metadata alone where a patch asks for it', async () => {
+  it('are returned as metadata only if a patch requests it', async () => {
     const namespace = await newNamespace();
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
     const { body: lease } = await api.create(leases, { metadata: { name: 'one' }, spec: { holderIdentity: 'a' } });
@@ -99,7 +99,7 @@ describe('objects', () => {
     checkRefused(await api.call('PATCH', `${leases}/one`, asked), { status: 409, reason: 'Conflict' });
   });
 
-  it('keep fields that nobody knows here, and their kinds without a generation have none', async () => {
+  it('retain unknown fields, and have no generation if their kind has none', async () => {
     const path = await place();
     const { body } = await api.create(path, { metadata: { name: 'one', labels: { a: 'b' } }, data: { key: 'value' } });
     assert.deepEqual(
@@ -108,7 +108,7 @@ describe('objects', () => {
     );
   });
 
-  it('get names that nobody has', async () => {
+  it('get unused generated names', async () => {
     const path = await place();
     const names = [];
     for (let count = 0; count < 3; count++)
@@ -117,7 +117,7 @@ describe('objects', () => {
     assert.equal(new Set(names).size, 3);
   });
 
-  it('have versions of one counter that grows over all kinds', async () => {
+  it('have versions from one counter for all kinds', async () => {
     const namespace = await newNamespace();
     const versions: number[] = [];
     for (const [plural, object] of [
@@ -142,7 +142,7 @@ describe('objects', () => {
 });
 
 describe('refusals', () => {
-  it('say what is wrong, as the API says it', async () => {
+  it('have the API’s messages', async () => {
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     await api.create(path, { metadata: { name: 'one' } });
@@ -203,19 +203,19 @@ describe('refusals', () => {
     for (const [asked, expected] of cases) checkRefused(await asked, expected);
   });
 
-  it('of an unknown group are no Status', async () => {
+  it('of an unknown group are plain text', async () => {
     const { status, text } = await api.get('/apis/nothing.example/v1/things');
     assert.deepEqual([status, text], [404, '404 page not found\n']);
   });
 
-  it('of strangers say who they are', async () => {
-    const nobody = cluster.client();
-    checkRefused(await nobody.get('/api/v1/pods'), {
+  it('of unauthenticated users have the user’s name', async () => {
+    const anonymous = cluster.client();
+    checkRefused(await anonymous.get('/api/v1/pods'), {
       status: 403,
       reason: 'Forbidden',
       message: /User "system:anonymous" cannot list/,
     });
-    nobody.close();
+    anonymous.close();
     const liar = cluster.client({ kind: 'token', token: 'nonsense' });
     checkRefused(await liar.get('/api/v1/pods'), { status: 401, reason: 'Unauthorized' });
     liar.close();
@@ -223,7 +223,7 @@ describe('refusals', () => {
 });
 
 describe('writes', () => {
-  it('that change nothing keep the version, and are told to nobody', async () => {
+  it('without a change keep the version, and are not sent to watchers', async () => {
     const path = await place();
     const { body } = await api.create(path, { metadata: { name: 'one' }, data: { a: '1' } });
     await using watch = await api.watch(`${path}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
@@ -258,7 +258,7 @@ describe('writes', () => {
     assert.deepEqual([whole.status, whole.body.metadata.uid], [200, first.metadata.uid]);
   });
 
-  it('of what is wanted raise the generation, others do not', async () => {
+  it('of the desired state increment the generation, others do not', async () => {
     const path = await place('pods');
     const { body } = await api.create(path, pod('one'));
     const labelled = await api.patch(`${path}/one`, 'merge', { metadata: { labels: { a: 'b' } } });
@@ -270,7 +270,7 @@ describe('writes', () => {
     assert.deepEqual(generations, [1, 1, 1, 2]);
   });
 
-  it('that only try change nothing', async () => {
+  it('with dryRun change nothing', async () => {
     const path = await place();
     assert.equal((await api.create(`${path}?dryRun=All`, { metadata: { name: 'one' } })).status, 201);
     assert.equal((await api.get(`${path}/one`)).status, 404);
@@ -282,7 +282,7 @@ describe('writes', () => {
     assert.equal((await api.create(`${path}?dryRun=Some`, { metadata: { name: 'two' } })).status >= 400, true);
   });
 
-  it('of a lease that is not there make it', async () => {
+  it('of a missing lease create it', async () => {
     const namespace = await newNamespace();
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/one`;
     const lease = {
@@ -294,7 +294,7 @@ describe('writes', () => {
     assert.equal(made.body.spec.renewTime, '2026-11-22T10:00:00.123456Z');
   });
 
-  it('of a pod that may not be changed are refused', async () => {
+  it('of a pod that may not be changed are rejected', async () => {
     const path = await place('pods');
     const { body } = await api.create(path, pod('one', { nodeName: NODE }));
     checkRefused(await api.update(`${path}/one`, { ...body, spec: { ...body.spec, nodeName: 'other' } }), {
@@ -306,13 +306,13 @@ describe('writes', () => {
     assert.equal((await api.update(`${path}/one`, { ...body, spec: { ...body.spec, tolerations } })).status, 200);
   });
 
-  it('take what is secret as text, too', async () => {
+  it('accept secret values as text, too', async () => {
     const path = await place('secrets');
     const { body } = await api.create(path, { metadata: { name: 'one' }, stringData: { a: 'b' } });
     assert.deepEqual([body.data, body.type, body.stringData], [{ a: 'Yg==' }, 'Opaque', undefined]);
   });
 
-  it('of immutable objects are refused', async () => {
+  it('of immutable objects are rejected', async () => {
     const path = await place();
     await api.create(path, { metadata: { name: 'one' }, data: { a: '1' }, immutable: true });
     checkRefused(await api.patch(`${path}/one`, 'merge', { data: { a: '2' } }), {
@@ -324,7 +324,7 @@ describe('writes', () => {
 });
 
 describe('status', () => {
-  it('is written apart from what is wanted', async () => {
+  it('is written separately from the desired state', async () => {
     const path = await place('pods');
     const { body } = await api.create(path, pod('one', { nodeName: NODE }));
     const status = await api.update(`${path}/one/status`, {
@@ -339,7 +339,7 @@ describe('status', () => {
     assert.equal(main.body.status.phase, 'Running');
   });
 
-  it('takes labels and annotations of a node along, but no taints', async () => {
+  it('includes labels and annotations of a node, but no taints', async () => {
     const name = `node-${randomBytes(4).toString('hex')}`;
     const node = { metadata: { name }, status: { capacity: { cpu: '2' } } };
     const made = await api.create('/api/v1/nodes', node);
@@ -356,7 +356,7 @@ describe('status', () => {
     await api.delete(`/api/v1/nodes/${name}`);
   });
 
-  it('keeps the generation that was observed where a client does not know it', async () => {
+  it('retains the observed generation if a client does not send it', async () => {
     const path = await place('pods');
     await api.create(path, pod('one', { nodeName: NODE }));
     const conditions = [{ type: 'Ready', status: 'True', observedGeneration: 1 }];
@@ -413,7 +413,7 @@ describe('patches', () => {
     assert.equal((await api.get(`${path}/one`)).body.status.phase, 'Pending');
   });
 
-  it('in JSON do as they say, or nothing', async () => {
+  it('in JSON are applied completely, or not at all', async () => {
     const path = await place();
     await api.create(path, { metadata: { name: 'one', annotations: { 'x.example/a': '1', c: '2' } } });
     const at = '/metadata/annotations';
@@ -441,7 +441,7 @@ describe('patches', () => {
 });
 
 describe('lists', () => {
-  it('have items without kinds, in order, chosen by fields and labels', async () => {
+  it('have items without kinds, in order, selected by fields and labels', async () => {
     const path = await place('pods');
     for (const [name, node] of [
       ['c', NODE],
@@ -474,7 +474,7 @@ describe('lists', () => {
     );
   });
 
-  it('come in pages of the first page’s version', async () => {
+  it('are paged with the first page’s version', async () => {
     const path = await place();
     const all = await api.get(path);
     for (const name of ['a', 'b', 'c', 'd']) await api.create(path, { metadata: { name } });
@@ -490,7 +490,7 @@ describe('lists', () => {
     assert.equal(cached.body.metadata.continue, undefined);
   });
 
-  it('of a version to come wait, and then fail', async () => {
+  it('of a future version wait, and then fail', async () => {
     const path = await place();
     const { body } = await api.get(path);
     const future = Number(body.metadata.resourceVersion) + 1_000_000;
@@ -504,7 +504,7 @@ describe('lists', () => {
 describe('watches', () => {
   const INITIAL = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 
-  it('begin with all there is and a bookmark that says so', async () => {
+  it('start with the existing objects and a bookmark', async () => {
     const path = await place('secrets');
     await api.create(path, { metadata: { name: 'one' } });
     await using watch = await api.watch(`${path}?watch=1&${INITIAL}&timeoutSeconds=60`);
@@ -520,7 +520,7 @@ describe('watches', () => {
     assert.deepEqual(await watch.names(2), ['MODIFIED one', 'DELETED one']);
   });
 
-  it('go on from a version without a gap, and tell the version of a deletion', async () => {
+  it('continue from a version without a gap, and report the version of a deletion', async () => {
     const path = await place('secrets');
     const { body } = await api.create(path, { metadata: { name: 'one' } });
     await api.create(path, { metadata: { name: 'two' } });
@@ -532,7 +532,7 @@ describe('watches', () => {
     assert.ok(Number(deleted?.object.metadata.resourceVersion) > Number(body.metadata.resourceVersion) + 1);
   });
 
-  it('of a selection tell what enters as added and what leaves as deleted', async () => {
+  it('of a selection report entering objects as added and leaving ones as deleted', async () => {
     const path = await place();
     const { body } = await api.create(path, { metadata: { name: 'one', labels: { a: 'no' } } });
     const version = body.metadata.resourceVersion;
@@ -552,7 +552,7 @@ describe('watches', () => {
     );
   });
 
-  it('without a version tell what there is, and end when their time is up', async () => {
+  it('without a version report the existing objects, and end at their timeout', async () => {
     const path = await place('secrets');
     await api.create(path, { metadata: { name: 'one' } });
     await using watch = await api.watch(`${path}?watch=1&timeoutSeconds=1`);
@@ -566,7 +566,7 @@ describe('watches', () => {
     assert.deepEqual(await watch.names(2), ['ADDED two', 'BOOKMARK']);
   });
 
-  it('tell bookmarks of later versions before their end', async () => {
+  it('receive bookmarks of later versions before their end', async () => {
     const path = await place('secrets');
     await using watch = await api.watch(`${path}?watch=1&${INITIAL}&timeoutSeconds=4`);
     const first = await watch.next();
@@ -581,7 +581,7 @@ describe('watches', () => {
     assert.ok(Number(last) > Number(first?.object.metadata.resourceVersion));
   });
 
-  it('from a version that is not there yet are silent', async () => {
+  it('from a future version receive nothing', async () => {
     const path = await place('secrets');
     await using watch = await api.watch(`${path}?watch=1&resourceVersion=99999999&timeoutSeconds=2`);
     await api.create(path, { metadata: { name: 'one' } });
@@ -590,7 +590,7 @@ describe('watches', () => {
 });
 
 describe('deletion', () => {
-  it('of an object without finalizers is answered with its uid', async () => {
+  it('of an object without finalizers returns its uid', async () => {
     const path = await place();
     const { body } = await api.create(path, { metadata: { name: 'one' } });
     const deleted = await api.delete(`${path}/one`);
@@ -621,7 +621,7 @@ describe('deletion', () => {
     assert.equal((await api.get(`${path}/one`)).status, 404);
   });
 
-  it('of a pod gives it its grace, which only becomes shorter', async () => {
+  it('of a pod starts its grace period, which can only be shortened', async () => {
     const path = await place('pods');
     const { body } = await api.create(path, pod('one', { nodeName: NODE, terminationGracePeriodSeconds: 20 }));
     await using watch = await api.watch(`${path}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
@@ -645,7 +645,7 @@ describe('deletion', () => {
     assert.equal((await api.get(`${path}/one`)).status, 404);
   });
 
-  it('of a pod that runs nowhere, or is over, is at once', async () => {
+  it('of an unscheduled or finished pod is immediate', async () => {
     const path = await place('pods');
     await api.create(path, pod('unbound'));
     await api.create(path, pod('over', { nodeName: NODE }));
@@ -656,7 +656,7 @@ describe('deletion', () => {
     }
   });
 
-  it('of a pod with finalizers leaves it until they have gone', async () => {
+  it('of a pod with finalizers waits until they are removed', async () => {
     const path = await place('pods');
     await api.create(path, pod('one', { nodeName: NODE }, { finalizers: ['test.example/a'] }));
     await api.delete(`${path}/one`, { gracePeriodSeconds: 0 });
@@ -666,7 +666,7 @@ describe('deletion', () => {
     assert.equal((await api.get(`${path}/one`)).status, 404);
   });
 
-  it('of many takes the chosen ones', async () => {
+  it('of a collection removes the selected objects', async () => {
     const path = await place();
     for (const name of ['a', 'b', 'c']) await api.create(path, { metadata: { name, labels: { name } } });
     const { status } = await api.delete(`${path}?labelSelector=name%20in%20(a,b)`);
@@ -678,7 +678,7 @@ describe('deletion', () => {
     );
   });
 
-  it('of a namespace takes all that is in it', async () => {
+  it('of a namespace removes its contents', async () => {
     const namespace = await newNamespace();
     await api.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: 'one' } });
     const { body } = await api.delete(`/api/v1/namespaces/${namespace}`);
@@ -691,7 +691,7 @@ describe('deletion', () => {
 describe('subresources of pods', () => {
   it('bind, once', async () => {
     const path = await place('pods');
-    await api.create(path, pod('one', { schedulerName: 'nobody' }));
+    await api.create(path, pod('one', { schedulerName: 'anonymous' }));
     const binding = {
       apiVersion: 'v1',
       kind: 'Binding',
@@ -710,7 +710,7 @@ describe('subresources of pods', () => {
     });
   });
 
-  it('evict as far as a budget allows', async () => {
+  it('evict if a budget allows it', async () => {
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}/pods`;
     await api.create(path, pod('one', { nodeName: NODE, terminationGracePeriodSeconds: 9 }, { labels: { app: 'a' } }));
@@ -720,7 +720,7 @@ describe('subresources of pods', () => {
     assert.equal((await api.get(`${path}/one`)).body.metadata.deletionGracePeriodSeconds, 9);
   });
 
-  it('take ephemeral containers, and keep those that there are', async () => {
+  it('add ephemeral containers, and retain the existing ones', async () => {
     const path = await place('pods');
     await api.create(path, pod('one', { nodeName: NODE }));
     const ephemeralContainers = [{ name: 'debug', image: 'busybox', command: ['sh'] }];
@@ -738,7 +738,7 @@ describe('subresources of pods', () => {
     );
   });
 
-  it('resize, and change nothing else', async () => {
+  it('resize, and do not change other fields', async () => {
     const path = await place('pods');
     const node = await newNode();
     const resources = (cpu: string) => ({ requests: { cpu } });
@@ -779,7 +779,7 @@ describe('pods with an account', () => {
     ]);
   });
 
-  it('need one that is there', async () => {
+  it('need an existing one', async () => {
     const path = await place('pods');
     checkRefused(await api.create(path, pod('one', { serviceAccountName: 'none' })), {
       status: 403,
@@ -788,7 +788,7 @@ describe('pods with an account', () => {
     });
   });
 
-  it('get tokens that say who they are, until they are deleted', async () => {
+  it('get tokens that authenticate them, until they are deleted', async () => {
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}`;
     const { body } = await api.create(`${path}/pods`, pod('one', { nodeName: NODE }));
@@ -811,14 +811,14 @@ describe('pods with an account', () => {
     assert.deepEqual([good.authenticated, good.user.username], [true, claims.sub]);
     assert.deepEqual(good.user.extra['authentication.kubernetes.io/pod-uid'], [body.metadata.uid]);
     await api.delete(`${path}/pods/one`, { gracePeriodSeconds: 0 });
-    // The real server remembers for ten seconds what a token is worth.
+    // The real server caches the validity of a token for ten seconds.
     const isOver = async () => ((await review()).authenticated === undefined ? true : undefined);
     using signal = withTimeout(undefined, 30_000, 'wait for the end of the token');
     await waitFor(isOver, { intervalMs: 100, signal });
     assert.deepEqual((await review()).user, {});
   });
 
-  it('get no token for another pod’s uid, or an account that is not theirs', async () => {
+  it('get no token for another pod’s uid, or for another account', async () => {
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}`;
     await api.create(`${path}/serviceaccounts`, { metadata: { name: 'other' } });
@@ -846,7 +846,7 @@ describe('a node', () => {
     return { name, node: cluster.client(cluster.nodeCredential(name)) };
   };
 
-  it('reads itself, and the pods and objects that are its own', async () => {
+  it('reads itself, its pods and their objects', async () => {
     const { name, node } = await newNodeClient();
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}`;
@@ -876,7 +876,7 @@ describe('a node', () => {
       ['/apis/resource.k8s.io/v1/resourceslices', 403, /with nodeName field selector$/],
       ['/api/v1/namespaces', 403, /at the cluster scope$/],
     ];
-    // The real server learns of objects and pods a little later than it stores them.
+    // The real server's authorizer sees objects and pods slightly later than they are stored.
     using signal = withTimeout(undefined, 30_000, 'wait for the rights of the node');
     await waitFor(async () => ((await node.get(`${path}/secrets/used`)).status === 200 ? true : undefined), {
       intervalMs: 50,
@@ -890,7 +890,7 @@ describe('a node', () => {
     node.close();
   });
 
-  it('writes no more than is its own', async () => {
+  it('only writes its own objects', async () => {
     const { name, node } = await newNodeClient();
     const namespace = await newNamespace();
     const path = `/api/v1/namespaces/${namespace}`;
@@ -940,7 +940,7 @@ describe('a node', () => {
     node.close();
   });
 
-  it('shows its static pods as mirrors that it owns', async () => {
+  it('creates mirror pods that it owns', async () => {
     const { name, node } = await newNodeClient();
     const path = `/api/v1/namespaces/${await newNamespace()}/pods`;
     const { body } = await node.get(`/api/v1/nodes/${name}`);
@@ -973,7 +973,7 @@ describe('a node', () => {
 describe('certificate requests', () => {
   const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
-  /** A request (PKCS#10) with its key, as one PEM each. */
+  /** A request (PKCS#10) and its key, PEM. */
   const newRequest = (subject: string, hosts = '') => {
     const names = hosts === '' ? [] : ['-addext', `subjectAltName=${hosts}`];
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '-'];
@@ -1001,12 +1001,12 @@ describe('certificate requests', () => {
   const certificateOf = (object: { status?: { certificate?: unknown } }) =>
     Buffer.from(String(object.status?.certificate), 'base64').toString();
 
-  it('of who has a bootstrap token are approved, and make it a node', async () => {
+  it('with a bootstrap token are approved, and authenticate a node', async () => {
     const token = await cluster.bootstrapToken();
     const newcomer = cluster.client(token);
     const name = `node-${randomBytes(4).toString('hex')}`;
     const { request, key } = newRequest(`/O=system:nodes/CN=system:node:${name}`);
-    // The real server reads new tokens a little later.
+    // The real server reads new tokens slightly later.
     const made = await waitFor(
       async () => {
         const answer = await ask(newcomer, 'kubernetes.io/kube-apiserver-client-kubelet', request);
@@ -1028,7 +1028,7 @@ describe('certificate requests', () => {
     newcomer.close();
   });
 
-  it('for a node’s server wait for somebody who approves them', async () => {
+  it('for a node’s server wait for an approval', async () => {
     const name = await newNode();
     const node = cluster.client(cluster.nodeCredential(name));
     const { request } = newRequest(`/O=system:nodes/CN=system:node:${name}`, `DNS:${name},IP:127.0.0.1`);
@@ -1046,7 +1046,7 @@ describe('certificate requests', () => {
     node.close();
   });
 
-  it('that are no requests are refused', async () => {
+  it('that are invalid are rejected', async () => {
     const answer = await ask(api, 'kubernetes.io/kubelet-serving', 'nonsense');
     checkRefused(answer, { status: 422, reason: 'Invalid', message: /spec.request/ });
   });

@@ -1,4 +1,4 @@
-/** Errors as the API answers them: meta/v1 Status with status Failure. */
+/** Errors in the API's form: meta/v1 Status with status Failure. */
 import type { ResourceKind } from './resource-kinds.ts';
 
 export type StatusCause = { reason?: string; message?: string; field?: string };
@@ -41,10 +41,10 @@ export class ApiError extends Error {
   }
 }
 
-/** `pods`, or `leases.coordination.k8s.io`: how messages name a resource. */
+/** The name of a resource in messages: `pods`, or `leases.coordination.k8s.io`. */
 export const qualified = ({ group, plural }: ResourceKind): string => (group === '' ? plural : `${plural}.${group}`);
 
-/** Details name the plural resource as `kind`. */
+/** Details have the plural as `kind`. */
 const detailsOf = ({ group, plural }: ResourceKind, name: string): StatusDetails => ({
   ...(name === '' ? {} : { name }),
   ...(group === '' ? {} : { group }),

@@ -1,4 +1,7 @@
-/** Strategic merge patches of a Deployment's template, which may be changed freely: ours, or with PODWRIGHT_KUBERNETES_BIN the real ones. */
+/**
+ * Strategic merge patches of a Deployment's template, which can be changed freely, on the tests' server, or with PODWRIGHT_KUBERNETES_BIN
+ * on the real one.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Cluster, startCluster } from '../cluster.fixture.ts';
@@ -15,7 +18,7 @@ after(async () => {
 const PATH = '/apis/apps/v1/namespaces/default/deployments';
 let count = 0;
 
-/** A pod's spec in a template after a patch. */
+/** The pod spec in a template after a patch. */
 async function patchedSpec(before: object, patch: object): Promise<unknown> {
   count += 1;
   const labels = { app: 'a' };
@@ -31,12 +34,12 @@ async function patchedSpec(before: object, patch: object): Promise<unknown> {
   return at(patched.body, 'spec', 'template', 'spec');
 }
 
-/** What a field of the spec is after a patch. */
+/** Checks a field of the spec after a patch. */
 async function check(before: object, patch: object, { seen, expected }: { seen: string; expected: unknown }) {
   assert.deepEqual(at(await patchedSpec(before, patch), seen), expected);
 }
 
-/** Names and images of the containers after a patch: `name:image`. */
+/** Checks the containers after a patch, as `name:image`. */
 async function checkContainers(patch: object, expected: string[]): Promise<void> {
   const containers = listAt(await patchedSpec(three, patch), 'containers');
   assert.deepEqual(
@@ -49,7 +52,7 @@ const image = (name: string, of = name) => ({ name, image: of });
 const three = { containers: [image('a'), image('b'), image('c')] };
 
 describe('lists with a key', () => {
-  it('merge their elements, with new ones where the patch has them', async () => {
+  it('merge their elements, with new ones in the order of the patch', async () => {
     const containers = [image('d'), image('b', 'B')];
     await checkContainers({ containers }, ['d:d', 'a:a', 'b:B', 'c:c']);
   });
@@ -59,12 +62,12 @@ describe('lists with a key', () => {
     await checkContainers({ containers }, ['a:a', 'c:C']);
   });
 
-  it('are replaced where a patch says so', async () => {
+  it('are replaced by a directive', async () => {
     const containers = [{ $patch: 'replace' }, image('z')];
     await checkContainers({ containers }, ['z:z']);
   });
 
-  it('have the order of the patch, with their own elements where they stood', async () => {
+  it('have the order of the patch, with other elements at their old positions', async () => {
     const order = (...keys: string[]) => ({ '$setElementOrder/containers': keys.map((name) => ({ name })) });
     const cases: [object, string[]][] = [
       [order('c', 'a'), ['b:b', 'c:c', 'a:a']],
@@ -102,7 +105,7 @@ describe('lists with a key', () => {
 });
 
 describe('maps', () => {
-  it('lose keys that are null, and are replaced where a patch says so', async () => {
+  it('lose keys that are null, and are replaced by a directive', async () => {
     const before = { nodeSelector: { a: '1', b: '2' } };
     await check(before, { nodeSelector: { a: null, c: '3' } }, { seen: 'nodeSelector', expected: { b: '2', c: '3' } });
     await check(
@@ -136,7 +139,7 @@ describe('other lists', () => {
     );
   });
 
-  it('of scalars that merge are sets, of which a patch removes', async () => {
+  it('of merged scalars are sets, from which a patch can remove', async () => {
     const path = '/api/v1/namespaces/default/configmaps';
     await cluster.admin.create(path, { metadata: { name: 'set', finalizers: ['x.example/a', 'x.example/b'] } });
     const change = async (metadata: object) =>

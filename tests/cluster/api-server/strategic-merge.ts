@@ -8,7 +8,7 @@ const REMOVE_SCALARS = '$deleteFromPrimitiveList/';
 const RETAIN = '$retainKeys';
 const DIRECTIVE = '$patch';
 
-/** Applies a patch to an object of a kind; changes neither. */
+/** Applies a patch to an object of a kind; modifies neither. */
 export function strategicMerge(kind: string, original: JsonObject, patch: JsonObject): JsonObject {
   return mergeObjects(original, patch, { kind, path: [] });
 }
@@ -58,7 +58,7 @@ function mergeField(original: unknown, value: unknown, { patch, field, place }: 
   return ordered(list, { patched: value, order: patch[ORDER + field], current, rule });
 }
 
-/** Lists of which the patch has an order, or scalars to remove, but no elements. */
+/** Orders lists for which the patch has an order or removals, but no elements. */
 function orderUnpatchedLists(result: JsonObject, patch: JsonObject, place: Place): void {
   for (const [directive, value] of Object.entries(patch)) {
     const prefix = [ORDER, REMOVE_SCALARS].find((start) => directive.startsWith(start));
@@ -111,8 +111,8 @@ function mergeElements(
 type Order = { patched: unknown[]; order: unknown; current: unknown[]; rule: MergeRule };
 
 /**
- * Elements of the patch in the order that it gives, else in their own, the server's between them where they stood. What is new thus
- * comes before what the patch does not name.
+ * Orders a list: elements of the patch in the patch's order, if it has one, and the server's other elements at their old positions between
+ * them. New elements thus precede elements that are not in the patch.
  */
 function ordered(list: unknown[], { patched, order: given, current, rule }: Order): unknown[] {
   const order = Array.isArray(given) ? given : patched.filter((one) => !isObject(one) || one[DIRECTIVE] === undefined);
@@ -133,7 +133,7 @@ function ordered(list: unknown[], { patched, order: given, current, rule }: Orde
   return result;
 }
 
-/** What a patch says of something that is not there yet. */
+/** A patch's value for a field that does not exist yet. */
 function withoutDirectives(patch: JsonObject): JsonObject {
   const fields = Object.entries(patch).filter(([field, value]) => !field.startsWith('$') && value !== null);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What is particular to a kind when its objects are created and changed. Functions give new objects and change none. */
+/** Kind-specific rules for creating and changing objects. The functions return new objects and modify none. */
 import { readSigningRequest } from './certificates.ts';
 import { type ApiObject, at, objectAt, textAt } from './json.ts';
 import { POD_STRATEGY } from './pod-strategy.ts';
@@ -9,17 +9,17 @@ import type { UserInfo } from './user-info.ts';
 export type CreateContext = { user: UserInfo; date: Date };
 
 export type Strategy = {
-  /** A new object, completed; without the parts that only the server writes. */
+  /** Completes a new object; removes the parts that only the server writes. */
   create: (object: ApiObject, context: CreateContext) => ApiObject;
-  /** What a write of the main resource makes of an object. */
+  /** The result of a write of the main resource. */
   update: (object: ApiObject, old: ApiObject) => ApiObject;
-  /** What a write of a subresource makes of it, by the subresource's name. */
+  /** The results of writes of subresources, by name. */
   subresources: Record<string, (object: ApiObject, old: ApiObject) => ApiObject>;
-  /** What is wrong with a new object. */
+  /** Errors in a new object. */
   checkNew: (object: ApiObject) => StatusCause[];
-  /** What is wrong with a change of the main resource. */
+  /** Errors in a change of the main resource. */
   check: (object: ApiObject, old: ApiObject) => StatusCause[];
-  /** What is wrong with a change by a subresource. */
+  /** Errors in a change through a subresource. */
   checks?: Record<string, (object: ApiObject, old: ApiObject) => StatusCause[]>;
 };
 
@@ -28,7 +28,7 @@ const withStatus = (object: ApiObject, status: ApiObject['status']): ApiObject =
   return status === undefined ? rest : { ...rest, status };
 };
 
-/** Status is written apart: labels and annotations may come with it, what is wanted and the owners may not. */
+/** A status update may include labels and annotations, but neither the desired state nor owners. */
 const statusOnly = (object: ApiObject, old: ApiObject): ApiObject => ({
   ...withStatus(old, object.status),
   metadata: { ...object.metadata, ownerReferences: old.metadata.ownerReferences },
@@ -98,7 +98,7 @@ function certificateRequestCauses(object: ApiObject): StatusCause[] {
   }
 }
 
-/** The status subresource of a request may not change whether it is approved. */
+/** The status subresource of a request cannot change its approval. */
 function mixedConditions(object: ApiObject, old: ApiObject): unknown {
   return at(object, 'status', 'conditions') ?? at(old, 'status', 'conditions');
 }
@@ -110,7 +110,7 @@ const SECRET: Strategy = {
   check: (object, old) => immutableCauses(object, old, ['data', 'type']),
 };
 
-/** `stringData` is written only: it becomes data. */
+/** `stringData` is write-only: it is converted to data. */
 function secretData(object: ApiObject): ApiObject {
   const { stringData: _, ...rest } = object;
   const texts = Object.entries(objectAt(object, 'stringData'));
@@ -135,7 +135,7 @@ function immutableCauses(object: ApiObject, old: ApiObject, fields: string[]): S
   }));
 }
 
-/** Registration brings a status along. */
+/** Registration may include a status. */
 const NODE: Strategy = {
   ...WITH_STATUS,
   create: (object) => ({ ...object, spec: object.spec ?? {}, status: object.status ?? {} }),

@@ -1,4 +1,4 @@
-/** exec, attach and port-forward: the client's upgraded connection is led to the node's, byte by byte. */
+/** exec, attach and port-forward: joins the client's upgraded connection to the node's, byte by byte. */
 
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -9,23 +9,23 @@ import type { ServerParts } from './request-handler.ts';
 import { requestInfo } from './request-info.ts';
 import { ApiError, internalError, notFound, unauthorized } from './status-error.ts';
 
-/** What a handshake asks for goes on to the node; what says who asks stays here. */
+/** Headers of the handshake are forwarded to the node; those with credentials are not. */
 const HANDSHAKE = /^(connection|upgrade|origin|sec-websocket-.+|x-stream-protocol-version)$/;
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer };
 
-/** Answers a request to upgrade its connection. */
+/** Handles a request to upgrade its connection. */
 export function proxyUpgrade(upgrade: Upgrade, parts: ServerParts): void {
   const { socket } = upgrade;
   socket.on('error', () => undefined);
   try {
-    lead(upgrade, parts);
+    connectToNode(upgrade, parts);
   } catch (error) {
     refuse(socket, error instanceof ApiError ? error : internalError(String(error)));
   }
 }
 
-function lead(
+function connectToNode(
   { request, socket, head }: Upgrade,
   { registry, authenticator, authorizer, nodeClient }: ServerParts,
 ): void {

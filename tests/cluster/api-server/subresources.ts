@@ -1,4 +1,4 @@
-/** Subresources that are no part of the object: binding, eviction, tokens; logs and streams go to the node. */
+/** Subresources that are not part of the object: binding, eviction, tokens; logs and streams are forwarded to the node. */
 import type { KeyPair } from './certificates.ts';
 import type { DeleteOptions } from './deletion.ts';
 import { type ApiObject, at, isObject, listAt, objectAt, textAt } from './json.ts';
@@ -13,7 +13,7 @@ import { API_AUDIENCE, type BoundObject, type TokenIssuer } from './tokens.ts';
 
 export type SubresourceParts = {
   issuer: TokenIssuer;
-  /** By which the server proves who it is to kubelets. */
+  /** The server's client certificate for kubelets. */
   nodeClient: KeyPair;
 };
 
@@ -23,7 +23,7 @@ const SECRETS = coreKind('secrets');
 const BUDGETS = findKind('policy', 'v1', 'poddisruptionbudgets')!;
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-/** How long an eviction that a budget forbids is to wait, as upstream. */
+/** Delay before the retry of an eviction that a budget forbids, like upstream. */
 const EVICTION_RETRY_S = 10;
 const DEFAULT_TOKEN_S = 3600;
 const LEAST_TOKEN_S = 600;
@@ -58,7 +58,7 @@ async function bind({ exchange, info, registry }: ResourceRequest): Promise<void
   exchange.answer(201, SUCCESS);
 }
 
-/** A pod gets its node, once, and the condition that it has one. */
+/** Binds a pod to a node, once, and sets the condition PodScheduled. */
 export function bindPod(registry: Registry, pod: ApiObject, node: string): void {
   const { namespace = '', name = '' } = pod.metadata;
   const refuse = (why: string) => conflict({ ...PODS, plural: 'pods/binding' }, name, why);
@@ -93,7 +93,7 @@ async function evict({ exchange, info, user, registry }: ResourceRequest): Promi
   exchange.answer(201, SUCCESS);
 }
 
-/** A budget that allows no disruption refuses. */
+/** Rejects an eviction if a budget allows no disruption. */
 function checkBudgets(registry: Registry, pod: ApiObject): void {
   for (const budget of registry.list(BUDGETS, pod.metadata.namespace)) {
     const labels = objectAt(budget, 'spec', 'selector', 'matchLabels');
@@ -135,7 +135,7 @@ async function createToken({ exchange, info, registry, admit }: ResourceRequest,
 
 type Binding = { reference: unknown; namespace: string; account: string };
 
-/** The object with which a token ends, which must be there, and in the case of a pod use the account. */
+/** The object to which a token is bound. It must exist, and a pod must use the account. */
 function boundTo(
   registry: Registry,
   { reference, namespace, account }: Binding,

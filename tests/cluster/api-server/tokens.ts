@@ -1,4 +1,4 @@
-/** Tokens of service accounts: JSON web tokens, signed with a key of the server's own (RFC 7519, KEP 1205). */
+/** Tokens of service accounts: JSON web tokens, signed with the server's key (RFC 7519, KEP 1205). */
 import { generateKeyPairSync, type KeyObject, randomUUID, sign, verify } from 'node:crypto';
 import { isObject, type JsonObject } from './json.ts';
 
@@ -14,7 +14,7 @@ export type TokenWanted = {
   expirationSeconds: number;
 };
 
-/** What a token's `kubernetes.io` says. */
+/** The claims of a token. */
 export type TokenClaims = {
   aud: string[];
   exp: number;
@@ -33,7 +33,7 @@ export type TokenClaims = {
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 /** The audience of the API itself. */
 export const API_AUDIENCE = ISSUER;
-/** What kubelets ask for a pod's own token; it is made to live a year, as clients of old never read it anew. */
+/** The lifetime that kubelets request for a pod's token. Its tokens are valid for a year, because old clients never reread them. */
 const EXTENDED_REQUEST_S = 3607;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -47,7 +47,7 @@ export class TokenIssuer {
     this.#publicKey = publicKey;
   }
 
-  /** The token, and when its reader is to have a new one. */
+  /** The token, and the time at which its user should renew it. */
   issue({ expirationSeconds, audiences, ...bound }: TokenWanted): { token: string; expirationTimestamp: Date } {
     const present = Math.floor(Date.now() / 1000);
     const isExtended = expirationSeconds === EXTENDED_REQUEST_S && audiences.includes(API_AUDIENCE);
@@ -74,7 +74,7 @@ export class TokenIssuer {
     };
   }
 
-  /** The claims of a token of ours that has not run out, else undefined. */
+  /** The claims of an unexpired token of this issuer, else undefined. */
   read(token: string): TokenClaims | undefined {
     const [header, payload, signature, ...more] = token.split('.');
     if (header === undefined || payload === undefined || signature === undefined || more.length > 0) return undefined;

@@ -1,4 +1,4 @@
-/** Who a request comes from, as TokenReview and SubjectAccessReview say it. */
+/** A requesting user, in the form of TokenReview and SubjectAccessReview. */
 export type UserInfo = {
   username: string;
   groups: string[];
@@ -16,7 +16,7 @@ export const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['sys
 
 const NODE_USER = 'system:node:';
 
-/** The node that a user is, if it is one. */
+/** The name of the node that a user is, if it is one. */
 export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
   const isNode = username.startsWith(NODE_USER) && groups.includes(NODES);
   return isNode ? username.slice(NODE_USER.length) : undefined;

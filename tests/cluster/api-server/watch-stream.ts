@@ -1,13 +1,13 @@
-/** A watch over HTTP: one JSON object a line, with the faults that are on for it. */
+/** A watch over HTTP: one JSON object per line, with the active faults. */
 import type { Fault } from './faults.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { WatchEvent } from './watch.ts';
 
-/** How a watch is disturbed. */
+/** Writes events with the faults of the watch. */
 export class WatchStream {
   readonly #exchange: HttpExchange;
   readonly #faults: Fault[];
-  #told = 0;
+  #sent = 0;
   #isLive = false;
   #held: WatchEvent | undefined;
   #isOver = false;
@@ -17,18 +17,18 @@ export class WatchStream {
     this.#faults = faults;
   }
 
-  /** Headers leave before the first event: clients wait for them. */
+  /** Sends the headers before the first event, because clients wait for them. */
   begin(): void {
     this.#exchange.begin(200, { 'content-type': 'application/json' });
     this.#cutIfDue();
   }
 
-  /** What comes from now on did not exist when the watch began. */
+  /** Following events are live: they happened after the start of the watch. */
   live(): void {
     this.#isLive = true;
   }
 
-  tell(event: WatchEvent): void {
+  send(event: WatchEvent): void {
     if (event.isInitialEnd && this.#has('no-initial-end') !== undefined) return;
     if (this.#has('empty-stream') !== undefined) return;
     const delay = this.#has('delay-events');
@@ -55,24 +55,24 @@ export class WatchStream {
     if (this.#isOver) return;
     const line = `${JSON.stringify({ type, object })}\n`;
     const cut = this.#has('cut-in-line');
-    if (cut !== undefined && this.#told >= (cut.events ?? 0)) {
+    if (cut !== undefined && this.#sent >= (cut.events ?? 0)) {
       this.#exchange.write(line.slice(0, Math.ceil(line.length / 2)));
       this.#cut();
       return;
     }
     this.#exchange.write(this.#has('repeat-events') === undefined ? line : line + line);
-    this.#told += 1;
+    this.#sent += 1;
     this.#cutIfDue();
   }
 
   #cutIfDue(): void {
     const end = this.#has('end-after');
     const cut = this.#has('cut-after');
-    if (end !== undefined && this.#told >= end.events) this.end();
-    if (cut !== undefined && this.#told >= cut.events) this.#cut();
+    if (end !== undefined && this.#sent >= end.events) this.end();
+    if (cut !== undefined && this.#sent >= cut.events) this.#cut();
   }
 
-  /** What was written before still goes out. */
+  /** Pending data is still sent. */
   #cut(): void {
     this.#isOver = true;
     setImmediate(() => this.#exchange.cut());

@@ -1,4 +1,4 @@
-/** One watch: what exists, what happened since a version, and what happens from now on, in one order without gaps. */
+/** One watch: the existing objects, the changes since a version, and live changes, in one order without gaps. */
 import { setTimeout as after } from 'node:timers/promises';
 import type { ApiObject } from './json.ts';
 import { type ListOptions, versionNumber } from './list-options.ts';
@@ -11,23 +11,23 @@ import { type ApiError, expired } from './status-error.ts';
 export type WatchEvent = {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   object: unknown;
-  /** Whether the bookmark says that the first objects are all told. */
+  /** Whether the bookmark marks the end of the initial events. */
   isInitialEnd?: boolean;
 };
 
 export type WatchedPlace = { kind: ResourceKind; namespace: string };
 
-/** Marks the end of the first events in a bookmark (KEP 3157). */
+/** The bookmark annotation at the end of the initial events (KEP 3157). */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 const BOOKMARK_EVERY_MS = 60_000;
 const BOOKMARK_BEFORE_END_MS = 2_000;
 const DEFAULT_TIMEOUT_S = 1_800;
 
-/** Tells events to `tell` until the watch is over: its time is up, or the signal aborts. */
+/** Sends events to `send` until the watch ends: by its timeout, or because the signal aborts. */
 export async function watch(
   registry: Registry,
   { kind, namespace }: WatchedPlace,
-  { options, tell, signal }: { options: ListOptions; tell: (event: WatchEvent) => void; signal: AbortSignal },
+  { options, send, signal }: { options: ListOptions; send: (event: WatchEvent) => void; signal: AbortSignal },
 ): Promise<void> {
   const { store } = registry;
   const table = tableOf(kind);
@@ -38,13 +38,13 @@ export async function watch(
   const earlier = beginsWithAll ? [] : store.since(table, from);
   if (earlier === undefined) {
     const message = `too old resource version: ${from} (${store.compactedOf(table)})`;
-    return tell({ type: 'ERROR', object: expired(message).status });
+    return send({ type: 'ERROR', object: expired(message).status });
   }
   const bookmark = (isInitialEnd: boolean) =>
-    tell({ type: 'BOOKMARK', object: bookmarkOf(kind, store.revision, isInitialEnd), isInitialEnd });
+    send({ type: 'BOOKMARK', object: bookmarkOf(kind, store.revision, isInitialEnd), isInitialEnd });
   let awaitsVersion = false;
   if (beginsWithAll) {
-    for (const object of registry.list(kind, namespace)) if (matches(object)) tell({ type: 'ADDED', object });
+    for (const object of registry.list(kind, namespace)) if (matches(object)) send({ type: 'ADDED', object });
     if (options.allowWatchBookmarks) {
       awaitsVersion = store.revision < from;
       if (!awaitsVersion) bookmark(true);
@@ -52,7 +52,7 @@ export async function watch(
   }
   const pass = (event: StoreEvent) => {
     const seen = event.revision > from || beginsWithAll ? seenAs(event, matches) : undefined;
-    if (seen !== undefined) tell(seen);
+    if (seen !== undefined) send(seen);
     if (awaitsVersion && store.revision >= from) {
       awaitsVersion = false;
       bookmark(true);
@@ -67,7 +67,7 @@ export async function watch(
   }
 }
 
-/** What a watcher of a selection sees of a change: what begins to match is added, what ceases to is deleted. */
+/** A change as seen by a watch of a selection: objects that start to match are added, those that cease to are deleted. */
 function seenAs(
   { type, object, previous }: StoreEvent,
   matches: (object: ApiObject) => boolean,
@@ -80,7 +80,7 @@ function seenAs(
   return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
 
-/** As upstream encodes an object that is empty but for its version: what a pod must have is there, as null. */
+/** Like upstream's encoding of an object that only has a version: required fields of pods are null. */
 function bookmarkOf(kind: ResourceKind, revision: number, isInitialEnd: boolean): ApiObject {
   const annotations = isInitialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {};
   return {
@@ -114,5 +114,5 @@ async function untilEnd({
   }
 }
 
-/** The Status of an error as it is told within a stream that has begun. */
+/** The ERROR event for an error in a started stream. */
 export const errorEvent = (error: ApiError): WatchEvent => ({ type: 'ERROR', object: error.status });
