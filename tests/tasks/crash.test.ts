@@ -38,7 +38,7 @@ describe('tasks when processes die', () => {
     ['a shim', async () => 'shim'],
   ];
   for (const [name, find] of kinds)
-    test(`a runtime that is killed at any moment leaves tasks that are found after its restart, go on, and are removed whole (${name})`, async () => {
+    test(`a runtime that is killed at any moment leaves tasks that are found after its restart, keep running, and can be removed completely (${name})`, async () => {
       const program = await find(scratch);
       for (const delayMs of [1, 10, 20, 30, 50, 120]) {
         const started = await killCreatorAfter(scratch, { program, delayMs });
@@ -63,7 +63,7 @@ describe('tasks when processes die', () => {
     });
 
   for (const program of [runc, 'shim'] as const)
-    test(`a command that ran in a task when the runtime was killed is ended after its restart (${nameOf(program)})`, async () => {
+    test(`a command that ran in a task when the runtime was killed is killed after its restart (${nameOf(program)})`, async () => {
       const tasks = await open(scratch, program);
       await startTask(scratch, tasks, { id: 'busy', args: ['sleep', '1000'] });
       const command = ['sh', '-c', `sleep ${mark} & sleep ${mark}`];
@@ -72,7 +72,7 @@ describe('tasks when processes die', () => {
       stdout.resume();
       const running = () => processesWith(`sleep ${mark}`).filter((line) => !line.includes('sh -c')).length;
       await waitFor(() => running() === 4 || undefined, { intervalMs: 10, signal: bound() });
-      tasks.close(); // as after a kill: the next process does not know of the command
+      tasks.close(); // as after a kill: the next process has no record of the command
       const later = await open(scratch, program);
       try {
         await cut;
@@ -86,7 +86,7 @@ describe('tasks when processes die', () => {
     });
 
   for (const program of [runc, 'shim'] as const)
-    test(`when what watches it dies, a task is killed and its end says why (${nameOf(program)})`, async () => {
+    test(`when its monitor dies, a task is killed and its exit has the reason (${nameOf(program)})`, async () => {
       const tasks = await open(scratch, program);
       try {
         await startTask(scratch, tasks, { id: 'lost', args: ['sh', '-c', `sleep ${mark} & sleep ${mark}`] });
@@ -104,7 +104,7 @@ describe('tasks when processes die', () => {
       }
     });
 
-  test('a shim that died while there was no runtime leaves a task that is found dead, with its last lines in its log', async () => {
+  test('the task of a shim that died while no runtime ran is found dead, with its last lines in its log', async () => {
     const tasks = await open(scratch, 'shim');
     const logPath = join(scratch.directory, 'words.log');
     await startTask(scratch, tasks, { id: 'words', args: ['sh', '-c', `echo last; sleep ${mark}`], logPath });
@@ -140,14 +140,14 @@ async function startTask(
   await tasks.start(id);
 }
 
-/** The process that watches a task: conmon, or the shim. */
+/** Id of the process that monitors a task: conmon or the shim. */
 function watcherPid({ directory }: Scratch, id: string, program: OciProgram | 'shim'): number {
   if (program !== 'shim') return Number(readFileSync(join(directory, 'state/bundles', id, 'conmon.pid'), 'utf8'));
   const shim = processesWith(`-id ${id} -address ${directory}`)[0];
   return Number.parseInt(shim ?? '', 10);
 }
 
-/** Starts a creator of tasks, kills it a while after it is ready, and returns the ids of tasks that it had started. */
+/** Starts a process that creates tasks, kills it some time after it is ready, and returns the ids of its started tasks. */
 async function killCreatorAfter(
   scratch: Scratch,
   { program, delayMs }: { program: OciProgram | 'shim'; delayMs: number },
@@ -172,10 +172,10 @@ async function killCreatorAfter(
 
 async function assertNothingLeft(scratch: Scratch, tasks: TaskRuntime): Promise<void> {
   assert.deepEqual(await tasks.list(), []);
-  // A monitor that was forked but not yet started when its runtime was killed ends by itself, a moment later.
+  // a monitor that was forked but not yet started when its runtime was killed exits shortly afterwards
   const { directory, cgroupParent } = scratch;
-  const gone = () => processesWith(directory).length === 0 && processesIn(directory).length === 0;
-  await waitFor(() => gone() || undefined, { intervalMs: 10, signal: bound() });
+  const areGone = () => processesWith(directory).length === 0 && processesIn(directory).length === 0;
+  await waitFor(() => areGone() || undefined, { intervalMs: 10, signal: bound() });
   const cgroups = await discoverCgroups();
   if (await cgroupExists(cgroups, cgroupParent)) assert.deepEqual(await listChildCgroups(cgroups, cgroupParent), []);
   const bundles = join(directory, 'shims', 'bundles');
@@ -196,7 +196,7 @@ function processesIn(directory: string): string[] {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(directory);
     } catch {
-      return false; // it has just ended
+      return false; // the process has exited
     }
   });
 }

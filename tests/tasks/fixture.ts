@@ -22,12 +22,12 @@ import { ProcessStarter } from '../../packages/system/src/process-starter.ts';
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
 
-/** A scratch directory, a cgroup parent and a BusyBox root file system of the test's own. */
+/** A test's own scratch directory, cgroup parent and BusyBox root file system. */
 export type Scratch = {
   directory: string;
   rootfs: string;
   cgroupParent: string;
-  /** Settles when the shims that were closed last have let go of their socket. */
+  /** Settles when the shims that were closed last have released their socket. */
   closing?: Promise<void>;
   remove(): Promise<void>;
 };
@@ -76,20 +76,20 @@ export async function openTasks(
   });
 }
 
-/** The suite's place for an OCI runtime. */
+/** Harness of the contract suite for an OCI runtime. */
 export async function taskHarness(program: (scratch: Scratch) => Promise<OciProgram>): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
   const chosen = await program(scratch);
   return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen), remove: scratch.remove };
 }
 
-/** The suite's place for a shim. */
+/** Harness of the contract suite for a shim. */
 export async function shimHarness(): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
   return { ...harnessIn(scratch), open: () => openShims(scratch), remove: scratch.remove };
 }
 
-/** Tasks by shims, with the shims' events and connections of their own. */
+/** Opens a task runtime of shims, with its own event server and connections. */
 export async function openShims(scratch: Scratch): Promise<TaskRuntime> {
   await scratch.closing;
   const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
@@ -163,7 +163,7 @@ export function testSpec(scratch: Scratch, id: string, args: string[]): OciSpec 
   };
 }
 
-/** A number for `sleep` that no other test on the host has: its processes are known by it. */
+/** A unique number for `sleep`, which identifies its processes. */
 export function newMark(): string {
   return `98${randomInt(1e6, 1e7)}`;
 }
@@ -174,7 +174,7 @@ export function processesWith(text: string): string[] {
   return all.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
 }
 
-/** crun as it works on this host, which may be in a wrapper. */
+/** A crun that works on this host, in a wrapper if needed. */
 export async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
   const cgroups = await discoverCgroups();
   const { bootId } = await readKernelAbilities(cgroups);

@@ -18,7 +18,7 @@ const kinds = [
   { name: 'a shim', count: 80, open: openShims },
 ];
 for (const { name, count, open } of kinds)
-  test(`${count} streams opened, cut and closed in any order leave no process and no descriptor (${name})`, async () => {
+  test(`${count} streams that are opened, interrupted and closed in any order leave no process and no descriptor (${name})`, async () => {
     const scratch = makeScratch();
     const tasks: TaskRuntime = await open(scratch);
     try {
@@ -28,11 +28,11 @@ for (const { name, count, open } of kinds)
       commitSpec(bundle, spec);
       await tasks.create({ ...options, id: 'busy', bundle, spec }, bound());
       await tasks.start('busy');
-      await useStream(tasks, 0); // what is loaded at the first use stays
+      await useStream(tasks, 0); // warms up: the first use opens descriptors that stay
       const before = openDescriptors();
       const limiter = new Limiter(AT_ONCE);
       await Promise.all(Array.from({ length: count }, (_, index) => limiter.run(() => useStream(tasks, index))));
-      // a connection of each session that there was at once is kept for the next (TaskAttachments)
+      // one connection per simultaneous session is kept for later ones (TaskAttachments)
       await waitFor(() => (openDescriptors() <= before + AT_ONCE && processesWith(mark).length === 0) || undefined, {
         intervalMs: 20,
         signal: bound(),
@@ -52,7 +52,7 @@ for (const { name, count, open } of kinds)
 
 for (const { stdin, what } of [
   { stdin: false, what: 'output only' },
-  { stdin: true, what: 'input that ends' },
+  { stdin: true, what: 'input that is closed' },
 ])
   test(`attach sessions one after the other leave conmon one connection to a silent task (${what})`, async () => {
     const scratch = makeScratch();
@@ -75,7 +75,7 @@ for (const { stdin, what } of [
       };
       const before = held();
       for (let count = 0; count < 30; count++) await use();
-      // what conmon has not accepted yet is in no descriptor: one more session, which it answers
+      // connections that conmon has not accepted yet have no descriptor in it, so wait for the answer of one more session
       const { stdin: input } = await tasks.attach('silent', bound());
       await new Promise<void>((resolve) => input.write('line\n', () => resolve()));
       await waitFor(() => held() > before || undefined, { intervalMs: 20, signal: bound() });
@@ -87,7 +87,7 @@ for (const { stdin, what } of [
     }
   });
 
-/** One session of one of six kinds. */
+/** Runs one session, of one of six kinds. */
 async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
   const client = new AbortController();
   const terminal = index % 2 === 0;
@@ -103,7 +103,7 @@ async function useStream(tasks: TaskRuntime, index: number): Promise<void> {
   if (index % 3 === 2) return await readToEnd(session);
   session.stdin.write('x\n');
   await sleep(index % 20);
-  client.abort(new Error('the client went away'));
+  client.abort(new Error('the client disconnected'));
   await readToEnd(session);
 }
 

@@ -16,7 +16,7 @@ const system = loadSystem();
 const namespaces = { system, logger: silentLogger };
 let scratch: Scratch;
 let tree: string;
-/** crun with a tree covered: the cgroups' where that must be, else one of the test's own. */
+/** crun with a covered directory: the cgroup tree if this host needs that, otherwise a directory of the test. */
 let crun: OciProgram;
 
 before(async () => {
@@ -47,13 +47,13 @@ async function start(tasks: TaskRuntime, id: string): Promise<void> {
 const echo = async (tasks: TaskRuntime, id: string) =>
   String((await tasks.execSync(id, ['echo', 'here'], bound())).stdout);
 
-/** Programs of the test, and descriptors of this process, in mount namespaces where the tree is covered. */
+/** Programs of the test and descriptors of this process that are in a mount namespace where the directory is covered. */
 function covered(): string[] {
   const read = (path: string, reader: (path: string) => string) => {
     try {
       return reader(path);
     } catch {
-      return ''; // it has ended
+      return ''; // the process has exited
     }
   };
   const link = (name: string) => read(`/proc/self/fd/${name}`, (path) => readlinkSync(path));
@@ -66,7 +66,7 @@ function covered(): string[] {
   ];
 }
 
-test('of a task and fifty commands in it no mount namespace stays, and this process sees what it saw', async () => {
+test('a task and fifty commands in it leave no mount namespace behind, and the view of this process is unchanged', async () => {
   const onTree = () => readMounts().filter(({ mountPoint }) => mountPoint.startsWith(tree));
   const seen = onTree();
   const tasks = await openTasks(scratch, crun);
@@ -84,13 +84,13 @@ test('of a task and fifty commands in it no mount namespace stays, and this proc
   }
 });
 
-test('the runtime of a command is in such a namespace until the command ends, the monitor of its task is in none', async () => {
+test('the OCI runtime of a command is in a covered namespace until the command exits, the monitor of its task is not', async () => {
   const tasks = await openTasks(scratch, crun);
   try {
     await start(tasks, 'later');
     const { stdin, stdout, exit } = await tasks.exec('later', { command: ['cat'], terminal: false, signal: bound() });
     stdout.resume();
-    assert.equal(covered().length, 2); // crun, and our descriptor
+    assert.equal(covered().length, 2); // crun, and the descriptor of this process
     stdin.end();
     await exit;
     await waitFor(() => covered().length === 0 || undefined, { intervalMs: 5, signal: bound() });
@@ -100,7 +100,7 @@ test('the runtime of a command is in such a namespace until the command ends, th
   }
 });
 
-test('tasks of an earlier version, whose records know only the wrapper, are used and removed', async () => {
+test('tasks of an earlier version, whose records have only the wrapper, can be used and removed', async () => {
   const { covered: _covered, ...program } = crun;
   const earlier = await openTasks(scratch, program);
   await start(earlier, 'earlier');
@@ -118,7 +118,7 @@ test('tasks of an earlier version, whose records know only the wrapper, are used
   }
 });
 
-test('an earlier version reads the records of this one, and has the wrapper in them', async () => {
+test('an earlier version can read the records of this one, which have the wrapper', async () => {
   const tasks = await openTasks(scratch, crun);
   await start(tasks, 'newer');
   tasks.close();
@@ -136,7 +136,7 @@ test('an earlier version reads the records of this one, and has the wrapper in t
   }
 });
 
-test('a runtime that begins when we have gone finds no namespace, and is not started', async () => {
+test('an OCI runtime that starts after this process was killed finds no namespace, and is not executed', async () => {
   const mark = join(scratch.directory, 'started');
   const touch: OciProgram = {
     name: 'touch',
@@ -154,7 +154,7 @@ test('a runtime that begins when we have gone finds no namespace, and is not sta
   assert.ok(!readdirSync(scratch.directory).includes('started-late'));
 });
 
-test('a trial finds the short way where a tree must be covered, and the wrapper where that cannot be gone', async () => {
+test('a trial chooses the covered namespace if a directory must be covered, and the wrapper if that does not work', async () => {
   const { mode } = await discoverCgroups();
   assert.equal((await workingCrun(scratch)).covered !== undefined, mode === 'hybrid');
   const other = makeScratch();
@@ -171,14 +171,14 @@ test('a trial finds the short way where a tree must be covered, and the wrapper 
   }
 });
 
-test('what cannot be covered is an error of the call, before anything is started', () => {
+test('a directory that cannot be covered is an error of the call, before anything is started', () => {
   const program = { name: 'crun', path: 'no', covered: { tree: scratch.directory, path: 'no', nsenter: 'no' } };
   assert.throws(() => startedByOthers(program, namespaces), { code: 'invalid_argument' });
   assert.throws(() => startedHere({ program, start: startByFork }, namespaces), { code: 'invalid_argument' });
   assert.deepEqual(covered(), []);
 });
 
-test('a command whose runtime cannot be started leaves no namespace', async () => {
+test('a command whose OCI runtime cannot be started leaves no namespace behind', async () => {
   const config = join(scratch.directory, 'config.json');
   writeFileSync(config, JSON.stringify(testSpec(scratch, 'none', ['true'])));
   const start = () => {

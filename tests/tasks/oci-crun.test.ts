@@ -8,7 +8,7 @@ import { makeScratch, openTasks, taskHarness, testSpec, workingCrun } from './fi
 
 taskRuntimeSuite('oci with crun', () => taskHarness(workingCrun));
 
-test('a command whose child keeps its output open does not keep the caller', async () => {
+test('a command whose child keeps its output open does not block the caller', async () => {
   const scratch = makeScratch();
   const tasks = await openTasks(scratch, await workingCrun(scratch));
   const bundle = join(scratch.directory, 'bundle');
@@ -31,7 +31,7 @@ test('a command whose child keeps its output open does not keep the caller', asy
   }
 });
 
-test('what programs leave in the directory of a task goes with it, and its bundle is run again', async () => {
+test('foreign files in the directory of a task are removed with it, and its bundle can be run again', async () => {
   const scratch = makeScratch();
   const tasks = await openTasks(scratch, await workingCrun(scratch));
   const [bundle, own] = [join(scratch.directory, 'bundle'), join(scratch.directory, 'state/bundles/again')];
@@ -52,7 +52,7 @@ test('what programs leave in the directory of a task goes with it, and its bundl
   }
 });
 
-test('the directories of a task, that of its OCI runtime included, are thrown away whole', async () => {
+test('the directories of a task, including that of its OCI runtime, are moved to the trash as a whole', async () => {
   const scratch = makeScratch();
   const state = join(scratch.directory, 'state');
   const thrown: string[] = [];

@@ -24,7 +24,7 @@ const runtimes: [string, (scratch: Scratch) => Promise<OciProgram>][] = [
 ];
 
 for (const [name, find] of runtimes) {
-  test(`a trial shows that the files of ${name} are as known`, async () => {
+  test(`a trial shows that the state files of ${name} have the expected format`, async () => {
     const scratch = makeScratch();
     try {
       assert.equal((await probe(scratch, (await find(scratch)).name)).stateFormat, name);
@@ -33,7 +33,7 @@ for (const [name, find] of runtimes) {
     }
   });
 
-  test(`a ${name} that has its files elsewhere starts and deletes by its own commands, also if a record says otherwise`, async () => {
+  test(`a ${name} with state files elsewhere starts and deletes tasks by its commands, also if a record says otherwise`, async () => {
     const scratch = makeScratch();
     try {
       const path = wrapper(scratch, await find(scratch), { copies: false });
@@ -45,7 +45,7 @@ for (const [name, find] of runtimes) {
     }
   });
 
-  test(`a ${name} whose state file is as known, but which waits at no FIFO there, is found out by its trial`, async () => {
+  test(`a ${name} with the expected state file, but without its FIFO, is detected by the trial`, async () => {
     const scratch = makeScratch();
     try {
       const path = wrapper(scratch, await find(scratch), { copies: true });
@@ -58,7 +58,7 @@ for (const [name, find] of runtimes) {
   });
 }
 
-/** A task is created, started, entered and deleted; nothing of it is left. */
+/** Creates, starts, enters and deletes a task, and asserts that nothing of it is left. */
 async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<void> {
   const tasks = await openTasks(scratch, program);
   const mark = newMark();
@@ -85,7 +85,7 @@ async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<voi
   assert.equal(await cgroupExists(await discoverCgroups(), config.spec.linux.cgroupsPath), false);
 }
 
-/** The runtime, with its state in another directory; with `copies` its state file is where it is expected all the same. */
+/** A wrapper of the OCI runtime with its state in another directory; with `copies` it copies the state file to the expected path. */
 function wrapper(
   { directory }: Scratch,
   { name, path, args = [] }: OciProgram,

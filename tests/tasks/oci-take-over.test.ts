@@ -22,7 +22,7 @@ async function start(
   await tasks.start(id);
 }
 
-test('a damaged record is rebuilt by the next start, and its task goes on, is used and removed whole', async () => {
+test('a damaged record is rebuilt by the next start, and its task keeps running and can be used and removed completely', async () => {
   const scratch = makeScratch();
   const mark = newMark();
   const before = await openTasks(scratch, runc);
@@ -44,7 +44,7 @@ test('a damaged record is rebuilt by the next start, and its task goes on, is us
   }
 });
 
-test('a damaged record that cannot be rebuilt holds up neither the start nor the tasks of others, and is named', async () => {
+test('a damaged record that cannot be rebuilt fails neither the start nor other tasks, and is logged with its path', async () => {
   const scratch = makeScratch();
   const before = await openTasks(scratch, runc);
   await start(scratch, before, { id: 'whole', args: ['sleep', '1000'] });
@@ -53,8 +53,8 @@ test('a damaged record that cannot be rebuilt holds up neither the start nor the
   const path = join(scratch.directory, 'state/records/damaged.json');
   const record = readFileSync(path, 'utf8');
   writeFileSync(path, record.slice(0, 40));
-  rmSync(join(scratch.directory, 'state/bundles/damaged/config.json')); // of which it would be rebuilt
-  writeFileSync(join(scratch.directory, 'state/execs/damaged:1'), '1'); // of a command that was interrupted
+  rmSync(join(scratch.directory, 'state/bundles/damaged/config.json')); // the source for rebuilding the record
+  writeFileSync(join(scratch.directory, 'state/execs/damaged:1'), '1'); // the record of an interrupted command
   const tasks = await openTasks(scratch, runc);
   try {
     assert.deepEqual((await tasks.list()).sort(), ['damaged', 'whole']);
@@ -70,7 +70,7 @@ test('a damaged record that cannot be rebuilt holds up neither the start nor the
   }
 });
 
-test('a task whose monitor died while there was no runtime is ended by the start of the next', async () => {
+test('a task whose monitor died while no runtime ran is killed by the start of the next runtime', async () => {
   const scratch = makeScratch();
   const mark = newMark();
   const before = await openTasks(scratch, runc);
@@ -78,7 +78,7 @@ test('a task whose monitor died while there was no runtime is ended by the start
   before.close();
   const monitor = Number(readFileSync(join(scratch.directory, 'state/bundles/lost/conmon.pid'), 'utf8'));
   process.kill(monitor, 'SIGKILL');
-  await waitFor(() => !isRunning(monitor) || undefined, { intervalMs: 1, signal: bound() }); // a busy host lets it wait for its end
+  await waitFor(() => !isRunning(monitor) || undefined, { intervalMs: 1, signal: bound() }); // may take time on a busy host
   const tasks = await openTasks(scratch, runc);
   try {
     const ended = () => processesWith(mark).length === 0 || undefined;
@@ -93,7 +93,7 @@ test('a task whose monitor died while there was no runtime is ended by the start
   }
 });
 
-test('a monitor reports the end of its task before its own: of 100 that are looked at all the time, none is taken for dead', async () => {
+test('a monitor reports the exit of its task before its own: of 100 tasks that are polled, none is taken for dead', async () => {
   const scratch = makeScratch();
   const tasks = await openTasks(scratch, runc);
   const live = async (id: string) => {

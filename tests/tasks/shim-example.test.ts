@@ -1,4 +1,4 @@
-/** The example of the package shim, run as its README has it. */
+/** Runs the example in the README of the package shim. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ test("the README of the package shim has the example's source", () => {
   assert.equal(block, readFileSync(example, 'utf8'));
 });
 
-test('the example runs a process by a shim, receives the event of its end, and leaves nothing', async () => {
+test('the example runs a process by a shim, receives its exit event, and leaves nothing behind', async () => {
   const scratch = makeScratch();
   const state = join(scratch.directory, 'shims');
   try {

@@ -1,4 +1,4 @@
-/** Logs of shims' tasks, which our own process writes: at the pace of their disk, and of nothing else. */
+/** Logs of shims' tasks, which the runtime's process writes: their speed depends only on their own disk. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { makeScratch, openShims, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);
 
-/** The numbers that a task wrote, line by line as it wrote them. */
+/** The numbers in a task's log, per stream and in order. */
 function contentOf(logPath: string): { stdout: string; stderr: string } {
   const content = { stdout: '', stderr: '' };
   for (const line of readFileSync(logPath, 'utf8').trimEnd().split('\n')) {
@@ -21,7 +21,7 @@ function contentOf(logPath: string): { stdout: string; stderr: string } {
   return content;
 }
 
-/** How many bytes each gap has in what was logged of `written`; fails if it is anything else than that with gaps. */
+/** Sizes in bytes of the gaps in a log of `written`; fails if the log has any other difference. */
 function gapsIn(logged: string, written: string): number[] {
   const gaps: number[] = [];
   let at = 0;
@@ -56,31 +56,31 @@ describe('logs of tasks of shims', () => {
     return { exit, logPath };
   };
 
-  test('a log on a disk that does not answer holds up its container, and nothing else', async () => {
+  test('a log on a disk that hangs blocks its container, and nothing else', async () => {
     const fifo = join(scratch.directory, 'stalled.log');
     execFileSync('mkfifo', [fifo]);
-    // It has the log open and reads nothing of it. Should it hold up everything, it lets go in the end.
+    // keeps the FIFO open without reading; exits after 30 s, so that the test ends even if everything is blocked
     const reader = spawn('sh', ['-c', 'exec 3< "$0"; exec sleep 30', fifo], { stdio: 'ignore' });
-    const gone = once(reader, 'exit');
+    const exited = once(reader, 'exit');
     const stalled = await start('stalled', 'yes | head -c 1000000; yes | head -c 1000000 >&2', fifo);
     const other = await start('other', 'until [ -e /tmp/go ]; do sleep 0.05; done; echo done');
-    const begun = performance.now();
+    const startedMs = performance.now();
     for (let round = 0; round < 20; round++) {
       assert.equal(String((await tasks.execSync('other', ['echo', 'here'], bound())).stdout), 'here\n');
       assert.equal((await tasks.state('stalled')).status, 'running');
     }
     await tasks.execSync('other', ['sh', '-c', '> /tmp/go'], bound());
     await other.exit;
-    const tookMs = performance.now() - begun;
+    const tookMs = performance.now() - startedMs;
     assert.ok(tookMs < 20_000, `20 commands in another task took ${tookMs} ms`);
     assert.match(readFileSync(other.logPath, 'utf8'), /^\S+ stdout F done\n$/);
     reader.kill();
-    await gone;
+    await exited;
     assert.equal((await stalled.exit).exitCode, 0);
     for (const id of ['stalled', 'other']) await tasks.delete(id);
   });
 
-  test('a log is whole, however much comes at once on both streams', async () => {
+  test('a log is complete with much simultaneous output on both streams', async () => {
     const { exit, logPath } = await start('loud', 'seq 1 50000 & seq 1 50000 >&2; wait');
     assert.equal((await exit).exitCode, 0);
     const text = contentOf(logPath);
@@ -90,7 +90,7 @@ describe('logs of tasks of shims', () => {
     await tasks.delete('loud');
   });
 
-  test('each kill of the runtime while a task writes loses no more than a chunk of its log, and what follows is in order', async () => {
+  test('each kill of the runtime while a task writes loses at most a chunk of its log, and later output is in order', async () => {
     const lines = 200_000;
     const script = `seq 1 1000 ${lines} | while read n; do seq $n $((n + 999)); sleep 0.01; done`;
     const { logPath } = await start('killed', script);
@@ -116,7 +116,7 @@ describe('logs of tasks of shims', () => {
     await tasks.delete('killed');
   });
 
-  test('a task whose log is gone is found again after a restart, and writes one when its log is reopened', async () => {
+  test('a task whose log was removed is recovered after a restart, and gets a new log at ReopenContainerLog', async () => {
     const directory = join(scratch.directory, 'logs');
     execFileSync('mkdir', [directory]);
     const logPath = join(directory, 'gone.log');

@@ -33,7 +33,7 @@ describe('the containers of a pod share a shim', () => {
   const shims = () => processesWith(`-address ${scratch.directory}`);
   const bundles = () => readdirSync(join(scratch.directory, 'shims', 'bundles'));
 
-  test('until the last of them is gone, also when the first one goes first and the runtime starts anew', async () => {
+  test('until the last of them is deleted, also if the first one is deleted first and the runtime is restarted', async () => {
     await Promise.all([start('first', 'pod'), start('second', 'pod')]);
     await start('alone', 'other-pod');
     assert.equal(shims().length, 2);
@@ -55,7 +55,7 @@ describe('the containers of a pod share a shim', () => {
     await waitFor(() => shims().length === 0 || undefined, seconds);
   });
 
-  test('all of them are lost with it, and deleting them clears the way for new ones', async () => {
+  test('all of them are lost with it, and new ones can be created after their deletion', async () => {
     await Promise.all([start('one', 'pod'), start('two', 'pod')]);
     process.kill(Number.parseInt(shims()[0]!, 10), 'SIGKILL');
     for (const id of ['one', 'two'])

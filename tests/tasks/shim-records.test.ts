@@ -1,4 +1,4 @@
-/** Records of shims' tasks: those of the version before are read, and a damaged one keeps no other task from being served. */
+/** Records of shims' tasks: those of the previous version are read, and a damaged one does not affect other tasks. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,12 +35,12 @@ describe("records of shims' tasks", () => {
   const shimRecordOf = (id: string) => join(scratch.directory, 'shims/bundles', id, 'shim.json');
   const nothingLeft = async () => {
     assert.deepEqual(readdirSync(join(scratch.directory, 'shims/bundles')), []);
-    const gone = () => processesWith(`-address ${scratch.directory}`).length === 0 || undefined;
-    await waitFor(gone, { intervalMs: 20, signal: bound() });
+    const areGone = () => processesWith(`-address ${scratch.directory}`).length === 0 || undefined;
+    await waitFor(areGone, { intervalMs: 20, signal: bound() });
   };
   const statusOf = async (id: string) => (await tasks.state(id)).status;
 
-  test('tasks of the version before, whose records have no version, go on', async () => {
+  test('tasks of the previous version, whose records have no version, keep running', async () => {
     await start('old');
     tasks.close();
     for (const [path, key] of [
@@ -57,7 +57,7 @@ describe("records of shims' tasks", () => {
     assert.equal(await statusOf('old'), 'absent');
   });
 
-  test('a task whose record is damaged is killed and can be removed whole, and the other tasks are served', async () => {
+  test('a task whose record is damaged is killed and can be removed completely, and other tasks are served', async () => {
     await start('damaged');
     await start('sound');
     writeFileSync(recordOf('damaged'), readFileSync(recordOf('damaged')).subarray(0, 20));
@@ -76,7 +76,7 @@ describe("records of shims' tasks", () => {
     await nothingLeft();
   });
 
-  test('a task whose record cannot be rebuilt is an error that names its file, and the other tasks are served', async () => {
+  test('a task whose record cannot be rebuilt is an error with its path, and other tasks are served', async () => {
     await start('damaged');
     await start('sound');
     const path = recordOf('damaged');
@@ -97,7 +97,7 @@ describe("records of shims' tasks", () => {
     await tasks.delete('damaged');
   });
 
-  test('a task that cannot be taken over holds up no other, and can be removed whole', async () => {
+  test('a task that cannot be recovered does not block others, and can be removed completely', async () => {
     await start('broken');
     await start('sound');
     tasks.close();
@@ -109,7 +109,7 @@ describe("records of shims' tasks", () => {
     await nothingLeft();
   });
 
-  test('a task whose shim cannot be found by its damaged record is killed, and can be removed whole', async () => {
+  test('a task whose shim cannot be found because of a damaged record is killed, and can be removed completely', async () => {
     await start('lost');
     await start('sound');
     writeFileSync(shimRecordOf('lost'), '{"recordVersion":1,');

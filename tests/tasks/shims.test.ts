@@ -30,7 +30,7 @@ describe('containerd-shim-runc-v2', () => {
     await scratch.remove();
   });
 
-  /** A bundle for a task that runs `args`. */
+  /** Writes a bundle for a task that runs `args`. */
   const prepare = (id: string, args: string[], annotations = {}) => {
     const bundle = shims.bundle(id);
     mkdirSync(bundle, { recursive: true });
@@ -41,17 +41,17 @@ describe('containerd-shim-runc-v2', () => {
     const options = shimProgram(scratch).options!;
     return { ...call, options: { typeUrl: options.typeUrl, value: Buffer.from(options.value, 'base64') } };
   };
-  /** The shim's end may be faster than its answer. */
+  /** Shuts a shim down, which may exit before it answers. */
   const shutDown = async (shim: Shim, id: string) => {
     await shim.tasks.shutdown({ id }).catch((error) => assert.ok(!shim.isOpen, errorMessage(error)));
   };
   const remove = async ({ bundle }: { bundle: string }) => {
-    await shims.removeSocket(bundle); // those of containerd 2 leave it if their id is not their group's
+    await shims.removeSocket(bundle); // shims of containerd 2 leave the socket behind if their id is not their group's
     shims.forget(bundle);
     rmSync(bundle, { recursive: true });
   };
 
-  test('a shim runs a task, publishes its end, and is found again after a restart', async () => {
+  test('a shim runs a task, publishes its exit, and is found again after a restart', async () => {
     const call = prepare('found', ['sh', '-c', 'exit 3']);
     const shim = await shims.start(call, bound());
     const { pid } = await shim.tasks.create(create_(call));
@@ -82,14 +82,14 @@ describe('containerd-shim-runc-v2', () => {
     const [first, second] = [await shims.start(calls[0]!, bound()), await shims.start(calls[1]!, bound())];
     assert.deepEqual(first.endpoint, second.endpoint);
     await first.tasks.create(create_(calls[0]!));
-    await first.tasks.shutdown({ id: 'one' }); // it has a task still
+    await first.tasks.shutdown({ id: 'one' }); // the shim still has a task
     await second.tasks.delete({ id: 'one' });
     await shutDown(second, 'one');
     await Promise.all([first.closed, second.closed]);
     for (const call of calls) await remove(call);
   });
 
-  test('what a killed shim leaves is removed, its socket too', async () => {
+  test('leftovers of a killed shim are removed, including its socket', async () => {
     const call = prepare('killed', ['sleep', '1000']);
     const shim = await shims.start(call, bound());
     await shim.tasks.create(create_(call));
@@ -111,7 +111,7 @@ describe('containerd-shim-runc-v2', () => {
     await remove(call);
   });
 
-  test('events come from the publish program, too', async () => {
+  test('events of the publish program are received too', async () => {
     const event = anyPack(TaskOOMSchema, create(TaskOOMSchema, { containerId: 'published' }));
     const args = ['--address', '/x', 'publish', '--topic', '/tasks/oom', '--namespace', 'podwright'];
     execFileSync(shims.home.publisher, args, { input: toBinary(AnySchema, event) });

@@ -10,7 +10,7 @@ import { makeScratch, openShimTasks, openTasks, runc, testSpec } from './fixture
 
 const bound = () => AbortSignal.timeout(60_000);
 
-test('a task goes to the runtime of its handler, and stays with it when the handlers change', async () => {
+test('a task is created by the runtime of its handler, and stays there when the handlers change', async () => {
   const scratch = makeScratch();
   const open = async (names: [string, string][]) => {
     const shims = await Shims.open({ state: join(scratch.directory, 'shims'), logger: silentLogger });
@@ -60,7 +60,7 @@ test('a task goes to the runtime of its handler, and stays with it when the hand
     assert.equal((await later.tasks.state('boxed')).status, 'running');
     const use = await later.tasks.use('boxed');
     assert.ok(use?.processes === 1 && (use.cpu?.usageNanoseconds ?? 0) > 0 && (use.memory?.usageBytes ?? 0) > 0);
-    assert.equal(await later.tasks.use('plain'), undefined); // the host counts it
+    assert.equal(await later.tasks.use('plain'), undefined); // its usage is measured by its cgroup
     for (const id of ['boxed', 'plain']) await later.tasks.delete(id);
     assert.equal((await exit).exitCode, 137);
     assert.deepEqual(await later.tasks.list(), []);

@@ -1,10 +1,10 @@
-/** The script that starts daemons cannot import what daemons that are started otherwise are given. */
+/** The flags of daemons are repeated in the script bin/podwright, which cannot import them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 
-test('bin/podwright starts a daemon with the flags that one in the background has', () => {
+test('bin/podwright starts a daemon with the same flags as a daemon in the background', () => {
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
   const [, flags] = /^ +node .*\)\n +flags='(--[^']+)'/m.exec(script) ?? [];
   assert.deepEqual(flags?.split(' '), DAEMON_FLAGS);

@@ -1,4 +1,4 @@
-/** Holds what messages promise: a command that one names exists, and a wire of metrics that is built is connected. */
+/** Checks messages and wiring: named commands exist, printed text is escaped, and metrics registries are connected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../../packages/cli/src/program.ts';
@@ -7,9 +7,9 @@ import { read, shipped } from './source-tree.ts';
 /** The file without its comments. */
 const codeOf = (path: string) => read(path).replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*$/gm, '');
 
-/** `podwright` and the words after it that could be commands. */
+/** `podwright` and the following words, which may be commands. */
 const NAMED = /\bpodwright ([a-z]+(?:-[a-z]+)?)(?: ([a-z]+))?/g;
-/** What follows the program's name as prose: "call podwright with sudo". */
+/** Words that follow the program's name as prose: "call podwright with sudo". */
 const PROSE = ['with'];
 
 function isCommand(program: ReturnType<typeof createProgram>, [name, below]: [string, string | undefined]): boolean {
@@ -31,13 +31,13 @@ test('every command that a message names exists', () => {
   );
 });
 
-/** A number of things, in a template: `${count} pods`. */
+/** A number with a noun in a template: `${count} pods`. */
 const NUMBERED =
   /\$\{[^{}]*(?:length|count|size|running|others)[^{}]*\} (?:other )?(?:pods|objects|containers|images|files|times|lines|records|problems|layers|names|warnings)\b/i;
-/** Where the number is over a limit, and so never one. */
+/** Phrases with numbers that are limits, and so never one. */
 const OVER_A_LIMIT = /\b(?:more than|at most|cannot all|once)\b/;
 
-test('what is counted in a message goes by `counted`, so that one is one', () => {
+test('numbers with nouns in messages are formatted by `counted`, so that one has the singular', () => {
   assert.match('\u0024{pods.length} pods go on', NUMBERED);
   const wrong = shipped.flatMap((path) =>
     codeOf(path)
@@ -48,20 +48,20 @@ test('what is counted in a message goes by `counted`, so that one is one', () =>
   assert.deepEqual(wrong, []);
 });
 
-/** What prints a text as it is. The escaping ones are in output/terminal-text.ts. */
+/** Functions that print text unescaped. The escaping ones are in output/terminal-text.ts. */
 const RAW_PRINT = /\b(?:console\.(?:log|error|warn|info)|process\.std(?:out|err)\.write)\(/;
-/** Files that print what comes from outside raw, and why they may. */
+/** Files that may print external text unescaped, and the reasons. */
 const RAW_PRINTERS: Record<string, string> = {
   'packages/cli/src/output/terminal-text.ts': 'it escapes',
-  'packages/cli/src/output/format.ts': 'of JSON, YAML and tables, which are escaped',
-  'packages/cli/src/commands/logs.ts': 'logs are the own words of containers, as with kubectl',
+  'packages/cli/src/output/format.ts': 'JSON, YAML and tables, which are escaped',
+  'packages/cli/src/commands/logs.ts': 'logs are printed unchanged, as by kubectl',
   'packages/cli/src/run/log-follower.ts': 'the same',
   'packages/cli/src/commands/run.ts': 'explanations, which are escaped line by line and then coloured',
 };
-/** A text of ours: a literal without a value in it. */
+/** A literal without interpolated values. */
 const LITERAL = /\((?:'[^']*'|"[^"]*"|`[^`$]*`|\s*$)/;
 
-test('what a command prints is a text of ours, or escaped', () => {
+test('commands print only literals or escaped text', () => {
   const raw = shipped
     .filter((path) => /^packages\/cli\/src\/(?:commands|output|run)\//.test(path) && !(path in RAW_PRINTERS))
     .flatMap((path) => {
@@ -76,7 +76,7 @@ test('what a command prints is a text of ours, or escaped', () => {
   assert.deepEqual(raw, []);
 });
 
-test('where a package takes a registry of metrics, a daemon hands it one', () => {
+test('a daemon passes a metrics registry to each package that accepts one', () => {
   const takes = shipped.filter((path) => /\bmetrics\?: Registry\b/.test(read(path)));
   const daemons = shipped.filter((path) => path.startsWith('packages/cli/src/daemon/')).map(codeOf);
   const handed =

@@ -1,7 +1,6 @@
 /**
- * What each room of a package, a directory below its `src`, may import of the others. Files at the top of `src` put rooms
- * together or are what all may use: they stand in no table, but form no circle with rooms either. A new arrow is a line here,
- * and a reason in its commit.
+ * The rooms that each room of a package (a directory below its `src`) may import. Files at the top of `src` compose rooms or are shared:
+ * they are not in the tables, but must not form import cycles with rooms. A new arrow needs a line here and a reason in its commit.
  */
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   base: {

@@ -1,17 +1,17 @@
-/** Holds what is inside of packages: arrows between rooms, no circles, and implementations that only composition names. */
+/** Checks the layout of packages: arrows between rooms, no import cycles, and implementations that only composition files name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ROOM_ARROWS } from './room-arrows.ts';
 import { circlesOf, imports, ownImports, read, roomOf, shipped } from './source-tree.ts';
 
-/** Its files but for what only tests use. */
+/** Files of a package, without those that only tests use. */
 const filesOf = (name: string) =>
   shipped.filter((path) => path.startsWith(`packages/${name}/src/`) && !path.endsWith('.fixture.ts'));
 const isAtTop = (path: string) => path.split('/').length === 4;
 
 const PACKAGES = [...new Set(shipped.map((path) => path.split('/')[1]!))];
 
-test('a circle is found, and a graph without one has none', () => {
+test('cycles of a graph are found', () => {
   const graph = new Map([
     ['a', ['b', 'c']],
     ['b', ['d']],
@@ -72,7 +72,7 @@ for (const [name, rows] of ROOM_LISTS) {
 }
 
 for (const name of PACKAGES) {
-  test(`rooms of ${name} import what the table of arrows says`, () => {
+  test(`rooms of ${name} import only rooms in the table of arrows`, () => {
     const found: Record<string, Set<string>> = {};
     for (const path of filesOf(name).filter((path) => !isAtTop(path))) {
       found[roomOf(path)] ??= new Set();
@@ -83,7 +83,7 @@ for (const name of PACKAGES) {
     assert.deepEqual(Object.fromEntries(arrows), ROOM_ARROWS[name]);
   });
 
-  test(`rooms of ${name} form no circle`, () => {
+  test(`rooms of ${name} form no import cycle`, () => {
     const graph = new Map<string, string[]>();
     for (const path of filesOf(name)) {
       const others = ownImports(path).map(roomOf);
@@ -95,7 +95,7 @@ for (const name of PACKAGES) {
 }
 
 for (const name of PACKAGES) {
-  test(`files of ${name} form no circle`, () => {
+  test(`files of ${name} form no import cycle`, () => {
     assert.deepEqual(circlesOf(new Map(filesOf(name).map((path) => [path, ownImports(path)]))), []);
   });
 }
@@ -103,8 +103,8 @@ for (const name of PACKAGES) {
 /** Contracts of the runtime, of which there may be several implementations. */
 const CONTRACTS = ['ImageService', 'Network', 'SandboxController', 'Snapshotter', 'Statistics', 'TaskRuntime'];
 /**
- * Files that put a runtime or an image store together out of implementations; `compose-parts.ts` makes what stands above them
- * all: the router of tasks and the statistics.
+ * Files that compose a runtime or an image store from implementations; `compose-parts.ts` creates the parts above all of them: the task
+ * router and the statistics.
  */
 const COMPOSITION = [
   'packages/images/src/images.ts',
@@ -115,7 +115,7 @@ const COMPOSITION = [
   'packages/runtime/src/compose-parts.ts',
 ];
 
-test('only composition names implementations of contracts', () => {
+test('only composition files name implementations of contracts', () => {
   const contracts = new RegExp(`^export class (\\w+)[^{]*\\bimplements [^{]*\\b(?:${CONTRACTS.join('|')})\\b`, 'gm');
   const homes = new Map(
     shipped.flatMap((path) => [...read(path).matchAll(contracts)].map((match) => [match[1]!, path] as const)),
@@ -131,7 +131,7 @@ test('only composition names implementations of contracts', () => {
   assert.deepEqual(wrong, []);
 });
 
-/** Names that a file imports or exports again. */
+/** Names that a file imports or re-exports. */
 function namesOf(path: string): Set<string> {
   const lists = [...read(path).matchAll(/^(?:import|export)\b[^;{]*\{([^}]*)\} from/gm)];
   return new Set(lists.flatMap((list) => list[1]!.split(',').map((name) => name.replace(/\btype\b/, '').trim())));

@@ -1,4 +1,4 @@
-/** The tracked sources, and what imports what, for the tests of the layout. */
+/** The tracked sources and their imports, for tests of the layout. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -14,15 +14,15 @@ export const read = (path: string): string => readFileSync(root + path, 'utf8');
 
 const isTest = (path: string) => /\.(test|suite)\.ts$/.test(path) || path.startsWith('tests/');
 
-/** TypeScript that was written by hand. */
+/** TypeScript files that are not generated. */
 export const sources = tracked.filter((path) => /\.ts$/.test(path) && !path.includes('/gen/'));
-/** A program that the README of a package quotes. */
+/** Whether a file is an example program, which the README of its package quotes. */
 export const isExample = (path: string): boolean => /^packages\/[^/]+\/examples\//.test(path);
 
-/** Those of packages, without tests, suites of contracts and examples. */
+/** Sources of packages, without tests, contract suites and examples. */
 export const shipped = sources.filter((path) => /^packages\/[^/]+\/src\//.test(path) && !isTest(path));
 
-/** What a file imports or exports again: paths of files of the tree, or names of packages. */
+/** Imports and re-exports of a file: paths of files of the tree, or names of packages. */
 export function imports(path: string): string[] {
   return [...read(path).matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => {
     const target = match[1]!;
@@ -30,19 +30,19 @@ export function imports(path: string): string[] {
   });
 }
 
-/** What a file imports of its own package. */
+/** Imports of a file from its own package. */
 export function ownImports(path: string): string[] {
   const owner = path.split('/').slice(0, 3).join('/');
   return imports(path).filter((target) => target.startsWith(`${owner}/`) && !target.includes('/gen/'));
 }
 
-/** The room of a file below a package's `src`: its directory, or the file itself if it stands at the top. */
+/** The room of a file below a package's `src`: its directory, or the file itself if it is at the top. */
 export const roomOf = (path: string): string => {
   const [name, ...below] = path.split('/').slice(3);
   return below.length === 0 ? name! : [name, ...below.slice(0, -1)].join('/');
 };
 
-/** Circles of a graph, each as its members in order of the way, the first one again at the end. */
+/** Cycles of a graph, each as the list of its members along the cycle, with the first one repeated at the end. */
 export function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const circles = new Set<string>();
   const done = new Set<string>();

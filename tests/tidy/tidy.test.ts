@@ -1,10 +1,10 @@
-/** Holds the layout: arrows between packages, closed doors between rooms, sizes, and what must not be in the tree. */
+/** Checks the layout: arrows between packages, restrictions between rooms, sizes, and unwanted content of the tree. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProgram } from '../../packages/cli/src/program.ts';
 import { imports, isExample, read, shipped, sources, tracked } from './source-tree.ts';
 
-/** What each package may import of the others, all of it or one export path; the arrows never go back. */
+/** The packages (or single export paths) that each package may import, without cycles. */
 const ARROWS: Record<string, string[]> = {
   base: [],
   'kube-api': ['base'],
@@ -72,7 +72,7 @@ function violations(paths: string[], check: (path: string, target: string) => bo
   );
 }
 
-test('arrows between packages never go back', () => {
+test('packages import only the packages in the table', () => {
   const wrong = violations(shipped, (path, target) => {
     const owner = path.split('/')[1]!;
     const crosses = /^packages\/([^/]+)\//.exec(target);
@@ -92,14 +92,14 @@ test('ARCHITECTURE.md has a row for each package, with what it may import', () =
   assert.deepEqual(Object.fromEntries(list), Object.fromEntries(arrows));
 });
 
-/** Mutable state of modules. Each holds something of which a process or thread has only one. */
+/** Mutable variables of modules; each is unique to a process or thread by nature. */
 const MODULE_STATE = [
   'packages/cli/src/main.ts: exitCode', // the exit code of the process
   'packages/images/src/unpack/unpack-worker.ts: arrival', // a worker thread unpacks one layer at a time
   'packages/streaming/src/read-buffers.ts: sizeBytes', // bytes since the last collection of the one heap
 ];
 
-test('modules have no mutable state but the listed variables', () => {
+test('modules have no mutable state except the listed variables', () => {
   const found = shipped.flatMap((path) =>
     [
       ...read(path).matchAll(
@@ -110,7 +110,7 @@ test('modules have no mutable state but the listed variables', () => {
   assert.deepEqual(found.sort(), MODULE_STATE);
 });
 
-test('the rooms of the runtime below src/cri know no CRI types', () => {
+test('the rooms of the runtime below src/cri do not use CRI types', () => {
   const rooms = shipped.filter((path) =>
     /^packages\/runtime\/src\/(?!cri\/|builtins\.ts|runtime\.ts|runtime-parts\.ts)/.test(path),
   );
@@ -141,11 +141,11 @@ test('directories are at most two deep below a package src', () => {
   assert.deepEqual(deep, []);
 });
 
-test('what we make on the host has its mode from base/modes.ts', () => {
+test('file modes on the host are taken from base/modes.ts', () => {
   const ours = shipped.filter((path) => path !== 'packages/base/src/modes.ts' && !path.includes('.fixture.'));
   const wrong = ours.flatMap((path) => {
     const text = read(path);
-    // Bits that are taken from a mode, and flags of open(2), are no modes that we give.
+    // masks of mode bits and flags of open(2) are not modes of new files
     const literals = [...text.matchAll(/(?<!& |max\(|const MAX_FILE_MODE = )\b0o[0-7]{3,4}\b(?! *[|;])/g)];
     const directories = [...text.matchAll(/\bmkdir(?:Sync)?\((?!.*(?:mode\b|_DIRECTORY\b))/g)];
     return [...literals, ...directories].map((match) => `${path}: ${text.slice(match.index, match.index + 60)}`);
@@ -153,7 +153,7 @@ test('what we make on the host has its mode from base/modes.ts', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('no test is skipped, focused or left to do, and no work is left as a comment', () => {
+test('no test is skipped, focused or todo, and no comment is a TODO', () => {
   const self = 'tests/tidy/tidy.test.ts';
   const wrong = sources
     .filter((path) => path !== self)
@@ -168,7 +168,7 @@ test('rooms are named for what they hold', () => {
   assert.deepEqual(vague, []);
 });
 
-test('docs/security.md names each attack of tests/security, and none that is not there', () => {
+test('docs/security.md names exactly the attacks of tests/security', () => {
   const document = read('docs/security.md');
   const attacks = tracked.flatMap((path) => /^tests\/security\/(.+)\.test\.ts$/.exec(path)?.[1] ?? []);
   const named = [...document.matchAll(/^\| .* \| (`.*`) *\|$/gm)].flatMap((row) =>
@@ -177,7 +177,7 @@ test('docs/security.md names each attack of tests/security, and none that is not
   assert.deepEqual([...new Set(named)].sort(), attacks.sort());
 });
 
-test('the files that docs/flow-*.md name are there', () => {
+test('the files that docs/flow-*.md name exist', () => {
   const flows = tracked.filter((path) => /^docs\/flow-.*\.md$/.test(path));
   assert.ok(flows.length >= 3);
   for (const flow of flows) {
@@ -192,7 +192,7 @@ test('ARCHITECTURE.md is a map of at most 12 KB', () => {
   assert.ok(Buffer.byteLength(read('ARCHITECTURE.md')) <= 12 << 10);
 });
 
-test('the files and directories that the map, decisions and notes on performance name are there', () => {
+test('the files and directories that ARCHITECTURE.md, the decisions and docs/performance.md name exist', () => {
   const documents = tracked.filter((path) => /^(?:ARCHITECTURE|docs\/performance|docs\/decisions\/.*)\.md$/.test(path));
   const isThere = (path: string) => tracked.some((file) => file === path || file.startsWith(`${path}/`));
   const missing = documents.flatMap((document) =>
@@ -203,7 +203,7 @@ test('the files and directories that the map, decisions and notes on performance
   assert.deepEqual(missing, []);
 });
 
-test('the index of decisions has every decision by number and title', () => {
+test('the index of decisions lists every decision with its number and title', () => {
   const index = read('docs/decisions/README.md');
   const pages = tracked.filter((path) => /^docs\/decisions\/\d/.test(path)).sort();
   const expected = pages.map((path) => {
@@ -220,7 +220,7 @@ test('the index of decisions has every decision by number and title', () => {
   );
 });
 
-/** The commands of `podwright`, those of `runtime` with it: `runtime plugins`. */
+/** The commands of `podwright`, including subcommands as `runtime plugins`. */
 function commands(): string[] {
   const shown = createProgram(() => undefined).commands.filter((command) => !command.name().startsWith('_'));
   return shown.flatMap((command) => [
@@ -244,7 +244,7 @@ test('commands of podwright that messages and documents name exist', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('the first page of help names every command, and none that is not there', () => {
+test('the first page of help names exactly the existing commands', () => {
   const page = /const HELP = `([^`]*)`/s.exec(read('packages/cli/src/program.ts'))![1]!;
   const lists = [...page.matchAll(/^(?:Pods|Objects|In pods|Images|Daemons|Clusters|Host): +(.+)$/gm)].map((match) =>
     match[1]!.replace(/\(.*?\)/g, ''),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { read, shipped } from './source-tree.ts';
 
-/** Delays of the project's own, which no setting and no request reaches: the file, and what it hands to a timer. */
+/** Delays that do not depend on settings or requests: files, and the expressions that they pass to timers. */
 const OWN_DELAYS: Record<string, string[]> = {
   'packages/base/src/deadline.ts': ['leftMs'], // the Timer for delays of any length
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
@@ -23,7 +23,7 @@ const OWN_DELAYS: Record<string, string[]> = {
   'packages/runtime/src/sandbox/shim-sandbox.ts': ['graceMs', 'graceMs'],
 };
 
-/** The arguments of a call, from its opening bracket on. */
+/** The arguments of a call, from its opening parenthesis on. */
 function argumentsAt(source: string, start: number): string[] {
   const found = [''];
   let depth = 0;
@@ -37,7 +37,7 @@ function argumentsAt(source: string, start: number): string[] {
   return found.map((argument) => argument.trim()).filter((argument) => argument !== '');
 }
 
-/** What a file hands to timers but for literals, named constants, and what is bounded. */
+/** Delays that a file passes to timers, without literals, named constants and bounded expressions. */
 function delaysOf(path: string): string[] {
   const source = read(path).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '');
   const calls = source.matchAll(/(?<![.\w#])(setTimeout|setInterval|AbortSignal\.timeout)\(/g);
@@ -48,7 +48,7 @@ function delaysOf(path: string): string[] {
   });
 }
 
-test('no number of a user reaches a timer of Node.js unbounded', () => {
+test('no unbounded delay of a user is passed to a timer of Node.js', () => {
   const found = shipped.map((path) => [path, delaysOf(path)] as const).filter(([, delays]) => delays.length > 0);
   assert.deepEqual(Object.fromEntries(found.filter(([path]) => !path.includes('.fixture.'))), OWN_DELAYS);
 });

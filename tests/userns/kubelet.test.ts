@@ -1,4 +1,4 @@
-/** Pods of the kubelet that have users of their own, on our runtime. Needs root. */
+/** Pods of the kubelet with user namespaces, on Podwright's runtime. Needs root. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -18,10 +18,10 @@ before(async () => {
 });
 after(async () => {
   await kubelet.close();
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
-/** A pod in which an init container writes what the other one reads, with an image as a volume. */
+/** A pod whose init container writes files that the other container reads, with an image volume. */
 const manifest = (script: string) => `
 apiVersion: v1
 kind: Pod
@@ -53,7 +53,7 @@ spec:
     - {name: model, mountPath: /programs, subPath: bin}
 `;
 
-test('a pod of its own users sees its volumes as its own, and keeps its ids over a restart of the kubelet', async () => {
+test('a pod with a user namespace owns its volumes, and keeps its ids over a restart of the kubelet', async () => {
   const script = [
     'cat /proc/self/uid_map | xargs; echo $A; hostname; cat /proc/sys/net/ipv4/tcp_keepalive_time',
     'stat -c %u /disk/env /etc/hosts /model /dev/termination-log | sort -u',
@@ -64,7 +64,7 @@ test('a pod of its own users sees its volumes as its own, and keeps its ids over
   const pod = await kubelet.pod('p', ({ status }) => status?.phase === 'Running');
   const { path } = kubelet.handle.containerLog(pod, { container: 'app', previous: false });
   const lines = async () => (await readFile(path, 'utf8')).trimEnd().split('\n');
-  await kubelet.until('the script is through', async () => (await lines()).at(-1)!.endsWith('unmasked'));
+  await kubelet.until('the script has finished', async () => (await lines()).at(-1)!.endsWith('unmasked'));
   const [map, ...rest] = (await lines()).map((line) => line.replace(/^\S+ \S+ F /, ''));
   assert.deepEqual(rest, ['from a file', 'db.example.org', '600', '0', 'programs', 'read-only', 'unmasked']);
   const file = join(kubelet.options.rootDir, 'pods', pod.metadata.uid, 'userns');

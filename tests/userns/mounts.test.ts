@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 after(async () => {
   execFileSync('umount', [join(data, 'below')]);
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 const mapping = [{ containerId: 0, hostId: 300_000, length: 65_536 }];
@@ -52,9 +52,9 @@ async function start(name: string, options?: Container) {
 
 const mountOf = (more: object = {}) => ({ containerPath: '/data', hostPath: data, ...more });
 
-test('copied root file systems, images and their volumes belong to the users of the pod, too', async () => {
+test('copied root file systems, images and their volumes belong to the users of the pod too', async () => {
   const image = { image: { image: runtime.image }, hostPath: '', containerPath: '/image', readonly: true };
-  // Kubelets map every mount, images too.
+  // kubelets map every mount, also images
   const mounts = [image, mountOf()].map((mount) => ({ ...mount, uidMappings: mapping, gidMappings: mapping }));
   const { run } = await start('copied', { mounts, namespaceOptions: { usernsOptions } });
   assert.equal(await run('stat -c %u /etc/passwd /image /image/etc/passwd /data | sort -u'), '0\n');
@@ -63,7 +63,7 @@ test('copied root file systems, images and their volumes belong to the users of 
   assert.equal(await run('stat -c %u /data/below'), '65534\n', 'mounts below a volume are not mapped');
 });
 
-test('a read-only mount leaves those below it writable unless it is recursively so', async () => {
+test('mounts below a read-only mount stay writable unless it is recursively read-only', async () => {
   const only = await start('ro', { mounts: [mountOf({ readonly: true })] });
   assert.match(await only.run('touch /data/x; touch /data/below/x && echo written'), /read-only.*written|written/is);
   const all = await start('rro', { mounts: [mountOf({ readonly: true, recursiveReadOnly: true })] });
@@ -71,7 +71,7 @@ test('a read-only mount leaves those below it writable unless it is recursively 
   assert.match(await all.run('touch /data/below/y'), /read-only/i);
 });
 
-test('mounts are passed on only where the host passes them on', async () => {
+test('mounts are propagated only if they are shared on the host', async () => {
   const mounts = [mountOf({ propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL })];
   execFileSync('mount', ['--bind', data, data]);
   try {
@@ -87,7 +87,7 @@ test('mounts are passed on only where the host passes them on', async () => {
   }
 });
 
-test('a seccomp profile of a file counts, and is not looked at for a privileged container', async () => {
+test('a seccomp profile of a file is applied, and not read for a privileged container', async () => {
   const file = join(data, 'profile.json');
   const rule = { names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' };
   writeFileSync(file, JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW', syscalls: [rule] }));
@@ -102,7 +102,7 @@ test('a seccomp profile of a file counts, and is not looked at for a privileged 
   assert.equal(await privileged.run('mkdir /x && ls -d /dev/kmsg /x'), '/dev/kmsg\n/x\n');
 });
 
-test('a missing host path is made as a directory, and a link is followed', async () => {
+test('a missing host path is created as a directory, and a link is followed', async () => {
   const missing = join(data, 'made/of/nothing');
   const { run } = await start('missing', { mounts: [mountOf({ hostPath: missing })] });
   assert.equal(await run('touch /data/x'), '');

@@ -9,13 +9,13 @@ import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 
-/** Beside those of the OCI runtimes, one whose pods have a process of their own. */
+/** Besides the handlers of the OCI runtimes, one whose pods have their own process. */
 const HANDLERS = { handlers: { paused: { task: 'oci', program: 'crun', sandbox: 'pause' } } };
 const runtime = new RuntimeUnderTest();
 let data: string;
 before(async () => {
-  mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // where runc keeps its state
-  await createCgroup(await discoverCgroups(), runtime.place.options.cgroupParent!); // where its first pod's would be
+  mkdirSync(join(runtime.place.options.state, 'oci', 'runc'), { recursive: true }); // runc's state directory, which would be left over
+  await createCgroup(await discoverCgroups(), runtime.place.options.cgroupParent!); // created by the first pod otherwise
   await runtime.start(HANDLERS);
   data = join(runtime.place.logs, 'data');
   mkdirSync(data, { recursive: true });
@@ -24,11 +24,11 @@ afterEach(async () => {
   const { items } = await runtime.cri.runtime.listPodSandbox({});
   for (const { id } of items) await runtime.cri.runtime.removePodSandbox({ podSandboxId: id });
   assert.deepEqual(await runtime.remains(), []);
-  assert.notEqual(statSync('/dev/null').uid, HOST_ID, 'no pod gets the /dev/null of the host');
+  assert.notEqual(statSync('/dev/null').uid, HOST_ID, 'the /dev/null of the host does not belong to a pod');
 });
 after(async () => {
   rmSync(data, { recursive: true });
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 const HOST_ID = 200_000;
@@ -36,7 +36,7 @@ const mapping = [{ containerId: 0, hostId: HOST_ID, length: 65_536 }];
 const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** A running container in a pod of its own with users of its own; `run` runs a script in it. */
+/** Starts a container in its own pod with a user namespace; `run` runs a script in it. */
 async function start(name: string, script: string, { handler = '', modes = {}, ...more }: Options = {}) {
   const { cri, image, place } = runtime;
   const linux = { securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER, ...modes, usernsOptions } } };
@@ -56,7 +56,7 @@ async function start(name: string, script: string, { handler = '', modes = {}, .
 type Options = { handler?: string; modes?: Modes; mounts?: object[]; devices?: object[]; tty?: boolean };
 
 for (const handler of ['crun', 'runc', 'paused']) {
-  test(`with ${handler} a pod has users of its own, and owns its root, its files, its volumes and its network`, async () => {
+  test(`with ${handler} a pod with a user namespace owns its root, its files, its volumes and its network`, async () => {
     const volume = join(data, handler);
     mkdirSync(volume);
     writeFileSync(join(volume, 'file'), 'of root');
@@ -71,12 +71,12 @@ for (const handler of ['crun', 'runc', 'paused']) {
     assert.deepEqual(new Set((await run(owners)).split('\n')), new Set(['0:0']));
     await run('touch /new /bin/new /dev/shm/new /data/new && echo 10.9.9.9 other >> /etc/hosts');
     await run('chown 7:8 /new && test "$(stat -c %u:%g /new)" = 7:8');
-    assert.equal(statSync(join(volume, 'new')).uid, 0, 'what root of the pod writes to a volume belongs to root');
+    assert.equal(statSync(join(volume, 'new')).uid, 0, 'files that root of the pod writes to a volume belong to root');
     assert.equal(await run('echo x > /dev/other && stat -c %t:%T /dev/other'), '1:3');
     assert.match(await run('hostname -i'), /^10\./);
     assert.equal(await run('cat /proc/sys/net/ipv4/ip_unprivileged_port_start'), '0');
     await run('(echo hello | nc -l -p 80) > /dev/null 2>&1 &');
-    assert.equal(await said((await run('hostname -i')).trim(), 80), 'hello\n');
+    assert.equal(await readPort((await run('hostname -i')).trim(), 80), 'hello\n');
     await run('ls /sys/class/net/eth0 > /dev/null');
     await run('! echo b > /proc/sysrq-trigger && ! touch /proc/sys/kernel/panic_on_oops');
     const { status } = await runtime.cri.runtime.containerStatus({ containerId });
@@ -86,7 +86,7 @@ for (const handler of ['crun', 'runc', 'paused']) {
   });
 }
 
-test('a volume without mappings has no owner that the pod knows', async () => {
+test('files of a volume without mappings belong to unmapped users', async () => {
   const mounts = [{ containerPath: '/data', hostPath: data, readonly: true }];
   const { run } = await start('unmapped', 'exec sleep 1000', { mounts });
   assert.equal(await run('stat -c %u /data'), '65534');
@@ -100,27 +100,27 @@ test('a terminal belongs to the user', async () => {
   await waitFor(said, { intervalMs: 50, signal: AbortSignal.timeout(60_000) });
 });
 
-test('containers share the PID namespace of the pod, which its users own', async () => {
+test('containers share the PID namespace of the pod, which its user namespace owns', async () => {
   const { run } = await start('shared', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
   assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
   assert.match(await run('cat /proc/1/uid_map'), new RegExp(`${HOST_ID}`));
 });
 
-test("a pod with users of its own can be in the host's network, which it cannot change", async () => {
+test("a pod with a user namespace can be on the host's network, which it cannot change", async () => {
   const { run } = await start('hostnet', 'exec sleep 1000', { modes: { network: NamespaceMode.NODE } });
   assert.match(await run('cat /proc/self/uid_map'), new RegExp(`${HOST_ID}`));
   assert.match(await run('ls /sys/class/net'), /lo/);
   await run('! ip link add bridge9 type bridge 2> /dev/null && ! touch /sys/kernel/new 2> /dev/null');
 });
 
-test('the own process of a pod is the first in a user namespace that a runtime starts', async () => {
+test("a pod's own process can be the first that a runtime starts in a user namespace", async () => {
   await runtime.stop();
   await runtime.start(HANDLERS, { load: false });
   const { run } = await start('first', 'exec sleep 1000', { modes: { pid: NamespaceMode.POD } });
   assert.match(await run('cat /proc/1/cmdline | tr "\\0" " "'), /init/);
 });
 
-test('so is one from an image', async () => {
+test("a pod's own process of an image can be the first in a user namespace too", async () => {
   const layout = join(runtime.place.directory, 'image', 'pause');
   const config = { Entrypoint: ['/bin/sleep', '100000'], Cmd: [], User: '65535:65535' };
   const { name: pauseImage } = await makeBusyboxImage(layout, { name: 'localhost/test/pause:1', config });
@@ -136,7 +136,7 @@ test('so is one from an image', async () => {
   await runtime.cri.image.removeImage({ image: { image: pauseImage } });
 });
 
-test('a container must have the users of its pod', async () => {
+test('a container must have the user namespace of its pod', async () => {
   const { cri, image } = runtime;
   const { podSandboxId } = await start('same', 'exec sleep 1000');
   const config = containerOf(image, 'other', 'true');
@@ -146,7 +146,7 @@ test('a container must have the users of its pod', async () => {
   });
 });
 
-test('the pod and its users are found again by the next start of the runtime', async () => {
+test('the pod and its user namespace are recovered by the next start of the runtime', async () => {
   const { podSandboxId, containerId, run } = await start('again', 'exec sleep 1000');
   await run('touch /before');
   await runtime.stop();
@@ -166,8 +166,8 @@ test('the pod and its users are found again by the next start of the runtime', a
   assert.equal((await cri.runtime.containerStatus({ containerId: second.containerId })).status?.exitCode, 0);
 });
 
-/** What is said on a port, as soon as somebody listens there. */
-async function said(host: string, port: number): Promise<string> {
+/** Reads from a port, once it is open. */
+async function readPort(host: string, port: number): Promise<string> {
   const ask = async () => {
     try {
       const chunks = await connect({ host, port }).setEncoding('utf8').toArray();

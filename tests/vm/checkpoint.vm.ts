@@ -1,6 +1,6 @@
 /**
- * CheckpointContainer with CRIU itself, which not every kernel and distribution lets work: run.sh has a guest for it. What is
- * written is tried by runc's own restore: the process goes on where it stood.
+ * CheckpointContainer with the real CRIU, which does not work with every kernel and distribution: run.sh has a guest for it. The archive
+ * is verified by runc's own restore: the process continues from its state.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(async () => assert.deepEqual(await runtime.end(), []));
 
-/** A container that counts in its memory, on its file system and in its log. */
+/** Runs a container that counts in its memory, on its file system and in its log. */
 async function runCounter(name: string, runtimeHandler: string) {
   const { cri, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, name), runtimeHandler });
@@ -31,7 +31,7 @@ async function runCounter(name: string, runtimeHandler: string) {
   return { podSandboxId, containerId };
 }
 
-/** Waits until the counter is beyond `least`, and returns it. */
+/** Waits until the counter exceeds `least`, and returns it. */
 function countBeyond(least: number, read: () => Promise<string>): Promise<number> {
   const beyond = async () => {
     const count = Number(await read());
@@ -53,9 +53,9 @@ const mountOptions = (path: string) =>
     .split(' - ')[1]!
     .split(' ')[2]!;
 
-test('the container goes on after its checkpoint, and out of the archive it goes on where it stood', async (context) => {
+test('the container keeps running after its checkpoint, and a restored one continues from the state in the archive', async (context) => {
   const { cri } = runtime;
-  const { podSandboxId, containerId } = await runCounter('kept', 'runc');
+  const { podSandboxId, containerId } = await runCounter('checkpointed', 'runc');
   const read = () => readInside(containerId);
   const counted = await countBeyond(3, read);
   const archive = join(scratch, 'archive.tar');
@@ -74,20 +74,20 @@ test('the container goes on after its checkpoint, and out of the archive it goes
   for (const name of ['inventory.img', 'pstree.img', 'core-1.img', 'pages-1.img', 'descriptors.json'])
     assert.ok(memory.includes(name), `${name} of ${memory}`);
 
-  // The image's layer with what the archive has on top, and the pod's namespaces: what a restore elsewhere would make.
+  // the image's layer with the archive's changes, and the pod's namespaces, as a restore on another node would create them
   const spec = JSON.parse(readFileSync(join(out, 'spec.dump'), 'utf8'));
   const lower = /lowerdir=([^,]+)/.exec(mountOptions(spec.root.path))![1]!;
   await cri.runtime.stopContainer({ containerId });
   const rootfs = join(restored, 'rootfs');
   await runChecked('cp', ['--archive', ...lower.split(':').map((layer) => `${layer}/.`), rootfs]);
   await runChecked('tar', ['--extract', '--file', join(out, 'rootfs-diff.tar'), '--directory', rootfs]);
-  const stood = Number(readFileSync(join(rootfs, 'count'), 'utf8'));
-  assert.ok(stood >= counted, `${stood} is not before ${counted}`);
+  const restoredCount = Number(readFileSync(join(rootfs, 'count'), 'utf8'));
+  assert.ok(restoredCount >= counted, `${restoredCount} is less than ${counted}`);
   spec.root.path = rootfs;
   writeFileSync(join(restored, 'config.json'), JSON.stringify(spec));
   const runc = (...args: string[]) => runChecked('runc', ['--root', state, ...args]);
   context.after(() => runc('delete', '--force', 'again').catch(() => undefined));
-  // Of its stdio CRIU makes the one that runc has; that of programs which Node.js starts are sockets.
+  // CRIU gives the process runc's stdio; without files those would be sockets of Node.js
   const restore =
     'exec runc --root "$1" restore --detach --image-path "$2" --work-path "$3" --bundle "$4" again > "$3/stdio" 2>&1';
   const shell = ['-c', restore, 'sh', state, join(out, 'checkpoint'), out, restored];
@@ -97,13 +97,13 @@ test('the container goes on after its checkpoint, and out of the archive it goes
       .filter((line) => line.includes('Error ('));
     throw new Error(why.join('\n'), { cause: error });
   });
-  const again = await countBeyond(stood, () => runc('exec', 'again', 'cat', '/count'));
-  assert.ok(again < stood + 500, `${again} is not a count that goes on from ${stood}`);
+  const again = await countBeyond(restoredCount, () => runc('exec', 'again', 'cat', '/count'));
+  assert.ok(again < restoredCount + 500, `${again} does not continue from ${restoredCount}`);
   await runc('delete', '--force', 'again');
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a crun without CRIU says that a checkpoint is not implemented, and the container goes on', async () => {
+test('a checkpoint with a crun without CRIU is not implemented, and the container keeps running', async () => {
   const { podSandboxId, containerId } = await runCounter('plain', 'crun');
   const read = () => readInside(containerId);
   const counted = await countBeyond(0, read);

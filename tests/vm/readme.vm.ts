@@ -1,6 +1,6 @@
 /**
- * What the README and the guide say, word by word, on a host as its distribution makes it: with systemd and the node's default
- * directories, cgroup and bridge, so in a guest only. Its disk has what set-up would install.
+ * The commands of the README and the guide, unchanged, on a default installation of a distribution: with systemd and the node's default
+ * directories, cgroup and bridge, so only in a guest. Its disk has the packages that set-up would install.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -22,12 +22,12 @@ const scope: InventoryScope = {
 };
 const host = takeInventory(scope);
 
-/** Records and images stay, as a node that starts again wants them. */
+/** Leftovers without files: records and images are kept for the next start of the node. */
 const left = () => [...leftovers(host, { ...takeInventory(scope), files: [] }), ...unitsWith('podwright-pods')];
 
 const podwright = (...args: string[]) => runChecked(`${CHECKOUT}bin/podwright`, args);
 
-/** What `podwright ps` prints, once a node answers it. */
+/** The output of `podwright ps`, once a node answers. */
 const answers = () =>
   waitFor(() => podwright('ps').catch(() => undefined), { intervalMs: 200, signal: AbortSignal.timeout(60_000) });
 
@@ -39,7 +39,7 @@ async function page(): Promise<string> {
 const serverPid = async () =>
   (await podwright('exec', 'web', '-c', 'server', '--', 'cat', '/proc/1/stat')).split(' ')[21];
 
-/** Does what the guide's block says that has this command, and looks whether it prints what the guide shows. */
+/** Runs the guide's block with this command, and compares the output with the guide. */
 async function followGuide(command: string): Promise<void> {
   const blocks = readBlocks('docs/guide.md');
   const at = blocks.findIndex((block) => block.marks.includes('host') && block.text.includes(command));
@@ -56,7 +56,7 @@ after(async () => {
   rmSync(PROGRAM);
 });
 
-test('`make run` brings the example up, every command reaches it, and Ctrl-C leaves nothing behind', async () => {
+test('`make run` starts the example, every command reaches it, and Ctrl-C leaves nothing behind', async () => {
   const run = new StartedProgram(['script', '-qfec', `make -C ${CHECKOUT} run`, '/dev/null']);
   await run.until(/TOOK/);
   assert.match(await page(), /Hello from Podwright/);
@@ -72,8 +72,8 @@ test('`make run` brings the example up, every command reaches it, and Ctrl-C lea
   assert.deepEqual(left(), []);
 });
 
-test("a node that is systemd's service is restarted without its pods, and stopped without them until they are deleted", async () => {
-  await runChecked('systemctl', ['set-environment', `PATH=${process.env.PATH}`]); // with the Node.js that set-up would get
+test('pods keep running while a node as a systemd service is restarted or stopped, until they are deleted', async () => {
+  await runChecked('systemctl', ['set-environment', `PATH=${process.env.PATH}`]); // with the Node.js that set-up would install
   await followGuide('systemctl enable');
   await answers();
   await podwright('load', `${CHECKOUT}dist/hello-image.tar`);

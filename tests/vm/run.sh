@@ -1,15 +1,15 @@
 #!/bin/bash
-# Runs a command in this checkout in a virtual machine that has what many hosts have and this one may not: a distribution with
-# systemd, cgroup v2 alone, AppArmor and CRIU. The guest is made of the distribution's packages once, and each run starts from the
-# same disk. It has every package that scripts/setup.sh installs, for it reaches no network.
-#   tests/vm/run.sh [--share DIR] [COMMAND]   DIR is /share in the guest, and writable; COMMAND is for a shell there
+# Runs a command in this checkout in a virtual machine with features that this host may lack: a distribution with systemd, cgroup v2
+# only, AppArmor and CRIU. The guest is built from the distribution's packages once, and each run starts from the same disk. It has
+# every package that scripts/setup.sh installs, because it has no network.
+#   tests/vm/run.sh [--share DIR] [COMMAND]   DIR is /share in the guest, and writable; COMMAND is run by a shell in the guest
 # Needs root, the packages mmdebstrap and qemu-system-x86, and the distribution's mirror.
 # PODWRIGHT_VM_SUITE   bookworm (default) or trixie, of Debian 12 and 13, or noble, of Ubuntu 24.04
 # PODWRIGHT_VM_KEYRING the keys of the mirror, if this host's apt does not know them (Ubuntu's are in its package ubuntu-keyring)
-# PODWRIGHT_VM_DIR     keeps the guests, 2 GB each (/var/tmp/podwright-vm); remove it to have them made anew
-# PODWRIGHT_VM_ACCEL   kvm, tcg or uml; kvm where the processor has it, then uml if it is named, then tcg. tcg emulates the CPU: some
-#                      twenty times slower. uml is a user-mode Linux 7 or later in place of QEMU: needs no KVM, has no CRIU
-# PODWRIGHT_VM_UML     the program of user-mode Linux (linux.uml); its modules, if any, are in ../lib/uml/modules
+# PODWRIGHT_VM_DIR     directory of the guests, 2 GB each (default /var/tmp/podwright-vm); remove it to rebuild them
+# PODWRIGHT_VM_ACCEL   kvm, tcg or uml; default: kvm if the CPU supports it, else uml if PODWRIGHT_VM_UML is set, else tcg. tcg emulates
+#                      the CPU, about twenty times slower. uml is a user-mode Linux 7 or later instead of QEMU: without KVM and CRIU
+# PODWRIGHT_VM_UML     the program of user-mode Linux (linux.uml), with its modules, if any, in ../lib/uml/modules
 set -eu -o pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 suite=${PODWRIGHT_VM_SUITE:-bookworm}
@@ -17,18 +17,18 @@ guests=${PODWRIGHT_VM_DIR:-/var/tmp/podwright-vm}
 dir=$guests/$suite
 uml=$(command -v "${PODWRIGHT_VM_UML:-linux.uml}" || true)
 
-# A /dev/kvm without either may be there all the same; only kernels made for it start on that one.
+# /dev/kvm may exist without either CPU flag; then only kernels that are built for it start.
 default_accel() {
   if [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo; then echo kvm; elif [ -n "${PODWRIGHT_VM_UML:-}" ]; then echo uml; else echo tcg; fi
 }
 accel=${PODWRIGHT_VM_ACCEL:-$(default_accel)}
-[ "$accel" != uml ] || [ -n "$uml" ] || { echo 'there is no linux.uml: name it in PODWRIGHT_VM_UML' >&2; exit 1; }
+[ "$accel" != uml ] || [ -n "$uml" ] || { echo 'linux.uml not found: set PODWRIGHT_VM_UML to its path' >&2; exit 1; }
 
 kernel=linux-image-amd64 criu=criu components=main
 case $suite in
   bookworm | trixie) ;;
   noble) kernel='linux-image-virtual initramfs-tools' criu='' components=main,universe ;; # Ubuntu 24.04 has no CRIU
-  *) echo "PODWRIGHT_VM_SUITE=$suite: bookworm, trixie or noble is known" >&2; exit 1 ;;
+  *) echo "PODWRIGHT_VM_SUITE=$suite: must be bookworm, trixie or noble" >&2; exit 1 ;;
 esac
 eval "$(grep -E '^(RUN|DEV)_PACKAGES=' "$checkout/scripts/setup.sh")"
 packages="$RUN_PACKAGES $DEV_PACKAGES npm $kernel $criu"
@@ -36,17 +36,17 @@ packages+=' systemd-sysv dbus udev kmod apparmor strace make git procps sudo psm
 
 share=
 if [ "${1:-}" = --share ]; then share=$(cd "$2" && pwd); shift 2; fi
-# What meets cgroup v2, systemd or AppArmor, and the README's own way.
+# Tests that depend on cgroup v2, systemd or AppArmor, and the commands of the README.
 tests='tests/vm/readme.vm.ts tests/vm/*systemd*.vm.ts tests/vm/security.vm.ts tests/cgroup/*.test.ts tests/host/*.test.ts'
 tests+=' tests/conformance/limits.test.ts tests/conformance/statistics.test.ts tests/tasks/oci-*.test.ts tests/runtime/*.test.ts'
 tests+=' tests/pods/*.test.ts tests/kubelet/*.test.ts tests/userns/*.test.ts tests/security/starve-the-node.test.ts'
 tests+=' tests/security/steer-the-machine-by-limits.test.ts tests/security/outlive-the-pod.test.ts'
 tests+=' tests/security/hostile-sandbox-requests.test.ts tests/security/default-pod-like-containerd.test.ts'
 [ "$accel" = uml ] || [ -z "$criu" ] || tests+=' tests/vm/checkpoint.vm.ts'
-# How the peer does is compared on the host; other versions of it do some things in other ways.
+# Comparisons with containerd run on the host only, because other versions of it behave differently.
 command=${*:-"node --test --test-concurrency=1 --test-skip-pattern='containerd 1\\.6' $tests"}
 
-# The disk holds the distribution, and one service that runs the command and switches the guest off.
+# The disk has the distribution, and one service that runs the command and powers the guest off.
 make_guest() {
   rm -rf "$dir/root" && mkdir -p "$dir"
   mmdebstrap --quiet --variant=minbase --components="$components" ${PODWRIGHT_VM_KEYRING:+--keyring="$PODWRIGHT_VM_KEYRING"} \
@@ -83,10 +83,10 @@ UNIT
   recipe > "$dir/recipe"
 }
 
-# What the disk is made of: another one is made where this differs.
+# The recipe of the disk, which is rebuilt if the recipe changes.
 recipe() { echo "$packages"; declare -f make_guest; }
 
-# What the command writes to the second serial line is the output.
+# The second serial line is the output of the command.
 run_qemu() {
   case $accel in kvm) machine=(-accel kvm -cpu host) ;; *) machine=(-accel tcg,thread=multi,tb-size=1024 -cpu Nehalem) ;; esac
   [ -z "$share" ] || machine+=(-virtfs "local,path=$share,mount_tag=share,security_model=none,multidevs=remap")
@@ -97,9 +97,9 @@ run_qemu() {
     -serial "file:$dir/console.log" -serial stdio < /dev/null
 }
 
-# The kernel is a program of this host. Its io_uring loses pages, and its network is a device that leads nowhere. It has as many
-# processors as the other guest, which kubelets with a policy for them need: that takes SMP in it, and seccomp of this host.
-# Pages of a guest's process are mappings of one here: at vm.max_map_count (65530, some 256 MB) it goes on no more, and spins.
+# The kernel is a program of this host. Its io_uring loses pages, and its network is a dummy device. It has as many CPUs as the other
+# guest, because kubelets with a CPU policy need them: that requires SMP in it, and seccomp on this host. Pages of a guest's process are
+# mappings of a process here: at vm.max_map_count (65530, some 256 MB) it hangs and spins.
 run_uml() {
   mkdir "$work/empty"
   nice -n 19 "$uml" mem=4096M ncpus=2 seccomp=on sysctl.kernel.io_uring_disabled=2 "hostfs=${share:-$work/empty}" \
@@ -108,7 +108,7 @@ run_uml() {
     con=null console=tty0 con0=null,fd:2 ssl1=null,fd:3 < /dev/null 3>&1 > "$dir/console.log" 2>&1
 }
 
-# What the guest's service does first in a user-mode Linux: modules, if it has any, and a device for the default route.
+# First commands of the guest's service in a user-mode Linux: load modules, if any, and create a device for the default route.
 uml_devices() {
   cat << 'SCRIPT'
 set -e
@@ -121,16 +121,16 @@ ip route add default via 10.0.2.2
 SCRIPT
 }
 
-# Other users can make directories and links in /var/tmp, too.
+# Other users can create directories and links in /var/tmp.
 mkdir -p -m 0755 "$guests"
 if [ -L "$guests" ] || [ ! -O "$guests" ] || [ -n "$(find "$guests" -maxdepth 0 -perm /022)" ]; then
-  echo "$guests: must be a directory of yours that others cannot write to; remove it, or name another one in PODWRIGHT_VM_DIR" >&2
+  echo "$guests: must be your own directory, not writable by others; remove it, or set PODWRIGHT_VM_DIR to another one" >&2
   exit 1
 fi
 
 [ -e "$dir/disk" ] && recipe | cmp -s - "$dir/recipe" || make_guest
 
-# The guest reads the checkout, with its packages and this Node.js, as a disk that is a tar archive.
+# The guest reads the checkout, its packages and this Node.js from a disk that is a tar archive.
 work=$(mktemp -d "$dir/run-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"

@@ -1,6 +1,6 @@
 /**
- * What attackers want of the kernel's parts that not every host has: cgroup v2 alone, AppArmor, and a systemd that shares
- * its mounts with everybody. run.sh has a guest with all three.
+ * Attacks on kernel features that not every host has: cgroup v2, AppArmor, and a systemd with shared mounts. run.sh has a guest with all
+ * three. Test names describe the attacks, which must fail.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -20,7 +20,7 @@ before(async () => {
   execFileSync('mknod', ['-m', '666', join(volume, 'kmsg'), 'c', '1', '11']);
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 const mapping = [{ containerId: 0, hostId: 300_000, length: 65_536 }];
@@ -45,7 +45,7 @@ async function create(name: string, request: Request) {
   return { podSandboxId, containerId };
 }
 
-/** A running container; `run` runs a script in it and returns what that prints, `worked` which attempts succeed. */
+/** Starts a container; `run` runs a script in it and returns its output, `worked` the names of successful attempts. */
 async function start(name: string, request: Request) {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await create(name, request);
@@ -61,14 +61,14 @@ async function start(name: string, request: Request) {
   return { containerId, run, worked, end: () => cri.runtime.removePodSandbox({ podSandboxId }) };
 }
 
-/** What is mounted on the host below `directory`. */
+/** Mount points on the host below `directory`. */
 const mountsBelow = (directory: string) =>
   readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .map((line) => line.split(' ').slice(3, 5).join(' at '))
     .filter((mount) => mount.includes(` at ${directory}`));
 
-/** Denied to root with every capability by AppArmor alone: without it each of them works. */
+/** Attempts of root with all capabilities that only AppArmor denies. */
 const DENIED_BY_PROFILE = {
   mount: 'mkdir -p /m && mount -t tmpfs tmpfs /m',
   'make a mount writable': 'mount -o remount,bind,rw /sys/fs/cgroup',
@@ -78,14 +78,14 @@ const DENIED_BY_PROFILE = {
 };
 
 for (const handler of ['crun', 'runc']) {
-  test(`with ${handler} a pod with users of its own mounts something on the host, whose network it has`, async () => {
+  test(`with ${handler} a pod with a user namespace mounts something on the host, whose network it has`, async () => {
     const before = mountsBelow('/sys');
     const namespaces = { ...mapped, network: NamespaceMode.NODE };
     const security = { ...everything, apparmor: { profileType: UNCONFINED } };
     const { worked, end } = await start(`shared-${handler}`, { handler, namespaces, security });
     assert.deepEqual(mountsBelow('/sys'), before);
     const cover = 'mount -t tmpfs tmpfs /sys/fs && mount -t tmpfs tmpfs /sys/kernel';
-    assert.deepEqual(await worked({ cover }), ['cover'], 'in its own mount namespace it can');
+    assert.deepEqual(await worked({ cover }), ['cover'], 'mounting works in its own mount namespace');
     assert.deepEqual(mountsBelow('/sys'), before);
     await end();
   });
@@ -102,13 +102,14 @@ for (const handler of ['crun', 'runc']) {
       assert.equal(limits, `${64 << 20}\n30\n1\n0::/`);
       const attempts = {
         'lift a limit': 'cd /sys/fs/cgroup; mount -o remount,bind,rw .; echo max > memory.max || echo max > pids.max',
-        'lift a limit by a mount of its own':
+        'lift a limit by its own mount':
           'mkdir -p /c; mount -t cgroup2 c /c && cd /c && { echo max > memory.max || echo max > pids.max; }',
         'leave the cgroup': 'cd /sys/fs/cgroup; mount -o remount,bind,rw .; echo $$ > ../cgroup.procs',
         'end others':
           'for f in $(find / -xdev -name cgroup.kill | grep -v ^/sys/fs/cgroup/); do echo 1 > $f && exit; done; false',
-        'open a device that it was not given': 'head -c 1 /volume/kmsg',
-        'have more processes': 'for i in $(seq 40); do sleep 30 & done; [ $(cat /sys/fs/cgroup/pids.current) -gt 30 ]',
+        'open a device that is not allowed': 'head -c 1 /volume/kmsg',
+        'exceed the limit of processes':
+          'for i in $(seq 40); do sleep 30 & done; [ $(cat /sys/fs/cgroup/pids.current) -gt 30 ]',
       };
       assert.deepEqual(await worked(attempts), []);
       const tree = join('/sys/fs/cgroup', place.options.cgroupParent, containerId);
@@ -118,11 +119,11 @@ for (const handler of ['crun', 'runc']) {
     }
   });
 
-  test(`with ${handler} a container does what the default AppArmor profile denies`, async () => {
+  test(`with ${handler} a container does something that the default AppArmor profile denies`, async () => {
     const namespaces = { pid: NamespaceMode.NODE };
     const free = { handler, namespaces, security: { ...everything, apparmor: { profileType: UNCONFINED } } };
     const unconfined = await start(`unconfined-${handler}`, free);
-    // Ubuntu 24.04 and Debian 13 give the OCI runtimes, and so what they start, names that confine nothing.
+    // Ubuntu 24.04 and Debian 13 have profiles for OCI runtimes, and so for their children, that do not confine anything
     assert.match(await unconfined.run('cat /proc/self/attr/current'), /^unconfined$|^(crun|runc) \(unconfined\)$/);
     assert.deepEqual(await unconfined.worked(DENIED_BY_PROFILE), Object.keys(DENIED_BY_PROFILE));
     await unconfined.end();
@@ -130,14 +131,18 @@ for (const handler of ['crun', 'runc']) {
       const name = `confined-${handler}-${apparmor === undefined ? 'silent' : 'asked'}`;
       const request = { handler, namespaces, security: { ...everything, apparmor } };
       const { run, worked, end } = await start(name, request);
-      assert.equal(await run('cat /proc/self/attr/current'), 'podwright-default (enforce)', 'commands have it, too');
+      assert.equal(
+        await run('cat /proc/self/attr/current'),
+        'podwright-default (enforce)',
+        'commands have the profile too',
+      );
       assert.deepEqual(await worked(DENIED_BY_PROFILE), []);
       await end();
     }
   });
 }
 
-test('a client takes processes of the host into a container, or ends them, by files of cgroup v2', async () => {
+test('a client moves processes of the host into a container, or kills them, by files of cgroup v2', async () => {
   for (const key of ['cgroup.procs', 'cgroup.threads', 'cgroup.kill', 'cgroup.freeze', 'cgroup.type']) {
     const call = create(`unified-${key.slice(7)}`, { handler: 'crun', resources: { unified: { [key]: '1' } } });
     await assert.rejects(call, { code: 'invalid_argument', message: new RegExp(`unified: "${key}"`) });
@@ -145,7 +150,7 @@ test('a client takes processes of the host into a container, or ends them, by fi
   assert.equal(readFileSync('/proc/1/cgroup', 'utf8'), '0::/init.scope\n');
 });
 
-test('one process of a container outlives the others when memory runs out', async () => {
+test('a process of a container survives the OOM kill of the others', async () => {
   const script = 'sleep 1000 & x=a; while :; do x=$x$x; done';
   const resources = { memoryLimitInBytes: 32n << 20n, unified: { 'memory.oom.group': '1' } };
   const { containerId } = await create('hungry', { handler: 'crun', resources, script });
@@ -155,7 +160,7 @@ test('one process of a container outlives the others when memory runs out', asyn
   assert.equal(status?.reason, 'OOMKilled');
 });
 
-test('a container runs without the AppArmor profile that it names', async () => {
+test('a container runs without its requested AppArmor profile', async () => {
   for (const localhostRef of ['no-such-profile', 'podwright-defaul', 'unconfined']) {
     const { containerId } = await create(`missing-${localhostRef}`, {
       ...{ handler: 'crun', security: { apparmor: { profileType: LOCALHOST, localhostRef } } },

@@ -1,4 +1,4 @@
-/** What `make bench` leaves on a host with systemd, which has delegated a part of the cgroup tree to each of its daemons. */
+/** `make bench` leaves no units behind on a host with systemd, where each of its daemons has a delegated cgroup. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { leaveNothing } from '../../bench/leave-nothing.ts';
 import { BRIDGE } from '../../bench/sides.ts';
 import { unitsWith } from './systemd.fixture.ts';
 
-test('the units of the bench end with it', async () => {
+test('the units of the bench are stopped with it', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-bench-'));
   const unit = delegatedUnit(`/${BRIDGE}1`);
   await delegateCgroup(await discoverCgroups(), unit, silentLogger);

@@ -1,4 +1,4 @@
-/** A node on a host with systemd finds its driver itself, and has its pods in one delegated unit. */
+/** A node on a host with systemd detects the cgroup driver, and has its pods in one delegated unit. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
@@ -33,15 +33,12 @@ spec:
     resources: {limits: {memory: 64Mi, cpu: 500m}}
 `;
 
-test('pods are in the delegated unit, with their limits, through a kill -9 of the node and reloads of systemd', async (context) => {
+test('pods stay in the delegated unit, with their limits, over a kill -9 of the node and reloads of systemd', async (context) => {
   const { place, unit, isClean } = makePlace(context, 40);
   await place.ok('doctor');
-  assert.ok(
-    !existsSync(`/sys/fs/cgroup${place.scope.cgroupParent}`),
-    'what is tried before there is a node leaves nothing',
-  );
+  assert.ok(!existsSync(`/sys/fs/cgroup${place.scope.cgroupParent}`), 'commands without a node leave nothing behind');
   await place.loadImage();
-  assert.ok(isClean(), 'a node that was only started for a command leaves nothing');
+  assert.ok(isClean(), 'a node that was started only for a command leaves nothing behind');
   assert.match(await place.ok('doctor'), /^ok +cgroup driver +systemd: systemd is the init process/m);
   const daemon = await place.startDaemon('node');
   const jobs = countJobs();
@@ -52,7 +49,7 @@ test('pods are in the delegated unit, with their limits, through a kill -9 of th
   assert.deepEqual(limits(), [String(64 << 20), '50000 100000', '4096']);
   const pids = pidsBelow(cgroup);
   assert.equal(pids.length, 1);
-  assert.equal(countJobs(), jobs, 'systemd has nothing to do for a pod');
+  assert.equal(countJobs(), jobs, 'a pod needs no systemd jobs');
 
   daemon.child.kill('SIGKILL');
   await daemon.ended().catch(() => undefined);
@@ -61,17 +58,17 @@ test('pods are in the delegated unit, with their limits, through a kill -9 of th
   reloadSystemd();
   await place.until(async () => (await place.pods())[0]?.status?.phase === 'Running');
   assert.deepEqual(limits(), [String(64 << 20), '50000 100000', '4096']);
-  assert.deepEqual(pidsBelow(cgroup), pids, 'the same process goes on');
+  assert.deepEqual(pidsBelow(cgroup), pids, 'the same process keeps running');
   await place.ok('delete', 'one');
   await place.until(() => !existsSync(`/sys/fs/cgroup${cgroup}`));
   again.child.kill('SIGTERM');
   await again.ended();
   const job = podManifest('job', 'echo all is well', '  restartPolicy: Never\n');
   await place.ok('run', '--once', place.file('job.yaml', job));
-  assert.ok(isClean(), 'nothing is left of a node without pods');
+  assert.ok(isClean(), 'a node without pods leaves nothing behind');
 });
 
-test('the driver that is set is taken', async (context) => {
+test('a configured driver is used', async (context) => {
   const { place, isClean } = makePlace(context, 41);
   await place.loadImage();
   const daemon = await place.startDaemon('--cgroup-driver', 'cgroupfs', 'node');
@@ -84,7 +81,7 @@ test('the driver that is set is taken', async (context) => {
   await daemon.ended();
 });
 
-test('a kubelet of its own makes a slice a pod where its runtime says systemd', async (context) => {
+test('a separate kubelet creates a slice for each pod if its runtime reports the systemd driver', async (context) => {
   const { place, unit } = makePlace(context, 42);
   await place.loadImage();
   const runtime = place.start('runtime');

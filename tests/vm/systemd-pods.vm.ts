@@ -1,4 +1,4 @@
-/** The kubelet's slices of pods and of their classes, as a real systemd has them. */
+/** The kubelet's slices of pods and of QoS classes, with a real systemd. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,15 +58,15 @@ test('slices have the limits of pods, classes and the node, also after systemd w
   check(pods.parentFor(burst), { 'cpu.max': 'max 100000', 'memory.max': 'max', 'memory.low': `${64 << 20}` });
 });
 
-test('the slice of a pod that is gone is ended, with what runs in it', async (context) => {
+test('the slice of a removed pod is stopped, with its processes', async (context) => {
   const pods = await open();
   context.after(() => pods.close());
-  const gone = podOf('5-6', {});
-  await pods.ensure(gone);
+  const removed = podOf('5-6', {});
+  await pods.ensure(removed);
   const sleeper = spawn('sleep', ['600'], { stdio: 'ignore' });
   context.after(() => sleeper.kill('SIGKILL'));
   const ended = once(sleeper, 'exit');
-  writeFileSync(`/sys/fs/cgroup${pods.parentFor(gone)}/cgroup.procs`, String(sleeper.pid));
+  writeFileSync(`/sys/fs/cgroup${pods.parentFor(removed)}/cgroup.procs`, String(sleeper.pid));
   await pods.removeOrphans(new Set(['1-2']));
   await ended;
   assert.deepEqual(unitsWith('pod5_6'), []);
@@ -74,12 +74,12 @@ test('the slice of a pod that is gone is ended, with what runs in it', async (co
   assert.deepEqual(unitsWith('pod3_4'), []);
 });
 
-test('a slice of the host gets what is kept back for it', async () => {
+test('a reserved slice of the host gets the reserved limits', async () => {
   const before = readFileSync('/sys/fs/cgroup/system.slice/memory.max', 'utf8').trim();
   const host = { hierarchy, driver: 'systemd' } as const;
   await limitReservedCgroup(host, '/system.slice', { cpuShares: 512 });
   assert.equal(readCgroup('/system.slice', 'cpu.weight'), '20');
   assert.equal(readCgroup('/system.slice', 'memory.max'), before);
   await limitReservedCgroup(host, '/system.slice', { cpuShares: 2597 });
-  await assert.rejects(limitReservedCgroup(host, '/nobody.slice', {}), /there is no cgroup/);
+  await assert.rejects(limitReservedCgroup(host, '/missing.slice', {}), /there is no cgroup/);
 });

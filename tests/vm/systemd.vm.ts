@@ -1,6 +1,6 @@
 /**
- * Pods on a host whose cgroups systemd manages: run.sh has a guest with a real one. Slices are made as upstream's kubelet makes
- * them; without a slice, pods are in what systemd has delegated.
+ * Pods on a host whose cgroups systemd manages: run.sh has a guest with a real one. Slices are created as upstream's kubelet creates
+ * them; pods without a slice are in a delegated unit.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -31,7 +31,11 @@ let runtime: RuntimeUnderTest;
 before(async () => {
   const cgroups = await discoverCgroups();
   assert.equal(await delegateCgroup(cgroups, unit, silentLogger), options.cgroupParent);
-  assert.equal(await delegateCgroup(cgroups, unit, silentLogger), options.cgroupParent, 'a restart finds it');
+  assert.equal(
+    await delegateCgroup(cgroups, unit, silentLogger),
+    options.cgroupParent,
+    'a restart finds the delegated unit',
+  );
   runtime = new RuntimeUnderTest(place);
   await runtime.start(options);
 });
@@ -50,7 +54,7 @@ const LIMITS = {
   unified: { 'pids.max': '40', 'memory.oom.group': '1' },
 };
 
-/** A running container of a pod of its own, below `cgroupParent`. */
+/** Starts a container of its own pod, below `cgroupParent`. */
 async function start(name: string, handler: string, cgroupParent: string, script = 'exec sleep 1000') {
   const { cri, image } = runtime;
   const pod = podOf(place, name);
@@ -79,7 +83,7 @@ async function removed(podSandboxId: string, containerId: string): Promise<void>
   assert.deepEqual(unitsWith(containerId), []);
 }
 
-test('a kubelet is told to use the systemd driver', async () => {
+test('RuntimeConfig reports the systemd driver', async () => {
   const { linux } = await runtime.cri.runtime.runtimeConfig({});
   assert.equal(linux?.cgroupDriver, CgroupDriver.SYSTEMD);
 });
@@ -100,7 +104,7 @@ for (const handler of ['runc', 'crun', 'shimmed']) {
     assert.deepEqual(unitsWith(containerId), [`podwright-${containerId}.scope`]);
     assert.ok((await memoryOf(containerId))!.usageBytes!.value > 0n);
     const { stats } = await runtime.cri.runtime.podSandboxStats({ podSandboxId });
-    assert.ok(stats!.linux!.memory!.usageBytes!.value > 0n, 'of the slice');
+    assert.ok(stats!.linux!.memory!.usageBytes!.value > 0n, 'the usage of the slice');
 
     const linux = { ...LIMITS, memoryLimitInBytes: 48n << 20n, cpuQuota: 20_000n, unified: {} };
     await runtime.cri.runtime.updateContainerResources({ containerId, linux });
@@ -116,12 +120,12 @@ for (const handler of ['runc', 'crun', 'shimmed']) {
     assert.deepEqual(await messagesDuring(() => exec(containerId)), [], 'exec does not go through D-Bus');
     await removed(podSandboxId, containerId);
     assert.ok(!existsSync(join('/sys/fs/cgroup', scope)));
-    assert.ok(existsSync(join('/sys/fs/cgroup', slice)), "the slice is the kubelet's");
+    assert.ok(existsSync(join('/sys/fs/cgroup', slice)), "the slice stays, because it is the kubelet's");
   });
 }
 
 for (const handler of ['runc', 'crun']) {
-  test(`with ${handler} a container in a slice that runs out of memory is said to have`, async () => {
+  test(`with ${handler} a container in a slice that runs out of memory has the reason OOMKilled`, async () => {
     const slice = makePodSlice(`2_${handler}`);
     for (let round = 0; round < 5; round++) {
       const script = 'x=a; while :; do x=$x$x; done';
@@ -133,7 +137,7 @@ for (const handler of ['runc', 'crun']) {
     }
   });
 
-  test(`with ${handler} all of a container in a slice ends when a command in it takes its memory, also after a reload`, async () => {
+  test(`with ${handler} all processes of a container in a slice are killed when a command exceeds its memory limit, also after a reload`, async () => {
     const slice = makePodSlice(`3_${handler}`);
     const { podSandboxId, containerId } = await start(`together-${handler}`, handler, slice);
     reloadSystemd();
@@ -145,7 +149,7 @@ for (const handler of ['runc', 'crun']) {
     await removed(podSandboxId, containerId);
   });
 
-  test(`with ${handler} a pod without a slice costs systemd nothing`, async () => {
+  test(`with ${handler} a pod without a slice causes no work for systemd`, async () => {
     const { cgroupParent } = options;
     mkdirSync(join('/sys/fs/cgroup', cgroupParent, 'kubepods'), { recursive: true });
     for (const parent of ['', `${cgroupParent}/kubepods/pod1`]) {
@@ -164,14 +168,14 @@ for (const handler of ['runc', 'crun']) {
     }
   });
 
-  test(`with ${handler} the limits of a pod without a slice outlive reloads, and pods the end of the unit`, async () => {
+  test(`with ${handler} the limits of a pod without a slice outlive reloads, and pods outlive the unit`, async () => {
     const { podSandboxId, containerId, pid } = await start(`reload-${handler}`, handler, '');
     const cgroup = cgroupOf(pid);
     reloadSystemd();
     stopUnits(unit);
     reloadSystemd();
     const again = await delegateCgroup(await discoverCgroups(), unit, silentLogger);
-    assert.equal(again, options.cgroupParent, 'a node that starts now has its pods where they are');
+    assert.equal(again, options.cgroupParent, 'a node that starts now uses the same parent cgroup');
     assert.deepEqual(limitsIn(cgroup), [String(64 << 20), '50000 100000', '40', '1']);
     await exec(containerId);
     await removed(podSandboxId, containerId);

@@ -1,6 +1,6 @@
 /**
- * File names that containers and archives may give: not UTF-8, with line feeds, of 255 bytes, deeper than any path. Every part of
- * Podwright that walks such a tree has a row here. Needs root.
+ * Unusual file names of containers and archives: not UTF-8, with line feeds, of 255 bytes, deeper than PATH_MAX. Every part of Podwright
+ * that walks such trees has a row here. Needs root.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -25,15 +25,15 @@ import { giveToGroup } from '../../packages/volumes/src/volumes/volume-ownership
 const GROUP = 3000;
 const { signal } = new AbortController();
 
-/** What is compared of a copy: kind, permissions, size, target and path. */
+/** Facts of a copy that are compared: kind, permissions, size, target and path. */
 const FACTS = '%y %m %s %l %p';
 
 type Row = {
-  /** What the walk does, as the end of a sentence. */
+  /** The operation, as the end of a sentence. */
   what: string;
-  /** Also for a tree deeper than any path. */
+  /** Whether it works for trees deeper than PATH_MAX. */
   deep: boolean;
-  /** `tree` exists; `other` does not, and is for what the walk makes. */
+  /** `tree` exists; `other` is a path for output, which does not exist. */
   walk: (tree: string, other: string) => Promise<void>;
 };
 
@@ -74,7 +74,7 @@ const ROWS: Row[] = [
   { what: 'is measured as a volume', deep: true, walk: async (tree) => assertUse(tree, await treeUse(tree)) },
   {
     what: 'is measured as a layer of Docker',
-    deep: false, // the rest is left out
+    deep: false, // deeper files are not counted
     walk: async (tree) => assert.equal((await measureDockerLayer(tree)).inodes, found(tree, '%p').length),
   },
   {
@@ -122,7 +122,7 @@ const ROWS: Row[] = [
   },
   {
     what: 'is unpacked as a layer',
-    deep: false, // names in layers have 4096 bytes at most
+    deep: false, // names in layers have at most 4096 bytes
     walk: async (tree, other) => {
       execFileSync('tar', ['--create', '--file', `${other}.tar`, '--directory', tree, '.']);
       mkdirSync(other);
@@ -150,7 +150,7 @@ describe('a tree', () => {
   for (const { what, deep, walk } of ROWS)
     for (const [which, make] of [
       ['with odd file names', makeOddTree],
-      ...(deep ? [['deeper than any path', makeDeepTree] as const] : []),
+      ...(deep ? [['deeper than PATH_MAX', makeDeepTree] as const] : []),
     ] as const)
       test(`${which} ${what}`, async (t) => {
         const scratch = mkdtempSync('/tmp/podwright-names-');

@@ -1,4 +1,4 @@
-/** Volumes, environment and hosts file as a real container sees them, on Debian's containerd. Needs root. */
+/** Volumes, environment and hosts file in a real container, on Debian's containerd. Needs root. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ spec:
     - {name: all, mountPath: /all}
 `;
 
-test('a container sees its volumes, its environment and its hosts, and nothing is left of them', async (context) => {
+test('a container has its volumes, its environment and its hosts file, and nothing of them is left', async (context) => {
   const kubelet = await start(context);
   const script = [
     'echo "$1"; echo $TOKEN $C_page',
@@ -97,13 +97,13 @@ test('a container sees its volumes, its environment and its hosts, and nothing i
   ]);
   assert.equal(pod.status?.containerStatuses?.[0]?.state.terminated?.message?.trim(), 'bye');
   await kubelet.remove('p.yaml');
-  await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('the pod is removed', () => kubelet.handle.pods().length === 0);
   const pods = join(kubelet.options.rootDir, 'pods');
   assert.deepEqual(await readdir(pods), []);
   assert.deepEqual(await new ProgramMounter().mountsBelow(pods), []);
 });
 
-test('a running container sees a ConfigMap change, and is not restarted for it', async (context) => {
+test('a changed ConfigMap is visible in a running container without a restart', async (context) => {
   const kubelet = await start(context);
   const script = 'cat /conf/page; echo; until grep -q new /conf/page; do sleep 0.05; done; cat /conf/page; echo';
   await kubelet.apply('p.yaml', podText(script));
@@ -116,7 +116,7 @@ test('a running container sees a ConfigMap change, and is not restarted for it',
   assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 
-test('a pod whose ConfigMap is missing waits and says so, and starts when it comes', async (context) => {
+test('a pod with a missing ConfigMap waits with an event, and starts once it exists', async (context) => {
   const kubelet = await start(context);
   await kubelet.apply('p.yaml', podText('echo ok'));
   const reported = () =>
@@ -132,7 +132,7 @@ test('a pod whose ConfigMap is missing waits and says so, and starts when it com
   await kubelet.pod('p', ({ status }) => status?.phase === 'Succeeded');
 });
 
-test('a pod that fills an emptyDir beyond its limit is evicted, and says why', async (context) => {
+test('a pod that exceeds the limit of an emptyDir is evicted with the reason', async (context) => {
   const kubelet = await start(context);
   const manifest = (name: string, sizeLimit: string) => `
 apiVersion: v1

@@ -84,7 +84,7 @@ const subPathRequest = (volumePath: string, subPath: string) => ({
   index: 0,
 });
 
-test('an emptyDir is writable for all, stays over a restart, and goes with the pod', async (context) => {
+test('an emptyDir is writable for all users, persists over a restart, and is removed with the pod', async (context) => {
   const { manager, newManager, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
   const path = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -95,7 +95,7 @@ test('an emptyDir is writable for all, stays over a restart, and goes with the p
   const again = newManager();
   await again.mountForPod(pod, signal);
   assert.equal(await readFile(join(path, 'file'), 'utf8'), 'x');
-  assert.equal((await stat(path)).mode & 0o7777, 0o700, 'what a container changed stays');
+  assert.equal((await stat(path)).mode & 0o7777, 0o700, 'changes of a container stay');
   await again.unmountForPod('p');
   await assert.rejects(access(path));
   assert.deepEqual([...again.pathsOf('p')], []);
@@ -113,7 +113,7 @@ test('an emptyDir in memory is a tmpfs of its size, mounted once', async (contex
   assert.deepEqual(await mounter.mountsBelow(directories.pod('p')), []);
 });
 
-test('a Secret is only in memory, a ConfigMap follows its object', async (context) => {
+test('a Secret is stored only in memory, and a ConfigMap follows its object', async (context) => {
   const { manager, objects } = await setUp(context);
   const pod = podWith([
     { name: 'secret', secret: { secretName: 's', defaultMode: 0o400 } },
@@ -129,7 +129,7 @@ test('a Secret is only in memory, a ConfigMap follows its object', async (contex
   assert.equal(await readFile(join(paths.get('conf')!, 'page'), 'utf8'), 'changed');
 });
 
-test('every volume that is not available is named, and the next try succeeds', async (context) => {
+test('all unavailable volumes are reported, and the next attempt succeeds', async (context) => {
   const { manager, objects } = await setUp(context);
   objects.replace([]);
   const pod = podWith([
@@ -153,7 +153,7 @@ test('every volume that is not available is named, and the next try succeeds', a
   assert.deepEqual([failures, complete], [[], true]);
 });
 
-test('a volume that no container uses is not made', async (context) => {
+test('a volume that no container uses is not created', async (context) => {
   const { manager, directories } = await setUp(context);
   const pod = podWith([
     { name: 'data', emptyDir: {} },
@@ -165,7 +165,7 @@ test('a volume that no container uses is not made', async (context) => {
   assert.deepEqual(await readdir(directories.volumes('p')), ['kubernetes.io~empty-dir']);
 });
 
-test('a volume that cannot be brought up to date any more stays as it was, over a restart as well', async (context) => {
+test('a volume that cannot be updated any more stays unchanged, also over a restart', async (context) => {
   const { manager, newManager, objects } = await setUp(context);
   const volumes: Volume[] = [
     { name: 'secret', secret: { secretName: 's' } },
@@ -181,7 +181,7 @@ test('a volume that cannot be brought up to date any more stays as it was, over 
   }
 });
 
-test('the fsGroup owns what the pod may write and can read what the node wrote', async (context) => {
+test('the fsGroup owns writable volumes and can read generated files', async (context) => {
   const { manager } = await setUp(context);
   const volumes: Volume[] = [
     { name: 'data', emptyDir: {} },
@@ -201,7 +201,7 @@ test('the fsGroup owns what the pod may write and can read what the node wrote',
   assert.deepEqual([gid, mode & 0o777], [4321, 0o440]);
 });
 
-test('a subPath shows a part of the volume, made if it is missing', async (context) => {
+test('a subPath mounts a part of the volume, which is created if missing', async (context) => {
   const { manager } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
   const volumePath = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -214,7 +214,7 @@ test('a subPath shows a part of the volume, made if it is missing', async (conte
     assert.equal((await stat(join(volumePath, made))).mode & 0o7777, 0o3777, 'set-group-ID and sticky bits as well');
   assert.equal(await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep'), signal), shown);
   const file = await manager.prepareSubPath(subPathRequest(volumePath, 'new/deep/file'), signal);
-  assert.equal(await readFile(file, 'utf8'), 'x', 'another path at the same place replaces the first');
+  assert.equal(await readFile(file, 'utf8'), 'x', 'another subPath for the same mount replaces the first');
   await manager.unmountForPod('p');
   await assert.rejects(access(shown));
 });
@@ -252,7 +252,7 @@ test('a subPath never leads out of its volume', async (context) => {
   assert.deepEqual(await readdir(join(volumePath, 'inner')), ['new']);
 });
 
-test('a directory that turns into a link to the host while it is being opened is never shown', async (context) => {
+test('a directory that is replaced by a link to the host while it is opened is never mounted', async (context) => {
   const { manager, scratch } = await setUp(context);
   const volumePath = (await manager.mountForPod(podWith([{ name: 'data', emptyDir: {} }]), signal)).paths.get('data')!;
   await mkdir(join(scratch, 'host'));
@@ -268,7 +268,7 @@ test('a directory that turns into a link to the host while it is being opened is
       await move('dir', 'away');
       await move('link', 'dir');
       await move('dir', 'link');
-      // in between a directory was made where none was
+      // the attempt may have created a directory in between
       await rmdir(join(volumePath, 'dir')).catch(() => undefined);
       await move('away', 'dir');
     }
@@ -280,10 +280,10 @@ test('a directory that turns into a link to the host while it is being opened is
   }
   stop = true;
   await attack;
-  assert.ok(shownOnce, 'the directory itself is shown');
+  assert.ok(shownOnce, 'the directory itself is mounted');
 });
 
-test('what is left of unknown pods is unmounted and removed, and nothing behind mounts', async (context) => {
+test('leftovers of unknown pods are unmounted and removed, and nothing behind mounts is deleted', async (context) => {
   const { manager, newManager, scratch, directories, mounter } = await setUp(context);
   const pod = podWith([
     { name: 'data', emptyDir: { medium: 'Memory' } },
@@ -302,7 +302,7 @@ test('what is left of unknown pods is unmounted and removed, and nothing behind 
   assert.equal(await readFile(join(scratch, 'precious/file'), 'utf8'), 'x');
 });
 
-test('a pod that comes back while what was left of it is removed finds a volume of its own', async (context) => {
+test('a pod that is added again while its leftovers are removed gets a new volume', async (context) => {
   const { manager } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: { medium: 'Memory' } }]);
   const before = (await manager.mountForPod(pod, signal)).paths.get('data')!;
@@ -319,7 +319,7 @@ test('a pod that comes back while what was left of it is removed finds a volume 
   assert.deepEqual(await readdir(path), ['another']);
 });
 
-test('a root directory behind a link is cleaned as well', async (context) => {
+test('a root directory behind a link is cleaned up too', async (context) => {
   const { scratch, mounter, objects, claims } = await setUp(context);
   await mkdir(join(scratch, 'real'));
   await symlink('real', join(scratch, 'linked'));
@@ -340,7 +340,7 @@ test('a root directory behind a link is cleaned as well', async (context) => {
 
 const HUGETLBFS_MAGIC = 0x958458f6;
 
-test('an emptyDir of huge pages has pages of the size that the pod asks for', async (context) => {
+test('an emptyDir of huge pages has the page size that the pod requests', async (context) => {
   const { manager, mounter } = await setUp(context);
   const volumes: Volume[] = [
     { name: 'any', emptyDir: { medium: 'HugePages' } },
@@ -369,14 +369,14 @@ const claimOf = (claimName: string, readOnly?: boolean): Volume[] => [
   { name: 'data', persistentVolumeClaim: { claimName, readOnly } },
 ];
 
-test('a claim for one pod alone keeps a second one waiting until the first is gone', async (context) => {
+test('a ReadWriteOncePod claim makes a second pod wait until the first is removed', async (context) => {
   const { manager, objects } = await setUp(context);
   const spec = { accessModes: ['ReadWriteOncePod' as const] };
   objects.replace([{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: metadata('alone'), spec }]);
   const first = podWith(claimOf('alone'));
   const second = { ...first, metadata: metadata('q') };
   assert.deepEqual((await manager.mountForPod(first, signal)).failures, []);
-  assert.deepEqual((await manager.mountForPod(first, signal)).failures, [], 'not in its own way');
+  assert.deepEqual((await manager.mountForPod(first, signal)).failures, [], 'the first pod can mount it again');
   assert.match(
     (await manager.mountForPod(second, signal)).failures[0]!.message,
     /ReadWriteOncePod .* in use by another pod$/,
@@ -385,7 +385,7 @@ test('a claim for one pod alone keeps a second one waiting until the first is go
   assert.deepEqual((await manager.mountForPod(second, signal)).failures, []);
 });
 
-test('a claim may have the longest name that there is', async (context) => {
+test('a claim may have a name of the maximum length', async (context) => {
   const { claims } = await setUp(context);
   const [namespace, name] = ['n'.repeat(63), 'c'.repeat(253)];
   const path = await claims.make(namespace!, name!);
@@ -421,7 +421,7 @@ test('a claim is a directory of the node that pods share and outlives them, unti
   assert.deepEqual(await readdir((await manager.mountForPod(first, signal)).paths.get('data')!), []);
 });
 
-test('the first pod to have a claim gives it to its fsGroup, as its change policy says', async (context) => {
+test('the first pod of a claim changes its group to the fsGroup, according to its change policy', async (context) => {
   const { manager, claims, scratch } = await setUp(context);
   const source = await claims.make('default', 'keep');
   await mkdir(join(source, 'sub'), { mode: 0o700 });
@@ -450,17 +450,17 @@ test('the first pod to have a claim gives it to its fsGroup, as its change polic
   const host = await stat(join(scratch, 'of-the-host'));
   assert.deepEqual([host.gid, host.mode & 0o7777], [0, 0o600], 'links are not followed');
   await manager.mountForPod(podOf('q', 5), signal);
-  assert.deepEqual(await owners(), given, 'another pod has it');
+  assert.deepEqual(await owners(), given, 'another pod uses the claim');
   for (const uid of ['p', 'q']) await manager.removeForPod(uid);
   await chown(join(source, 'sub'), 0, 0);
   await manager.mountForPod(podOf('p', 4321, 'OnRootMismatch'), signal);
-  assert.equal((await stat(join(source, 'sub'))).gid, 0, 'the root is as it should be');
+  assert.equal((await stat(join(source, 'sub'))).gid, 0, 'with OnRootMismatch a matching root means no change');
   await manager.removeForPod('p');
   await manager.mountForPod(podOf('p', 4321, 'Always'), signal);
   assert.equal((await stat(join(source, 'sub'))).gid, 4321);
 });
 
-test('a claim cannot be led elsewhere by its name', async (context) => {
+test("a claim's name cannot lead to another directory", async (context) => {
   const { claims } = await setUp(context);
   for (const name of ['..', '', 'a/b']) {
     await assert.rejects(claims.make('default', name), { code: 'invalid_argument' });
@@ -480,7 +480,7 @@ test('an nfs volume needs the helper of the host', async (context) => {
   await assert.rejects(access(directory), { code: 'ENOENT' });
 });
 
-test('volumes whose mounts are to reach containers are shared, and leave nothing', async (context) => {
+test('volumes with mount propagation are shared, and leave nothing behind', async (context) => {
   const { manager, mounter, directories } = await setUp(context);
   const pod = podWith([{ name: 'data', emptyDir: {} }]);
   pod.spec.containers[0]!.volumeMounts![0]!.mountPropagation = 'Bidirectional';

@@ -1,6 +1,6 @@
 /**
- * The cgroupfs driver on a host whose cgroup v2 tree systemd manages: what systemd does with its own units, and with the
- * controllers of the root cgroup, which it takes away when no unit needs them, leaves limits of containers as they are.
+ * The cgroupfs driver on a host whose cgroup v2 tree systemd manages: limits of containers stay unchanged when systemd changes its own
+ * units, and the controllers of the root cgroup, which it disables when no unit needs them.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ function limitsOf(containerId: string): Record<string, string> {
   return Object.fromEntries(Object.keys(LIMITS).map((name) => [name, read(name)]));
 }
 
-/** A unit that needs each controller, and then none that does; a reload and a new systemd look at the whole tree. */
+/** Starts and stops a unit that needs all controllers, and reloads and re-executes systemd, which then visits the whole tree. */
 async function stirSystemd(): Promise<void> {
   const needs = ['CPUWeight=50', 'AllowedCPUs=0', 'IOWeight=50', 'MemoryMax=1G', 'TasksMax=100'];
   await runChecked('systemd-run', ['--wait', ...needs.flatMap((need) => ['-p', need]), 'true']);
@@ -55,7 +55,7 @@ async function stirSystemd(): Promise<void> {
 }
 
 for (const handler of ['crun', 'runc'])
-  test(`limits of containers of ${handler} hold whatever systemd does, and so do those set and started afterwards`, async () => {
+  test(`limits of containers of ${handler} are not affected by systemd, nor are later limits and containers`, async () => {
     const { runtime: cri } = runtime.cri;
     const early = await start(`early-${handler}`, handler);
     assert.deepEqual(limitsOf(early.containerId), LIMITS);
