@@ -1,4 +1,4 @@
-/** What the names in an archive may do: move a tag, as with other tools, but never say that an image has another digest. */
+/** Names in an archive may move a tag, as with other tools, but must never assign another digest to an image. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const signal = AbortSignal.timeout(120_000);
 const fullName = 'io.containerd.image.name';
 const refName = 'org.opencontainers.image.ref.name';
 
-/** A pulled image of a registry that is trusted, and a layout of somebody else with another one. */
+/** Pulls an image of a trusted registry, and prepares a foreign layout with another image. */
 async function start(t: TestContext) {
   const { registry, room } = await openRoomWithRegistry(t);
   const good = addImage(registry, { tag: '1', layers: [makeLayer({ good: 'good' })] });
@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   return { registry, room, good, evil, repository, pull, load };
 }
 
-test('an image that an archive calls by the digest of another one is refused', async (t) => {
+test('an image that an archive names with the digest of another one is refused', async (t) => {
   const { room, good, repository, load } = await start(t);
   const pinned = `${repository}@${good.manifest.digest}`;
   for (const annotations of [{ [fullName]: pinned }, { [refName]: pinned }] as Record<string, string>[])
@@ -41,7 +41,7 @@ test('an image that an archive calls by the digest of another one is refused', a
   assert.equal(room.images.find(pinned), undefined);
 });
 
-test('a Docker archive, whose manifests are made here, names no digest', async (t) => {
+test('a Docker archive, whose manifests are generated, cannot name digests', async (t) => {
   const { room, good, repository } = await start(t);
   const path = join(room.root, 'archive.tar');
   const { data, diffId } = makeLayer({ evil: 'evil' }, 'tar');
@@ -53,14 +53,14 @@ test('a Docker archive, whose manifests are made here, names no digest', async (
   assert.equal(room.images.find(pinned)?.id, good.id);
 });
 
-test("an archive's own digest is a name, also beside a tag", async (t) => {
+test("an image's own digest is a valid name, also together with a tag", async (t) => {
   const { room, evil, repository, load } = await start(t);
   const own = `${repository}@${evil.manifest.digest}`;
   await load({ [fullName]: own });
   assert.equal(room.images.find(own)?.id, evil.id);
 });
 
-test('a tag of an archive moves, and what had it stays by its id and its digest', async (t) => {
+test('an archive moves a tag, and the previous image stays by its id and its digest', async (t) => {
   const { room, good, evil, repository, load } = await start(t);
   await load({ [fullName]: `${repository}:1` });
   assert.equal(room.images.find(`${repository}:1`)?.id, evil.id);
@@ -68,7 +68,7 @@ test('a tag of an archive moves, and what had it stays by its id and its digest'
   assert.deepEqual(room.images.find(good.id)?.repoTags, []);
 });
 
-test('content of another digest than the one that was asked for is no image', async (t) => {
+test('content with another digest than the requested one is refused', async (t) => {
   const { registry, room, good, repository, pull } = await start(t);
   await room.images.remove(good.id);
   const other = addImage(registry, { tag: 'other', layers: [makeLayer({ other: 'other' })] });
@@ -76,7 +76,7 @@ test('content of another digest than the one that was asked for is no image', as
   registry.manifests.set(good.manifest.digest, served);
   const pinned = `${repository}@${good.manifest.digest}`;
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
-  // the same when only GET tells, and when the header lies
+  // the same if only GET has the digest, and if the header is wrong
   registry.faults = [({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(405).end())];
   await rejects(pull(pinned), 'data_loss', /the content (is|has the digest) sha256:|instead of the/);
   registry.faults = [
@@ -91,7 +91,7 @@ test('content of another digest than the one that was asked for is no image', as
   assert.deepEqual(room.images.list(), []);
 });
 
-test('labels and annotations of an image change nothing on the node', async (t) => {
+test('labels and annotations of an image have no effect on the node', async (t) => {
   const { registry, room, repository, pull } = await start(t);
   const before = registry.requests.length;
   const labels = { 'io.containers.autoupdate': 'registry', 'org.opencontainers.image.ref.name': 'x.example/other:1' };

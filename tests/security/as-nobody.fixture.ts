@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** The host's user without any rights. */
+/** The host's unprivileged user nobody. */
 const NOBODY = 65_534;
 
-/** `args` are `$1`…; `uid` is nobody's unless another is given. */
+/** `args` are `$1`…; `uid` is by default that of the user nobody. */
 type ScriptOptions = { args?: string[]; input?: string; uid?: number };
 
-/** What a shell script prints that nobody runs on the host. Its exit code does not matter. */
+/** The output of a shell script that the user nobody runs on the host. Its exit code is ignored. */
 export function asNobody(script: string, { args = [], input = '', uid = NOBODY }: ScriptOptions = {}): string {
   const { error, stdout, stderr } = spawnSync('/bin/sh', ['-c', script, 'sh', ...args], {
     ...{ uid, gid: uid, cwd: '/', input, encoding: 'utf8', maxBuffer: 64 << 20, timeout: 60_000 },
@@ -27,7 +27,7 @@ while IFS= read -r path; do
   fi
 done; :`;
 
-/** What nobody can do with these paths. Paths are found by somebody else: ids of containers are in command lines. */
+/** Accesses that the user nobody has to these paths. Local users can find paths, because ids of containers are in command lines. */
 export function opportunitiesOfNobody(paths: string[]): string[] {
   const found = asNobody(WALK, { input: paths.map((path) => `${path}\n`).join('') });
   return found.split('\n').filter((line) => line !== '');

@@ -11,23 +11,23 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { LayoutDirectory } from '../images/layout-directory.ts';
 import { packLayer } from '../images/made-image.ts';
 
-/** Fields of a message, not a whole message. */
+/** Fields of a message, without its type name. */
 type Fields<T> = Omit<Exclude<T, { readonly $typeName: string }>, '$typeName'>;
 type PodInit = Fields<MessageInitShape<typeof PodSandboxConfigSchema>>;
 type ContainerInit = Fields<MessageInitShape<typeof ContainerConfigSchema>>;
 
-/** The OCI runtimes that users have; each is the handler of its name. */
+/** The common OCI runtimes; each has a handler with its name. */
 export const OCI_RUNTIMES = ['crun', 'runc'] as const;
 
-/** A container of an attack: a shell script, and what else it asks for. */
+/** A container of an attack: a shell script, and further configuration. */
 type AttackingContainer = { script: string } & Omit<ContainerInit, 'metadata'>;
 
-/** How a container ended, and what it wrote. */
+/** The exit code and the output of a container. */
 type Outcome = { exitCode: number; out: string; err: string };
 
 type Pod = { podSandboxId: string; config: PodInit & { logDirectory: string } };
 
-/** A runtime with pods of an attacker, whose images and containers are as hostile as the test makes them. */
+/** A runtime with pods, images and containers of an attacker. */
 export class AttackedRuntime {
   readonly runtime = new RuntimeUnderTest();
   readonly #images: string[] = [];
@@ -43,10 +43,10 @@ export class AttackedRuntime {
     const { items } = await this.runtime.cri.runtime.listPodSandbox({});
     for (const { id } of items) await this.remove(id);
     for (const image of this.#images) await this.runtime.cri.image.removeImage({ image: { image } });
-    assert.deepEqual(await this.runtime.end(), [], 'nothing is left on the host');
+    assert.deepEqual(await this.runtime.end(), [], 'the runtime leaves nothing on the host');
   }
 
-  /** Loads busybox with another layer and other values in its configuration's `config`. */
+  /** Loads a busybox image with an additional layer and other values in its configuration's `config`. */
   async image(tag: string, entries: FixtureEntry[], config: Record<string, unknown> = {}): Promise<string> {
     const path = join(this.runtime.place.directory, 'image', tag);
     const name = `localhost/attack/${tag}:1`;
@@ -66,7 +66,7 @@ export class AttackedRuntime {
     return name;
   }
 
-  /** Runs a sandbox; `handler` is the name of an OCI runtime, '' the default one. */
+  /** Runs a sandbox; `handler` is the name of an OCI runtime, '' means the default one. */
   async pod(name: string, { handler = '', ...more }: Partial<PodInit> & { handler?: string } = {}): Promise<Pod> {
     const config = { ...podOf(this.runtime.place, name), ...more };
     const { podSandboxId } = await this.runtime.cri.runtime.runPodSandbox({ config, runtimeHandler: handler });
@@ -86,7 +86,7 @@ export class AttackedRuntime {
     return { containerId, log: join(pod.config.logDirectory, `${name}.log`) };
   }
 
-  /** Starts a container that goes on. */
+  /** Starts a container that keeps running. */
   async begin(pod: Pod, container: AttackingContainer): Promise<string> {
     const { containerId } = await this.create(pod, container);
     await this.runtime.cri.runtime.startContainer({ containerId });
@@ -103,7 +103,7 @@ export class AttackedRuntime {
     return { exitCode: status!.exitCode, out: out.toString(), err: err.toString() };
   }
 
-  /** The first process of a container, as the host numbers it. */
+  /** The host's id of a container's first process. */
   async pidOf(containerId: string): Promise<number> {
     const { info } = await this.runtime.cri.runtime.containerStatus({ containerId, verbose: true });
     return (JSON.parse(info.info!) as { pid: number }).pid;

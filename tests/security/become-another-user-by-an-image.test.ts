@@ -1,6 +1,6 @@
 /**
- * An image names a user that overflows to root (CVE-2024-40635), or has something else in the place of its file of users, which the
- * runtime reads: a link to the host's (CVE-2024-9676), a pipe, a device, a loop.
+ * An image names a user id that overflows to root (CVE-2024-40635), or replaces its /etc/passwd, which the runtime reads: with a link to
+ * the host's (CVE-2024-9676), a pipe, a device, a loop of links.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,11 +21,11 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** What a container of this image, and of this user if one is asked for, prints of itself. */
-async function identityIn(image: string, asked: { runAsUser?: { value: bigint }; runAsUsername?: string } = {}) {
+/** The ids that a container of this image prints, with this user if one is requested. */
+async function identityIn(image: string, requested: { runAsUser?: { value: bigint }; runAsUsername?: string } = {}) {
   const pod = await attacked.pod('user');
   try {
-    const linux = { securityContext: asked };
+    const linux = { securityContext: requested };
     return (await attacked.run(pod, { image: { image }, script: 'id -u; id -g', linux })).out;
   } finally {
     await attacked.remove(pod.podSandboxId);
@@ -41,7 +41,7 @@ const places: [string, FixtureEntry[]][] = [
   ['a loop', [symlink('etc/passwd', 'passwd')]],
   ['a pipe', passwd('6')],
   ['/dev/zero', passwd('3', { device: [1, 5] })],
-  ['a device that nobody has', passwd('3', { device: [240, 250] })],
+  ['a device that does not exist', passwd('3', { device: [240, 250] })],
   ['a directory', [{ name: 'etc/.wh.passwd', flag: '0' }, directory('etc/passwd')]],
 ];
 
@@ -54,7 +54,7 @@ for (const [index, [what, entries]] of places.entries()) {
   });
 }
 
-test('what is no file is not opened: opening a device can act on the host', async () => {
+test('a device is not opened, because opening alone can act on the host', async () => {
   const image = await attacked.image('device', passwd('3', { device: [240, 250] }), { User: '1000' });
   await assert.rejects(identityIn(image), { code: 'invalid_argument', message: /it is not a file/ });
 });
@@ -65,7 +65,7 @@ for (const user of ['4294967296', '2147483648', '4294967295', '1000:4294967296',
     await assert.rejects(identityIn(image), { code: 'invalid_argument' });
   });
 
-test('users out of range that a pod asks for are refused, and the largest one is itself', async () => {
+test('requested user ids out of range are refused, and the largest valid one is used', async () => {
   const { image } = attacked.runtime;
   for (const value of [4294967296n, 2147483648n, -1n])
     await assert.rejects(identityIn(image, { runAsUser: { value } }), { code: 'invalid_argument' }, String(value));

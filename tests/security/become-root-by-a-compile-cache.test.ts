@@ -1,6 +1,6 @@
 /**
- * A local user puts compiled code into /tmp/node-compile-cache, from where npm, npx and tsc run it whoever owns it, and waits for
- * root to set a checkout up. TMPDIR stands for /tmp, which others share.
+ * A local user writes compiled code into /tmp/node-compile-cache, from where npm, npx and tsc run it regardless of its owner, and waits
+ * until root sets up a checkout. TMPDIR simulates the shared /tmp.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -30,13 +30,13 @@ const honest = `require('node:fs').writeFileSync(${JSON.stringify(path('ran'))},
 const evil = `require('node:fs').writeFileSync(${JSON.stringify(path('PWNED'))}, '');`;
 const padded = (code: string) => `${code}//${'x'.repeat(200 - code.length)}`;
 
-/** What npm's cli.js and tsc do: enable the cache, then load the rest. */
+/** A program that enables the cache and then loads its code, as npm's cli.js and tsc do. */
 const program = `#!/usr/bin/env node
 require('node:module').enableCompileCache();
 require(${JSON.stringify(path('rest.cjs'))});
 `;
 
-/** Code that was compiled from other source, under the checksum of the real one. */
+/** Forges a cache entry: code that was compiled from other source, with the checksum of the real one. */
 function forge(): void {
   const cache = path('tmp', 'node-compile-cache');
   writeFileSync(path('rest.cjs'), padded(evil));
@@ -54,7 +54,7 @@ function forge(): void {
   }
 }
 
-/** Calls a program with the shared directory in place of /tmp. Its exit code counts for nothing: the programs are stand-ins. */
+/** Runs a program with the shared directory in place of /tmp. The exit code is ignored, because the programs are fakes. */
 function call(command: string, ...args: string[]): void {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   const PATH = `${path('checkout/.node/bin')}:${process.env.PATH}`;
@@ -66,7 +66,7 @@ before(() => {
     mkdirSync(path(name), { recursive: true });
   cpSync(join(checkout, 'scripts'), path('checkout/scripts'), { recursive: true });
   for (const name of ['Makefile', 'package-lock.json']) copyFileSync(join(checkout, name), path('checkout', name));
-  writeFileSync(path('checkout/dist/podwright.js'), ''); // newer than every source: nothing is built
+  writeFileSync(path('checkout/dist/podwright.js'), ''); // newer than all sources, so that nothing is built
   symlinkSync(process.execPath, path('checkout/.node/bin/node'));
   for (const name of ['npm', 'npx', 'crun', 'conmon', 'catatonit', 'busybox']) {
     writeFileSync(path('checkout/.node/bin', name), program);
@@ -74,7 +74,7 @@ before(() => {
   }
 });
 
-test('compiled code that another user forged is run by programs that are not told otherwise', () => {
+test('the attack works on programs without a protected cache', () => {
   forge();
   call('npm', '--version');
   assert.ok(existsSync(path('PWNED')), 'the forgery itself works');

@@ -1,6 +1,6 @@
 /**
- * A local user wants to become root through files that containers make: setuid programs, device nodes, shared memory
- * (CVE-2021-41103, CVE-2021-41091). The paths are known to everybody: ids are in the command lines of monitors.
+ * A local user tries to become root through files that containers create: setuid programs, device nodes, shared memory
+ * (CVE-2021-41103, CVE-2021-41091). The paths are known, because ids are in the command lines of monitors.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
@@ -20,7 +20,7 @@ before(async () => {
   await runtime.start();
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 const PREPARE = `
@@ -52,14 +52,14 @@ async function start(name: string, linux?: object) {
   return { podSandboxId, containerId, end };
 }
 
-/** What the container has made, by its paths on the host. */
+/** Paths on the host of files that the container has created. */
 function madeBy({ podSandboxId, containerId }: { podSandboxId: string; containerId: string }): string[] {
   const rootfs = join(state, 'containers', containerId, 'rootfs');
   const volume = join(root, 'containers', containerId, 'volume-0');
   return [join(rootfs, 'rs'), join(volume, 'rs'), join(volume, 'file'), join(state, 'sandboxes', podSandboxId, 'shm')];
 }
 
-test('nobody on the host reaches what a container makes', async () => {
+test('other users of the host cannot reach files that a container creates', async () => {
   const made = await start('plain');
   const paths = madeBy(made);
   assert.equal(statSync(paths[0]!).mode & 0o7777, 0o4755, 'the program is setuid to root');
@@ -70,7 +70,7 @@ test('nobody on the host reaches what a container makes', async () => {
   await made.end();
 });
 
-test('nobody on the host reaches what a container with users of its own makes, its own root does', async () => {
+test('other users of the host cannot reach files of a container with a user namespace, only its own root can', async () => {
   const mapping = [{ containerId: 0, hostId: 300_000, length: 65_536 }];
   const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
   const namespaceOptions = { pid: NamespaceMode.CONTAINER, usernsOptions };

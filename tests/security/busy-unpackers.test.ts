@@ -1,4 +1,4 @@
-/** Small layers that are to keep an unpacker busy for hours, or to take its memory: each is done or refused within seconds. */
+/** Small layers that would keep an unpacker busy for hours, or exhaust its memory: each is unpacked or refused within seconds. */
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { Scratch } from '../unpack/scratch.ts';
 const unpacker = new LayerUnpacker({ system: loadSystem() });
 after(() => unpacker[Symbol.asyncDispose]());
 
-/** Each of the layers below takes less than a second, and took a minute or more. */
+/** Each of the layers below takes less than a second; without limits it took a minute or more. */
 const patienceMs = 15_000;
 let scratch: Scratch;
 beforeEach(() => {
@@ -37,7 +37,7 @@ test('a sparse file of very many parts', async () => {
   assert.equal((await unpack(blob)).entries, 1);
 });
 
-test('a sparse file whose map has too many parts, numbers without end, or none', async () => {
+test('a sparse file whose map has too many parts, endless numbers, or is missing', async () => {
   const refuses = (map: string, message: RegExp) =>
     rejects(
       unpack([{ name: 'x', body: map.padEnd(512 * Math.ceil(map.length / 512)), pax: sparse }]),
@@ -62,7 +62,7 @@ test('names that lead through links again and again', async () => {
   await rejects(unpack(entries), 'invalid_argument', /too many symbolic links/);
 });
 
-test('very many names that each lead through as many links as one name may', async () => {
+test('very many names that each have the maximum number of links', async () => {
   const hops = Array.from({ length: 254 }, (_, index) => symlink(`l${index}`, `${'./'.repeat(30)}l${index + 1}`));
   const entries = [directory('l254'), ...hops, ...Array.from({ length: 12_000 }, () => file('l0/x'))];
   const blob = gzipSync(tarArchive(entries));
@@ -70,20 +70,20 @@ test('very many names that each lead through as many links as one name may', asy
   await rejects(unpack(blob), 'resource_exhausted', /too many symbolic links/);
 });
 
-test('an honest layer of many names, each of them through the links that distributions have', async () => {
+test('a normal layer of many names with the usual links of distributions', async () => {
   const links = [directory('usr'), directory('usr/lib'), symlink('lib', 'usr/lib'), symlink('lib64', '/lib')];
   const files = Array.from({ length: 20_000 }, (_, index) => directory(`lib64/d${index}`));
   assert.equal((await unpack([...links, ...files])).entries, 20_004);
 });
 
-test('a directory that is said to hide the layers below again and again', async () => {
+test('a directory with repeated opaque whiteouts', async () => {
   const files = Array.from({ length: 6000 }, (_, index) => file(`d/f${index}`));
   const marks = Array.from({ length: 6000 }, () => file('d/.wh..wh..opq'));
   const { entries } = await unpack([directory('d'), ...files, ...marks], { overlayWhiteouts: false });
   assert.equal(entries, 12_001);
 });
 
-test('attributes for all entries that are to be kept in memory', async () => {
+test('global attributes that would be kept in memory', async () => {
   const header = (index: number): FixtureEntry => ({
     name: 'g',
     flag: 'g',

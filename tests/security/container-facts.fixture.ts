@@ -3,10 +3,10 @@ import { type NodePlace, podManifest } from '../pods/node.fixture.ts';
 
 const script = readFileSync(new URL('container-facts.sh', import.meta.url), 'utf8');
 
-/** What a container sees and can do, by the names of the script. */
+/** Facts of a container's environment and permissions, by the names of the script. */
 export type Facts = Map<string, string>;
 
-/** Runs a pod that says nothing but what to run, and returns the facts of its container, and those of a command in it. */
+/** Runs a pod with default settings, and returns the facts of its container and of a command in it. */
 export async function factsOfDefaultPod(place: NodePlace): Promise<{ container: Facts; command: Facts }> {
   const manifest = podManifest('facts', `${script}\nexec sleep 1000`, '  restartPolicy: Never\n');
   await place.ok('run', '--detach', place.file('facts.yaml', manifest));
@@ -24,17 +24,17 @@ function parseFacts(text: string, place: NodePlace): Facts {
     const [key, value] = line.split('\t');
     return value === undefined ? [] : [[plain(key!, place), plain(value, place)]];
   });
-  // Several may have one name: writable files.
+  // several facts may have one name: writable files
   const merged = new Map<string, string>();
   for (const [key, value] of facts)
     merged.set(key, [merged.get(key), value].filter((one) => one !== undefined).join(' '));
   return merged;
 }
 
-/** Without what is another one in each container: ids, names of the test's own directories and cgroups, numbers of inodes. */
+/** Replaces values that differ in each container: ids, names of the test's directories and cgroups, inode numbers. */
 function plain(text: string, { scope }: NodePlace): string {
   return text
-    .replace(/root=\/tmp\/pw[nk]-\S+/, "root=in the node's directories") // before the cgroup, which may be named alike
+    .replace(/root=\/tmp\/pw[nk]-\S+/, "root=in the node's directories") // before the cgroup, which may have the same name
     .replaceAll(/\b(\w+):\[(\d+)\]/g, (whole, name: string) => (isMachines(name, whole) ? "the machine's" : 'its own'))
     .replaceAll(/\b[0-9a-f]{64}\b/g, 'ID')
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID')
@@ -50,7 +50,7 @@ function isMachines(namespace: string, link: string): boolean {
   }
 }
 
-/** `KEY: theirs | ours` for each fact that differs; `none` for one that is not there. */
+/** `KEY: theirs | ours` for each fact that differs; `none` for a missing one. */
 export function differences(theirs: Facts, ours: Facts): string[] {
   const keys = new Set([...theirs.keys(), ...ours.keys()]);
   return [...keys]

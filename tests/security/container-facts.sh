@@ -1,6 +1,6 @@
-# Prints what a container can see and do, a fact a line, as KEY<tab>VALUE; only busybox is needed.
+# Prints facts of a container's environment and permissions, one per line, as KEY<tab>VALUE. Needs only busybox.
 fact() { printf '%s\t%s\n' "$1" "$2"; }
-# Whether it can be opened for writing, or takes a new file; access(2) does not tell the same in each shell.
+# Whether a path can be opened for writing, or a file can be created in it; access(2) differs between shells.
 writable() {
   if [ -d "$1" ]; then mkdir "$1/.new" && rmdir "$1/.new" && echo writable
   elif [ -f "$1" ]; then true >> "$1" && echo writable
@@ -30,7 +30,7 @@ for fd in /proc/1/fd/*; do fact "fd ${fd##*/}" "$(readlink "$fd" | sed 's/[0-9]*
 for file in / /etc /etc/hosts /etc/hostname /etc/resolv.conf /etc/mtab /tmp /dev/shm /dev/termination-log /run /var/run/secrets; do
   fact "file $file" "$(stat -c '%F %a %u:%g' "$file" 2>/dev/null) $(writable "$file")"
 done
-# What of the kernel's files can be read and written: processes aside, which come and go.
+# Readable and writable files of the kernel, without those of processes, which vary.
 find /proc -mindepth 1 -maxdepth 2 ! -path '/proc/[0-9]*' ! -path '/proc/self*' ! -path '/proc/thread-self*' | sort | while read -r file; do
   if [ -d "$file" ]; then can=$(ls -A "$file" 2>/dev/null | wc -l)
   else can=$(timeout 2 head -c 1 "$file" 2>/dev/null | wc -c); fi

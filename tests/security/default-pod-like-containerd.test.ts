@@ -1,4 +1,4 @@
-/** A pod that asks for nothing special looks for a way out: it finds none that it would not find on containerd 1.6 too. */
+/** A pod with default settings has no permissions that it would not have on containerd 1.6 too. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
@@ -13,7 +13,7 @@ let bundle: Bundle;
 let containerd: Seen;
 before(async () => {
   bundle = await buildBundle();
-  // The first CNI bridge of a host switches it on; namespaces of pods take it over from there.
+  // set as by the first CNI bridge of a host, because network namespaces of pods inherit it
   await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
   containerd = await onContainerd();
 });
@@ -51,44 +51,44 @@ async function on(subnet: string, config: string, daemonArgs: string[]): Promise
   }
 }
 
-/** A difference that takes nothing from the host: its line, `KEY: containerd's | ours`, and why it is there. */
+/** A harmless difference: its line, `KEY: containerd's | Podwright's`, and the reason. */
 type Known = { line: RegExp; why: string };
 
 const EVERYWHERE: Known[] = [
   {
     line: /^status SigIgn: 0+80000000 \| 0+$/,
-    why: 'make lets what it starts ignore a signal of the C library, which containerd passes on to its pods',
+    why: 'make lets its children ignore a signal of the C library, which containerd passes to its pods',
   },
   {
     line: /^sysctl net\.ipv4\.(ip_unprivileged_port_start: 1024 \| 0|ping_group_range: 1 0 \| 0 2147483647)$/,
-    why: "of the pod's own network namespace, and the default of containerd 2",
+    why: "applies to the pod's own network namespace, and is the default of containerd 2",
   },
   {
     line: /^self attr\/current: cri-containerd\.apparmor\.d \(enforce\) \| podwright-default \(enforce\)$/,
-    why: "each runtime's own AppArmor profile, which says the same",
+    why: "each runtime's own AppArmor profile, with the same rules",
   },
   {
     line: /^(status Cap(Prm|Eff|Bnd): 0+a80425fb \| 0+a80405fb|try raw socket: works \| fails)$/,
-    why: 'NET_RAW is for pods of a lone node that add it',
+    why: 'on a standalone node only pods that add NET_RAW have it',
   },
   {
     line: /^limit Max open files +: .* \| 1024 +\d+ +files$/,
-    why: 'what systemd gives services, and containerd 2 to pods',
+    why: 'the limit of systemd services, and of pods on containerd 2',
   },
 ];
 
 const CRUN: Known[] = [
   {
     line: /^mount \/sys: .* \| root=\/ ro,nosuid,nodev,noexec,relatime sysfs sysfs rw$/,
-    why: 'read-only as a mount: only who may mount could change that',
+    why: 'read-only as a mount: only a process that may mount can change that',
   },
   {
     line: /^mount \/sys\/fs\/cgroup: .* \| root=\/ rw,nosuid,nodev,noexec,relatime tmpfs cgroup rw,size=1024k$/,
-    why: 'a bounded file system where runc has one of half the memory',
+    why: 'a file system with a size limit, where runc has one of half the memory',
   },
   {
     line: /^mount \/proc\/(bus|fs|irq|sys|sysrq-trigger): .* \| root=\/[\w-]+ ro,relatime proc proc rw$/,
-    why: 'read-only as well; there are no programs and no devices in these directories of the kernel',
+    why: 'also read-only; these directories of the kernel have no programs and no devices',
   },
   {
     line: /^mount \/(proc\/(acpi|asound|scsi)|sys\/(firmware|devices\/virtual\/powercap)): .* \| root=\/ ro,relatime tmpfs tmpfs rw,size=0k$/,
@@ -96,19 +96,19 @@ const CRUN: Known[] = [
   },
   {
     line: /^mount \/proc\/\w+: .* \| root=\/null ro,relatime devtmpfs devtmpfs [\w,=]+$/,
-    why: "/dev/null of the host, read-only, where runc has the container's",
+    why: "the host's /dev/null, read-only, where runc uses the container's",
   },
   {
     line: /^mount \/sys\/fs\/cgroup: (root=\/ ro,nosuid,nodev,noexec,relatime cgroup2) cgroup (.*) \| \1 cgroup2 \2$/,
-    why: 'the source of a mount that has none',
+    why: 'the source of a mount without a source',
   },
   {
     line: /^cgroup folder \/sys\/fs\/cgroup(: \d+ {2}\| \d+ |\/(misc|rdma)\.[\w.]+: 1 {2}\| none)$/,
-    why: 'on cgroup v2 crun leaves the controllers misc and rdma off, whose files the container cannot write',
+    why: 'on cgroup v2 crun does not enable the controllers misc and rdma, whose files the container cannot write',
   },
   {
     line: /^cgroup 0:: \/PARENT\/.* \| \/$/,
-    why: 'on hybrid hosts crun is kept out of the tree of v2, which limits nothing there',
+    why: 'on hybrid hosts crun does not use the v2 tree, which has no controllers there',
   },
   {
     line: /^devices cgroup: .* c 10:200 rwm .* \| (?!.* 10:200).* c 5:0 rwm c 5:1 rwm c 5:2 rwm$/,
@@ -117,7 +117,7 @@ const CRUN: Known[] = [
   { line: /^dev \/dev\/core: (none \| .* -> \/proc\/kcore|.* \| none)$/, why: 'a link to a file that is masked' },
   {
     line: /^cgroup folder \/sys\/fs\/cgroup(: \d+ writable \| \d+ writable|\/net_(cls|prio): none \| 0 )$/,
-    why: 'links that crun makes in it, of controllers that are not there',
+    why: 'links of crun for missing controllers',
   },
 ];
 

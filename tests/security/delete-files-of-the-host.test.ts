@@ -1,6 +1,6 @@
 /**
- * A container hands a descriptor of a directory of its own to another one, which puts links to the host in the place of the
- * directories in it, and back, while root deletes them: in a volume, and in what the first container wrote to its root.
+ * A container passes a descriptor of one of its directories to another container, which repeatedly exchanges its subdirectories with
+ * links to the host while root deletes them: in a volume, and in the first container's root file system.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -24,14 +24,14 @@ after(async () => {
   bundle.remove();
 });
 
-/** The directory of this name below `top`, wherever it is. */
+/** The path of the directory with this name anywhere below `top`. */
 function find(top: string, name: string): string {
   const found = readdirSync(top, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(`/${name}`));
   assert.ok(found !== undefined, `${name} is below ${top}`);
   return join(top, found);
 }
 
-/** Fills a directory, as the container would, and has its parts exchanged from then on. */
+/** Fills a directory, as the container would, and starts to exchange its entries. */
 async function exchangeIn(directory: string, victim: string): Promise<ChildProcess> {
   for (const index of [0, 1, 2]) {
     mkdirSync(join(directory, `d${index}`));
@@ -45,7 +45,7 @@ async function exchangeIn(directory: string, victim: string): Promise<ChildProce
   return child;
 }
 
-test('what links lead to stays, though they come and go while a pod is deleted, and the pod is deleted', async () => {
+test('targets of links are not deleted, although the links are exchanged while a pod is deleted, and the pod is deleted', async () => {
   const victim = place.path('victim');
   mkdirSync(victim);
   for (const file of FILES) writeFileSync(join(victim, file), '');

@@ -1,4 +1,4 @@
-/** Device nodes that an image brings along: a container without such a device cannot open them, though their mode lets everybody. */
+/** Device nodes in an image: a container without these devices cannot open them, although their modes allow it. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-test('the memory, the kernel log and a disk of the host stay closed', async () => {
+test('the memory, the kernel log and a disk of the host cannot be opened', async () => {
   const { cri } = runtime;
   const node = (name: string, flag: string, device: [number, number]) => ({ name, flag, device, mode: 0o666 });
   const layer = packLayer(
@@ -52,7 +52,7 @@ test('the memory, the kernel log and a disk of the host stay closed', async () =
   assert.equal(
     (await cri.runtime.execSync({ containerId, cmd, timeout: 20n })).exitCode,
     0,
-    'what every container has',
+    'the default devices of containers',
   );
   await cri.runtime.removePodSandbox({ podSandboxId });
   await cri.image.removeImage({ image: { image } });

@@ -1,4 +1,4 @@
-/** Another user makes the directories in /tmp and /var/tmp that the tests use or clear, before they do. */
+/** Another user creates the directories in /tmp and /var/tmp that the tests use or clear. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,13 +12,13 @@ const scratch = mkdtempSync(join(tmpdir(), 'podwright-others-'));
 after(() => rmSync(scratch, { recursive: true }));
 
 function directoryOf(path: string, user: number): string {
-  mkdirSync(join(path, 'kept'), { recursive: true });
+  mkdirSync(join(path, 'content'), { recursive: true });
   chownSync(path, user, user);
   return path;
 }
 
-test('directories of other users are not cleared, whatever their names are', () => {
-  // no process has a number that high
+test('directories of other users are not cleared, regardless of their names', () => {
+  // process ids are never that large
   const leftBy = (name: string) => join(tmpdir(), `pwk-csi-99999999-${process.pid}${name}`);
   const own = directoryOf(leftBy('own'), 0);
   const other = directoryOf(leftBy('other'), NOBODY);
@@ -26,13 +26,13 @@ test('directories of other users are not cleared, whatever their names are', () 
   symlinkSync(directoryOf(join(scratch, 'led-to'), 0), link);
   try {
     csiDirectory();
-    assert.deepEqual([existsSync(own), readdirSync(other), readdirSync(link)], [false, ['kept'], ['kept']]);
+    assert.deepEqual([existsSync(own), readdirSync(other), readdirSync(link)], [false, ['content'], ['content']]);
   } finally {
     for (const path of [own, other, link]) rmSync(path, { recursive: true, force: true });
   }
 });
 
-test('no virtual machine starts from a directory that other users can write to', () => {
+test('a virtual machine is not started from a directory that other users can write to', () => {
   const link = join(scratch, 'link');
   symlinkSync(directoryOf(join(scratch, 'own'), 0), link);
   const open = directoryOf(join(scratch, 'open'), 0);
@@ -44,7 +44,7 @@ test('no virtual machine starts from a directory that other users can write to',
       encoding: 'utf8',
       timeout: 20_000,
     });
-    assert.match(stderr, new RegExp(`^${path}: must be a directory of yours`));
-    assert.deepEqual([status, readdirSync(path)], [1, ['kept']]);
+    assert.match(stderr, new RegExp(`^${path}: must be your own directory`));
+    assert.deepEqual([status, readdirSync(path)], [1, ['content']]);
   }
 });

@@ -1,4 +1,4 @@
-/** Images that are to fill the disk: a part of it stays free, whichever way they try. */
+/** Images that try to fill the disk in different ways: a part of it stays free. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ afterEach(() => {
   scratch[Symbol.dispose]();
 });
 
-/** A layer must end with this error, and so much of the disk must be left: most of the twentieth that is kept. */
+/** Asserts that a layer fails with this error, and that most of the reserved twentieth of the disk is free. */
 async function stopsInTime(entries: FixtureEntry[] | Buffer, message: RegExp, parentDirectories?: string[]) {
   const directory = join(disk, randomBytes(4).toString('hex'));
   mkdirSync(directory);
@@ -52,7 +52,7 @@ function checkLeft(): void {
   assert.ok(ffree > files * 0.03, `${ffree} files are left`);
 }
 
-test('a layer of zeros, which is a thousandth when packed', async () => {
+test('a layer of zeros, which compresses to a thousandth', async () => {
   const bomb = tarArchive([file('x', '0'.repeat(diskBytes * 2))]);
   for (const pack of [gzipSync, zstdCompressSync]) await stopsInTime(pack(bomb), /bytes free.*remove images/);
 });
@@ -62,7 +62,7 @@ test('a layer of files without content', async () => {
   await stopsInTime(entries, /more files; remove images/);
 });
 
-test('a layer whose few bytes ask for a copy of what a layer below has as a hole', async () => {
+test('a layer that causes a copy of a sparse file of a lower layer', async () => {
   const hole = { name: 'x', body: 'abc', pax: { 'GNU.sparse.map': '0,3', 'GNU.sparse.size': String(2 ** 30) } };
   const base = join(disk, 'base');
   mkdirSync(base);
@@ -70,7 +70,7 @@ test('a layer whose few bytes ask for a copy of what a layer below has as a hole
   await stopsInTime([hardLink('y', 'x')], /bytes free.*remove images/, [base]);
 });
 
-test('a layer that is itself larger than what may be used is not fetched', async () => {
+test('a layer that is larger than the usable space is not fetched', async () => {
   await using registry = await FaultyRegistry.start();
   await using room = await openImageRoom(join(disk, 'room'), { kind: 'native' });
   const { bavail, bsize } = statfsSync(disk);
@@ -81,7 +81,7 @@ test('a layer that is itself larger than what may be used is not fetched', async
   const { digest } = registry.addBlob(layer.data);
   assert.ok(
     registry.requestsFor('blobs').every(({ path }) => !path.endsWith(digest)),
-    'no more than the config',
+    'only the config',
   );
   checkLeft();
 });
@@ -94,10 +94,10 @@ test('an archive of files that belong to no image', async () => {
   const before = statfsSync(disk).bavail;
   await rejects(room.images.load(path, { signal }), 'resource_exhausted', /the disk is full: .* are reserved/);
   checkLeft();
-  assert.ok(statfsSync(disk).bavail >= before - 100, 'it is given back');
+  assert.ok(statfsSync(disk).bavail >= before - 100, 'the space is freed');
 });
 
-test('a stream that goes into no file is bounded, too', () => {
+test('data that belongs to no file is bounded too', () => {
   const limits = new UnpackLimits(scratch.path, 2 ** 40);
   const gibibyte = 2 ** 30;
   for (let count = 0; count < 8; count++) limits.addBytes(gibibyte);

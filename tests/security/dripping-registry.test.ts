@@ -1,4 +1,4 @@
-/** A registry that sends its answers a byte at a time: memory goes by the bytes, and what is small must come in time. */
+/** A registry that sends its answers byte by byte: memory depends only on the number of bytes, and small answers have a timeout. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -21,7 +21,7 @@ async function start(t: TestContext, options: Partial<ImageServiceOptions> = {})
   return { registry, pull };
 }
 
-/** Sends a body a byte at a time, the next one when the reader has had its turn: each is a buffer of its own. */
+/** Sends a body byte by byte, each after a turn of the event loop, so that the reader gets each byte in its own buffer. */
 function sendBytes(response: ServerResponse, body: Buffer, contentType: string): true {
   response.writeHead(200, { 'content-type': contentType, 'content-length': body.length });
   response.socket?.setNoDelay(true);
@@ -34,7 +34,7 @@ function sendBytes(response: ServerResponse, body: Buffer, contentType: string):
   return true;
 }
 
-/** Most bytes in use while the work runs, over what was in use before; garbage does not count. */
+/** Peak growth of used memory while the work runs, without garbage. */
 async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
   const inUse = () => {
     collect();
@@ -51,7 +51,7 @@ async function bytesTaken(work: () => Promise<unknown>): Promise<number> {
   return most;
 }
 
-/** Kept one by one they take more than 10 MB. */
+/** As separate buffers they take more than 10 MB. */
 const pieces = 60_000;
 
 test('a manifest of very many pieces takes memory for its bytes only', async (t) => {
@@ -79,7 +79,7 @@ test('a layer of very many pieces takes memory for its bytes only', async (t) =>
   assert.ok(taken < 6e6, `${taken} bytes`);
 });
 
-/** Sends a space now and then, for ever; a HEAD is answered. */
+/** Sends a space from time to time, for ever; HEAD is answered. */
 function drip(response: ServerResponse, status: number): true {
   response.writeHead(status, { 'content-type': 'application/json' });
   if (response.req.method === 'HEAD') response.end();
@@ -90,13 +90,13 @@ function drip(response: ServerResponse, status: number): true {
 
 const impatient = { stallTimeoutMs: 30_000, documentTimeoutMs: 200 };
 
-test('a manifest that never comes whole is given up, though bytes come', async (t) => {
+test('a manifest that is never complete times out, although bytes arrive', async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [(_request, response) => drip(response, 200)];
   await rejects(pull(), 'deadline_exceeded', /its manifest: not complete after 200 ms/);
 });
 
-test('so is a token', async (t) => {
+test('a token that is never complete times out', async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [
     ({ path }, response) => {
@@ -108,7 +108,7 @@ test('so is a token', async (t) => {
   await rejects(pull(), 'deadline_exceeded', /get a token from .*: not complete after 200 ms/);
 });
 
-test("and a registry's words about a refusal, of an image as of a layer", async (t) => {
+test("a registry's error message that is never complete times out, for an image and for a layer", async (t) => {
   const { registry, pull } = await start(t, impatient);
   registry.faults = [(_request, response) => drip(response, 404)];
   await rejects(pull(), 'not_found', /answered 404/);
@@ -117,7 +117,7 @@ test("and a registry's words about a refusal, of an image as of a layer", async 
   await rejects(pull(), 'permission_denied', /answered 403/);
 });
 
-test('a registry that announces an answer again and again and never gives it is left', async (t) => {
+test('a registry that sends endless informational answers times out', async (t) => {
   const { registry, pull } = await start(t);
   const sent: number[] = [];
   registry.faults = [

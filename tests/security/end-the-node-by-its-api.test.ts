@@ -1,4 +1,4 @@
-/** The local API is for root alone, and yet no request may end the node or fill its memory. */
+/** Only root can use the local API; still no request may stop the node or exhaust its memory. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -43,14 +43,14 @@ async function assertServes(): Promise<void> {
   assert.deepEqual(uncaught.map(errorMessage), []);
 }
 
-/** A connection that says nothing. */
+/** Opens a silent connection. */
 async function client(): Promise<Socket> {
   const socket = connect(socketPath);
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   return socket.on('error', () => undefined).resume();
 }
 
-/** Sends a request as it is, and returns what came back until the connection ended. */
+/** Sends raw bytes, and returns everything received until the connection is closed. */
 async function send(text: string | Buffer): Promise<string> {
   const socket = connect(socketPath);
   let answer = '';
@@ -66,11 +66,11 @@ async function send(text: string | Buffer): Promise<string> {
 
 const get = (target: string, rest = '') => `GET ${target} HTTP/1.1\r\nHost: n\r\nConnection: close\r\n${rest}\r\n`;
 
-test('only its owner may open the socket', () => {
+test('only the owner may open the socket', () => {
   assert.equal(statSync(socketPath).mode & 0o777, 0o600);
 });
 
-test('targets that are no URL are refused', async () => {
+test('malformed request targets are refused', async () => {
   for (const target of [
     'http://[/healthz',
     'http://[:/api/v1/pods',
@@ -95,7 +95,7 @@ test('headers that are too large are refused', async () => {
   await assertServes();
 });
 
-test('a body in chunks of a byte is taken', async () => {
+test('a body in chunks of one byte is accepted', async () => {
   const count = 100_000;
   const head =
     'POST /podwright/v1/apply HTTP/1.1\r\nHost: n\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -105,16 +105,16 @@ test('a body in chunks of a byte is taken', async () => {
   assert.equal(applied.length, (4 << 20) - 1);
 });
 
-test('a body that is too large is refused before it has come', async () => {
+test('a body that is too large is refused before it is received', async () => {
   await assert.rejects(new NodeClient(socketPath).apply('x'.repeat(5 << 20)));
   await assertServes();
 });
 
-test('more connections than are served are closed, and the node goes on', { timeout: 60_000 }, async () => {
+test('connections beyond the limit are closed, and the node keeps serving', { timeout: 60_000 }, async () => {
   const sockets: Socket[] = [];
   while (sockets.length < 1100) {
     sockets.push(await client());
-    if (sockets.length % 20 === 0) await sleep(1); // the kernel lets only some hundreds wait to be accepted
+    if (sockets.length % 20 === 0) await sleep(1); // the kernel queues only some hundred connections
   }
   using deadline = withTimeout(undefined, 30_000, 'wait for connections to be closed');
   await waitFor(() => sockets.some(({ closed }) => closed) || undefined, { intervalMs: 10, signal: deadline });
@@ -124,7 +124,7 @@ test('more connections than are served are closed, and the node goes on', { time
   await assertServes();
 });
 
-test('damaged requests cost their sender the connection, and nobody else', async () => {
+test('a malformed request closes only the connection of its sender', async () => {
   const samples = [
     get('/api/v1/namespaces/default/pods/a/log?tailLines=1&follow=true'),
     get('/api/v1/pods?watch=true'),

@@ -1,10 +1,10 @@
-/** A server in a thread of its own: it says `head` to the first bytes of a client, and then `again` until that has gone. */
+/** A server in its own thread: it answers the first bytes of a client with `head`, and then sends `again` until the client disconnects. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
-/** What the server says, one byte a character; with a certificate over TLS, as HTTP/2. */
+/** The answer of the server, one byte per character; with a certificate over TLS, as HTTP/2. */
 export type EndlessAnswer = { head: string; again: string; tls?: { key: Buffer; cert: Buffer } };
 
 /** Starts the server. */

@@ -1,11 +1,11 @@
 /**
- * Exchanges the directories d0… and the links l0… in a directory again and again, as a container can that was handed a descriptor
- * of it (renameat2(2)): `exchange.child.ts DIRECTORY`. Writes a line once it does, and ends when none of them is left.
+ * Repeatedly exchanges the directories d0… with the links l0… in a directory, as a container with a descriptor of the directory can
+ * (renameat2(2)): `exchange.child.ts DIRECTORY`. Prints a line once it has started, and exits when none of them is left.
  */
 import { openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** The foreign function interface that the runtime has. */
+/** The runtime's foreign function interface. */
 const koffi = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('koffi');
 
 const RENAME_EXCHANGE = 2;

@@ -1,6 +1,6 @@
 /**
- * Processes of a container have megabytes of arguments. The runtime looks for programs of its own among all processes at its start,
- * and when a container did not start.
+ * Processes of a container have megabytes of arguments. The runtime searches all processes for its own programs at its start, and after
+ * a container failed to start.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,10 +12,10 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const PROCESSES = 25;
-/** Almost what Linux allows: 6 MiB with the pointers to them. */
+/** Almost Linux' limit: 6 MiB with the pointers. */
 const WORDS = 500_000;
 const MAX_GROWN_BYTES = 100 << 20;
-/** The arguments are made once, and all processes get them. */
+/** Generates the arguments once, for all processes. */
 const ATTACK = `
 ulimit -s unlimited
 set -- $(yes ab | head -n ${WORDS})
@@ -44,7 +44,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** A container whose command is not there. */
+/** Starts a container whose command does not exist. */
 async function failToStart(): Promise<void> {
   const { runtime: cri } = daemon.cri;
   const config = { ...containerOf(runtime.image, 'none', ''), command: ['/no/such/program'] };
@@ -55,7 +55,7 @@ async function failToStart(): Promise<void> {
   await assert.rejects(start(), /no\/such\/program/);
 }
 
-test('megabytes of arguments in containers cost the runtime no memory, neither when a start fails nor at its own', async () => {
+test('megabytes of arguments in containers do not increase the memory of the runtime, neither after a failed start nor at its own start', async () => {
   const { runtime: cri } = daemon.cri;
   const config = containerOf(runtime.image, 'attacker', ATTACK, { pid: NamespaceMode.POD });
   const { containerId } = await cri.createContainer({ podSandboxId, config });

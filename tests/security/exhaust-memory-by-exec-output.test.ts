@@ -1,6 +1,6 @@
 /**
- * A command in a container writes a byte at a time, so that the runtime reads a byte at a time. What is kept of it must cost what
- * it counts: 16 MiB, as for containerd (CVE-2022-31030, CVE-2022-1708).
+ * A command in a container writes byte by byte, so that the runtime reads byte by byte. The buffered output must not take more memory
+ * than its limit, 16 MiB as in containerd (CVE-2022-31030, CVE-2022-1708).
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -12,7 +12,7 @@ import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
 const MANY = 600_000;
-/** What they may take besides the garbage of an exec; as a list of chunks they would take twice as much. */
+/** Limit of growth, including garbage of an exec; a list of chunks would take twice as much. */
 const MAX_GROWN_BYTES = 100 << 20;
 
 const runtime = new RuntimeUnderTest();
@@ -38,7 +38,7 @@ after(async () => {
 const exec = (script: string, seconds: number) =>
   daemon.cri.runtime.execSync({ containerId, cmd: ['sh', '-c', script], timeout: BigInt(seconds) });
 
-/** How much the runtime has grown meanwhile, at its largest. */
+/** Peak growth of the runtime while the work runs. */
 async function grownBytes(work: () => Promise<unknown>): Promise<number> {
   await daemon.memory(); // collects garbage
   const before = resetPeak(daemon.pid);
@@ -46,10 +46,10 @@ async function grownBytes(work: () => Promise<unknown>): Promise<number> {
   return peakBytes(daemon.pid) - before;
 }
 
-/** Writes bytes one by one, each once the pipe's other end had a chance to take the one before. */
+/** A script that writes bytes one by one, slowly enough that each is read separately. */
 const byteByByte = (count: number) => `i=0; while [ $i -lt ${count} ]; do printf x; i=$((i+1)); done`;
 
-test('output of one byte at a time costs little more than its bytes, and all of it is there', async () => {
+test('output that is written byte by byte takes little more memory than its bytes, and is complete', async () => {
   let sizeBytes = 0;
   const grown = await grownBytes(async () => {
     sizeBytes = (await exec(byteByByte(MANY), 120)).stdout.length;
@@ -58,7 +58,7 @@ test('output of one byte at a time costs little more than its bytes, and all of 
   assert.ok(grown < MAX_GROWN_BYTES, `${grown >> 20} MiB more`);
 });
 
-test('a command that writes for ever is stopped by its timeout, and costs no more meanwhile', async () => {
+test('a command that writes for ever is killed by its timeout, and takes no more memory', async () => {
   const grown = await grownBytes(async () => {
     await assert.rejects(exec('yes', 2), { code: 'deadline_exceeded' });
     await assert.rejects(exec('while :; do printf x; done', 3), { code: 'deadline_exceeded' });
@@ -66,7 +66,7 @@ test('a command that writes for ever is stopped by its timeout, and costs no mor
   assert.ok(grown < MAX_GROWN_BYTES, `${grown >> 20} MiB more`);
 });
 
-test('of more than an answer takes both streams are kept in part, and the memory is given back', async () => {
+test('output beyond the limit of an answer is truncated on both streams, and the memory is freed', async () => {
   const { rssBytes } = await daemon.memory();
   for (let round = 0; round < 4; round++) {
     const { stdout, stderr, exitCode } = await exec(
@@ -76,13 +76,13 @@ test('of more than an answer takes both streams are kept in part, and the memory
     assert.equal(exitCode, 3);
     for (const { length } of [stdout, stderr]) assert.ok(length > 8_000_000 && length <= 8 << 20, `${length} bytes`);
   }
-  let kept = 0;
+  let grownNow = 0;
   const isGivenBack = async () => {
-    kept = (await daemon.memory()).rssBytes - rssBytes;
-    return kept < MAX_GROWN_BYTES || undefined;
+    grownNow = (await daemon.memory()).rssBytes - rssBytes;
+    return grownNow < MAX_GROWN_BYTES || undefined;
   };
-  // V8 frees buffers on a thread of its own, which a busy host lets wait
+  // V8 frees buffers on another thread, which may be delayed on a busy host
   await waitFor(isGivenBack, { intervalMs: 200, signal: AbortSignal.timeout(20_000) }).catch(() =>
-    assert.fail(`${kept >> 20} MiB more`),
+    assert.fail(`${grownNow >> 20} MiB more`),
   );
 });

@@ -1,7 +1,7 @@
 /**
- * A client with a token sends frames that claim, or unpack to, far more than they are: lengths and counts of SPDY that are
- * believed before they are read (CVE-2026-35469), zlib bombs, and WebSocket messages in pieces of one byte. Each attack costs
- * its sender a few megabytes at most, and must cost the runtime no more than a bound.
+ * A client with a token sends frames that claim, or decompress to, far more than their size: lengths and counts of SPDY that are trusted
+ * before the data is read (CVE-2026-35469), zlib bombs, and WebSocket messages in fragments of one byte. Each attack costs its sender at
+ * most a few megabytes, and the memory of the runtime must stay bounded.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
-/** What an attack may cost; garbage that is not yet collected is in it. */
+/** Limit of memory growth per attack, including uncollected garbage. */
 const BOUND_BYTES = 96 << 20;
 
 const runtime = new RuntimeUnderTest();
@@ -35,7 +35,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** A connection that was upgraded on a URL of its own. */
+/** Opens an upgraded connection with a new URL. */
 async function upgraded(headers: string): Promise<Socket> {
   const { port, pathname } = new URL((await daemon.cri.runtime.portForward({ podSandboxId, port: [1] })).url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -51,7 +51,7 @@ const webSocket = () =>
     `Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
   );
 
-/** Sends everything, as far as the runtime takes it, and waits until it has been handled or the connection is cut. */
+/** Sends as much as the runtime reads, and waits until it is handled or the connection is closed. */
 async function attack(socket: Socket, pieces: Iterable<Buffer>): Promise<void> {
   const before = resetPeak(daemon.pid);
   socket.resume();
@@ -65,7 +65,7 @@ async function attack(socket: Socket, pieces: Iterable<Buffer>): Promise<void> {
   socket.destroy();
 }
 
-/** Resolves when the socket takes more, or never will again. */
+/** Resolves when the socket accepts more data or is closed. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -88,14 +88,14 @@ for (const [name, frame] of [
   claims('of four billion headers', uint32(0xffff_ffff)),
   claims('of a header of four gigabytes', uint32(1, 0xffff_ffff)),
   claims('of a value of four gigabytes', Buffer.concat([uint32(1, 1), Buffer.from('a'), uint32(0xffff_ffff)])),
-  ['of a block that unpacks to sixteen megabytes', synStream(1, packed(Buffer.alloc(16 << 20)))],
+  ['of a block that decompresses to sixteen megabytes', synStream(1, packed(Buffer.alloc(16 << 20)))],
 ] as [string, Buffer][]) {
-  test(`a SPDY frame ${name} is bounded, however often it comes`, async () => {
+  test(`a SPDY frame ${name} is bounded, also repeatedly`, async () => {
     for (let round = 0; round < 20; round++) await attack(await spdy(), [frame]);
   });
 }
 
-test('headers of many SPDY streams do not pile up', async () => {
+test('headers of many SPDY streams do not accumulate', async () => {
   const codec = new HeaderCodec();
   const padding = 'x'.repeat(200 << 10);
   const open = (index: number) =>
@@ -106,7 +106,7 @@ test('headers of many SPDY streams do not pile up', async () => {
   );
 });
 
-test('data for streams that are not there is read away', async () => {
+test('data for unknown streams is discarded', async () => {
   const piece = Buffer.alloc(1 << 20);
   const frames = Array.from({ length: 8 }, () => [
     encodeDataHead(77, { fin: false, length: 0xff_ffff }),
@@ -116,7 +116,7 @@ test('data for streams that are not there is read away', async () => {
   await attack(await spdy(), frames.flat());
 });
 
-test('a SPDY client that opens streams and reads no answer is cut off', async () => {
+test('a SPDY client that opens streams without reading answers is disconnected', async () => {
   const socket = await spdy();
   socket.pause();
   const codec = new HeaderCodec();
@@ -139,14 +139,14 @@ test('a WebSocket message that claims a terabyte is refused', async () => {
   await attack(await webSocket(), [webSocketFrame(2, Buffer.alloc(1 << 20), { claimed: 2 ** 40 })]);
 });
 
-test('a WebSocket message in millions of pieces is refused', async () => {
+test('a WebSocket message in millions of fragments is refused', async () => {
   const piece = Buffer.from([0, 0x81, 0, 0, 0, 0, 0]); // continuation, one masked byte
   const many = Buffer.alloc(piece.length * 100_000, piece);
   const first = webSocketFrame(2, Buffer.alloc(1), { fin: false });
   await attack(await webSocket(), [first, ...Array.from({ length: 20 }, () => many)]);
 });
 
-test('pings of a WebSocket client that reads no answer do not pile up', async () => {
+test('pongs for a WebSocket client that does not read do not accumulate', async () => {
   const socket = await webSocket();
   socket.pause();
   const pings = Buffer.alloc(131 * 10_000, Buffer.concat([Buffer.from([0x89, 0xfd, 0, 0, 0, 0]), Buffer.alloc(125)]));

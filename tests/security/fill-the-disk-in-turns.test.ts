@@ -1,4 +1,4 @@
-/** A pod fills the disk of the node and frees it in turn: other pods shall be evicted in its place, or the node take no pod any more. */
+/** A pod alternately fills and frees the disk of the node, so that other pods are evicted instead, or the node accepts no pods any more. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
@@ -29,7 +29,7 @@ const TURNS = {
   fast: `while :; do ${FILL}; sleep 0.3; rm /e/f /e/g; sleep 0.3; done`,
 };
 
-test('a pod that fills the disk and frees it in turn is evicted, and no other pod', async (t) => {
+test('a pod that alternately fills and frees the disk is evicted, and no other pod', async (t) => {
   const node = new FullDiskNode(t, { bundle, subnet: '10.132.39.0/24', fileSystem: 'ext4' });
   await node.start();
   await node.place.loadImage();

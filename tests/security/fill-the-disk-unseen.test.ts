@@ -1,4 +1,4 @@
-/** A pod fills the node's disk by files that are in none of its volumes, so that others are evicted for it. */
+/** A pod fills the node's disk with files that are in none of its volumes, so that others are evicted instead. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -25,7 +25,7 @@ const hold = 'trap exit TERM; sleep 1000 & wait';
 const write = (path: string) => `head -c 3000000 /dev/zero > ${path}; ${hold}`;
 const deleted = (path: string) => `exec 3> ${path}; rm ${path}; head -c 3000000 /dev/zero >&3; ${hold}`;
 
-/** Scripts that write 3 MB where a walk through the pod's layers, logs and volumes does not find it. */
+/** Scripts that write 3 MB to places that a walk through the pod's layers, logs and volumes does not find. */
 const WRITERS = {
   hosts: write('/etc/hosts'),
   'resolv-conf': write('/etc/resolv.conf'),
@@ -65,7 +65,7 @@ const evicted = async (names: string[]) => {
   return names.filter((_, index) => reasons[index] === 'Evicted');
 };
 
-test('a pod that exceeds its limit by files in none of its volumes is evicted', async () => {
+test('a pod that exceeds its limit with files in none of its volumes is evicted', async () => {
   await run('keep', manifest('keep', hold));
   for (const [name, script] of Object.entries(WRITERS)) await run(name, manifest(name, script));
   await run('by-init', manifest('by-init', hold, { init: 'head -c 3000000 /dev/zero > /file' }));
@@ -80,7 +80,7 @@ test('a pod that exceeds its limit by files in none of its volumes is evicted', 
   for (const name of all) await place.ok('delete', name);
 });
 
-test('of the pods of a full disk the one that filled it is evicted, and no other', async () => {
+test('on a full disk only the pod that filled it is evicted', async () => {
   const names = ['keep1', 'keep2', 'filler'];
   for (const name of names)
     await run(name, manifest(name, `until [ -e /go ]; do sleep 0.1; done; ${FILL}`, { limit: '' }));

@@ -1,4 +1,4 @@
-/** Files that containers may write and the kubelet reads: their size and their kind are the container's choice. */
+/** Files that containers can write and the kubelet reads: the container chooses their size and type. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ test('a container that wrote hundreds of megabytes to /etc/hosts is restarted wi
   assert.equal(await readFile(hosts, 'utf8'), wanted);
 });
 
-test('of a message file only its last 4096 bytes are read', async (context) => {
+test('only the last 4096 bytes of a termination message file are read', async (context) => {
   const prepare = await makePreparer(context);
   const { message } = await prepare();
   await truncate(message, 2 ** 40);

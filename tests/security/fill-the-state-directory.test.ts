@@ -1,6 +1,6 @@
 /**
- * A container writes to the files that it shares with the runtime until nothing more fits (CVE-2020-8557). The state directory is
- * memory that all pods need: for execs, exit codes and new sandboxes.
+ * A container writes to the files that it shares with the runtime until they are full (CVE-2020-8557). The state directory is in memory,
+ * and all pods need it: for execs, exit codes and new sandboxes.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -35,7 +35,7 @@ async function startPod(name: string, script: string): Promise<{ podSandboxId: s
   return { podSandboxId, containerId };
 }
 
-test('a container that writes its files full takes nothing of the state directory, and others go on', async () => {
+test('a container that fills its files does not fill the state directory, and others keep running', async () => {
   const { runtime: cri } = runtime.cri;
   const sh = (containerId: string, script: string) =>
     cri.execSync({ containerId, cmd: ['sh', '-c', script], timeout: 60n });

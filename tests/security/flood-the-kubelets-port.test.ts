@@ -16,15 +16,15 @@ before(async () => {
   await certificates.make('client', 'ca');
 });
 
-/** What the flood sends, and how long a request may take meanwhile: 1 s more if its connection was tried twice (tcp(7)). */
+/** Data of the flood, and the longest time of a request meanwhile: 1 s more if its connection is retried (tcp(7)). */
 const FLOODS: [what: string, kind: FloodKind, mostMs: number][] = [
   ['nothing', 'silent', 1000],
-  ['nothing, on more connections than the kernel keeps back', 'silentBeyondQueue', 5000],
+  ['nothing, on more connections than the kernel defers', 'silentBeyondQueue', 5000],
   ['the first message of a TLS handshake', 'hello', 5000],
 ];
 
 for (const [what, kind, mostMs] of FLOODS)
-  test(`requests with a certificate are served, and memory stays, while a stranger sends ${what}`, async (t) => {
+  test(`requests with a certificate are served, and memory does not grow, while another client sends ${what}`, async (t) => {
     const child = new URL('flooded-port.child.ts', import.meta.url).pathname;
     const command = ['--net', process.execPath, ...DAEMON_FLAGS, child, directory, kind];
     const signal = AbortSignal.timeout(60_000);

@@ -1,16 +1,16 @@
 /**
- * `flood.child.ts KIND PORT`: opens connections to a port of 127.0.0.1 as nobody, as fast as one process can, from 200 addresses.
- * Prints a line when the flood is under way, and at SIGTERM how many connections it has opened.
+ * `flood.child.ts KIND PORT`: opens connections to a port of 127.0.0.1 as the user nobody, as fast as one process can, from 200
+ * addresses. Prints a line when the flood has started, and at SIGTERM the number of opened connections.
  */
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** What the clients send: nothing, or the first message of a TLS handshake. */
+/** Data that the clients send: nothing, or the first message of a TLS handshake. */
 export type FloodKind = 'silent' | 'silentBeyondQueue' | 'hello';
 
-/** Connections at once. The kernel keeps 4096 silent ones out of the server's queue. */
+/** Number of open connections. The kernel defers the accept of up to 4096 silent ones. */
 const HELD: Record<FloodKind, number> = { silent: 3000, silentBeyondQueue: 10_000, hello: 3000 };
 const NOBODY = 65_534;
 
@@ -27,7 +27,7 @@ async function clientHello(): Promise<Buffer> {
   return bytes;
 }
 
-/** Each connection is ended by a reset. The kernel's numbers (socket(2), ip(7)); addresses in network order. */
+/** Opens connections, and closes each with a reset. Constants of socket(2), ip(7); addresses are in network order. */
 function floodWith(bytes: Buffer, { port, held: most }: { port: number; held: number }): void {
   const koffi = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('koffi');
   const libc = koffi.load(null);
@@ -55,7 +55,7 @@ function floodWith(bytes: Buffer, { port, held: most }: { port: number; held: nu
     if (opened === 2 * most) console.log('flooding');
     setImmediate(some);
   };
-  process.setgid!(NOBODY); // after koffi was loaded: nobody may not read the repository
+  process.setgid!(NOBODY); // after koffi was loaded, because the user nobody cannot read the repository
   process.setuid!(NOBODY);
   some();
 }
@@ -67,5 +67,5 @@ process.on('SIGTERM', () => {
   console.log(opened);
   process.exit();
 });
-process.stdin.resume().once('close', () => process.exit()); // however the server has ended
+process.stdin.resume().once('close', () => process.exit()); // exits whenever the server exits
 floodWith(hello, { port, held: HELD[kind] });

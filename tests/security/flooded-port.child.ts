@@ -1,6 +1,6 @@
 /**
- * `flooded-port.child.ts DIRECTORY KIND`, in a network namespace of its own: serves a kubelet's API, floods it from another process,
- * makes requests with a client certificate meanwhile, and prints a `FloodResult`.
+ * `flooded-port.child.ts DIRECTORY KIND`, in its own network namespace: serves a kubelet's API, floods it from another process, makes
+ * requests with a client certificate meanwhile, and prints a `FloodResult`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ async function floodedServer(directory: string, kind: FloodKind): Promise<FloodR
   });
   const [cert, key] = ['crt', 'key'].map((extension) => readFileSync(`${directory}/client.${extension}`));
   const request = async () => (await ask('/healthz', { cert: cert!, key: key! })).status;
-  await request(); // the first loads what every one needs
+  await request(); // warms up: the first request loads code
   const before = rssMb();
   const flood = new URL('flood.child.ts', import.meta.url).pathname;
   const flooding = spawn(process.execPath, [flood, kind, String(port)], { stdio: ['pipe', 'pipe', 'inherit'] });

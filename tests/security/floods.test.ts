@@ -1,7 +1,7 @@
 /**
- * Through each door by which bytes of a container come to the node, one pod sends as many as it can, in the way that costs most. Another
- * pod meanwhile starts, is probed, runs a command and is stopped, all within bounds, and the daemon's memory is bounded. A new
- * door is a line in DOORS.
+ * One pod floods the node with data through each channel (door) from containers to the node, in the most expensive way. Meanwhile another
+ * pod is started, probed, runs a command and is stopped within time limits, and the daemon's memory stays bounded. Add new channels to
+ * DOORS.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,57 +15,57 @@ import { exampleImage, forever, NodePlace } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 import { peakBytes, resetPeak } from './memory-of.fixture.ts';
 
-/** How long each step of the other pod may take: on a quiet host it is less than a second. */
+/** Timeout of each step of the other pod; on an idle host it takes less than a second. */
 const STEP_MS = 20_000;
-/** How long a flood lasts at least. */
+/** Minimum duration of a flood. */
 const FLOOD_MS = 4_000;
-/** How much the daemon may grow meanwhile: at rest it has 150 MiB. */
+/** Limit of the daemon's growth; at rest it has 150 MiB. */
 const MAX_GROWN_BYTES = 150 << 20;
 
-/** A door, and how it is flooded. */
+/** A channel and how it is flooded. */
 type Door = {
-  /** What the pod's only container runs. */
+  /** Script of the pod's only container. */
   script: string;
   /** Further lines of the container. */
   container?: string;
   /** Further lines of the pod's specification. */
   pod?: string;
-  /** When the flood has begun: a word in the pod's log, or a number of restarts; otherwise when the container has started. */
+  /** Sign that the flood has begun: a word in the pod's log, or a number of restarts. Default: the start of the container. */
   begun?: string | number;
-  /** What somebody on the node does meanwhile, once the flood has begun. */
+  /** Work on the node during the flood. */
   meanwhile?: () => Promise<unknown>;
 };
 
 const byteByByte = 'while :; do printf x; done';
 const inShell = (script: string) => JSON.stringify(['sh', '-c', script]);
-/** A file of 500 MB that takes no room. */
+/** A command that creates a sparse file of 500 MB. */
 const huge = (path: string) => `dd if=/dev/zero of=${path} bs=1 count=1 seek=500000000 2>/dev/null`;
 const probe = (script: string) =>
   `    readinessProbe: {periodSeconds: 1, timeoutSeconds: 20, exec: {command: ${inShell(script)}}}\n`;
 
 const DOORS: Record<string, Door> = {
-  'the output of a hook, a byte at a time': {
+  'the output of a hook, byte by byte': {
     script: forever,
     container: `    lifecycle: {postStart: {exec: {command: ${inShell(byteByByte)}}}}\n`,
   },
-  'the output of a probe, a byte at a time': { script: forever, container: probe(`${byteByByte} >&2`) },
+  'the output of a probe, byte by byte': { script: forever, container: probe(`${byteByByte} >&2`) },
   'the output of probes, 16 MiB each': { script: forever, container: probe('yes | head -c 16000000') },
-  'the output of a command that nobody reads': {
+  'the output of a command that the client does not read': {
     script: `echo begun; ${forever}`,
     begun: 'begun',
     meanwhile: () => stalledExec(byteByByte),
   },
-  'a log of pieces of lines': {
+  'a log of partial lines': {
     script: `echo begun; ${byteByByte}`,
     begun: 'begun',
     meanwhile: () => place.ok('logs', 'flood', '--tail', '1'),
   },
-  'the message of a container that ends, from a log of pieces of lines': {
+  'the termination message of a container from a log of partial lines': {
     script: `timeout 2 sh -c '${byteByByte}'; exit 1`,
     container: '    terminationMessagePolicy: FallbackToLogsOnError\n',
     begun: 1,
   },
-  'the message of a container that ends, from a huge file': {
+  'the termination message of a container from a huge file': {
     script: `${huge('/dev/termination-log')}; exit 1`,
     begun: 1,
   },
@@ -95,7 +95,7 @@ before(async () => {
   place = new NodePlace(bundle, '10.99.143.0/24');
   daemon = await place.startDaemon();
   await place.loadImage();
-  await otherPod(); // the daemon has then what it keeps for itself
+  await otherPod(); // warms up the daemon
 });
 after(async () => {
   daemon.child.kill('SIGTERM');
@@ -105,7 +105,7 @@ after(async () => {
 });
 
 for (const [name, door] of Object.entries(DOORS)) {
-  test(`a flood through ${name} holds no other pod up`, async () => {
+  test(`a flood through ${name} does not block other pods`, async () => {
     const pid = daemon.child.pid!;
     const beforeBytes = resetPeak(pid);
     flood(door);
@@ -127,7 +127,7 @@ for (const [name, door] of Object.entries(DOORS)) {
 
 const floodFile = () => place.path('root/manifests/flood.yaml');
 
-/** Gives the node the pod without waiting for anything. */
+/** Adds the pod without waiting. */
 function flood({ script, container = '', pod = '' }: Door): void {
   const text = `apiVersion: v1
 kind: Pod
@@ -155,14 +155,14 @@ async function endFlood(): Promise<void> {
 
 async function hasBegun({ begun }: Door): Promise<boolean> {
   if (typeof begun === 'string') return (await place.call('logs', 'flood', '--tail', '5')).out.includes(begun);
-  // A container whose hook has not ended is shown as one that is being made: its events tell more.
+  // a container whose hook runs is shown as ContainerCreating, so its events are checked
   const { out } = await place.call('describe', 'flood');
   if (begun === undefined) return out.includes('Container started');
   const pod = (await place.pods()).find(({ metadata }) => metadata.name.startsWith('flood'));
   return (pod?.status?.containerStatuses?.[0]?.restartCount ?? 0) >= begun;
 }
 
-/** A pod that starts, becomes ready by a probe, runs a command and is stopped. */
+/** Starts another pod, waits until a probe makes it ready, runs a command, and stops it. */
 async function otherPod(): Promise<void> {
   const manifest = `apiVersion: v1
 kind: Pod
@@ -188,7 +188,7 @@ async function inTime<T>(what: string, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** A client of a command that stops reading. */
+/** Runs a command with a client that stops reading. */
 async function stalledExec(script: string): Promise<void> {
   const [file, ...args] = place.command('exec', 'flood', '--', 'sh', '-c', script);
   const client = spawn(file!, args, { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -196,7 +196,7 @@ async function stalledExec(script: string): Promise<void> {
   await once(client.stdout, 'readable');
 }
 
-/** A container that does not start has the runtime look for what is left of it. */
+/** A container that fails to start makes the runtime search for its leftovers. */
 async function failingStart(): Promise<void> {
   const manifest = `apiVersion: v1
 kind: Pod
@@ -208,7 +208,7 @@ spec:
   await place.call('run', '--once', place.file('failing.yaml', manifest));
 }
 
-/** What the kubelet asks for every now and then. */
+/** The kubelet's periodic measurements. */
 async function measureAll(): Promise<void> {
   const cri = await connectCri({ runtimeEndpoint: place.path('state/cri.sock'), logger: silentLogger });
   try {

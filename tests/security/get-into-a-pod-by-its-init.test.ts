@@ -1,6 +1,6 @@
 /**
- * A local user looks for a process of a pod that is his own, as the kernel sees it: the pod's init runs as nobody on the host. By
- * signals, ptrace(2) and /proc he would have the pod's files and network.
+ * A local user searches for a process of a pod with the same user id on the host, which the pod's init could have. With signals,
+ * ptrace(2) and /proc the user could access the pod's files and network.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -15,7 +15,7 @@ before(async () => {
   await runtime.start();
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 /** The host's id of the first process of a container's PID namespace. */
@@ -28,13 +28,13 @@ async function initOf(containerId: string): Promise<number> {
       const isOfNamespace = readlinkSync(`/proc/${name}/ns/pid`) === wanted;
       return isOfNamespace && /^NSpid:.*\t1$/m.test(readFileSync(`/proc/${name}/status`, 'utf8'));
     } catch {
-      return false; // it has ended, or is not ours to look into
+      return false; // the process has exited or is not accessible
     }
   };
   return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && isFirst(name)));
 }
 
-test('no user of the host may signal, trace or look into the init of a pod with one PID namespace', async () => {
+test('no user of the host may signal, trace or inspect the init of a pod with a shared PID namespace', async () => {
   const modes = { pid: NamespaceMode.POD };
   const { cri, image, place } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'shared', modes) });

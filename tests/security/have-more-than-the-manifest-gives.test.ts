@@ -1,6 +1,6 @@
 /**
- * What a pod's manifest forbids does not happen because its image or its mounts want it otherwise: root in a container
- * that must not run as root (CVE-2019-11245), writing to what the node wrote (CVE-2017-1002102).
+ * Images and mounts cannot override restrictions of a pod's manifest: root in a container that must not run as root (CVE-2019-11245),
+ * writing to files that the node generated (CVE-2017-1002102).
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const pod = (name: string, spec: string) =>
 const statusOf = async (name: string) =>
   (await place.pods()).find(({ metadata }) => metadata.name === name)?.status?.containerStatuses?.[0];
 
-test('an image of root does not run where root is forbidden', async () => {
+test('an image with the user root does not run with runAsNonRoot', async () => {
   const spec = `  securityContext: {runAsNonRoot: true}
   containers: [{name: main, image: "${exampleImage}", command: [sh, -c, id]}]\n`;
   const run = place.start('run', '--detach', '--timeout', '60s', place.file('root.yaml', pod('root', spec)));
@@ -45,7 +45,7 @@ test('an image of root does not run where root is forbidden', async () => {
   await place.call('delete', 'root');
 });
 
-test('a ConfigMap that a container mounts for writing stays as it is', async () => {
+test('a ConfigMap that a container mounts writable stays unchanged', async () => {
   const spec = `  volumes: [{name: conf, configMap: {name: conf}}]
   containers:
   - name: main

@@ -1,16 +1,16 @@
-/** What answers a probe is the container's choice: it must neither hold the probe up nor fill the node's memory. */
+/** A container controls the answers to its probes: they must neither block the probe nor exhaust the node's memory. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
 
-/** What the server says, over and over until the client has gone. */
+/** The answer of the server; `again` is repeated until the client disconnects. */
 type Answer = { head: string; again?: string };
 
 const answers: Record<string, Answer> = {
   'an endless body': { head: 'HTTP/1.1 200 OK\r\n\r\n', again: 'x'.repeat(65_536) },
-  'an endless body in chunks of a byte': {
+  'an endless body in chunks of one byte': {
     head: 'HTTP/1.1 503 No\r\nTransfer-Encoding: chunked\r\n\r\n',
     again: '1\r\nx\r\n'.repeat(8000),
   },
@@ -69,12 +69,12 @@ async function probe(kind: 'httpGet' | 'grpc') {
 
 const verdicts: [string, 'success' | 'warning' | 'failure' | 'error'][] = [
   ['an endless body', 'success'],
-  ['an endless body in chunks of a byte', 'failure'],
+  ['an endless body in chunks of one byte', 'failure'],
   ['endless headers', 'failure'],
   ['endless provisional answers', 'failure'],
   ['another protocol', 'failure'],
   ['a redirect to itself', 'failure'],
-  ['a redirect to a file', 'warning'], // not followed, as none to another host: it is the answer itself, as for the kubelet
+  ['a redirect to a file', 'warning'], // not followed, as all redirects to other hosts: a warning, as in upstream's kubelet
   ['a redirect to no URL', 'failure'],
   ['no HTTP', 'failure'],
 ];

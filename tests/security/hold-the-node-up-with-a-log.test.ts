@@ -1,4 +1,4 @@
-/** A container that writes byte by byte makes a log of millions of entries: reading its end must cost little. */
+/** A container that writes byte by byte makes a log of millions of entries: reading its end must be cheap. */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** On a fast host it is a twentieth; with a read an entry it is half a minute. */
+/** On a fast host it takes a twentieth of this; with a read per entry it would take half a minute. */
 const PATIENCE_MS = 5000;
 const ENTRIES = 1_000_000;
 const piece = '2026-01-01T00:00:00.000000000Z stdout P x\n';
@@ -35,14 +35,14 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs `work`, which may take no longer than a probe's patience. */
+/** Runs `work`, which must not take longer than a probe's timeout. */
 async function quickly<T>(work: () => Promise<T>): Promise<T> {
   const startedAtMs = performance.now();
   let result: Promise<T> | undefined;
   const stallMs = await longestStallMs(() => (result = work()));
   const tookMs = performance.now() - startedAtMs;
   assert.ok(tookMs < PATIENCE_MS, `it took ${tookMs} ms`);
-  assert.ok(stallMs < 1000, `the event loop stood still for ${stallMs} ms`);
+  assert.ok(stallMs < 1000, `the event loop was blocked for ${stallMs} ms`);
   return result!;
 }
 
@@ -52,7 +52,7 @@ const log = async (tailLines: number) => {
   return Buffer.concat(chunks).toString();
 };
 
-test('the message of a container that failed is what fits of the end of its log', async () => {
+test('the message of a failed container is the end of its log, up to the limit', async () => {
   const ended = { messagePath: '', policy: 'FallbackToLogsOnError', exitCode: 1, logPath: path } as const;
   assert.equal(await quickly(() => terminationMessage(ended)), 'x'.repeat(2048));
 });
@@ -64,24 +64,24 @@ test('the last line is found without reading the whole log', async () => {
   assert.equal(await quickly(() => log(2)), 'the end\nthe end\n');
 });
 
-test('a client that has gone is searched for no longer', async () => {
-  const gone = new AbortController();
-  const reading = client.log({ namespace: 'default', name: 'a' }, { tailLines: 1_000_000 }, gone.signal);
+test('the search stops when the client disconnects', async () => {
+  const disconnected = new AbortController();
+  const reading = client.log({ namespace: 'default', name: 'a' }, { tailLines: 1_000_000 }, disconnected.signal);
   using deadline = withTimeout(undefined, PATIENCE_MS, 'wait for the log file');
   await waitFor(() => isOpen() || undefined, { intervalMs: 1, signal: deadline });
-  gone.abort();
+  disconnected.abort();
   await assert.rejects(reading);
   await waitFor(() => !isOpen() || undefined, { intervalMs: 5, signal: deadline });
 });
 
-test('a whole log of pieces is sent without holding anything up', async () => {
+test('a complete log of partial lines is sent without blocking the event loop', async () => {
   const reading = await client.log({ namespace: 'default', name: 'a' }, {});
   let textBytes = 0;
   const stallMs = await longestStallMs(async () => {
     for await (const chunk of reading) textBytes += chunk.length;
   });
   assert.equal(textBytes, ENTRIES + 3 * 'the end\n'.length);
-  assert.ok(stallMs < 1000, `the event loop stood still for ${stallMs} ms`);
+  assert.ok(stallMs < 1000, `the event loop was blocked for ${stallMs} ms`);
 });
 
 function isOpen(): boolean {

@@ -1,4 +1,4 @@
-/** Texts of manifests and Secrets that make a pattern or an expansion take for ever, or grow without end. */
+/** Texts of manifests and Secrets that would make a regular expression or an expansion take for ever, or grow without limit. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +12,7 @@ import { expand } from '../../packages/kubelet/src/container/expansion.ts';
 import { entriesFor, parseDockerConfig } from '../../packages/kubelet/src/images/keyring.ts';
 import { parseResolvConf } from '../../packages/kubelet/src/node/resolv-conf.ts';
 
-/** Each takes milliseconds on a fast host; what backtracks takes minutes, or years. */
+/** Each takes milliseconds on a fast host; backtracking would take minutes or years. */
 const PATIENCE_MS = 3000;
 
 function quickly<T>(what: string, work: () => T): T {
@@ -23,7 +23,7 @@ function quickly<T>(what: string, work: () => T): T {
   return result;
 }
 
-/** Repetitions with an end that does not fit: what makes a pattern go back. */
+/** Number of repetitions before an end that does not match, which would cause backtracking. */
 const REPEATS = 500_000;
 const hostile = [
   'a',
@@ -46,12 +46,12 @@ const hostile = [
   "']",
 ].flatMap((unit) => [unit.repeat(REPEATS), `${unit.repeat(REPEATS)}!`, `x${unit.repeat(REPEATS)}\n`]);
 
-test('an image name of any shape is read at once', () => {
+test('any text as an image name is parsed at once', () => {
   for (const text of hostile) quickly(`the image ${text.slice(0, 4)}`, () => parseImageReference(text));
   for (const text of hostile) quickly('a digest', () => parseImageReference(`a@${text}`));
 });
 
-test('a quantity of any shape is read at once', () => {
+test('any text as a quantity is parsed at once', () => {
   for (const text of [...hostile, '1e999', `1e-${'9'.repeat(REPEATS)}`, `${'9'.repeat(REPEATS)}Ei`])
     quickly(`the quantity ${text.slice(0, 4)}`, () => isQuantity(text));
 });
@@ -73,11 +73,11 @@ test('an imagePullSecret whose credential is mostly zero bytes is read at once',
   quickly('reading', () => parseDockerConfig(JSON.stringify({ auths: { 'r.test': { auth } } })));
 });
 
-test('references without an end are expanded at once', () => {
+test('unterminated references are expanded at once', () => {
   for (const text of hostile) quickly(`expanding ${text.slice(0, 4)}`, () => expand(text, () => undefined));
 });
 
-test('variables that double with each line do not fill the memory', () => {
+test('variables that double in size with each line do not exhaust the memory', () => {
   const env = Array.from({ length: 60 }, (_, at) => ({
     name: `V${at}`,
     value: at === 0 ? 'x' : `$(V${at - 1})`.repeat(2),
@@ -104,12 +104,12 @@ test('variables that double with each line do not fill the memory', () => {
   assert.throws(() => quickly('copying', () => environmentOf({ name: 'c', image: 'i', env: both })), refused);
 });
 
-test('a resolv.conf of any shape is read at once', () => {
+test('any text as a resolv.conf is parsed at once', () => {
   for (const text of hostile)
     quickly(`resolv.conf ${text.slice(0, 4)}`, () => parseResolvConf(`search ${text}\n${text}`));
 });
 
-/** Fields of a pod that patterns are for, one at a time. */
+/** Pods with a text in one field that is checked by a pattern. */
 const fields: Record<string, (text: string) => object> = {
   name: (text) => ({ metadata: { name: text } }),
   namespace: (text) => ({ metadata: { name: 'p', namespace: text } }),
@@ -134,7 +134,7 @@ const fields: Record<string, (text: string) => object> = {
   mount: (text) => ({ container: { volumeMounts: [{ name: text, mountPath: text, subPath: text }] } }),
 };
 for (const [field, of] of Object.entries(fields)) {
-  test(`a pod with any text as its ${field} is checked at once`, () => {
+  test(`a pod with any text as ${field} is validated at once`, () => {
     for (const text of hostile.map((long) => long.slice(-100_000))) {
       const { container, spec, metadata } = of(text) as { container?: object; spec?: object; metadata?: object };
       const manifest = JSON.stringify({

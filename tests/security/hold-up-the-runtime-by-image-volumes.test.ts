@@ -1,4 +1,4 @@
-/** An image declares volumes with very many files: copying them ends when nobody waits any more, and leaves nothing. */
+/** An image declares volumes with very many files: copying them stops when the call is cancelled, and leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { loadSystem } from '../../packages/system/src/system.ts';
 
 const FILES = 20_000;
 
-test('the copy of a volume ends with its deadline, and what was copied goes with the container', async (t) => {
+test('the copy of a volume stops at its deadline, and the copied files are removed with the container', async (t) => {
   const directory = mkdtempSync('/tmp/pwt-volumes-');
   t.after(() => rmSync(directory, { recursive: true }));
   const [root, state] = [join(directory, 'root'), join(directory, 'state')];
@@ -33,7 +33,7 @@ test('the copy of a volume ends with its deadline, and what was copied goes with
   const count = copied();
   assert.ok(count < FILES, `${count} files were copied`);
   await sleep(100);
-  assert.equal(copied(), count, 'nobody copies any more');
+  assert.equal(copied(), count, 'the copy has stopped');
 
   rmSync(join(state, 'containers', id), { recursive: true });
   await files.remove(id);

@@ -1,5 +1,5 @@
 /**
- * A container, or its image, tries to get to the host by what the OCI runtime leaves open or makes for its processes:
+ * A container, or its image, tries to access the host through things that the OCI runtime leaves open or sets up for its processes:
  * descriptors, working directories, interpreters, capabilities, groups, devices, masked paths and sockets.
  */
 import assert from 'node:assert/strict';
@@ -29,7 +29,7 @@ async function exec(containerId: string, ...cmd: string[]): Promise<string> {
   return Buffer.from(stdout).toString();
 }
 
-/** Runs a script in a container and by exec in one that runs. */
+/** Runs a script in a new container and by exec in a running one. */
 async function inBoth(handler: string, script: string, linux: object = { securityContext: ownPid }): Promise<string[]> {
   const pod = await attacked.pod(`both-${handler}`, { handler });
   const { out } = await attacked.run(pod, { script, linux });
@@ -40,11 +40,11 @@ async function inBoth(handler: string, script: string, linux: object = { securit
 }
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: the processes of containers and of execs have three descriptors`, async () => {
+  test(`${handler}: the processes of containers and of execs have only three descriptors`, async () => {
     for (const out of await inBoth(handler, 'ls /proc/$$/fd; true')) assert.equal(out, '0\n1\n2\n');
   });
 
-  test(`${handler}: no capability is inheritable or ambient, nor are there groups that nobody asked for`, async () => {
+  test(`${handler}: no capability is inheritable or ambient, and there are only requested groups`, async () => {
     const script = 'grep -E "^(CapInh|CapAmb|Groups|NoNewPrivs)" /proc/$$/status; true';
     const user = { runAsUser: { value: 1234n }, runAsGroup: { value: 1234n }, supplementalGroups: [77n] };
     const securityContext = { ...ownPid, ...user, noNewPrivs: true };
@@ -69,7 +69,7 @@ for (const handler of OCI_RUNTIMES) {
     await attacked.remove(pod.podSandboxId);
   });
 
-  test(`${handler}: masked paths are empty, read-only paths are not written, whatever the image has there`, async () => {
+  test(`${handler}: masked paths are empty, and read-only paths are not writable, whatever the image contains`, async () => {
     const entries: FixtureEntry[] = [
       symlink('dev/null', '/proc/sys/kernel/core_pattern'),
       symlink('dev/console', marker),
@@ -98,7 +98,7 @@ for (const handler of OCI_RUNTIMES) {
   });
 }
 
-test('a container whose program is the one that starts it does not get to write that (CVE-2019-5736)', async () => {
+test('a container cannot overwrite the OCI runtime that starts it (CVE-2019-5736)', async () => {
   const directory = join(attacked.runtime.place.directory, 'logs');
   const copies = OCI_RUNTIMES.map((name) => [name, join(directory, name)] as const);
   for (const [name, copy] of copies) copyFileSync(requireProgram(name), copy);
@@ -109,7 +109,7 @@ test('a container whose program is the one that starts it does not get to write 
   await attacked.runtime.stop();
   await attacked.runtime.start({ handlers }, { load: false });
   const image = await attacked.image('self', [{ name: 'self', mode: 0o755, body: '#!/proc/self/exe\n' }]);
-  // Whoever is being started is opened, and written once it has made way for the container's program.
+  // opens the executables of starting processes, and writes to them once they have executed the container's program
   const script = `while :; do for exe in /proc/[0-9]*/exe; do
     ( exec 5<$exe && { sleep 0.05; echo overwritten > /proc/self/fd/5; } ) 2>/dev/null; done; done`;
   for (const [name] of copies) {
@@ -122,7 +122,7 @@ test('a container whose program is the one that starts it does not get to write 
   for (const [index, [name, copy]] of copies.entries()) assert.ok(readFileSync(copy).equals(before[index]!), name);
 });
 
-test('abstract sockets of the host are not in a pod, and the runtime has none in that of the host (CVE-2020-15257)', async () => {
+test("a pod cannot reach the host's abstract sockets, and the runtime has none in the host's namespace (CVE-2020-15257)", async () => {
   const name = `podwright-test-${process.pid}`;
   const server = createServer().listen(`\0${name}`);
   try {
@@ -133,7 +133,7 @@ test('abstract sockets of the host are not in a pod, and the runtime has none in
       script,
       linux: { securityContext: hostNetwork().linux.securityContext },
     });
-    assert.match(out, new RegExp(`^@${name}`, 'm'), 'a pod in the network of the host sees its sockets');
+    assert.match(out, new RegExp(`^@${name}`, 'm'), "a pod on the host's network has the host's sockets");
     assert.doesNotMatch(out, new RegExp(`${attacked.runtime.place.directory}|containerd-shim|conmon`));
   } finally {
     server.close();

@@ -1,7 +1,7 @@
 /**
- * A pod sends frames with a loopback address as their destination to the host (CVE-2020-8558). CAP_NET_RAW, which pods have
- * by default, is enough for it. Here the pod's network namespace gets a route for them, which makes the same frames of
- * ordinary sockets, so that whole connections can be tried.
+ * A pod sends frames with a loopback address as their destination to the host (CVE-2020-8558), for which CAP_NET_RAW is sufficient.
+ * Here the pod's network namespace gets a route for loopback addresses, so that ordinary sockets send the same frames and complete
+ * connections can be tried.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -37,7 +37,7 @@ after(async () => {
   await attacked.end();
 });
 
-/** Runs a program in the pod's network namespace; not synchronously, as this process has the servers. */
+/** Runs a program in the pod's network namespace; asynchronously, because this process runs the servers. */
 async function inPod(...command: string[]): Promise<string> {
   return (await promisify(execFile)('nsenter', [`--net=/proc/${attacker}/ns/net`, ...command])).stdout;
 }
@@ -69,17 +69,17 @@ async function tcpServer(address: string): Promise<{ port: number; connections: 
   return { port: (server.address() as { port: number }).port, connections: () => connections };
 }
 
-/** What a server says to a TCP client in the attacking pod; '' if it cannot be reached. */
+/** The answer of a server to a TCP client in the attacking pod; '' if it is not reachable. */
 function fetchInPod(address: string, port: number): Promise<string> {
   const said = inPod('socat', '-T3', '-u', `TCP:${address}:${port},connect-timeout=2`, '-');
   return said.catch(() => '');
 }
 
-test('the bridge takes packets to loopback addresses once a port is published: the attack is possible at all', () => {
+test('the bridge accepts packets to loopback addresses once a port is published, so that the attack is possible', () => {
   assert.equal(readFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, 'utf8'), '1\n');
 });
 
-test('datagrams to 127.0.0.1 reach no service of the host, while those to its address in the subnet do', async () => {
+test('datagrams to 127.0.0.1 reach no service of the host, but those to its address in the subnet do', async () => {
   const [loopback, subnet] = [await udpServer('127.0.0.1'), await udpServer(gateway())];
   const send = (address: string, port: number) =>
     inPod('sh', '-c', `echo hello | socat -u - UDP-SENDTO:${address}:${port}`);
@@ -92,7 +92,7 @@ test('datagrams to 127.0.0.1 reach no service of the host, while those to its ad
   assert.deepEqual(loopback.heard, []);
 });
 
-test('datagrams that say that they are from a loopback address reach no service of the host', async () => {
+test('datagrams with a loopback address as their source reach no service of the host', async () => {
   const subnet = await udpServer(gateway());
   await inPod('ip', 'address', 'add', '127.0.0.2/32', 'dev', 'lo');
   const target = `UDP-SENDTO:${gateway()}:${subnet.port}`;
@@ -104,7 +104,7 @@ test('datagrams that say that they are from a loopback address reach no service 
   assert.deepEqual(new Set(subnet.heard), new Set(['hello\n']));
 });
 
-test('neither a TCP service on 127.0.0.1 nor the streaming server can be connected to', async () => {
+test('neither a TCP service on 127.0.0.1 nor the streaming server is reachable', async () => {
   const loopback = await tcpServer('127.0.0.1');
   const subnet = await tcpServer(gateway());
   const { items } = await attacked.runtime.cri.runtime.listPodSandbox({});

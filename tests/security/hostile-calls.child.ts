@@ -1,6 +1,6 @@
 /**
- * `hostile-calls.child.ts WHAT COUNT [ADDRESS]` takes so many of something that the kernel shares between pods, or fewer if it
- * refuses more, says how many it holds, and keeps them. With a count of 0 it only tries whether there is one.
+ * `hostile-calls.child.ts WHAT COUNT [ADDRESS]` allocates this many of a kernel resource that pods share (or as many as the kernel
+ * allows), prints their number, and holds them. With a count of 0 it only tries whether one can be allocated.
  */
 import { constants } from 'node:os';
 import koffi from 'koffi';
@@ -14,7 +14,7 @@ const EPOLL_CTL_ADD = 1;
 const EPOLLIN = 1;
 const KEY_SPEC_PROCESS_KEYRING = -2;
 const ADD_KEY: Partial<Record<NodeJS.Architecture, number>> = { x64: 248, arm64: 217 };
-/** struct nlmsghdr of a type that there is not: each is answered with an error. */
+/** struct nlmsghdr of an unknown type: each is answered with an error. */
 const REQUEST_BYTES = 32;
 const REQUESTS = 500;
 
@@ -32,7 +32,7 @@ const addKey = libc.func('long syscall(long number, void *type, void *name, void
 const events = Array.from({ length: 500 }, () => eventfd(0, 0));
 let epoll = -1;
 
-/** An epoll watch: of each epoll 500 descriptors. */
+/** Adds an epoll watch; each epoll instance watches 500 descriptors. */
 function watchByEpoll(index: number): boolean {
   if (index % events.length === 0) epoll = epollCreate(0);
   const event = Buffer.alloc(16);
@@ -40,7 +40,7 @@ function watchByEpoll(index: number): boolean {
   return epoll >= 0 && epollControl(epoll, EPOLL_CTL_ADD, events[index % events.length], event) === 0;
 }
 
-/** A netlink socket with as many unread answers as it takes. */
+/** Opens a netlink socket with the most unread answers. */
 function fillNetlink(): boolean {
   const descriptor = socket(AF_NETLINK, SOCK_RAW, 0);
   if (descriptor < 0) return false;
@@ -63,11 +63,11 @@ address.writeUInt16LE(AF_INET, 0);
 address.set((process.argv[4] ?? '0.0.0.0').split('.').map(Number), 4);
 let datagrams = -1;
 
-/** A datagram to another port of an address, or from another one: a flow that the kernel follows on the way. */
+/** Sends a datagram to another port of an address, or from another one, which creates an entry in the kernel's connection tracking. */
 function sendToPort(index: number): boolean {
   if (index % PORTS === 0) datagrams = socket(AF_INET, SOCK_DGRAM, 0);
   address.writeUInt16BE(1 + (index % PORTS), 2);
-  sendTo(datagrams, address, 1, MSG_DONTWAIT, address, address.length); // an earlier port's refusal is no failure
+  sendTo(datagrams, address, 1, MSG_DONTWAIT, address, address.length); // a refusal of an earlier port is not a failure
   return true;
 }
 

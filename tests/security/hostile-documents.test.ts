@@ -1,4 +1,4 @@
-/** Manifests, configs, tokens and archives that take far more memory and time than bytes: refused before they are parsed. */
+/** Manifests, configs, tokens and archives that take far more memory and time than their size: refused before they are parsed. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -29,13 +29,13 @@ async function start(t: TestContext) {
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
-/** Nothing else may have to wait for the work: a daemon has one thread for all pods. Such documents took ten seconds. */
+/** Asserts that the work does not block the event loop, on which all pods depend. Without limits such documents took ten seconds. */
 async function withoutStall(work: () => Promise<unknown>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   await work();
   delay.disable();
-  assert.ok(delay.max < 3e9, `all else stood still for ${delay.max / 1e6} ms`);
+  assert.ok(delay.max < 3e9, `the event loop was blocked for ${delay.max / 1e6} ms`);
 }
 
 test('a manifest or index of a million entries', async (t) => {
@@ -67,7 +67,7 @@ function serveConfig(registry: FaultyRegistry, config: string): void {
 const names = (count: number, value: string) =>
   `{${Array.from({ length: count }, (_, index) => `"/${index}":${value}`).join(',')}}`;
 
-test('a config of a million variables or labels, or of what stays in memory by megabytes', async (t) => {
+test('a config of a million variables or labels, or with megabytes of data that stays in memory', async (t) => {
   const { registry, pull, room } = await start(t);
   const wrong: [string, RegExp][] = [
     [`{"Env":[${'1,'.repeat(3_900_000)}1]}`, /more than 300000 JSON values/],
@@ -90,7 +90,7 @@ test('an image of 50,000 volumes, each a directory and a mount of every containe
   assert.deepEqual(room.images.list(), []);
 });
 
-test('an image that exposes every port is pulled, and the ports are not kept', async (t) => {
+test('an image that exposes every port is pulled, and the ports are not stored', async (t) => {
   const { registry, pull } = await start(t);
   serveConfig(registry, `{"ExposedPorts":${names(131_070, '{}')}}`);
   assert.deepEqual(Object.keys(Object((await pull()).config.config)), []);
@@ -114,7 +114,7 @@ test('a token of a hundred thousand values, and one that is too large', async (t
   }
 });
 
-test('headers without end, and an error of megabytes', async (t) => {
+test('endless headers, and an error message of megabytes', async (t) => {
   const { registry, pull } = await start(t);
   registry.faults = [(_request, response) => Boolean(response.writeHead(200, { x: 'y'.repeat(1 << 20) }).end())];
   await rejects(pull(), 'unavailable', /connect to|Overflow/);
@@ -122,7 +122,7 @@ test('headers without end, and an error of megabytes', async (t) => {
   await rejects(pull(), 'not_found', /answered 404; are name and tag right/);
 });
 
-test('what an error says of a server is short, and does not tell signatures of redirects', async (t) => {
+test("an error's text of a server is short, and does not contain signatures of redirects", async (t) => {
   const { registry, pull } = await start(t);
   const target = `http://127.0.0.1:1/${'p'.repeat(5000)}?signature=secret`;
   registry.faults = [(_request, response) => Boolean(response.writeHead(307, { location: target }).end())];
@@ -138,7 +138,7 @@ test('what an error says of a server is short, and does not tell signatures of r
   await assert.rejects(pull(), ({ message }: Error) => /no image for/.test(message) && message.length < 1000);
 });
 
-test('connections to servers that redirects lead to are not kept for ever', async (t) => {
+test('connections to targets of redirects are closed after a while', async (t) => {
   const registry = await FaultyRegistry.start();
   const http = new HttpClient({ stallTimeoutMs: 5000, documentTimeoutMs: 5000, idleTimeoutMs: 100, environment: {} });
   t.after(async () => {
@@ -160,7 +160,7 @@ test('connections to servers that redirects lead to are not kept for ever', asyn
   await raceAbort(closed, AbortSignal.timeout(10_000));
 });
 
-/** An archive of these entries in a file. */
+/** Writes an archive of these entries, and returns a function that loads it. */
 async function loads(t: TestContext, entries: FixtureEntry[]) {
   const { room } = await start(t);
   const path = join(room.root, 'archive.tar');
@@ -168,7 +168,7 @@ async function loads(t: TestContext, entries: FixtureEntry[]) {
   return () => room.images.load(path, { signal });
 }
 
-test('an archive of names by the gigabyte', async (t) => {
+test('an archive with gigabytes of names', async (t) => {
   const entry = (index: number): FixtureEntry => ({
     name: 'x',
     flag: '2',
@@ -202,7 +202,7 @@ test('an archive of an image with a hundred thousand layers, or names', async (t
   await rejects(load(), 'invalid_argument', /it has 1001 images, more than 1000/);
 });
 
-test('a directory whose files are devices or lead to some', async (t) => {
+test('a directory whose files are devices or links to devices', async (t) => {
   const { room } = await start(t);
   const directory = join(room.root, 'layout');
   mkdirSync(directory);
@@ -210,7 +210,7 @@ test('a directory whose files are devices or lead to some', async (t) => {
   await rejects(room.images.load(directory, { signal }), 'invalid_argument', /index\.json is no file/);
 });
 
-test('a directory whose files are links to what its maker may not read, of which an error tells nothing', async (t) => {
+test('a directory whose files are links to files that its owner cannot read, whose content must not be in the error', async (t) => {
   const { room } = await start(t);
   const secret = join(room.root, 'secret');
   writeFileSync(secret, 'hunter2 is the password');
@@ -226,7 +226,7 @@ test('a directory whose files are links to what its maker may not read, of which
   await refused(/is a symbolic link/);
 });
 
-test('a redirect to a document that is no JSON, of which an error tells nothing', async (t) => {
+test('a redirect to a document that is not JSON, whose content must not be in the error', async (t) => {
   const { registry, pull } = await start(t);
   registry.faults = [
     ({ path }, response) => path.endsWith('/inner') && Boolean(response.end('hunter2 is the password')),

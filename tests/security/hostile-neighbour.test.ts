@@ -1,8 +1,8 @@
 /**
- * A pod takes what the kernel shares between pods, one thing after the other. Meanwhile another pod starts, is probed, logs, goes
- * on while the node is killed and started, and is stopped. A new thing is a line in THINGS. The node has a network namespace of its
- * own, and what the kernel counts for each user id is taken by one that nobody else has: other programs of the host notice nothing.
- * Disks have tests of their own (`tests/pods`, `fill-the-state-directory`).
+ * A pod exhausts kernel resources that pods share, one after the other. Meanwhile another pod is started, probed and logs, keeps running
+ * while the node is killed and started, and is stopped. Add new resources to THINGS. The node has its own network namespace, and per-user
+ * resources are exhausted for an unused user id, so that other programs of the host are not affected. Disks have their own tests
+ * (`tests/pods`, `fill-the-state-directory`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -17,15 +17,15 @@ import type { StartedProgram } from '../pods/started-program.ts';
 const SUBNET = '10.99.153.0/24';
 const GATEWAY = '10.99.153.1';
 const USER = 54_321;
-/** How long a step of the other pod may take: on a quiet host it is less than a second. */
+/** Timeout of a step of the other pod; on an idle host it takes less than a second. */
 const STEP_MS = 30_000;
 
-/** What the hostile pod runs, and what it then writes. */
+/** Command of the hostile pod, and its output once the resource is exhausted. */
 type Thing = {
   command: string[];
   begun: RegExp;
   user?: number;
-  /** What there must be one more of for a pod of the same user. */
+  /** A resource of which a pod with the same user must still get one. */
   shared?: string;
 };
 
@@ -54,7 +54,7 @@ const THINGS: Record<string, Thing> = {
   'epoll watches': { command: calls('epoll', 200_000), begun: /holding 200000 /, user: USER, shared: 'epoll' },
   'tracked connections': { command: calls('flows', 265_000, GATEWAY), begun: /holding 265000 / },
   'netlink sockets with unread answers': { command: calls('netlink', 100), begun: /holding 100 / },
-  'sockets, as many as it may': { command: calls('sockets', 100_000), begun: /holding 1\d{3} sockets EMFILE/ },
+  'sockets, up to the limit': { command: calls('sockets', 100_000), begun: /holding 1\d{3} sockets EMFILE/ },
 };
 
 let bundle: Bundle;
@@ -92,7 +92,7 @@ async function killNode(): Promise<void> {
   await place.until(() => daemon.child.signalCode !== null);
 }
 
-/** A pod with the tools; `user` is left out for root. */
+/** A pod with the tools; without `user` it runs as root. */
 function manifest(name: string, command: string[], { user, rest = {} }: { user?: number; rest?: object } = {}): string {
   const tools = Object.entries(TOOLS).map(([tool, path]) => ({ name: tool.replace(/[^a-z]/g, '-'), path, tool }));
   const container = {
@@ -117,7 +117,7 @@ function manifest(name: string, command: string[], { user, rest = {} }: { user?:
 }
 
 const fileOf = (name: string) => place.path('root/manifests', `${name}.yaml`);
-/** Without a program: they would be most of what the processors of a small host do here. */
+/** Finds a pod without starting `podwright`, which would take most of the CPU time here. */
 const podNamed = async (name: string): Promise<Pod | undefined> =>
   (await new NodeClient(place.path('state/node.sock')).pods()).find(({ metadata }) => metadata.name === name);
 const isReady = async (name: string) =>
@@ -130,15 +130,15 @@ async function end(name: string): Promise<void> {
   await place.until(() => isGone(name), STEP_MS);
 }
 
-/** Its log is read without the node, which a log that grows fast would hold up. */
+/** Reads the log file directly: a fast-growing log would slow down `podwright logs`. */
 async function hasBegun({ begun }: Thing): Promise<boolean> {
   const uid = (await podNamed('hostile'))?.metadata.uid;
   const log = place.path('logs', `default_hostile_${uid}`, 'main', '0.log');
   return existsSync(log) && begun.test(readFileSync(log, 'utf8').slice(0, 1000));
 }
 
-/** The life of a pod whose probe goes by the network. */
-async function liveBeside({ shared }: Thing): Promise<void> {
+/** Starts, probes and stops another pod; its probe uses the network. */
+async function otherPod({ shared }: Thing): Promise<void> {
   const probe = { periodSeconds: 1, timeoutSeconds: 5, httpGet: { path: '/', port: 8080 } };
   const serve = shell('echo hello; echo well > /tmp/index.html; exec httpd -f -p 8080 -h /tmp');
   const rest = { readinessProbe: probe, livenessProbe: { ...probe, periodSeconds: 2 } };
@@ -155,18 +155,18 @@ async function liveBeside({ shared }: Thing): Promise<void> {
 }
 
 for (const [name, thing] of Object.entries(THINGS))
-  test(`a pod that takes ${name} leaves other pods and the node alone`, async () => {
+  test(`a pod that exhausts ${name} does not affect other pods and the node`, async () => {
     writeFileSync(fileOf('hostile'), manifest('hostile', thing.command, { user: thing.user }));
     try {
       await place.until(() => hasBegun(thing), STEP_MS);
-      await liveBeside(thing);
+      await otherPod(thing);
       assert.equal((await podNamed('hostile'))!.status!.containerStatuses![0]!.restartCount, 0);
     } finally {
       await end('hostile');
     }
   });
 
-test('packet sockets and keys of the kernel are refused', async () => {
+test('packet sockets and kernel keys are refused', async () => {
   const tries = ['packet', 'keys'].map((what) => calls(what, 0).join(' ')).join('; ');
   writeFileSync(fileOf('hostile'), manifest('hostile', shell(`${tries}; sleep 1000`)));
   await place.until(() => hasBegun({ command: [], begun: /holding 0 packet\n.*holding 0 keys\n/s }), STEP_MS);

@@ -1,6 +1,6 @@
 /**
- * A client of the CRI passes on what the author of a pod wrote: values that name files elsewhere, carry lines or settings of
- * their own, or ask for more than the pod may have. All are refused before anything is made of them.
+ * A CRI client passes on values of a pod's author: with paths to other files, additional lines or settings, or more permissions than the
+ * pod may have. All are refused before they have an effect.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ after(() => attacked.end());
 
 type More = NonNullable<Parameters<AttackedRuntime['pod']>[1]>;
 
-/** What of the host a pod may not change. */
+/** Settings of the host that a pod must not change. */
 const hostSettings = () =>
   ['core_pattern', 'hostname', 'panic'].map((name) => readFileSync(`/proc/sys/kernel/${name}`, 'utf8'));
 
@@ -33,7 +33,7 @@ async function assertRefused(name: string, more: More): Promise<void> {
   assert.deepEqual(await attacked.runtime.remains(), [], name);
 }
 
-test('host names, name servers, log directories and ports that are more than that are refused', async () => {
+test('malformed host names, name servers, log directories and ports are refused', async () => {
   const table: [string, More][] = [
     ['a host name with a line', { hostname: 'a\n127.0.0.1 evil' }],
     ['a host name that is a path', { hostname: `${outward}etc` }],
@@ -43,20 +43,20 @@ test('host names, name servers, log directories and ports that are more than tha
     ['an option with a line', { dnsConfig: { options: ['ndots:1\nnameserver 6.6.6.6'] } }],
     ['a log directory with dots', { logDirectory: `/var/log/${outward}tmp` }],
     ['a log directory that is not absolute', { logDirectory: 'logs' }],
-    ['a port that is none', { portMappings: [{ containerPort: 80, hostPort: 70_000 }] }],
-    ['an address that is none', { portMappings: [{ containerPort: 80, hostPort: 8, hostIp: '1.1.1.1 -j ACCEPT' }] }],
+    ['an invalid port', { portMappings: [{ containerPort: 80, hostPort: 70_000 }] }],
+    ['an invalid address', { portMappings: [{ containerPort: 80, hostPort: 8, hostIp: '1.1.1.1 -j ACCEPT' }] }],
     ['a handler that is a path', { handler: `${outward}bin/sh` }],
-    ['a handler that nobody has', { handler: 'unheard-of' }],
+    ['an unknown handler', { handler: 'unheard-of' }],
   ];
   for (const [name, more] of table) await assertRefused(name, more);
 });
 
-test('cgroup parents that lead out of their place are refused', async () => {
+test('cgroup parents that lead out of the hierarchy are refused', async () => {
   for (const cgroupParent of ['/pods/../../system.slice', `${outward}x`, '/a/../b', '/\0'])
     await assertRefused(cgroupParent, { linux: { cgroupParent } });
 });
 
-test('sysctls of the host, and values that carry another one, change nothing of the host (CVE-2022-0811)', async () => {
+test('sysctls of the host, and values that contain another sysctl, change nothing on the host (CVE-2022-0811)', async () => {
   const table: Record<string, string>[] = [
     { 'kernel.core_pattern': '|/tmp/x' },
     { 'kernel/core_pattern': '|/tmp/x' },
@@ -70,13 +70,13 @@ test('sysctls of the host, and values that carry another one, change nothing of 
   ];
   for (const sysctls of table) await assertRefused(JSON.stringify(sysctls), { linux: { sysctls } });
   const before = hostSettings();
-  // The kernel takes the number, in the pod's own IPC namespace, and leaves the rest.
+  // the kernel applies the number in the pod's own IPC namespace, and ignores the rest
   const pod = await attacked.pod('two-lines', { linux: { sysctls: { 'fs.mqueue.msg_max': '10\nkernel.panic=1' } } });
   assert.deepEqual(hostSettings(), before);
   await attacked.remove(pod.podSandboxId);
 });
 
-test('a container of a pod that is not privileged cannot be', async () => {
+test('a container of a pod that is not privileged cannot be privileged', async () => {
   const pod = await attacked.pod('ordinary');
   const securityContext = { privileged: true, namespaceOptions: { pid: NamespaceMode.CONTAINER } };
   await assert.rejects(attacked.create(pod, { script: 'true', linux: { securityContext } }), (error) =>
@@ -98,7 +98,7 @@ test('log paths of containers stay below the directory of their pod', async () =
   await attacked.remove(pod.podSandboxId);
 });
 
-test('names of a pod are told to network plugins as they are, and add no argument', async () => {
+test('names of a pod are passed to network plugins unchanged, and cannot add arguments', async () => {
   const pod = await attacked
     .pod('arguments', {
       metadata: { name: 'x;K8S_POD_NAMESPACE=kube-system', uid: 'u;IgnoreUnknown=0', namespace: 'a;b=c', attempt: 0 },

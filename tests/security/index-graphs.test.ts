@@ -1,4 +1,4 @@
-/** Indexes that lead to many others: a pull asks for few documents, whatever their graph looks like (GO-2026-6597). */
+/** Indexes that refer to many others: a pull requests only few documents, for any graph (GO-2026-6597). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -15,7 +15,7 @@ type Descriptor = { digest: string; size: number; mediaType: string };
 const addIndex = (sink: BlobSink, manifests: object[], name = 'x'): Descriptor =>
   sink.addManifest(name, { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, mediaTypes.ociIndex);
 
-/** Three levels of ten indexes each, with ten images each at the end, none of them for this platform: 1,000 images. */
+/** Three levels of ten indexes each, with ten images each at the leaves, none of them for this platform: 1,000 images. */
 function addTree(sink: BlobSink, depth = 3, path = ''): Descriptor {
   const entries = Array.from({ length: 10 }, (_, index) => {
     const tag = `${path}-${index}`;
@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   return { registry, room, pull: () => room.images.pull(`${registry.host}/room/app:1`, { signal }) };
 }
 
-test('a tree of a thousand images is given up after some', async (t) => {
+test('a tree of a thousand images is refused after some requests', async (t) => {
   const { registry, room, pull } = await start(t);
   addTree(registry);
   await rejects(pull(), 'resource_exhausted', /searched more than 32 manifests and configs/);
@@ -38,7 +38,7 @@ test('a tree of a thousand images is given up after some', async (t) => {
   await room.images.collectGarbage();
 });
 
-test('the same index many times is looked into once', async (t) => {
+test('a repeated index is requested once', async (t) => {
   const { registry, pull } = await start(t);
   let { manifest: inner }: { manifest: Descriptor } = addImage(registry, {
     tag: 'x',
@@ -50,7 +50,7 @@ test('the same index many times is looked into once', async (t) => {
   assert.ok(registry.requests.length < 10, `${registry.requests.length} requests`);
 });
 
-test('indexes deeper than any tool writes are refused, by platform or not', async (t) => {
+test('indexes deeper than any tool writes are refused, with or without a platform', async (t) => {
   const { registry, pull } = await start(t);
   const platform = { os: 'linux', architecture: hostArchitecture };
   for (const more of [{ platform }, {}]) {
@@ -61,7 +61,7 @@ test('indexes deeper than any tool writes are refused, by platform or not', asyn
   }
 });
 
-test('an archive with such a tree is refused, too, and nothing of it is kept', async (t) => {
+test('an archive with such a tree is refused too, and nothing of it is stored', async (t) => {
   const { room } = await start(t);
   const directory = new LayoutDirectory(join(room.root, 'layout'));
   directory.writeIndex([addTree(directory)]);
@@ -73,7 +73,7 @@ test('an archive with such a tree is refused, too, and nothing of it is kept', a
   assert.deepEqual([room.images.list(), (await room.images.usage()).images.sizeBytes], [[], 0]);
 });
 
-test('an image below indexes keeps the way to it, and a collection follows no other', async (t) => {
+test('an image below indexes keeps the indexes that lead to it, and garbage collection follows only those', async (t) => {
   const { registry, room, pull } = await start(t);
   const { manifest, id } = addImage(registry, { tag: 'x', layers: [layer] });
   const many = Array.from({ length: 5000 }, (_, index) => ({

@@ -1,6 +1,6 @@
 /**
- * A container makes directories in each other in a volume until the path to the last is as long as the kernel allows, or a great many
- * files. From the host the path is longer still. The pod goes all the same, and soon.
+ * A container creates nested directories in a volume up to the kernel's limit of paths (on the host the path is even longer), or very
+ * many files. The pod is still deleted, and soon.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -23,7 +23,7 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { loadImage } from './made-image.fixture.ts';
 
-/** In the volume at /v, 4092 bytes of path. */
+/** Creates a path of 4092 bytes in the volume at /v. */
 const DEEP = 'cd /v; for n in $(seq 372); do mkdir aaaaaaaaaa && cd aaaaaaaaaa; done';
 
 const runtime = new RuntimeUnderTest();
@@ -74,7 +74,7 @@ test('a pod with very deep directories and a great many files in an emptyDir is 
   assert.deepEqual(readdirSync(place.path('root/kubelet/pods')), []);
 });
 
-test('nothing behind a mount is removed with a tree, also of a bind mount on the same disk', async () => {
+test('nothing behind a mount is removed with a tree, also behind a bind mount on the same disk', async () => {
   const directory = mkdtempSync('/tmp/pwt-mounts-');
   const root = join(directory, 'root');
   const precious = join(directory, 'precious');

@@ -1,4 +1,4 @@
-/** A container with CAP_LINUX_IMMUTABLE makes files that nobody can remove, in the directories and at the root of its volumes. */
+/** A container with CAP_LINUX_IMMUTABLE creates immutable files, in directories and at the root of its volumes. */
 import assert from 'node:assert/strict';
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ for (const flag of ['+i', '+a'])
     assert.deepEqual(readdirSync(join(scratch, 'trash')), []);
   });
 
-test('clearing flags does not follow a link that a directory is replaced by', async (t) => {
+test('clearing flags does not follow a link that replaces a directory', async (t) => {
   const scratch = mkdtempSync('/tmp/podwright-flags-');
   const [volume, outside, programs] = ['volume', 'outside', 'bin'].map((name) => join(scratch, name)) as [
     string,
@@ -36,7 +36,7 @@ test('clearing flags does not follow a link that a directory is replaced by', as
     writeFileSync(join(big, `file-${number}`), '');
     if (number > 0) linkSync(precious, join(outside, `file-${number}`));
   }
-  // starts the real program, which clears the flag of the directory first: then it can be replaced
+  // the directory can be replaced after the real program has cleared its flag
   const swap = `until mv '${big}' '${volume}/aside' 2>/dev/null; do :; done; ln -s '${outside}' '${big}'`;
   const real = (await runChecked('sh', ['-c', 'command -v chattr'])).trim();
   writeFileSync(join(programs, 'chattr'), `#!/bin/sh\n'${real}' "$@" & [ -L '${big}' ] || { ${swap}; }\nwait\n`, {

@@ -1,6 +1,6 @@
 /**
- * A container makes a directory of 130,000 files, and directories too deep for any path, so that what it takes on the disk cannot be
- * measured: then images are not collected, and its volumes have no limit.
+ * A container creates a directory of 130,000 files, and directories deeper than PATH_MAX, so that its disk usage cannot be measured: then
+ * images would not be collected, and its volumes would have no limit.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -26,7 +26,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-test('a container with a huge directory and a deep one is measured, and the image file system, too', async () => {
+test('a container with a huge directory and a deep one is measured, and so is the image file system', async () => {
   const { cri, place, image } = runtime;
   const { podSandboxId } = await cri.runtime.runPodSandbox({ config: podOf(place, 'huge') });
   const config = containerOf(image, 'huge', 'exec sleep 1000');
@@ -42,7 +42,7 @@ test('a container with a huge directory and a deep one is measured, and the imag
   await cri.runtime.execSync({ containerId, cmd: ['rm', '-rf', '/many', '/deep'], timeout: 60n });
 });
 
-test('a pod that makes and removes files all the time is evicted all the same when its volume is over its limit', async () => {
+test('a pod that continuously creates and removes files is still evicted when its volume exceeds its limit', async () => {
   const directory = mkdtempSync('/tmp/pwt-restless-');
   const script =
     'head -c 3000000 /dev/zero >big; while :; do mkdir -p a/b/c a/d/e; touch a/b/c/1 a/d/e/2; rm -rf a; done';
@@ -57,7 +57,7 @@ test('a pod that makes and removes files all the time is evicted all the same wh
     await waitFor(excess, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
     for (let round = 0; round < 100; round++) assert.notEqual(await excess(), undefined);
   } finally {
-    process.kill(-restless.pid!, 'SIGKILL'); // with what it has started
+    process.kill(-restless.pid!, 'SIGKILL'); // with its children
     await once(restless, 'exit');
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -1,7 +1,6 @@
 /**
- * An image tries to put its own files in the place of the kernel's, which OCI runtimes and the container's processes trust
- * (CVE-2019-16884), or to have device nodes and links made on the host by a link in the place of /dev (CVE-2026-41579 of
- * runc, CVE-2026-47766 of crun).
+ * An image tries to replace the kernel's files, which OCI runtimes and the container's processes trust (CVE-2019-16884), or to create
+ * device nodes and links on the host by a link in place of /dev (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,7 +22,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** As deep as any root file system of a container is. */
+/** Leads out of the root file system of any container. */
 const outward = '../'.repeat(30);
 const links: [string, FixtureEntry[]][] = [
   ['dev-absolute', [symlink('dev', hostDirectory)]],
@@ -53,7 +52,7 @@ const nullLinks: [string, string][] = [
   ['null-to-a-sysctl', '/proc/sys/kernel/printk_ratelimit_burst'],
 ];
 
-/** Directories in which a link of another container's or the image's could place a mount of the pod. */
+/** Directories in which a link of another container or of the image could redirect a mount of the pod. */
 const nested = ['/', '/dev', '/dev/pts', '/proc', '/sys', '/sys/fs/cgroup', '/etc', '../etc'];
 
 for (const handler of OCI_RUNTIMES) {
@@ -67,7 +66,7 @@ for (const handler of OCI_RUNTIMES) {
   };
 
   for (const [tag, entries] of links) {
-    test(`${handler}: the link of the image ${tag} is refused, and nothing is made where it leads`, async () => {
+    test(`${handler}: the link of the image ${tag} is refused, and nothing is created at its target`, async () => {
       const image = await attacked.image(`${tag}-${handler}`, entries);
       const outcome = await run(image).catch((error: unknown) => error);
       assert.deepEqual(readdirSync(hostDirectory), ['sub']);
@@ -85,7 +84,7 @@ for (const handler of OCI_RUNTIMES) {
   }
 
   for (const [tag, target] of nullLinks) {
-    test(`${handler}: a volume in /dev with the link ${tag} leaves the kernel's devices`, async () => {
+    test(`${handler}: a volume in /dev with the link ${tag} does not replace the kernel's devices`, async () => {
       const entries = [directory('dev'), symlink('dev/null', target)];
       const image = await attacked.image(`${tag}-${handler}`, entries, {
         Volumes: { '/dev': {}, '/dev/pts': {}, '/sys/fs/cgroup': {} },
@@ -99,7 +98,7 @@ for (const handler of OCI_RUNTIMES) {
     });
   }
 
-  test(`${handler}: a link in one mount of a pod does not place another one`, async () => {
+  test(`${handler}: a link in one mount of a pod does not redirect another one`, async () => {
     const image = await attacked.image(`nested-${handler}`, [], { Volumes: { '/e/v': {} } });
     const pod = await attacked.pod(`nested-${handler}`, { handler });
     const shared = join(hostDirectory, `shared-${handler}`);
@@ -124,7 +123,7 @@ for (const handler of OCI_RUNTIMES) {
     rmSync(shared, { recursive: true });
   });
 
-  test(`${handler}: a link that comes between create and start does not place a mount either`, async () => {
+  test(`${handler}: a link that is created between create and start does not redirect a mount either`, async () => {
     const pod = await attacked.pod(`late-${handler}`, { handler });
     const shared = join(hostDirectory, `late-${handler}`);
     const inside = join(hostDirectory, 'sub');
@@ -142,7 +141,7 @@ for (const handler of OCI_RUNTIMES) {
     rmSync(shared, { recursive: true });
   });
 
-  test(`${handler}: links of an image do not place a pod's mounts on the kernel's file systems`, async () => {
+  test(`${handler}: links of an image do not redirect a pod's mounts to the kernel's file systems`, async () => {
     const links = ['dev', 'sys', 'dev/pts', ''].map((target, index) => symlink(`l${index}`, `/${target}`));
     const image = await attacked.image(`placed-${handler}`, [
       ...links,
@@ -159,13 +158,13 @@ for (const handler of OCI_RUNTIMES) {
     for (const path of ['/l0', '/l0/null', '/l1', '/l1/fs/cgroup', '/l2', '/l3', '/', '/dev'])
       await assert.rejects(run(path), REFUSED, path);
     assert.equal((await run('/shm')).out, 'file\n');
-    // the first is made before the second, which is deeper, though its own path is longer
+    // the first is mounted before the second, which is deeper, although the path of the first is longer
     symlinkSync('/etc', join(hostPath, 'p'));
     await assert.rejects(run('/b/c', '/e/p'), REFUSED).finally(() => rmSync(join(hostPath, 'p')));
     await attacked.remove(pod.podSandboxId);
   });
 
-  test(`${handler}: mounts of a pod do not replace the kernel's files either, but may show the host's`, async () => {
+  test(`${handler}: mounts of a pod do not replace the kernel's files either, but may mount the host's`, async () => {
     const pod = await attacked.pod(`mounts-${handler}`, { handler });
     const mount = (containerPath: string, hostPath: string) =>
       attacked.run(pod, { script: 'test -e /proc/self/status', mounts: [{ containerPath, hostPath }] });

@@ -1,4 +1,4 @@
-/** Somebody makes the node use more and more memory, so that the kernel kills others for it: the node is spared by its score. */
+/** An attacker makes the node use more and more memory, so that the kernel kills others, because the node has a low OOM score. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -11,14 +11,14 @@ const settings = new Map(
     .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
 );
 
-test('a unit that spares the node bounds its memory, and a node killed for it takes no pod with it', () => {
+test('the unit protects the node from the OOM killer but limits its memory, and a killed node does not stop pods', () => {
   assert.equal(settings.get('OOMScoreAdjust'), '-999');
   assert.match(settings.get('MemoryMax') ?? 'none', /^\d+[MG]$/);
   const together = ['OOMPolicy', 'KillMode', 'Delegate', 'Restart'].map((name) => settings.get(name));
   assert.deepEqual(together, ['continue', 'process', 'yes', 'always']);
 });
 
-test('the unit has nothing that containers would inherit, or that would hide their mounts', () => {
+test('the unit has no settings that containers would inherit, or that would hide their mounts', () => {
   const inherited = ['NoNewPrivileges', 'SystemCallFilter', 'CapabilityBoundingSet', 'UMask', 'LockPersonality'];
   const hiding = ['PrivateTmp', 'PrivateMounts', 'ProtectSystem', 'ProtectHome', 'ProtectKernelTunables', 'MountFlags'];
   for (const name of [...inherited, ...hiding]) assert.equal(settings.get(name), undefined, name);

@@ -1,6 +1,6 @@
 /**
- * Layers and images that reach for the host: what `tests/unpack/hostile-layers.test.ts` has not. Peers had device numbers out of
- * range, whiteouts lost in a parallel unpack (containerd#13125) and a race in the extraction (containerd#12961).
+ * Layers and images that try to access the host, in addition to `tests/unpack/hostile-layers.test.ts`. Other runtimes had bugs with device
+ * numbers out of range, whiteouts lost in a parallel unpack (containerd#13125) and a race in the extraction (containerd#12961).
  */
 import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 suite('devices', () => {
-  /** An archive of one device, whose numbers are these eight bytes each: octal text, or binary. */
+  /** An archive of one device with these numbers of eight bytes each, in octal or binary. */
   function device(major: Buffer, minor: Buffer): Buffer {
     const archive = tarArchive([{ name: 'x', flag: '3' }]);
     const block = archive.subarray(0, 512);
@@ -54,9 +54,9 @@ suite('devices', () => {
     return field;
   };
 
-  test('whose numbers are out of range are refused, not cut to those of another one', async () => {
+  test('whose numbers are out of range are refused, not truncated to those of another device', async () => {
     const [mem, zero] = [binary(1n), binary(0n)];
-    // as 32 bits, or as the kernel's 12 and 20, these would be /dev/mem, or the mark of a deleted file
+    // truncated to 32 bits, or to the kernel's 12 and 20, these would be /dev/mem, or a whiteout
     const wrong: [Buffer, Buffer][] = [
       [binary((1n << 32n) + 1n), mem],
       [binary(4096n + 1n), mem],
@@ -80,7 +80,7 @@ suite('devices', () => {
 suite('whiteouts', () => {
   const base = [directory('d'), file('d/old', 'old'), file('gone', 'x'), directory('e'), file('e/old', 'old')];
 
-  test('that go through links, or say of a link that it hides what it leads to, stay in the layer', async () => {
+  test('that go through links, or hide the target of a link, stay in the layer', async () => {
     const before = describeTree(outside, system);
     const attack = [
       symlink('l', outside),
@@ -99,7 +99,7 @@ suite('whiteouts', () => {
     }
   });
 
-  test('are there when images that share layers are unpacked at once', async () => {
+  test('are kept when images that share layers are unpacked in parallel', async () => {
     const layers = [
       packLayer(tarArchive(base), 'gzip'),
       packLayer(
@@ -130,7 +130,7 @@ suite('whiteouts', () => {
   });
 });
 
-test('a name that is a directory, a link and a file in turn, a thousand times, is never followed out of the layer', async () => {
+test('a name that is alternately a directory, a link and a file, a thousand times, is never followed out of the layer', async () => {
   const before = describeTree(outside, system);
   const turns = Array.from({ length: 1000 }, (_, index) => [
     directory('x', { mode: 0o700 }),

@@ -1,6 +1,6 @@
 /**
- * Root of a container in a pod with users of its own wants to act as the host's root. It is given every capability, no
- * seccomp filter and no hidden paths: what stops it is the user namespace, and that device nodes count for nobody.
+ * Root of a container in a pod with a user namespace tries to act as the host's root. It has all capabilities, no seccomp filter and no
+ * masked paths: only the user namespace restricts it, in which device nodes cannot be opened.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -23,13 +23,13 @@ before(async () => {
   execFileSync('mknod', ['-m', '666', join(volume, 'kmsg'), 'c', '1', '11']);
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 const mapping = [{ containerId: 0, hostId: HOST_ID, length: 65_536 }];
 const usernsOptions = { mode: NamespaceMode.POD, uids: mapping, gids: mapping };
 
-/** A container with all that can be asked for; `run` runs a script in it and returns what that prints. */
+/** Starts a container with all privileges; `run` runs a script in it and returns its output. */
 async function start(handler: string, network: NamespaceMode) {
   const { cri, image } = runtime;
   const name = `${handler}-${NamespaceMode[network].toLowerCase()}`;
@@ -54,27 +54,27 @@ async function start(handler: string, network: NamespaceMode) {
   return { podSandboxId, containerId, run };
 }
 
-/** Each prints its name if it succeeds. What it writes is what is there already: success would do no harm. */
+/** Each prints its name if it succeeds. They write existing values, so that a success does no harm. */
 const ATTEMPTS = {
   'write a sysctl of the host': 'v=$(cat /proc/sys/kernel/core_pattern); echo "$v" > /proc/sys/kernel/core_pattern',
   'write a sysctl of the host in a new proc':
     'mkdir /p; mount -t proc proc /p; v=$(cat /p/sys/vm/swappiness); echo "$v" > /p/sys/vm/swappiness',
-  'ask the kernel for help': 'echo h > /proc/sysrq-trigger',
+  'trigger a SysRq': 'echo h > /proc/sysrq-trigger',
   'write to sysfs': 'mount -o remount,bind,rw /sys; v=$(cat /sys/kernel/profiling); echo "$v" > /sys/kernel/profiling',
   'make a device node': 'mknod /node b 8 0 || mknod /volume/node b 8 0',
   'open a device node of a volume': 'head -c 1 /volume/mem || head -c 1 /volume/kmsg',
   'lift its own limits':
     'cd /sys/fs/cgroup; mount -o remount,bind,rw . ; [ -d pids ] && { mount -o remount,bind,rw pids; cd pids; }; echo max > pids.max',
-  'name a program that the kernel runs':
+  'set a program that the kernel runs':
     'mkdir /c; mount -t cgroup -o pids c /c; cat /c/release_agent && echo > /c/release_agent',
-  'be out of memory last': 'echo -1000 > /proc/self/oom_score_adj',
+  'lower its OOM score': 'echo -1000 > /proc/self/oom_score_adj',
   'mount debugfs': 'mkdir /d; mount -t debugfs d /d',
   'set the clock': 'date -s @"$(date +%s)" 2>&1 | { ! grep permitted; }',
   'see processes of the host': '[ "$(cat /proc/1/comm)" != sleep ]',
 };
 
 for (const handler of ['crun', 'runc']) {
-  test(`with ${handler} the root of a pod with users of its own acts on the host`, async () => {
+  test(`with ${handler} the root of a pod with a user namespace acts on the host`, async () => {
     const { podSandboxId, containerId, run } = await start(handler, NamespaceMode.POD);
     const script = Object.entries(ATTEMPTS).map(([name, attempt]) => `(${attempt}) > /dev/null 2>&1 && echo '${name}'`);
     assert.equal(await run(`${script.join('\n')}\n:`), '');
@@ -83,7 +83,7 @@ for (const handler of ['crun', 'runc']) {
         '(sysctl -n net.ipv4.ip_forward && ip link add own type dummy) > /dev/null 2>&1; hostname x && hostname',
       ),
       'x\n',
-      'its own namespaces are its own',
+      'it can change its own namespaces',
     );
 
     await run('cp /bin/busybox /program && chmod 6755 /program');
@@ -96,7 +96,7 @@ for (const handler of ['crun', 'runc']) {
     await runtime.cri.runtime.removePodSandbox({ podSandboxId });
   });
 
-  test(`with ${handler} the root of a pod with users of its own changes the host's network`, async () => {
+  test(`with ${handler} the root of a pod with a user namespace changes the host's network`, async () => {
     const { podSandboxId, run } = await start(handler, NamespaceMode.NODE);
     const attempts = {
       'add an address': 'ip addr add 192.0.2.1/32 dev lo',
@@ -104,7 +104,7 @@ for (const handler of ['crun', 'runc']) {
       'write a sysctl':
         'mount -o remount,bind,rw /proc/sys; v=$(cat /proc/sys/net/ipv4/ip_forward); echo "$v" > /proc/sys/net/ipv4/ip_forward',
       'listen to all packets': 'ping -c 1 -W 1 127.0.0.1',
-      'take a low port': 'timeout 2 nc -l -p 1 < /dev/null; [ $? -eq 143 ]',
+      'bind to a low port': 'timeout 2 nc -l -p 1 < /dev/null; [ $? -eq 143 ]',
     };
     const script = Object.entries(attempts).map(([name, attempt]) => `(${attempt}) > /dev/null 2>&1 && echo '${name}'`);
     assert.equal(await run(`${script.join('\n')}\n:`), '');

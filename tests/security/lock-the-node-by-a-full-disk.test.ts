@@ -1,4 +1,4 @@
-/** A pod fills the disk of the node, and goes on: the node shall not be able to end it, to record ends, or to give anything back. */
+/** A pod fills the disk of the node, so that the node could not stop it, record exits, or free space. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isErrno, sleep } from '@podwright/base';
@@ -17,7 +17,7 @@ after(() => bundle?.remove());
 const FILL_FOR_EVER =
   'i=0; while :; do i=$((i+1)); dd if=/dev/zero of=/e/f$i bs=64k 2>/dev/null; dd if=/dev/zero of=/r$i bs=4k 2>/dev/null; done';
 
-/** A pod that fills its emptyDir, and what else its other container does. */
+/** A pod that fills its emptyDir, and the script of its other container. */
 function filler(name: string, script: string, other = 'exec sleep 1000'): string {
   const container = (command: string) =>
     `{image: ${exampleImage}, command: [sh, -c, ${JSON.stringify(command)}], volumeMounts: [{name: e, mountPath: /e}]`;
@@ -33,7 +33,7 @@ spec:
 `;
 }
 
-/** Pods come and go until the signal aborts; on a full disk their manifests cannot be written. */
+/** Adds and removes pods until the signal aborts; on a full disk their manifests cannot be written. */
 async function churn(node: FullDiskNode, signal: AbortSignal): Promise<void> {
   for (let round = 0; !signal.aborted; round++) {
     const name = `churn${round % 3}`;
@@ -48,7 +48,7 @@ async function churn(node: FullDiskNode, signal: AbortSignal): Promise<void> {
 }
 
 for (const fileSystem of ['ext4', 'xfs'] as const) {
-  test(`pods that fill an ${fileSystem} disk are evicted, and no other pod ends or stays for it`, async (t) => {
+  test(`pods that fill an ${fileSystem} disk are evicted, and other pods are neither stopped nor stuck`, async (t) => {
     const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem });
     await node.start();
     await node.place.loadImage();
@@ -80,7 +80,7 @@ for (const fileSystem of ['ext4', 'xfs'] as const) {
   });
 }
 
-test('a pod that takes all inodes of an ext4 disk is evicted, and others go on', async (t) => {
+test('a pod that uses all inodes of an ext4 disk is evicted, and others keep running', async (t) => {
   const node = new FullDiskNode(t, { bundle, subnet: SUBNET, fileSystem: 'ext4', mkfsOptions: ['-N', '4000'] });
   await node.start();
   await node.place.loadImage();

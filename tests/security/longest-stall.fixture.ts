@@ -1,4 +1,4 @@
-/** The longest time in ms for which the event loop stood still while `work` ran: how long a probe would have waited. */
+/** The longest time in ms for which the event loop was blocked while `work` ran, which would have delayed probes. */
 export async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
   let lastMs = performance.now();

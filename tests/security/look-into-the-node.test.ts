@@ -1,6 +1,5 @@
 /**
- * A local user looks for anything of the node that he may read, write, run or connect to: every path below the root, state and
- * log directories of a busy node is tried.
+ * A local user tries to read, write, execute or connect to every path below the root, state and log directories of a busy node.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync } from 'node:fs';
@@ -50,7 +49,7 @@ after(async () => {
   bundle.remove();
 });
 
-/** Everything below the node's directories, and they themselves. Root sees it all. */
+/** All paths of the node's directories, as listed by root. */
 function everyPath(): string[] {
   return ['root', 'state', 'logs'].flatMap((name) => {
     const top = place.path(name);
@@ -59,7 +58,7 @@ function everyPath(): string[] {
   });
 }
 
-test('nobody finds nothing below the directories of a busy node, nor of one that an earlier version left open', async () => {
+test('an unprivileged user can access nothing in the directories of a busy node, nor in those that an earlier version left open', async () => {
   const names = ['one', 'two'];
   const pods = names.map((name) => podManifest(name, SCRIPT, VOLUMES) + MOUNTS);
   let daemon = await place.startDaemon();
@@ -67,16 +66,16 @@ test('nobody finds nothing below the directories of a busy node, nor of one that
   for (const name of names) await place.ok('exec', name, '--', 'sh', '-c', 'until [ -e /dev/shm/open ]; do :; done');
   const paths = everyPath();
   const parts = ['/node.sock', '/cri.sock', '/metadata.db', '/rootfs/bin/busybox', '~secret/secret/password', '/0.log'];
-  for (const part of parts) assert.ok(paths.join('\n').includes(part), `the walk comes by ${part}`);
+  for (const part of parts) assert.ok(paths.join('\n').includes(part), `the walk has found ${part}`);
   assert.ok(paths.length > 1000, `the node is busy: ${paths.length} paths`);
   assert.deepEqual(opportunitiesOfNobody(paths), []);
 
   daemon.child.kill('SIGKILL');
   await daemon.ended().catch(() => undefined);
   openAsBefore();
-  assert.notDeepEqual(opportunitiesOfNobody(everyPath()), [], 'it is open now');
+  assert.notDeepEqual(opportunitiesOfNobody(everyPath()), [], 'the directories are open now');
   daemon = await place.startDaemon();
-  // The directory of logs may be shared with other kubelets; what is ours in it is closed.
+  // the log directory may be shared with other kubelets; only the node's own entries in it are closed
   const found = () => opportunitiesOfNobody(everyPath().filter((path) => path !== place.path('logs')));
   await place.until(() => found().length === 0).catch(() => assert.deepEqual(found(), []));
   await place.ok('delete', ...names);
@@ -84,7 +83,7 @@ test('nobody finds nothing below the directories of a busy node, nor of one that
   await daemon.ended();
 });
 
-/** Gives the node's own directories the modes that they had in version 0.1.0. */
+/** Sets the modes of the node's directories in version 0.1.0. */
 function openAsBefore(): void {
   const passed = ['root', 'state', 'root/runtime', 'root/runtime/containers', 'state/containers', 'state/sandboxes'];
   for (const name of [...passed, 'state/tasks']) chmodSync(place.path(name), 0o711);

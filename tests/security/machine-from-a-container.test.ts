@@ -1,4 +1,4 @@
-/** A container with the RuntimeDefault profile makes the system calls that act on the host; all of them are refused. */
+/** A container with the RuntimeDefault profile makes system calls that act on the host; all of them are refused. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SecurityProfile_ProfileType as ProfileType } from '@podwright/cri';
@@ -8,7 +8,7 @@ import { callFiles, makeCalls, type SystemCall } from './syscall-program.fixture
 const [EPERM, ENOSYS] = [1, 38];
 const CLONE_NEWUSER = 0x10000000n;
 
-/** Numbers on x86-64 and on arm64. */
+/** System call numbers on x86-64 and on arm64. */
 const numbers: Record<string, [number, number]> = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -64,7 +64,7 @@ const refused: Record<string, SystemCall> = {
   'clone-of-a-user-namespace': { number: numberOf([56, 220]), args: [CLONE_NEWUSER | 17n] },
   'personality-that-no-program-needs': { number: numberOf([135, 92]), args: [0x0400000n] },
 };
-/** Of those that are refused, what an unconfined process of the same capabilities may do: it is the profile that refuses. */
+/** Refused calls that an unconfined process with the same capabilities may make, so that the profile refuses them. */
 const byProfileAlone = ['unshare', 'get_mempolicy', 'personality-that-no-program-needs'];
 
 const attacked = new AttackedRuntime();
@@ -76,7 +76,7 @@ before(async () => {
 after(() => attacked.end());
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: system calls that act on the host are refused, and clone3 is said not to be there`, async () => {
+  test(`${handler}: system calls that act on the host are refused, and clone3 fails with ENOSYS`, async () => {
     const pod = await attacked.pod(`calls-${handler}`, { handler });
     const under = (profileType: ProfileType) =>
       makeCalls(attacked, { pod, image, linux: { securityContext: { seccomp: { profileType } } } });
@@ -84,7 +84,7 @@ for (const handler of OCI_RUNTIMES) {
     for (const name of Object.keys(refused)) assert.equal(answers[name], EPERM, name);
     assert.equal(answers.clone3, ENOSYS);
     const unconfined = await under(ProfileType.Unconfined);
-    // One of a kernel without NUMA does not know all of them.
+    // a kernel without NUMA does not have all of them, but they must not fail with EPERM
     for (const name of byProfileAlone) assert.notEqual(unconfined[name], EPERM, name);
   });
 }

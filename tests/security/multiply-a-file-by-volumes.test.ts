@@ -1,4 +1,4 @@
-/** An image declares one directory as a volume again and again: each volume is a copy, and the disk is to fill up. */
+/** An image declares one directory as a volume many times: each volume would be a copy, which would fill the disk. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const attacked = new AttackedRuntime();
 before(() => attacked.start());
 after(() => attacked.end());
 
-test('many links to one directory, each a volume: it is copied once, and all of them show it', async () => {
+test('a directory with many links, each a volume, is copied once, and all links have its content', async () => {
   const links = Array.from({ length: LINKS }, (_, index) => `a${index}`);
   const entries = [
     directory('data'),
@@ -44,7 +44,7 @@ test('many links to one directory, each a volume: it is copied once, and all of 
   }
 });
 
-test('volumes one within the other, which are as many copies, leave a part of the disk free', async (t) => {
+test('nested volumes, which are separate copies, leave a part of the disk free', async (t) => {
   const disk = mkdtempSync('/tmp/pwt-volumes-');
   const system = loadSystem();
   const diskBytes = 64 << 20;

@@ -1,6 +1,6 @@
 /**
- * A local user without any rights opens connections to the streaming server, as many as it takes and again and again, so that
- * nobody else's exec gets through. TCP does not tell who a client is: the test is one itself.
+ * An unprivileged local user repeatedly opens as many connections to the streaming server as it accepts, to block the execs of others.
+ * TCP does not identify clients, so the test connects itself.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { waitFor } from '@podwright/base';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { collect, StreamingPod, Visitor } from '../streaming/streaming-pod.fixture.ts';
 
-/** More than the server takes of clients without a token. */
+/** More connections than the server accepts from clients without a token. */
 const CONNECTIONS = 1100;
 
 const runtime = new RuntimeUnderTest();
@@ -29,7 +29,7 @@ after(async () => {
   assert.deepEqual(await runtime.end(), []);
 });
 
-/** Opens a connection that stays; `bytes` are all it says. */
+/** Opens a connection, sends `bytes`, and keeps it open. */
 async function hold(bytes: string): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   held.add(socket);
@@ -43,14 +43,14 @@ async function assertExecs(): Promise<void> {
   assert.deepEqual([exitCode, out.toString()], [0, 'served\n']);
 }
 
-test('an exec gets through while 1,100 connections of others are held open, whatever these have said', async () => {
+test('an exec succeeds while 1,100 connections of others are held open, whatever they have sent', async () => {
   const said = ['', 'POST / HT', 'POST /exec/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n'];
   for (let count = 0; count < CONNECTIONS; count++) await hold(said[count % said.length]!);
   assert.ok(held.size > 0);
   await assertExecs();
 });
 
-test('execs get through while others connect as fast as they can, and sessions that run are not ended', async () => {
+test('execs succeed while others connect as fast as they can, and running sessions are not closed', async () => {
   const visitor = new Visitor(await pod.exec('while read line; do echo "got $line"; done', { stdin: true }), {
     stdin: true,
   });
@@ -75,14 +75,14 @@ test('execs get through while others connect as fast as they can, and sessions t
   visitor.leave();
 });
 
-test('a connection that keeps asking without a token is closed', async () => {
+test('a connection with repeated requests without a token is closed', async () => {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   const closed = once(socket.resume(), 'close', { signal: AbortSignal.timeout(20_000) });
   const asking = setInterval(() => socket.write('GET /exec/unknown HTTP/1.1\r\nHost: x\r\n\r\n'), 100);
   await closed.finally(() => clearInterval(asking));
 });
 
-test('those who held connections have lost them after a while', async () => {
+test('held connections are closed after a while', async () => {
   const none = async () => held.size === 0 || undefined;
   await waitFor(none, { intervalMs: 100, signal: AbortSignal.timeout(30_000) });
 });

@@ -1,11 +1,11 @@
-/** A container makes itself a node of the host's console, and reads what is typed there. */
+/** A container creates a device node of the host's console, and reads what is typed there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIn, runPod } from '../conformance/pods.fixture.ts';
 import { openOurs } from '../conformance/runtimes.fixture.ts';
 
-// crun gives it to every container, whatever it is told.
-test("a container cannot open the host's console, and has its own, with runc", async (context) => {
+// only runc: crun always allows the console
+test("with runc a container cannot open the host's console, and has its own", async (context) => {
   const runtime = await openOurs('runc');
   context.after(() => runtime.end());
   const pod = await runPod(runtime, 'console');

@@ -1,4 +1,4 @@
-/** A registry that serves the public config of an image with other blobs, to spoil that image or to get at its files. */
+/** A registry serves the public config of an image with other blobs, to corrupt that image or to get its files. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { rejects } from '../images/rejects.ts';
 const signal = AbortSignal.timeout(120_000);
 const noLayer = Buffer.from('this is not a layer at all');
 
-/** A node that has pulled the victim's image; the attacker's images are in the same registry. */
+/** Starts a node that has pulled the victim's image; the attacker's images are in the same registry. */
 async function start(t: TestContext) {
   const registry = await FaultyRegistry.start();
   t.after(() => registry[Symbol.asyncDispose]());
@@ -26,7 +26,7 @@ async function start(t: TestContext) {
     await room.images.pull(nameOf('victim'), { signal });
   }
   const { size } = JSON.parse(registry.manifests.get('victim')!.data.toString()).config;
-  /** A manifest of a config and one blob. */
+  /** Adds a manifest of a config and one blob. */
   const addManifest = (tag: string, config: { digest: string; size: number }, data: Buffer, mediaType: string) =>
     registry.addManifest(
       tag,
@@ -41,7 +41,7 @@ async function start(t: TestContext) {
   return { registry, root, nameOf, addManifest, layer, config: { digest: id, size } };
 }
 
-test("a blob that is no layer does not become part of another's image, which survives the loss of its snapshots", async (t) => {
+test('a blob that is not a layer does not become part of another image, which survives the loss of its snapshots', async (t) => {
   const { root, nameOf, addManifest, config } = await start(t);
   addManifest('evil', config, noLayer, mediaTypes.ociLayer);
   {
@@ -56,7 +56,7 @@ test("a blob that is no layer does not become part of another's image, which sur
   assert.equal(room.images.find(nameOf('victim'))?.id, config.digest);
 });
 
-test('whoever knows the diff ids of an image does not get its files by them', async (t) => {
+test('the files of an image cannot be obtained by its diff ids', async (t) => {
   const { registry, root, nameOf, addManifest, layer } = await start(t);
   const own = {
     architecture: hostArchitecture,
@@ -69,14 +69,14 @@ test('whoever knows the diff ids of an image does not get its files by them', as
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /the config has/);
 });
 
-test('a blob that would unpack to far more than the layer is not read to its end', async (t) => {
+test('a blob that would decompress to far more than the layer is not read to its end', async (t) => {
   const { root, nameOf, addManifest, config } = await start(t);
   addManifest('evil', config, gzipSync(Buffer.alloc(64 << 20)), `${mediaTypes.ociLayer}+gzip`);
   await using room = await openImageRoom(root);
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
 });
 
-test('nor is it where an earlier version, which noted no sizes, has unpacked the layer', async (t) => {
+test('such a blob is not read to its end either if an earlier version, which did not record sizes, has unpacked the layer', async (t) => {
   const { root, nameOf, addManifest, config } = await start(t);
   addManifest('evil', config, gzipSync(Buffer.alloc(256 << 20)), `${mediaTypes.ociLayer}+gzip`);
   await using room = await openImageRoom(root);
@@ -84,12 +84,12 @@ test('nor is it where an earlier version, which noted no sizes, has unpacked the
   await rejects(room.images.pull(nameOf('evil'), { signal }), 'data_loss', /more than \d+ bytes/);
 });
 
-test('another packing of the same layer is taken and the record stays; so it is by records without notes of blobs', async (t) => {
+test('another compression of the same layer is accepted and the record stays, also with records without blobs', async (t) => {
   const { root, nameOf, addManifest, config, layer } = await start(t);
   const other = packLayer(layer.data, 'zstd');
   const { digest } = addManifest('mirror', config, other.data, other.mediaType);
   await using room = await openImageRoom(root);
-  room.database.exec('DELETE FROM verified_layers'); // as an earlier version has left it
+  room.database.exec('DELETE FROM verified_layers'); // as in an earlier version
   const pull = async (tag: string) => {
     const { manifestDigest, sizeBytes } = await room.images.pull(nameOf(tag), { signal });
     return { manifestDigest, sizeBytes };
@@ -97,5 +97,5 @@ test('another packing of the same layer is taken and the record stays; so it is 
   const before = await pull('victim');
   assert.deepEqual(await pull('mirror'), before);
   rmSync(join(root, 'content/blobs', before.manifestDigest.replace(':', '/')));
-  assert.equal((await pull('mirror')).manifestDigest, digest, 'what the image was made from is lost');
+  assert.equal((await pull('mirror')).manifestDigest, digest, 'the source of the image was lost');
 });

@@ -1,6 +1,6 @@
 /**
- * An image has links in the place of what the runtime mounts or copies: paths of volumes (CVE-2022-23648), the files that every pod
- * gets, the directory that they are in, the termination log. Nothing of the host is read or written through them.
+ * An image has links in place of paths that the runtime mounts or copies: volumes (CVE-2022-23648), network files and their directory,
+ * the termination log. Nothing of the host is read or written through them.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.f
 import { directory, symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';
 
-/** A word that containers have not. */
+/** A word that does not occur in containers. */
 const SECRET = 'zebra';
 const attacked = new AttackedRuntime();
 const { logs } = attacked.runtime.place;
 const hostDirectory = join(logs, 'of-the-host');
 const messageFile = join(logs, 'message');
-/** As deep as any root file system of a container is. */
+/** Leads from the root file system of any container to the host's directory. */
 const outward = '../'.repeat(30) + hostDirectory.slice(1);
 const NAMES = ['zebra', 'hosts', 'hostname', 'resolv.conf', 'termination-log'];
 
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => attacked.end());
 
-/** Whatever the containers did. */
+/** Asserts that the host's files are unchanged. */
 function assertUntouched(): void {
   assert.deepEqual(readdirSync(hostDirectory).sort(), [...NAMES].sort());
   for (const name of NAMES) assert.equal(readFileSync(join(hostDirectory, name), 'utf8'), SECRET, name);
@@ -44,7 +44,7 @@ const volumes: [string, FixtureEntry[], string][] = [
   ['no-slash', [], outward],
 ];
 
-/** The links' places, and what they lead to. */
+/** Links of images and their targets. */
 const files: [string, FixtureEntry[]][] = [
   ['hosts', [symlink('etc/hosts', join(hostDirectory, 'hosts'))]],
   ['hosts-outward', [symlink('etc/hosts', `${outward}/hosts`)]],
@@ -58,14 +58,14 @@ const files: [string, FixtureEntry[]][] = [
   ['message-below', [symlink('messages', hostDirectory)]],
 ];
 
-/** Looks for the secret in its own root, and writes wherever it could be mounted. */
+/** Scripts that search the secret in the root, and write to all paths where it could be mounted. */
 const READ = 'grep -rs zebra / --include=zebra --exclude-dir=proc --exclude-dir=sys; ls -R /v 2>/dev/null';
 const WRITE = `for file in /etc/hosts /etc/hostname /etc/resolv.conf /messages/termination-log; do
   echo written > $file; cat $file; done 2>&1`;
 
 for (const handler of OCI_RUNTIMES) {
   for (const [name, entries, path] of volumes) {
-    test(`${handler}: the volume of the image ${name} shows nothing of the host`, async () => {
+    test(`${handler}: the volume of the image ${name} contains nothing of the host`, async () => {
       const image = await attacked.image(`${name}-${handler}`, entries, { Volumes: { [path]: {} } });
       const pod = await attacked.pod(`${name}-${handler}`, { handler });
       const script = `${READ}; touch /v/made ${hostDirectory}/made; true`;
@@ -77,7 +77,7 @@ for (const handler of OCI_RUNTIMES) {
   }
 
   for (const [name, entries] of files) {
-    test(`${handler}: the link of the image ${name} leads to no file of the host`, async () => {
+    test(`${handler}: the link of the image ${name} does not lead to files of the host`, async () => {
       const image = await attacked.image(`file-${name}-${handler}`, entries);
       const pod = await attacked.pod(`file-${name}-${handler}`, { handler });
       const mounts = [{ containerPath: '/messages/termination-log', hostPath: messageFile }];
@@ -89,7 +89,7 @@ for (const handler of OCI_RUNTIMES) {
   }
 }
 
-/** It may also be refused, when it is created or started. */
+/** The container may also be refused at its creation or start. */
 function refused(error: unknown): { out: string } {
   assert.match(String(error), /(create|start) container/);
   return { out: '' };

@@ -1,4 +1,4 @@
-/** A local user wants to read the pods' environment, Secrets included, in the runtime's records (CVE-2024-25621). */
+/** A local user tries to read the pods' environment, including Secrets, in the runtime's records (CVE-2024-25621). */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ before(async () => {
   await runtime.cri.runtime.createContainer({ podSandboxId, config });
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 function assertClosed(): void {
@@ -29,11 +29,11 @@ function assertClosed(): void {
     assert.equal(statSync(file).mode & 0o777, 0o600, `${file} is root's alone`);
   }
   const read = asNobody('cat "$@"', { args: files });
-  assert.ok(!read.includes(SECRET), 'nobody reads the secret');
+  assert.ok(!read.includes(SECRET), 'the user nobody cannot read the secret');
   assert.match(read, /Permission denied/);
 }
 
-test('nobody on the host reads the records', assertClosed);
+test('other users of the host cannot read the records', assertClosed);
 
 test('records that an earlier version left open are closed by the next start', async () => {
   await runtime.stop();

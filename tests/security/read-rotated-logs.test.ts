@@ -1,4 +1,4 @@
-/** A local user wants to read containers' logs once they have been rotated and compressed. */
+/** A local user tries to read containers' logs after they were rotated and compressed. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ before(async () => {
   await runtime.start();
 });
 after(async () => {
-  assert.deepEqual(await runtime.end(), [], 'nothing of the runtime is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
-test('rotated logs, and directories that an earlier version left open, are closed to nobody', async () => {
+test('rotated logs, and directories that an earlier version left open, are closed to the user nobody', async () => {
   const { cri, image } = runtime;
   const config = podOf(place, 'talker');
   const directory = join(config.logDirectory, 'main');

@@ -1,4 +1,4 @@
-/** Who gets a user's registry credentials: the host that they are for, and nobody whom it sends us to (CVE-2020-15157). */
+/** A user's registry credentials are sent only to their host, not to hosts that it refers to (CVE-2020-15157). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const challenge =
   ({ headers }, response) =>
     headers.authorization === undefined && Boolean(response.writeHead(401, { 'www-authenticate': header }).end());
 
-/** What a server was told of the user: authorizations, account names, and bodies are never sent without one. */
+/** User data that a server has received: authorizations, account names, and request bodies, which contain one of them. */
 const learned = ({ requests }: FaultyRegistry): string[] =>
   requests.flatMap(({ headers, query, method }) => [
     ...(headers.authorization === undefined ? [] : [headers.authorization]),
@@ -36,7 +36,7 @@ const learned = ({ requests }: FaultyRegistry): string[] =>
 type Attack = {
   /** The registry of the reference. */
   registry: FaultyRegistry;
-  /** Servers of somebody else. */
+  /** Foreign servers. */
   foreign: FaultyRegistry;
   thief: FaultyRegistry;
   room: ImageRoom;
@@ -74,7 +74,7 @@ test('a redirect leads to a server that asks for a login somewhere else', async 
   for (const auth of credentials)
     await rejects(pull(auth), 'unauthenticated', new RegExp(`${foreign.host} answered 401`));
   assert.deepEqual([learned(foreign), learned(thief)], [[], []]);
-  assert.equal(thief.requests.length, 0, 'nor is it asked for anything');
+  assert.equal(thief.requests.length, 0, 'the foreign server gets no request');
 });
 
 test('a redirect leads to a server that asks for Basic credentials, also for layers only', async (t) => {
@@ -96,7 +96,7 @@ test('layers come from the server of a redirect, without credentials', async (t)
   assert.deepEqual(learned(foreign), []);
 });
 
-test('a token server sends on to another one', async (t) => {
+test('a token server redirects to another one', async (t) => {
   const { registry, foreign, thief, pull } = await start(t);
   registry.faults = [challenge(`Bearer realm="http://${foreign.host}/token",service="x"`)];
   foreign.faults = [redirectTo(thief.host)];
@@ -107,7 +107,7 @@ test('a token server sends on to another one', async (t) => {
   assert.equal(thief.requests.length, 1, 'a redirect of a POST is not followed');
 });
 
-test('an encrypted registry names a token server that is not, itself or by a redirect', async (t) => {
+test('an encrypted registry names an unencrypted token server, directly or by a redirect', async (t) => {
   const { registry, foreign, thief, pull } = await start(t, true);
   const header = `Bearer realm="http://${thief.host}/token"`;
   thief.faults = [(_request, response) => Boolean(response.end('{"token":"t"}'))];
@@ -136,6 +136,6 @@ test("a mirror asks for the registry's credentials", async (t) => {
     await pull({ ...me, serverAddress: registry.host });
     await room.images.remove(`${registry.host}/room/app:1`);
   }
-  assert.ok(mirror.requests.length > 0 && thief.requests.length > 0, 'it was asked, without a name');
+  assert.ok(mirror.requests.length > 0 && thief.requests.length > 0, 'the server was requested without credentials');
   assert.deepEqual([learned(mirror), learned(thief)], [[], []]);
 });

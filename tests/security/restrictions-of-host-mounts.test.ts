@@ -1,6 +1,6 @@
 /**
- * A pod mounts paths of the host that are mounted `nosuid`, `nodev`, `noexec` or read-only there, and hopes to be rid of that:
- * mounting a bind again with other flags takes away those that are not named.
+ * A pod mounts paths of the host that are mounted `nosuid`, `nodev`, `noexec` or read-only there. Remounting a bind mount removes all flags
+ * that are not set again.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -39,7 +39,7 @@ function mountTmpfs(path: string, options: string): void {
 
 const RESTRICTIONS = ['ro', 'nosuid', 'nodev', 'noexec'];
 
-/** What the container's mounts do not allow, by their paths in it. */
+/** Restrictions of the container's mounts, by their paths in it. */
 async function restrictionsIn(handler: string, mounts: MessageInitShape<typeof MountSchema>[]) {
   const pod = await attacked.pod(`mounts-${handler}`, { handler });
   const { out } = await attacked.run(pod, { script: 'cat /proc/self/mountinfo', mounts });
@@ -52,7 +52,7 @@ async function restrictionsIn(handler: string, mounts: MessageInitShape<typeof M
 }
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: what the host's mounts do not allow, the container's do not, however it asked for them`, async () => {
+  test(`${handler}: the container's mounts have the restrictions of the host's mounts, with all mount options`, async () => {
     const found = await restrictionsIn(handler, [
       { containerPath: '/writable', hostPath: source },
       { containerPath: '/readonly', hostPath: source, readonly: true },
@@ -70,6 +70,6 @@ for (const handler of OCI_RUNTIMES) {
     assert.equal(found['/file'], 'nosuid,nodev,noexec');
     assert.equal(found['/wanted-writable'], 'ro');
     assert.equal(found['/dev/shm'], 'nosuid,nodev,noexec');
-    assert.equal(found['/free'], '', 'a mount of the host without restrictions gets none');
+    assert.equal(found['/free'], '', 'a mount without restrictions on the host has none');
   });
 }

@@ -1,4 +1,4 @@
-/** A pod says that it is an IPv6 router, to become the one of the host (CVE-2020-10749) or of other pods. */
+/** A pod advertises itself as an IPv6 router, to become the router of the host (CVE-2020-10749) or of other pods. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { bridge } = attacked.runtime.place.scope;
 before(() => attacked.start());
 after(() => attacked.end());
 
-/** A router advertisement (RFC 4861, section 4.2) with a prefix to make addresses of. The kernel adds the checksum. */
+/** A router advertisement (RFC 4861, section 4.2) with a prefix for address autoconfiguration. The kernel adds the checksum. */
 function advertisement(): Buffer {
   const message = Buffer.alloc(48);
   message[0] = 134;
@@ -28,7 +28,7 @@ function advertisement(): Buffer {
   return message;
 }
 
-/** How many packets a link got, as this file says it. */
+/** Number of packets that a link has received, from this file. */
 function received(path: string, text = existsSync(path) ? readFileSync(path, 'utf8') : ''): number {
   const counter = /^Ip6InReceives\s+(\d+)/m.exec(text);
   if (counter === null) throw new Error(`this host has no IPv6 on the link of ${path}`);
@@ -38,7 +38,7 @@ function received(path: string, text = existsSync(path) ? readFileSync(path, 'ut
 const inside = (netns: string, command: string[], input: Buffer | string = '') =>
   execFileSync('nsenter', [`--net=${netns}`, ...command], { input, encoding: 'utf8' });
 
-/** The network namespace of a new pod, once it has an address to send from. */
+/** The network namespace of a new pod, once it has a source address. */
 async function routerPod(name: string): Promise<string> {
   const pid = await attacked.pidOf(await attacked.begin(await attacked.pod(name), { script: 'exec sleep 1000' }));
   const netns = `/proc/${pid}/ns/net`;
@@ -48,10 +48,10 @@ async function routerPod(name: string): Promise<string> {
   return netns;
 }
 
-/** Advertises until somebody has got five packets. */
+/** Advertises until five packets have been received. */
 async function advertise(router: string, count: () => number): Promise<void> {
   const before = count();
-  const hops = 'setsockopt-int=41:18:255'; // IPV6_MULTICAST_HOPS: routers are taken for none with less
+  const hops = 'setsockopt-int=41:18:255'; // IPV6_MULTICAST_HOPS: advertisements with a lower hop limit are ignored
   const arrived = async () => {
     inside(router, ['socat', '-u', '-', `IP6-SENDTO:[ff02::1%eth0]:58,${hops}`], advertisement());
     return count() >= before + 5 || undefined;
@@ -59,14 +59,14 @@ async function advertise(router: string, count: () => number): Promise<void> {
   await waitFor(arrived, { intervalMs: 20, signal: AbortSignal.timeout(20_000) });
 }
 
-test('the host takes no pod for a router', async () => {
+test('the host does not use a pod as a router', async () => {
   await advertise(await routerPod('router'), () => received(`/proc/net/dev_snmp6/${bridge}`));
   const ip = (...args: string[]) => execFileSync('ip', ['-6', ...args], { encoding: 'utf8' });
   assert.doesNotMatch(ip('address', 'show', 'dev', bridge), new RegExp(PREFIX));
   assert.doesNotMatch(ip('route', 'show', 'dev', bridge), new RegExp(`default|${PREFIX}`));
 });
 
-test('nor does another pod, or a sandbox that is ready for one', async () => {
+test('other pods and ready sandboxes do not use a pod as a router', async () => {
   const router = await routerPod('router-of-pods');
   const victim = await routerPod('victim');
   const namespaces = join(attacked.runtime.place.options.state, 'ns');

@@ -1,6 +1,6 @@
 /**
- * A pod of a lone node makes no frames and packets of its own unless it adds NET_RAW, and it opens no more files than a service
- * of the host; users may ping all the same.
+ * A pod of a standalone node cannot send raw frames and packets unless it adds NET_RAW, and its limit of open files is that of a service
+ * of the host; unprivileged users can still ping.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
 }
 
 const inPod = (name: string, script: string) => place.ok('exec', name, '--', 'sh', '-c', script);
-/** Whether the first process of the pod's container may make packets of its own, and whether one of an exec can send a frame. */
+/** Whether the first process of the pod's container has NET_RAW, and whether a command can send a raw frame. */
 async function netRawOf(name: string, container = ''): Promise<[boolean, boolean]> {
   await place.ok('run', '--detach', place.file(`${name}.yaml`, podManifest(name, forever) + container));
   const [, capabilities] = /^CapEff:\s*(\S+)$/m.exec(await inPod(name, 'cat /proc/1/status'))!;
@@ -57,7 +57,7 @@ function pingFrom(netns: string): string {
   );
 }
 
-/** The network namespace of the pod whose address this is. */
+/** The network namespace of the pod with this address. */
 function netnsOf(address: string): string {
   const pins = readdirSync(place.path('state/ns')).map((sandbox) => place.path('state/ns', sandbox, 'net'));
   return pins.find((pin) =>
@@ -67,7 +67,7 @@ function netnsOf(address: string): string {
 
 const adding = (name: string) => `    securityContext: {capabilities: {add: [${name}]}}\n`;
 
-test('a pod that does not ask for NET_RAW makes no frames of its own; pings need none', async () => {
+test('a pod that does not add NET_RAW cannot send raw frames, but can ping', async () => {
   assert.deepEqual(await netRawOf('plain'), [false, false]);
   assert.deepEqual(await netRawOf('asks', adding('NET_RAW')), [true, true]);
   const pod = (await place.pods()).find(({ metadata: { name } }) => name === 'plain') as Pod;
@@ -75,7 +75,7 @@ test('a pod that does not ask for NET_RAW makes no frames of its own; pings need
   assert.match((await place.call('doctor')).out, /^ok +pod defaults +seccomp RuntimeDefault, .*, without NET_RAW$/m);
 });
 
-test('a container has the limit of open files that systemd gives a service', async () => {
+test('a container has the limit of open files of a systemd service', async () => {
   const limits = /^Max open files +(\d+) +(\d+)/m;
   const own = (text: string) => limits.exec(text)!.slice(1).map(Number);
   const first = own(await inPod('plain', 'cat /proc/1/limits'));

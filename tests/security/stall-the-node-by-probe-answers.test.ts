@@ -1,4 +1,4 @@
-/** What answers probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and these restarted. */
+/** Answers to probes and hooks must not keep the kubelet busy: the probes of other pods would be late, and the pods restarted. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type EndlessAnswer, startAnswering } from './endless-answers.fixture.ts
 
 const PROBES = 8;
 const TIMEOUT_SECONDS = 6;
-/** Processor time for all of them: a tenth of what a processor has until the deadline, and many times what they need. */
+/** Limit of CPU time for all probes: a tenth of the time until the deadline, and many times what they need. */
 const MAX_CPU_MS = 1500;
 
 /** The server's SETTINGS, and the head of the answer to the first request: `:status: 200` (RFC 9113, 6; RFC 7541, A). */
@@ -20,7 +20,7 @@ const http2Head = '\0\0\0\x04\0\0\0\0\0' + '\0\0\x01\x01\x04\0\0\0\x01\x88';
 
 const httpAnswers: Record<string, [EndlessAnswer, verdict: string]> = {
   'early hints': [{ head: '', again: 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000) }, 'failure'],
-  'a body in chunks of a byte': [
+  'a body in chunks of one byte': [
     { head: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', again: '1\r\nx\r\n'.repeat(5000) },
     'success',
   ],
@@ -30,8 +30,8 @@ const httpAnswers: Record<string, [EndlessAnswer, verdict: string]> = {
   ],
 };
 const grpcAnswers: Record<string, EndlessAnswer> = {
-  'data of a byte': { head: http2Head, again: '\0\0\x01\0\0\0\0\0\x01x'.repeat(5000) },
-  'data of no byte': { head: http2Head, again: '\0\0\0\0\0\0\0\0\x01'.repeat(5000) },
+  'data frames of one byte': { head: http2Head, again: '\0\0\x01\0\0\0\0\0\x01x'.repeat(5000) },
+  'data frames of no byte': { head: http2Head, again: '\0\0\0\0\0\0\0\0\x01'.repeat(5000) },
   pings: { head: http2Head, again: '\0\0\x08\x06\0\0\0\0\0pingpong'.repeat(3000) },
   settings: { head: http2Head, again: '\0\0\0\x04\0\0\0\0\0'.repeat(5000) },
 };
@@ -41,14 +41,14 @@ const podIps = ['127.0.0.1'];
 const commands = { runInContainer: () => Promise.reject(new Error('not asked for')) };
 const prober = new Prober(commands);
 
-/** Does something to a server of such answers, eight times at once, and checks what it cost this thread. */
+/** Makes eight simultaneous calls to a server with this answer, and checks the CPU time of this thread. */
 async function attack(answer: EndlessAnswer, call: (port: number) => Promise<unknown>): Promise<void> {
   await using server = await startAnswering(answer);
   const before = process.threadCpuUsage();
   await Promise.all(Array.from({ length: PROBES }, () => call(server.port)));
   const { user, system } = process.threadCpuUsage(before);
   const spentMs = (user + system) / 1000;
-  assert.ok(spentMs < MAX_CPU_MS, `${PROBES} of them took ${spentMs} ms of a processor`);
+  assert.ok(spentMs < MAX_CPU_MS, `${PROBES} of them took ${spentMs} ms of CPU time`);
 }
 
 async function probe(kind: 'httpGet' | 'grpc', port: number, verdict: string, scheme?: 'HTTPS'): Promise<void> {
@@ -64,32 +64,32 @@ async function probe(kind: 'httpGet' | 'grpc', port: number, verdict: string, sc
 }
 
 for (const [what, [answer, verdict]] of Object.entries(httpAnswers)) {
-  test(`HTTP probes that are answered by endless ${what} cost little`, { timeout: 60_000 }, () =>
+  test(`HTTP probes that are answered by endless ${what} take little CPU time`, { timeout: 60_000 }, () =>
     attack(answer, (port) => probe('httpGet', port, verdict)),
   );
 }
 
 for (const [what, answer] of Object.entries(grpcAnswers)) {
-  test(`gRPC probes that are answered by endless ${what} cost little`, { timeout: 60_000 }, () =>
+  test(`gRPC probes that are answered by endless ${what} take little CPU time`, { timeout: 60_000 }, () =>
     attack(answer, (port) => probe('grpc', port, 'failure')),
   );
 }
 
 for (const [what, answer] of Object.entries(grpcAnswers)) {
-  test(`HTTPS probes that are answered by endless ${what} of HTTP/2 cost little`, {
+  test(`HTTPS probes that are answered by endless ${what} of HTTP/2 take little CPU time`, {
     timeout: 60_000,
   }, async (context) => {
     const scratch = mkdtempSync(join(tmpdir(), 'podwright-answers-'));
     context.after(() => rmSync(scratch, { recursive: true }));
     const certificates = new Certificates(scratch);
-    await certificates.makeAuthority('nobody');
-    const { certificate: cert, key } = await certificates.make('server', 'nobody');
-    const verdict = what === 'data of a byte' ? 'success' : 'failure';
+    await certificates.makeAuthority('unknown');
+    const { certificate: cert, key } = await certificates.make('server', 'unknown');
+    const verdict = what === 'data frames of one byte' ? 'success' : 'failure';
     await attack({ ...answer, tls: { key, cert } }, (port) => probe('httpGet', port, verdict, 'HTTPS'));
   });
 }
 
-test('hooks that are answered by endless early hints cost little and fail', { timeout: 60_000 }, () =>
+test('hooks that are answered by endless early hints take little CPU time and fail', { timeout: 60_000 }, () =>
   attack(httpAnswers['early hints']![0], async (port) => {
     const metadata = { name: 'p', namespace: 'default', uid: 'u' };
     const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };

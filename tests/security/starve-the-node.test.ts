@@ -1,4 +1,4 @@
-/** Pods that want all memory and all processes of the host: other pods go on, and so does the node. */
+/** Pods that try to use all memory and all process ids of the host: other pods and the node keep running. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
@@ -20,14 +20,14 @@ import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import type { StartedProgram } from '../pods/started-program.ts';
 
-/** So small that neither attack is anything to this host. */
+/** Small enough that the attacks do not affect this host. */
 const POD_PIDS = 64;
 const MEMORY_OF_PODS = 256 * 2 ** 20;
-/** The limits alone are to hold: a kubelet that sees what is left of the pods' memory refuses others meanwhile. */
+/** Tests only the limits: under memory pressure the kubelet would refuse other pods. */
 const NO_EVICTION = '[kubelet.eviction]\nhard = {}\n';
-/** Never more than 511 processes, and a single level of them in the first: `exec` lets it stay whatever the others do. */
+/** A fork bomb of at most 511 processes; the first process stays, because of `exec`. */
 const FORK_BOMB = 'b() { [ $1 -gt 0 ] && { b $(($1-1)) & b $(($1-1)) & }; exec sleep 1000; }; b 8 & exec sleep 1000';
-/** A GiB at once, again and again. */
+/** Repeatedly allocates a GiB at once. */
 const MEMORY_HOG = 'while :; do dd if=/dev/zero of=/dev/null bs=1G count=1; done';
 
 let bundle: Bundle;
@@ -53,7 +53,7 @@ async function stop({ place, daemon }: Node): Promise<void> {
   assert.equal((await daemon.ended()).code, 0);
 }
 
-/** Below what systemd delegates in the parent's place, where it does. */
+/** The path of a cgroup below `kubepods`, in the delegated unit if systemd has one. */
 function kubepods({ place }: Node, ...below: string[]): string {
   const { cgroupParent } = place.scope;
   const isDelegated = systemdObstacle({ systemd: isSystemdHost(), mode: cgroups.mode }) === undefined;
@@ -64,7 +64,7 @@ async function podNamed({ place }: Node, name: string): Promise<Pod> {
   return (await place.pods()).find(({ metadata }) => metadata.name === name)!;
 }
 
-/** The cgroup of a pod that asked for nothing. */
+/** The cgroup of a BestEffort pod. */
 async function podCgroup(node: Node, name: string): Promise<string> {
   return kubepods(node, 'besteffort', `pod${(await podNamed(node, name)).metadata.uid}`);
 }
@@ -76,7 +76,7 @@ async function limit(path: string, controller: 'memory' | 'pids'): Promise<numbe
   return text?.trim() === 'max' ? Number.POSITIVE_INFINITY : Number(text);
 }
 
-test('a fork bomb and a pod that eats memory leave the node and other pods alone', async (context) => {
+test('a fork bomb and a pod that consumes memory do not affect the node and other pods', async (context) => {
   const memory = totalmem() - MEMORY_OF_PODS;
   const node = await startNode(
     context,
@@ -95,7 +95,7 @@ test('a fork bomb and a pod that eats memory leave the node and other pods alone
   const { containerID } = (await podNamed(node, 'hog')).status!.containerStatuses![0]!;
   const hogs = await podCgroup(node, 'hog');
   const eaten = join(hogs, containerID!.replace('podwright://', ''));
-  // On v2 the whole container ends and comes back as another one, and the pod's cgroup counts; on v1 each counts its own.
+  // on v2 the whole container is killed and restarted, and the pod's cgroup counts; on v1 each container counts
   const oomKills = () => Math.max(readOomKills(cgroups, hogs), readOomKills(cgroups, eaten));
   await place.until(async () => oomKills() > 0);
 
@@ -116,7 +116,7 @@ test('a fork bomb and a pod that eats memory leave the node and other pods alone
   assert.equal(await readCgroupFile(join(treeOf(cgroups, 'pids')!.mountPoint, bombed, 'pids.max')), undefined);
 });
 
-test('a node that is told nothing limits each pod, and all of them together to less than the host', async (context) => {
+test('a node with default settings limits each pod, and all pods together to less than the host', async (context) => {
   const node = await startNode(context, '10.99.122.0/24', '');
   const { place } = node;
   await place.ok('run', '--detach', place.file('plain.yaml', podManifest('plain', forever)));
@@ -135,7 +135,7 @@ test('a node that is told nothing limits each pod, and all of them together to l
   await stop(node);
 });
 
-test('limits and filter can be switched off', async (context) => {
+test('limits and seccomp filter can be disabled', async (context) => {
   const node = await startNode(
     context,
     '10.99.123.0/24',
@@ -150,7 +150,7 @@ test('limits and filter can be switched off', async (context) => {
   await stop(node);
 });
 
-test('a reserve that leaves nothing for pods keeps the node from starting, with the reason', async (context) => {
+test('a reserve that leaves nothing for pods fails the start of the node with the reason', async (context) => {
   const place = new NodePlace(bundle, '10.99.124.0/24');
   context.after(() => place.remove());
   const file = place.file('config.toml', '[kubelet.system_reserved]\nmemory = "8Ei"\n');

@@ -1,6 +1,6 @@
 /**
- * Somebody hands over a checkpoint, as an archive or as an image, whose annotations, log path and specification are of his
- * choice (GO-2026-5064, CVE-2026-53489, GO-2026-6791); and somebody exchanges files where a checkpoint is written and read.
+ * An attacker provides a checkpoint, as an archive or as an image, with chosen annotations, log path and specification (GO-2026-5064,
+ * CVE-2026-53489, GO-2026-6791), or exchanges files while a checkpoint is written and read.
  */
 import assert from 'node:assert/strict';
 import {
@@ -32,7 +32,7 @@ const archive = join(directory, 'checkpoint.tar');
 const runtime = new RuntimeUnderTest(place);
 const pathBefore = process.env.PATH;
 
-/** As it is on the host, so that it could be had for the asking. */
+/** A CDI specification on the host, whose device an annotation could request. */
 const DEVICE = `
 cdiVersion: "0.6.0"
 kind: podwright.test/disk
@@ -40,7 +40,7 @@ devices:
 - name: all
   containerEdits: {env: [DISK=given], mounts: [{hostPath: /etc, containerPath: /host-etc, options: [rbind, ro]}]}
 `;
-/** What CRI-O, containerd, crun and CDI would take from a checkpoint. */
+/** Annotations that CRI-O, containerd, crun and CDI would use. */
 const ANNOTATIONS = {
   'cdi.k8s.io/disk': 'podwright.test/disk=all',
   'io.kubernetes.cri-o.annotations.checkpoint.name': 'victim',
@@ -61,7 +61,7 @@ before(async () => {
 });
 after(async () => {
   process.env.PATH = pathBefore;
-  assert.deepEqual(await runtime.end(), [], 'nothing is left on the host');
+  assert.deepEqual(await runtime.end(), [], 'the runtime leaves nothing on the host');
 });
 
 async function runContainer(name: string, change: object = {}) {
@@ -73,7 +73,7 @@ async function runContainer(name: string, change: object = {}) {
   return { podSandboxId, containerId };
 }
 
-/** A checkpoint as an image: its files, with the annotations on all that can have some. */
+/** Writes a checkpoint as an image, with annotations on all objects that can have some. */
 function writeCheckpointImage(path: string, tag: string): string {
   const layout = new LayoutDirectory(path);
   const sink: BlobSink = {
@@ -99,7 +99,7 @@ async function load(path: string): Promise<void> {
   for await (const _ of runtime.cri.transfers.load({ path }));
 }
 
-test('the path of a checkpoint archive is no image, whatever it holds', async () => {
+test('the path of a checkpoint archive is not accepted as an image', async () => {
   const { cri } = runtime;
   const victim = await runContainer('victim');
   await cri.runtime.checkpointContainer({ containerId: victim.containerId, location: archive });
@@ -113,7 +113,7 @@ test('the path of a checkpoint archive is no image, whatever it holds', async ()
   await cri.runtime.removePodSandbox({ podSandboxId: victim.podSandboxId });
 });
 
-test("a checkpoint image is an image like others: the pod's own settings hold, and none of its annotations", async () => {
+test("a checkpoint image is an ordinary image: the pod's own settings apply, and its annotations are ignored", async () => {
   const reference = writeCheckpointImage(join(directory, 'image'), 'checkpoint');
   await load(join(directory, 'image'));
   const { cri } = runtime;
@@ -128,7 +128,7 @@ test("a checkpoint image is an image like others: the pod's own settings hold, a
   };
   const asked = {
     ...containerOf(reference, 'restored', ''),
-    command: ['/bin/busybox', 'sleep', '1000'], // of the host: the image has none
+    command: ['/bin/busybox', 'sleep', '1000'], // the host's busybox, because the image has none
     mounts: [{ hostPath: '/bin', containerPath: '/bin', readonly: true }],
     linux: { securityContext: security },
   };
@@ -149,14 +149,14 @@ test("a checkpoint image is an image like others: the pod's own settings hold, a
   await cri.image.removeImage({ image: { image: reference } });
 });
 
-test('a checkpoint is written through no link, and into no directory of others', async () => {
+test('a checkpoint is not written through a link, or into a directory of other users', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runContainer('written');
   const checkpoint = (location: string) => cri.runtime.checkpointContainer({ containerId, location });
   const victim = join(directory, 'victim.txt');
   writeFileSync(victim, 'mine');
   const location = join(directory, 'second.tar');
-  symlinkSync(victim, `${location}.partial`); // the name that it was written under before
+  symlinkSync(victim, `${location}.partial`); // the temporary name in earlier versions
   await checkpoint(location);
   assert.equal(readFileSync(victim, 'utf8'), 'mine');
   assert.equal(statSync(location).mode & 0o777, 0o600);
@@ -179,7 +179,7 @@ test('a checkpoint is written through no link, and into no directory of others',
   await cri.runtime.removePodSandbox({ podSandboxId });
 });
 
-test('a link in place of the log brings no file of the host into a checkpoint', async () => {
+test('a link in place of the log does not copy a file of the host into a checkpoint', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await runContainer('logged');
   const log = join(place.logs, 'logged', 'main.log');

@@ -1,4 +1,4 @@
-/** A client of the CRI names files of cgroups that are no limits: they would move, freeze or end processes that are not its own. */
+/** A CRI client sets cgroup files that are not limits, which would move, freeze or kill foreign processes. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
@@ -41,14 +41,14 @@ test('no process is moved into a container by its limits', async () => {
   assert.equal(readFileSync('/proc/self/cgroup', 'utf8'), own);
 });
 
-test('files of cgroup v2 are set on a host that has it, and refused on another, as containerd does with runc', async () => {
+test('files of cgroup v2 are set on a host with cgroup v2, and refused on others, as by containerd with runc', async () => {
   const resources = { unified: { 'memory.high': String(64 << 20) } };
   const expected = { code: 'invalid_argument', message: /set unified memory\.high: this host has cgroup v1/ };
   for (const call of [() => create('high', resources), () => update(resources)])
     await (v2 ? call() : assert.rejects(call(), expected));
 });
 
-test('limits out of range and cgroups outside of their parents are refused by name', async () => {
+test('limits out of range and cgroups outside of their parents are refused with their names', async () => {
   const bad: [string, object][] = [
     ['cpuShares', { cpuShares: -1n }],
     ['cpuQuota', { cpuQuota: -2n }],

@@ -1,4 +1,4 @@
-/** A manifest that takes minutes to read holds up the probes of all pods: it is refused, or read, in bounded time. */
+/** A manifest that takes minutes to parse would block the probes of all pods: it is refused or parsed in bounded time. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { LocalServer } from '../../packages/node-api/src/local-server.ts';
 import type { NodeBackend } from '../../packages/node-api/src/node-backend.ts';
 import { longestStallMs } from './longest-stall.fixture.ts';
 
-/** What nothing else may be held up for; on a fast host it is a tenth. */
+/** Longest time of blocking the event loop; on a fast host it is a tenth of this. */
 const PATIENCE_MS = 4000;
 
 const configMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n';
@@ -20,7 +20,7 @@ const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('');
 const list = (item: string, count: number) => `apiVersion: v1\nkind: List\nitems: [${`${item},`.repeat(count)}]`;
 
-/** As the review describes them, and others that cost as much in other places. */
+/** Known expensive manifests. */
 const hostile: [string, string][] = [
   ['60,000 keys', configMap + lines(60_000, (at) => `  k${at}: "a"\n`)],
   ['as many keys as are allowed', configMap + lines(28_000, (at) => `  k${at}: "a"\n`)],
@@ -56,16 +56,16 @@ async function startServer(context: TestContext): Promise<NodeClient> {
 }
 
 for (const [what, text] of hostile) {
-  test(`a manifest of ${what} does not hold the node up`, async (context) => {
+  test(`a manifest of ${what} does not block the node`, async (context) => {
     const client = await startServer(context);
     let words = '';
     const stallMs = await longestStallMs(() => client.apply(text).catch((error: Error) => (words = error.message)));
-    assert.ok(stallMs < PATIENCE_MS, `the event loop stood still for ${stallMs} ms`);
-    assert.ok(words.length < 200_000, 'the errors are too many');
+    assert.ok(stallMs < PATIENCE_MS, `the event loop was blocked for ${stallMs} ms`);
+    assert.ok(words.length < 200_000, 'the error message is too long');
   });
 }
 
-test('a manifest of the largest allowed number of keys is taken', async (context) => {
+test('a manifest with the maximum number of keys is accepted', async (context) => {
   const client = await startServer(context);
   const { objects } = await client.apply(configMap + lines(28_000, (at) => `  k${at}: "a"\n`));
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('a manifest of the largest allowed number of keys is taken', async (context
   );
 });
 
-test('the command reads no more of a file than a manifest may have', async (context) => {
+test('the command reads at most the maximum size of a manifest from a file', async (context) => {
   await assert.rejects(readManifests(['/dev/zero'], {}), /is larger than 4 MiB/);
   const directory = mkdtempSync('/tmp/hostile-manifest-');
   context.after(() => rmSync(directory, { recursive: true }));

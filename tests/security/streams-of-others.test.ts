@@ -1,4 +1,4 @@
-/** A local user tries to get into the exec of somebody else by its URL: guessed from others, used again, used at once, changed. */
+/** A local user tries to use another user's exec URL: guessed from others, reused, used simultaneously, changed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -27,7 +27,7 @@ async function ask({ port }: URL, path: string): Promise<number> {
 
 const tokenOf = (url: string) => new URL(url).pathname.split('/')[2]!;
 
-test('of clients that use a URL at once, one is served, and none after it', async () => {
+test('of simultaneous clients of a URL only one is served, and no later one', async () => {
   const url = new URL(await pod.exec('true'));
   const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url, url.pathname)));
   assert.deepEqual(answers.sort(), [101, ...Array(19).fill(404)]);
@@ -45,13 +45,13 @@ test('a URL that is changed in any way is unknown', async () => {
   assert.equal(await ask(url, url.pathname), 101);
 });
 
-test('a URL of one kind of stream gives no other kind, and is used up by the try', async () => {
+test('a URL is valid only for its kind of stream, and invalid after the attempt', async () => {
   const url = new URL(await pod.exec('true'));
   assert.equal(await ask(url, url.pathname.replace('/exec/', '/attach/')), 404);
   assert.equal(await ask(url, url.pathname), 404);
 });
 
-test('tokens have 128 bits, of which those of other URLs tell nothing', async () => {
+test('tokens have 128 random bits, independent of other URLs', async () => {
   const tokens: Buffer[] = [];
   for (let count = 0; count < 256; count++) tokens.push(Buffer.from(tokenOf(await pod.exec('true')), 'base64url'));
   assert.ok(tokens.every((token) => token.length === 16));
@@ -59,7 +59,7 @@ test('tokens have 128 bits, of which those of other URLs tell nothing', async ()
     const value = (token: Buffer) => (token[bit >> 3]! >> (bit & 7)) & 1;
     const ones = tokens.filter((token) => value(token) === 1).length;
     const changes = tokens.filter((token, index) => index > 0 && value(token) !== value(tokens[index - 1]!)).length;
-    // Six standard deviations around the half: by chance less than once in a hundred thousand runs.
+    // six standard deviations around the half: fails by chance in less than one of a hundred thousand runs
     for (const count of [ones, changes]) assert.ok(Math.abs(count - 128) < 48, `bit ${bit}: ${count} of 256`);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * A manifest that says it is another pod, by that pod's UID or name, to get at its volumes and containers. Whoever has the UID keeps it,
- * whatever the manifests are called, and over a restart; when it is free, it comes without anything of the pod that had it.
+ * A manifest claims the UID or name of another pod, to get its volumes and containers. The first pod keeps its UID, regardless of the names
+ * of manifests and over a restart; when the UID is free again, a new pod with it gets nothing of the earlier one.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,16 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-type Wishes = { namespace: string; name: string; uid?: string; script?: string; annotations?: Record<string, string> };
+type PodFields = {
+  namespace: string;
+  name: string;
+  uid?: string;
+  script?: string;
+  annotations?: Record<string, string>;
+};
 
-/** A pod with a volume at /d, as JSON, which is YAML too. */
-function manifestOf({ script = forever, ...metadata }: Wishes): string {
+/** A pod with a volume at /d, in JSON (which is valid YAML). */
+function manifestOf({ script = forever, ...metadata }: PodFields): string {
   const container = {
     name: 'main',
     image: exampleImage,
@@ -30,10 +36,10 @@ function manifestOf({ script = forever, ...metadata }: Wishes): string {
   return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
 }
 
-const VICTIM: Wishes = { namespace: 'prod', name: 'victim', script: `echo secret > /d/secret; ${forever}` };
+const VICTIM: PodFields = { namespace: 'prod', name: 'victim', script: `echo secret > /d/secret; ${forever}` };
 const VICTIMS_FILE = 'manifests/applied-pod_prod_victim.json';
 
-/** A node whose victim has its secret in its volume; all of it goes with the test. */
+/** A node with a victim that has its secret in its volume; removed after the test. */
 class Attacked {
   readonly place: NodePlace;
   #daemon: StartedProgram | undefined;
@@ -51,7 +57,7 @@ class Attacked {
     this.victim = (await this.pod('prod', 'victim'))!;
   }
 
-  /** Kills the node, does what is to be done meanwhile, and starts it again. */
+  /** Kills the node, runs `meanwhile`, and starts it again. */
   async restart(meanwhile: () => void = () => undefined): Promise<void> {
     this.#daemon!.child.kill('SIGKILL');
     await this.place.until(() => this.#daemon!.child.signalCode !== null);
@@ -64,7 +70,7 @@ class Attacked {
     return pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   }
 
-  /** What the pod sees in its volume; undefined if it does not run. */
+  /** The content of the pod's volume; `undefined` if the pod does not run. */
   async secretOf(namespace: string, name: string): Promise<string | undefined> {
     const script = 'cat /d/secret 2>/dev/null || echo none';
     const { code, out } = await this.place.call('exec', '-n', namespace, name, '--', 'sh', '-c', script);
@@ -75,7 +81,7 @@ class Attacked {
     await this.place.until(() => this.#daemon!.err.includes(words));
   }
 
-  /** The victim is as it was, and there is no thief. */
+  /** Asserts that the victim is unchanged, and that no other pod has its UID. */
   async assertUntouched(): Promise<void> {
     await this.place.until(async () => (await this.secretOf('prod', 'victim')) === 'secret');
     const now = await this.pod('prod', 'victim');
@@ -98,7 +104,7 @@ async function attackedNode(context: TestContext, subnet: string): Promise<Attac
   return attacked;
 }
 
-test('the UID of a pod cannot be applied for another', async (context) => {
+test('a pod with the UID of another one cannot be applied', async (context) => {
   const node = await attackedNode(context, '10.99.142.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
@@ -119,7 +125,7 @@ test('the UID of a pod cannot be applied for another', async (context) => {
   assert.match(named.err, /prod\/by-hand: it comes from \S+\/by-hand\.yaml; change it there/);
 });
 
-test('a manifest in the directory takes neither UID nor name from a pod that runs, over a restart either', async (context) => {
+test('a manifest in the directory cannot take the UID or name of a running pod, also over a restart', async (context) => {
   const node = await attackedNode(context, '10.99.143.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
@@ -131,7 +137,7 @@ test('a manifest in the directory takes neither UID nor name from a pod that run
   };
   const thief = manifestOf({ namespace: 'aaa', name: 'thief', uid, annotations });
   const twin = manifestOf({ ...VICTIM, uid, script: forever, annotations });
-  // Both are read before the victim's.
+  // both are read before the victim's manifest
   writeFileSync(place.path('root/manifests/aaa-thief.yaml'), thief);
   writeFileSync(place.path('root/manifests/aaa-twin.yaml'), twin);
   await node.untilRefused(`UID ${uid} is already that of pod prod/victim`);
@@ -141,7 +147,7 @@ test('a manifest in the directory takes neither UID nor name from a pod that run
   await node.assertUntouched();
 });
 
-test('a UID that is free again comes without the volume and the containers of the pod that had it', async (context) => {
+test('a pod with a UID that is free again does not get the volume and the containers of the earlier pod', async (context) => {
   const node = await attackedNode(context, '10.99.144.0/24');
   const { place, victim } = node;
   const { uid } = victim.metadata;
@@ -159,7 +165,7 @@ test('a UID that is free again comes without the volume and the containers of th
     writeFileSync(thieves, manifestOf({ namespace: 'aaa', name: 'thief', uid }));
   });
   await untilThiefRuns();
-  // And back, while the node runs.
+  // and the other way round, while the node runs
   writeFileSync(victims, text);
   await node.untilRefused(`UID ${uid} is already that of pod aaa/thief`);
   rmSync(thieves);
@@ -171,7 +177,7 @@ test('a UID that is free again comes without the volume and the containers of th
   assert.deepEqual(readdirSync(place.path('root/kubelet/pods')), [uid]);
 });
 
-test('a pod with an odd UID of its own runs and is deleted', async (context) => {
+test('a pod with an unusual UID runs and is deleted', async (context) => {
   const place = new NodePlace(bundle, '10.99.145.0/24');
   context.after(() => place.remove());
   await place.loadImage();

@@ -1,4 +1,4 @@
-/** A pod that says nothing about seccomp reaches for more of the kernel than a container needs: its own user namespace. */
+/** A pod without seccomp settings tries to use a kernel feature that containers do not need: its own user namespace. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -17,12 +17,12 @@ before(async () => {
 });
 after(() => bundle.remove());
 
-/** The manifest of a pod with these security contexts of its own and of its container. */
+/** The manifest of a pod with these security contexts of the pod and of its container. */
 function manifest(name: string, { pod = '{}', container = '{}' }): string {
   return `${podManifest(name, ATTACK, `  securityContext: ${pod}\n`)}    securityContext: ${container}\n`;
 }
 
-/** Runs the pod and returns what its container saw. */
+/** Runs the pod and returns the output of its container. */
 async function seen(place: NodePlace, name: string, contexts: { pod?: string; container?: string }): Promise<string> {
   await place.ok('run', '--detach', place.file(`${name}.yaml`, manifest(name, contexts)));
   let log = '';
@@ -45,7 +45,7 @@ async function startNode(context: TestContext, subnet: string, toml: string): Pr
 const unconfined = '{seccompProfile: {type: Unconfined}}';
 const runtimeDefault = '{seccompProfile: {type: RuntimeDefault}}';
 
-test('a lone node filters the system calls of pods that say nothing, and heeds what pods say', async (context) => {
+test('a standalone node applies RuntimeDefault to pods without seccomp settings, and respects their settings', async (context) => {
   const place = await startNode(context, '10.99.125.0/24', '');
   assert.equal(await seen(place, 'silent', {}), FILTERED);
   assert.match(await place.ok('describe', 'silent'), /Seccomp: +RuntimeDefault \(the node's default\)/);
@@ -57,7 +57,7 @@ test('a lone node filters the system calls of pods that say nothing, and heeds w
   assert.match(await place.ok('describe', 'privileged'), /Seccomp: +Unconfined \(privileged\)/);
 });
 
-test("a kubelet on somebody's runtime has upstream's default, and can be told another", async (context) => {
+test("a kubelet on another runtime has upstream's default, which can be configured", async (context) => {
   const runtime = await new RuntimeUnderTest().start({}, { load: false });
   context.after(() => runtime.end());
   const place = new NodePlace(bundle, '10.99.127.0/24');
@@ -74,9 +74,9 @@ test("a kubelet on somebody's runtime has upstream's default, and can be told an
   plain.child.kill('SIGTERM');
   await plain.ended();
   const config = place.file('config.toml', `[kubelet]\nseccomp_default = true\n${NO_PORTS}`);
-  const told = await place.startDaemon('--config', config, 'kubelet', ...endpoint);
-  assert.equal(await seen(place, 'told', {}), FILTERED);
-  for (const name of ['silent', 'told']) await place.ok('delete', name);
-  told.child.kill('SIGTERM');
-  await told.ended();
+  const configured = await place.startDaemon('--config', config, 'kubelet', ...endpoint);
+  assert.equal(await seen(place, 'configured', {}), FILTERED);
+  for (const name of ['silent', 'configured']) await place.ok('delete', name);
+  configured.child.kill('SIGTERM');
+  await configured.ended();
 });

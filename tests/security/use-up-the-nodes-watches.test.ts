@@ -1,6 +1,6 @@
 /**
- * A pod has used up what the kernel gives the node's user of inotify, instances or watches: the node starts and does everything,
- * and says so. The calls fail for this node alone, by a filter, as the limits are shared by everything that root runs.
+ * A pod has exhausted the inotify instances or watches of the node's user: the node still starts, works and logs a warning. The calls fail
+ * only for this node, by a seccomp filter, because the limits are shared by all processes of root.
  */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const { EMFILE, ENOSPC } = constants.errno;
 const filters = { instances: `${EMFILE}`, watches: `${ENOSPC}` };
 type Used = keyof typeof filters;
 
-/** Starts a command of the node that finds one of the two used up. */
+/** Starts a command of the node with one of the two limits exhausted. */
 function startWithout(used: Used, ...args: string[]): StartedProgram {
   const [init, add] = NUMBERS[process.arch]!;
   const calls = used === 'instances' ? init : add;
@@ -51,7 +51,7 @@ const isReady = (pod: Pod | undefined) =>
   pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 const PROBE = '    readinessProbe: {exec: {command: ["true"]}, periodSeconds: 1}\n';
 
-/** A pod is started by its file, probed, called, its log followed, and ended; another one ends by itself. */
+/** Starts a pod by its file, probes it, runs a command, follows its log, and stops it; another pod exits by itself. */
 async function useNode(name: string): Promise<void> {
   const script = `echo one; ${forever.replace('sleep 0.2', 'sleep 0.2; [ -e /go ] && echo two && rm /go')}`;
   writeFileSync(place.path('root/manifests', `${name}.yaml`), podManifest(name, script) + PROBE);
@@ -70,7 +70,7 @@ async function useNode(name: string): Promise<void> {
 }
 
 for (const used of ['instances', 'watches'] as const)
-  test(`a node starts, runs pods and takes them over when no ${used} of inotify are left, and says so`, async () => {
+  test(`a node starts, runs pods and recovers them without free inotify ${used}, and logs a warning`, async () => {
     const daemon = await startNodeWithout(used);
     await useNode(used);
     for (const command of ['status', 'doctor']) {
@@ -85,13 +85,13 @@ for (const used of ['instances', 'watches'] as const)
     daemon.child.kill('SIGKILL');
     await place.until(() => daemon.child.signalCode !== null);
     const again = await startNodeWithout(used);
-    assert.ok(isReady(await podNamed(used)), 'the pod has gone on');
+    assert.ok(isReady(await podNamed(used)), 'the pod has kept running');
     assert.equal((await podNamed(used))!.status!.containerStatuses![0]!.restartCount, restartCount);
     again.child.kill('SIGTERM');
     assert.equal((await again.ended()).code, 0);
   });
 
-test('a node that finds some again watches', async () => {
+test('a node watches again once inotify is available', async () => {
   const daemon = await place.startDaemon();
   assert.doesNotMatch(await place.ok('status'), /watched/);
   for (const used of Object.keys(filters)) rmSync(place.path('root/manifests', `${used}.yaml`));

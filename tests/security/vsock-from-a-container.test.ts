@@ -1,6 +1,6 @@
 /**
- * A container with the RuntimeDefault profile asks for sockets to the host of a virtual machine (AF_VSOCK) and of the kernel's
- * cryptography (AF_ALG, CVE-2026-31431), by numbers whose lower 32 bits alone count for the kernel.
+ * A container with the RuntimeDefault profile requests sockets to the host of a virtual machine (AF_VSOCK) and of the kernel's cryptography
+ * (AF_ALG, CVE-2026-31431), also by 64-bit numbers, of which the kernel uses only the lower 32 bits.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ const refused: Record<string, SystemCall> = {
   'vsock-with-all-upper-bits': socket((0xffff_ffffn << 32n) | AF_VSOCK),
   alg: socket(AF_ALG, 5n),
   'alg-with-upper-bits': socket(UPPER | AF_ALG, 5n),
-  // The number that a direct socket(2) has for programs of 32 bits.
+  // socket(2) of the 32-bit interface
   ...(process.arch === 'x64' ? { 'vsock-of-32-bits': { number: 359, args: [AF_VSOCK, 1n, 0n], int80: true } } : {}),
 };
 const allowed: Record<string, SystemCall> = {
@@ -41,7 +41,7 @@ before(async () => {
 after(() => attacked.end());
 
 for (const handler of OCI_RUNTIMES) {
-  test(`${handler}: no number gives a vsock or a cryptography socket, and all others are given as before`, async () => {
+  test(`${handler}: no number opens a vsock or a cryptography socket, and all other sockets can be opened`, async () => {
     const pod = await attacked.pod(`sockets-${handler}`, { handler });
     const seccomp = { profileType: SecurityProfile_ProfileType.RuntimeDefault };
     const answers = await makeCalls(attacked, { pod, image, linux: { securityContext: { seccomp } } });

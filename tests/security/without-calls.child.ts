@@ -1,6 +1,6 @@
 /**
- * `without-calls.child.ts ERRNO NUMBER,NUMBER PROGRAM ARGUMENT...` becomes a program for which, and for all that it starts, these
- * system calls fail with this errno, by a filter of the kernel's (seccomp(2)).
+ * `without-calls.child.ts ERRNO NUMBER,NUMBER PROGRAM ARGUMENT...` executes a program for which, and for its children, these system calls
+ * fail with this errno, by a seccomp filter (seccomp(2)).
  */
 import koffi from 'koffi';
 

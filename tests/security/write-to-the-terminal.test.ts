@@ -1,4 +1,4 @@
-/** What containers and registries say is shown on terminals: it must not act on them (as CVE-2021-25743 of kubectl). */
+/** Text of containers and registries on terminals must not contain control sequences (as in CVE-2021-25743 of kubectl). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Event, Pod } from '@podwright/kube-api';
@@ -7,7 +7,7 @@ import { FaultyRegistry, sendError } from '../images/faulty-registry.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { NodePlace, podManifest } from '../pods/node.fixture.ts';
 
-/** Puts a command into the clipboard of terminals that allow it. */
+/** A control sequence that sets the clipboard of some terminals. */
 const ATTACK = '\x1b]52;c;cm0gLXJmIC8=\x07';
 const SHOWN = '^[]52;c;cm0gLXJmIC8=^G';
 
@@ -31,13 +31,13 @@ after(async () => {
 });
 
 const script = `printf '\\033]52;c;cm0gLXJmIC8=\\007' | tee /dev/termination-log; exit 1`;
-/** Never ready, so that `run` waits for its end. */
+/** A pod that never becomes ready, so that `run` waits for its exit. */
 const failing = (name: string) =>
   `${podManifest(name, script, '  restartPolicy: Never\n')}    readinessProbe: {exec: {command: ['false']}}\n`;
 
 const parse = (yaml: string) => readYamlDocuments(yaml, 1).documents[0]!.value;
 
-/** The attack is there to be read, and nowhere as it was sent. */
+/** Asserts that the control sequence is shown escaped. */
 function assertShown(text: string): void {
   assert.ok(text.includes(SHOWN), text);
   assert.ok(!text.includes('\x1b]'), JSON.stringify(text));
@@ -46,9 +46,9 @@ function assertShown(text: string): void {
 const failed = async (name: string) =>
   (await place.pods()).some(({ metadata, status }) => metadata.name === name && status?.phase === 'Failed');
 
-test('a termination message is shown by run and describe, and is exact as JSON and YAML', async () => {
+test('a termination message is escaped by run and describe, and exact in JSON and YAML', async () => {
   const file = place.file('a.yaml', failing('message'));
-  // the log on standard output is the container's own, as with kubectl where it goes to no terminal
+  // logs on standard output are not escaped, as by kubectl, if it is not a terminal
   const { err } = await place.call('run', '--once', file);
   assertShown(err);
   await place.ok('apply', file);
@@ -65,7 +65,7 @@ test('a termination message is shown by run and describe, and is exact as JSON a
   await place.ok('delete', 'message');
 });
 
-test('the picture on a terminal and the log above it show it', async () => {
+test('the status lines on a terminal and the log above them are escaped', async () => {
   const command = `stty cols 200; ${place.command('run', '--once', place.file('b.yaml', failing('picture'))).join(' ')}`;
   const { out } = await place.startProgram('script', '-qfec', command, '/dev/null').ended();
   assert.ok(out.includes(`picture/main | ${SHOWN}`), JSON.stringify(out));
@@ -73,7 +73,7 @@ test('the picture on a terminal and the log above it show it', async () => {
   assert.ok(!out.includes('\x1b]'), JSON.stringify(out));
 });
 
-test("a registry's words are shown by pull, run, events and describe", async () => {
+test("a registry's messages are escaped by pull, run, events and describe", async () => {
   const image = `${registry.host}/app:1`;
   const pulled = await place.call('pull', image);
   assert.equal(pulled.code, 1);
@@ -92,7 +92,7 @@ test("a registry's words are shown by pull, run, events and describe", async () 
   assertShown(err);
 });
 
-test('the log of a container is given out as it is, as kubectl and podman do', async () => {
+test('the log of a container is printed unchanged, as by kubectl and podman', async () => {
   await place.ok('apply', place.file('d.yaml', failing('raw')));
   await place.until(() => failed('raw'));
   assert.ok((await place.ok('logs', 'raw')).includes(ATTACK));
