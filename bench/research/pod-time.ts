@@ -24,13 +24,12 @@ export async function whereTimeGoes(bench: Bench): Promise<string> {
   ] as const;
   const rows = [];
   for (const [label, setup] of setups) rows.push(...(await rowsOf(bench, label, setup)));
-  const head = ['ms', 'programs', 'system calls', 'our own', 'no processor', 'waiting', 'all', 'which programs'];
+  const head = ['ms', 'programs', 'system calls', 'JavaScript', 'no processor', 'waiting', 'all', 'which programs'];
   return `### Where the time of a pod goes, medians of ${ROUNDS}
 
 ${markdown([head, ...rows])}
-Each moment counts once, for the first of: system calls or our own (JavaScript), whichever the node's one thread is in;
-programs that were started for the pod; system calls in the node's thread pool; no processor, where one of these is
-ready to run; waiting for something to happen.
+Each moment counts once, for the first activity of this list: the node's main thread (system calls or JavaScript); programs that
+were started for the pod; system calls in the node's thread pool; no processor (one of these threads is runnable); waiting.
 `;
 }
 

@@ -171,7 +171,7 @@ test('an attached client exchanges data with the container, which keeps running 
     for (const line of ['one', 'two']) {
       const visitor = new WebSocketVisitor(`${url}/attach/default/talks/talk?input=1&output=1`, 'v5.channel.k8s.io');
       await visitor.write(Buffer.from(`${line}\n`));
-      await kubelet.until('it answers', () => visitor.received('stdout').toString() === `heard ${line}\n`);
+      await kubelet.until('the container answers', () => visitor.received('stdout').toString() === `heard ${line}\n`);
       visitor.leave();
     }
   });
@@ -195,8 +195,8 @@ test('ports are forwarded over channels of a WebSocket, also if the client offer
   await plainly(async (url) => {
     const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
     const visitor = new WebSocketVisitor(`${url}/portForward/default/web?port=8080`, ...protocols);
-    await visitor.write(Buffer.from('GET / HTTP/1.0\r\n\r\n')); // a port's bytes go both ways on the first channel
-    await kubelet.until('the page is there', () => /200 OK[\s\S]*page/.test(visitor.received('stdin').toString()));
+    await visitor.write(Buffer.from('GET / HTTP/1.0\r\n\r\n')); // the first channel carries a port's data in both directions
+    await kubelet.until('the page is received', () => /200 OK[\s\S]*page/.test(visitor.received('stdin').toString()));
     visitor.leave();
   });
 });

@@ -72,7 +72,7 @@ test('an overlay is mounted by another thread if requested', async () => {
   assert.equal(readFileSync(join(scratch, 'upper/x'), 'utf8'), 'written');
 });
 
-test('an overlay that another thread cannot mount tells why, and is not there', async () => {
+test('an overlay that another thread cannot mount fails with the reason, and is not mounted', async () => {
   const failure = mountAllAsync(system, overlay('upper', 'work'), target);
   await assert.rejects(failure, (error) => hasErrno(error, 'ENOENT'));
   assert.deepEqual(mountsBelow(target), []);
