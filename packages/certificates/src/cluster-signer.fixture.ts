@@ -1,26 +1,19 @@
 /** A cluster's side of certificates for unit tests: an authority that signs requests, and a client of an API server that has it. */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { KubeObject } from '@podwright/kube-api';
 import { ApiStatusError, type KubeClient, type WatchEvent } from '@podwright/kube-client';
-import { bitString, der, ECDSA_SHA256, integer, nameAttribute, oid, pem, sequence } from './der.ts';
-
-/** The parts of a DER value. */
-export function derParts(bytes: Buffer): { tag: number; whole: Buffer; content: Buffer }[] {
-  const parts = [];
-  for (let at = 0; at < bytes.length; ) {
-    const long = bytes[at + 1]! & 0x7f;
-    const isLong = bytes[at + 1]! > 0x7f;
-    const length = isLong ? bytes.readUIntBE(at + 2, long) : long;
-    const start = at + 2 + (isLong ? long : 0);
-    parts.push({
-      tag: bytes[at]!,
-      whole: bytes.subarray(at, start + length),
-      content: bytes.subarray(start, start + length),
-    });
-    at = start + length;
-  }
-  return parts;
-}
+import {
+  bitString,
+  contextTag,
+  type DerValue,
+  der,
+  integer,
+  objectIdentifier,
+  readAll,
+  sequence,
+  time,
+} from './der.ts';
+import { distinguishedName, OID, pem, serialNumber } from './x509.ts';
 
 export type Life = { fromMs?: number; toMs?: number };
 
@@ -31,28 +24,29 @@ export class TestAuthority {
   /** Signs what a request (PEM) asks for, for an hour around now unless told. */
   sign(request: string, { fromMs = Date.now() - 60_000, toMs = Date.now() + 3_600_000 }: Life = {}): string {
     const bytes = Buffer.from(request.replaceAll(/-----.*-----|\s/g, ''), 'base64');
-    const [, subject, publicKey, attributes] = derParts(derParts(derParts(bytes)[0]!.content)[0]!.content);
-    const asked = attributes!.content.length === 0 ? [] : [extensionsOf(attributes!.content)];
-    const algorithm = sequence(oid(ECDSA_SHA256));
+    const [, subject, publicKey, attributes] = childrenOf(readAll(bytes)[0], 0);
+    const requested = attributes!.content.length === 0 ? [] : childrenOf(attributes, 0, 1); // of extensionRequest: OID, SET of one
+    const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
     const body = sequence(
-      der(0xa0, integer(Buffer.from([2]))),
-      integer(Buffer.concat([Buffer.from([0x40]), randomBytes(8)])),
+      der(contextTag(0), integer(Buffer.from([2]))),
+      integer(serialNumber()),
       algorithm,
-      sequence(nameAttribute('2.5.4.3', 'test')),
-      sequence(time(fromMs), time(toMs)),
+      distinguishedName({ commonName: 'test' }),
+      sequence(time(new Date(fromMs)), time(new Date(toMs))),
       subject!.whole,
       publicKey!.whole,
-      ...asked.map((extensions) => der(0xa3, extensions)),
+      ...requested.map(({ whole }) => der(contextTag(3), whole)),
     );
     return pem('CERTIFICATE', sequence(body, algorithm, bitString(sign('sha256', body, this.#key))));
   }
 }
 
-/** Of the attribute with the extensions that are asked for: OID, SET of one. */
-const extensionsOf = (attributes: Buffer) => derParts(derParts(derParts(attributes)[0]!.content)[1]!.content)[0]!.whole;
-
-const time = (ms: number) =>
-  der(0x17, Buffer.from(`${new Date(ms).toISOString().slice(2, 19).replaceAll(/[-:T]/g, '')}Z`));
+/** The values in the value at `path`, an index for each level below `value`. */
+export function childrenOf(value: DerValue | undefined, ...path: number[]): DerValue[] {
+  const children = readAll(value!.content);
+  const [index, ...rest] = path;
+  return index === undefined ? children : childrenOf(children[index], ...rest);
+}
 
 type Csr = KubeObject & {
   spec: { request: string; signerName: string; usages: string[] };

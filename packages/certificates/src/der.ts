@@ -1,57 +1,117 @@
-/** The few fields of certificates and requests for them, written (X.690 for DER, RFC 5280 and RFC 2986 for what they mean). */
-import { isIP } from 'node:net';
+/** The part of DER (ITU-T X.690) that certificates and requests for them need: writing values, and reading a tree of them. */
 import { PodwrightError } from '@podwright/base';
 
-export function der(tag: number, content: Buffer): Buffer {
-  const { length } = content;
-  const bytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  if (length > 0xffff) throw new PodwrightError('out_of_range', `write a certificate: a field of ${length} bytes`);
-  return Buffer.concat([Buffer.from([tag, ...bytes]), content]);
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  objectIdentifier: 0x06,
+  utf8String: 0x0c,
+  printableString: 0x13,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+
+/** The tag `[number]` of a context-specific value: constructed (it contains values) unless `isConstructed` is false. */
+export const contextTag = (number: number, isConstructed = true): number => (isConstructed ? 0xa0 : 0x80) | number;
+
+/** One value; its content is the given parts in a row. */
+export function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from([tag]), lengthOctets(content.length), content]);
 }
 
-export const sequence = (...parts: Buffer[]) => der(0x30, Buffer.concat(parts));
-export const set = (...parts: Buffer[]) => der(0x31, Buffer.concat(parts));
-export const integer = (bytes: Buffer) => der(0x02, bytes);
-export const octets = (bytes: Buffer) => der(0x04, bytes);
-export const bitString = (bytes: Buffer) => der(0x03, Buffer.concat([Buffer.from([0]), bytes]));
-
-export function oid(text: string): Buffer {
-  const [first = 0, second = 0, ...rest] = text.split('.').map(Number);
-  return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
+function lengthOctets(length: number): Buffer {
+  if (length < 0x80) return Buffer.from([length]);
+  const digits: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 0x100)) digits.unshift(rest % 0x100);
+  return Buffer.from([0x80 | digits.length, ...digits]);
 }
 
-/** A part of a name: `2.5.4.3` is a common name, `2.5.4.10` an organization. */
-export function nameAttribute(type: string, value: string): Buffer {
-  const isPrintable = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value);
-  return set(sequence(oid(type), der(isPrintable ? 0x13 : 0x0c, Buffer.from(value))));
+export const sequence = (...parts: Buffer[]): Buffer => der(TAG.sequence, ...parts);
+export const set = (...parts: Buffer[]): Buffer => der(TAG.set, ...parts);
+export const octetString = (bytes: Buffer): Buffer => der(TAG.octetString, bytes);
+export const bitString = (bytes: Buffer, unusedBits = 0): Buffer =>
+  der(TAG.bitString, Buffer.from([unusedBits]), bytes);
+/** TRUE; FALSE is a default where X.509 has booleans, and DER omits defaults. */
+export const TRUE: Buffer = der(TAG.boolean, Buffer.from([0xff]));
+
+/** A non-negative integer; `bytes` are big-endian, without leading zeros. */
+export function integer(bytes: Buffer): Buffer {
+  const hasSignBit = (bytes[0]! & 0x80) !== 0;
+  return der(TAG.integer, ...(hasSignBit ? [Buffer.from([0])] : []), bytes);
 }
 
-/** The extension of subject alternative names: DNS names and IP addresses. */
-export function alternativeNames(names: readonly string[]): Buffer {
-  const parts = names.map((name) => (isIP(name) === 0 ? der(0x82, Buffer.from(name)) : der(0x87, addressBytes(name))));
-  return sequence(oid('2.5.29.17'), octets(sequence(...parts)));
-}
-
-/** ecdsa-with-SHA256 */
-export const ECDSA_SHA256 = '1.2.840.10045.4.3.2';
-
-export function pem(label: string, bytes: Buffer): string {
-  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+/** `dotted` is e.g. `2.5.4.3`. */
+export function objectIdentifier(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return der(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
 }
 
 function base128(value: number): number[] {
-  const digits = [value & 0x7f];
-  for (let left = value >>> 7; left > 0; left >>>= 7) digits.unshift((left & 0x7f) | 0x80);
+  const digits = [value % 0x80];
+  for (let rest = Math.floor(value / 0x80); rest > 0; rest = Math.floor(rest / 0x80))
+    digits.unshift((rest % 0x80) | 0x80);
   return digits;
 }
 
-function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
-  const { hostname } = new URL(`http://[${address.split('%')[0]}]`);
-  const [head = '', tail] = hostname.slice(1, -1).split('::');
-  const groups = (text: string | undefined) => (text ? text.split(':').map((group) => Number.parseInt(group, 16)) : []);
-  const [before, after] = [groups(head), groups(tail)];
-  const all = [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
-  return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+/** In whole seconds: UTCTime up to 2049, GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
+export function time(date: Date): Buffer {
+  const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
+  return date.getUTCFullYear() < 2050
+    ? der(TAG.utcTime, Buffer.from(text.slice(2)))
+    : der(TAG.generalizedTime, Buffer.from(text));
 }
+
+export type DerValue = {
+  tag: number;
+  content: Buffer;
+  /** Tag, length and content. */
+  whole: Buffer;
+};
+
+/** The values of a buffer that holds one after another. `invalid_argument` for a buffer that is not DER. */
+export function readAll(buffer: Buffer): DerValue[] {
+  const values: DerValue[] = [];
+  for (let rest = buffer; rest.length > 0; ) {
+    const value = readFirst(rest);
+    values.push(value);
+    rest = rest.subarray(value.whole.length);
+  }
+  return values;
+}
+
+function readFirst(buffer: Buffer): DerValue {
+  const [tag = 0, first = 0] = buffer;
+  if ((tag & 0x1f) === 0x1f) throw malformed('tags of several bytes are not supported');
+  const digits = first < 0x80 ? 0 : first & 0x7f;
+  const start = 2 + digits;
+  if (buffer.length < start) throw malformed('the length of a value is cut off');
+  if (first === 0x80 || digits > 4) throw malformed('the length of a value is indefinite or too great');
+  const length = digits === 0 ? first : buffer.readUIntBE(2, digits);
+  if (digits > 0 && (length < 0x80 || buffer[2] === 0))
+    throw malformed('the length of a value is not the shortest form');
+  const end = start + length;
+  if (buffer.length < end) throw malformed('a value is cut off');
+  return { tag, content: buffer.subarray(start, end), whole: buffer.subarray(0, end) };
+}
+
+/** The dotted form of an OBJECT IDENTIFIER. */
+export function readObjectIdentifier({ content }: DerValue): string {
+  const numbers: number[] = [];
+  let number = 0;
+  for (const byte of content) {
+    number = number * 0x80 + (byte & 0x7f);
+    if ((byte & 0x80) !== 0) continue;
+    numbers.push(number);
+    number = 0;
+  }
+  const [head = 0, ...rest] = numbers;
+  const first = Math.min(Math.floor(head / 40), 2);
+  return [first, head - first * 40, ...rest].join('.');
+}
+
+const malformed = (why: string) => new PodwrightError('invalid_argument', `read DER: ${why}`);

@@ -1,42 +1,30 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import type { CertificatePair } from './certificate-pair.ts';
-import {
-  alternativeNames,
-  bitString,
-  der,
-  ECDSA_SHA256,
-  integer,
-  nameAttribute,
-  octets,
-  oid,
-  pem,
-  sequence,
-} from './der.ts';
+import { bitString, contextTag, der, integer, objectIdentifier, sequence, TRUE, time } from './der.ts';
+import { alternativeNames, distinguishedName, extendedKeyUsage, extension, OID, pem, serialNumber } from './x509.ts';
 
 type SelfSignedSubject = {
   commonName: string;
-  /** DNS names and IP addresses under which the server is called. */
+  /** DNS names and IP addresses of the server. */
   names: string[];
   notBefore: Date;
   notAfter: Date;
 };
 
-/** A certificate that signs itself (RFC 5280): whoever has it as an authority trusts the server that has the key. */
+/** A self-signed certificate (RFC 5280) and its key: a client that has the certificate as an authority trusts the server with the key. */
 export function selfSignedCertificate({ commonName, names, notBefore, notAfter }: SelfSignedSubject): CertificatePair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = sequence(oid(ECDSA_SHA256));
-  const name = sequence(nameAttribute('2.5.4.3', commonName));
-  const serial = randomBytes(16);
-  serial[0] = (serial[0]! & 0x7f) | 0x40; // positive, and of full length
+  const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
+  const name = distinguishedName({ commonName });
   const body = sequence(
-    der(0xa0, integer(Buffer.from([2]))), // version 3
-    integer(serial),
+    der(contextTag(0), integer(Buffer.from([2]))), // version 3
+    integer(serialNumber()),
     algorithm,
     name,
     sequence(time(notBefore), time(notAfter)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(...extensions(names))),
+    der(contextTag(3), sequence(...extensions(names))),
   );
   const signature = sign('sha256', body, privateKey);
   return {
@@ -45,19 +33,14 @@ export function selfSignedCertificate({ commonName, names, notBefore, notAfter }
   };
 }
 
+/** digitalSignature and keyCertSign; the lowest two bits are unused. */
+const KEY_USAGE = bitString(Buffer.from([0b1000_0100]), 2);
+
 function extensions(names: string[]): Buffer[] {
-  const extension = (id: string, critical: boolean, value: Buffer) =>
-    sequence(oid(id), ...(critical ? [der(0x01, Buffer.from([0xff]))] : []), octets(value));
   return [
-    extension('2.5.29.19', true, sequence(der(0x01, Buffer.from([0xff])))), // basic constraints: an authority
-    extension('2.5.29.15', true, der(0x03, Buffer.from([2, 0b1000_0100]))), // key usage: signatures, certificates
-    extension('2.5.29.37', false, sequence(oid('1.3.6.1.5.5.7.3.1'))), // extended key usage: a server
+    extension(OID.basicConstraints, sequence(TRUE), true), // an authority
+    extension(OID.keyUsage, KEY_USAGE, true),
+    extendedKeyUsage(OID.serverAuth),
     alternativeNames(names),
   ];
-}
-
-/** UTCTime up to 2049, GeneralizedTime after it (RFC 5280, 4.1.2.5). */
-function time(date: Date): Buffer {
-  const text = `${date.toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
-  return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));
 }

@@ -1,14 +1,6 @@
-/** A certificate authority: issues certificates for servers and clients, and for signing requests (PKCS#10). */
-import {
-  createHash,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  verify,
-} from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
+/** A certificate authority: certificates for servers and clients, and for signing requests (PKCS#10). */
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+
 import {
   bitString,
   contextTag,
@@ -16,12 +8,22 @@ import {
   der,
   integer,
   objectIdentifier,
+  octetString,
   readAll,
   readObjectIdentifier,
   sequence,
-  TAG,
+  TRUE,
   time,
-} from './der.ts';
+} from '../../../packages/certificates/src/der.ts';
+import {
+  alternativeNames,
+  distinguishedName,
+  extendedKeyUsage,
+  extension,
+  OID,
+  pem,
+  serialNumber,
+} from '../../../packages/certificates/src/x509.ts';
 
 /** A certificate and its key, PEM. */
 export type KeyPair = { certificate: string; key: string };
@@ -36,21 +38,6 @@ type Wanted = {
   notBefore: Date;
   notAfter: Date;
 };
-
-const OID = {
-  commonName: '2.5.4.3',
-  organization: '2.5.4.10',
-  subjectKeyIdentifier: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  alternativeName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKeyIdentifier: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
-  extensionRequest: '1.2.840.113549.1.9.14',
-  ecdsaSha256: '1.2.840.10045.4.3.2',
-} as const;
 
 const SIGNATURE_HASHES: Record<string, string | null> = {
   '1.2.840.10045.4.3.2': 'sha256',
@@ -80,11 +67,11 @@ export class CertificateAuthority {
     const { privateKey, publicKey } = newKey();
     this.#key = privateKey;
     this.#publicKey = publicKey;
-    this.#name = nameOf({ commonName });
+    this.#name = distinguishedName({ commonName });
     const extensions = [
-      extension(OID.basicConstraints, sequence(der(TAG.boolean, Buffer.from([0xff]))), true),
+      extension(OID.basicConstraints, sequence(TRUE), true),
       usageExtension(AUTHORITY_USAGE),
-      extension(OID.subjectKeyIdentifier, der(TAG.octetString, keyIdentifier(publicKey))),
+      extension(OID.subjectKeyIdentifier, octetString(keyIdentifier(publicKey))),
     ];
     this.certificate = this.#issue({ subject: this.#name, publicKey, extensions, ...validFor(365 * DAY_MS) });
   }
@@ -96,12 +83,12 @@ export class CertificateAuthority {
 
   /** A client certificate. */
   client(subject: Subject, lifeMs: number = DAY_MS): KeyPair {
-    return this.#pair(subject, [purpose(OID.clientAuth)], lifeMs);
+    return this.#pair(subject, [extendedKeyUsage(OID.clientAuth)], lifeMs);
   }
 
   /** A server certificate for names and addresses. */
   server(subject: Subject, hosts: string[], lifeMs: number = DAY_MS): KeyPair {
-    const extensions = [purpose(OID.serverAuth, OID.clientAuth), hostsExtension(hosts)];
+    const extensions = [extendedKeyUsage(OID.serverAuth, OID.clientAuth), alternativeNames(hosts)];
     return this.#pair(subject, extensions, lifeMs);
   }
 
@@ -111,7 +98,7 @@ export class CertificateAuthority {
     const extensions = [
       usageExtension(LEAF_USAGE),
       extension(OID.basicConstraints, sequence(), true),
-      purpose(purposes === 'client' ? OID.clientAuth : OID.serverAuth),
+      extendedKeyUsage(purposes === 'client' ? OID.clientAuth : OID.serverAuth),
       ...(alternative === undefined ? [] : [extension(OID.alternativeName, alternative)]),
     ];
     const { subject, publicKey } = request;
@@ -121,7 +108,12 @@ export class CertificateAuthority {
   #pair(subject: Subject, more: Buffer[], lifeMs: number): KeyPair {
     const { privateKey, publicKey } = newKey();
     const extensions = [usageExtension(LEAF_USAGE), extension(OID.basicConstraints, sequence(), true), ...more];
-    const certificate = this.#issue({ subject: nameOf(subject), publicKey, extensions, ...validFor(lifeMs) });
+    const certificate = this.#issue({
+      subject: distinguishedName(subject),
+      publicKey,
+      extensions,
+      ...validFor(lifeMs),
+    });
     return { certificate, key: pemOf(privateKey) };
   }
 
@@ -203,24 +195,6 @@ const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-function pem(label: string, content: Buffer): string {
-  const lines = content.toString('base64').match(/.{1,64}/g) ?? [];
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
-}
-
-function nameOf({ commonName, organizations = [] }: Subject): Buffer {
-  const part = (oid: string, text: string) =>
-    der(TAG.set, sequence(objectIdentifier(oid), der(TAG.utf8String, Buffer.from(text))));
-  return sequence(...organizations.map((name) => part(OID.organization, name)), part(OID.commonName, commonName));
-}
-
-/** RFC 5280 requires a positive number of at most 20 bytes. */
-function serialNumber(): Buffer {
-  const bytes = randomBytes(16);
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
-  return bytes;
-}
-
 function validFor(lifeMs: number): { notBefore: Date; notAfter: Date } {
   const present = Date.now();
   return { notBefore: new Date(present - BEFORE_MS), notAfter: new Date(present + lifeMs) };
@@ -232,31 +206,5 @@ function keyIdentifier(key: KeyObject): Buffer {
     .digest();
 }
 
-function extension(oid: string, value: Buffer, isCritical = false): Buffer {
-  const critical = isCritical ? [der(TAG.boolean, Buffer.from([0xff]))] : [];
-  return sequence(objectIdentifier(oid), ...critical, der(TAG.octetString, value));
-}
-
 const usageExtension = ({ bits, unused }: { bits: number; unused: number }) =>
   extension(OID.keyUsage, bitString(Buffer.from([bits]), unused), true);
-
-const purpose = (...oids: string[]) => extension(OID.extendedKeyUsage, sequence(...oids.map(objectIdentifier)));
-
-function hostsExtension(hosts: string[]): Buffer {
-  const names = hosts.map((host) => {
-    if (isIPv4(host)) return der(contextTag(7, false), Buffer.from(host.split('.').map(Number)));
-    if (isIPv6(host)) return der(contextTag(7, false), addressBytes(host));
-    return der(contextTag(2, false), Buffer.from(host));
-  });
-  return extension(OID.alternativeName, sequence(...names));
-}
-
-function addressBytes(host: string): Buffer {
-  const [head = '', tail] = host.split('::');
-  const words = (text: string) => (text === '' ? [] : text.split(':'));
-  const before = words(head);
-  const after = words(tail ?? '');
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0');
-  const all = tail === undefined ? before : [...before, ...zeros, ...after];
-  return Buffer.from(all.map((word) => word.padStart(4, '0')).join(''), 'hex');
-}
