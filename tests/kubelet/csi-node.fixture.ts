@@ -7,12 +7,12 @@ import type { BoundClaim } from '../../packages/kube-api/src/objects/persistent-
 import type { CsiDriver, VolumeAttachment } from '../../packages/kube-api/src/objects/storage.ts';
 import { PluginRegistry } from '../../packages/placement/src/plugins/plugin-registry.ts';
 import type { ClaimPatch } from '../../packages/volumes/src/csi/claim-patches.ts';
-import { CsiBlockPlaces } from '../../packages/volumes/src/csi/csi-block-places.ts';
+import { CsiBlockPaths } from '../../packages/volumes/src/csi/csi-block-paths.ts';
 import { CsiBlockVolumes } from '../../packages/volumes/src/csi/csi-block-volumes.ts';
 import { CsiDrivers } from '../../packages/volumes/src/csi/csi-drivers.ts';
 import { csiMetrics } from '../../packages/volumes/src/csi/csi-metrics.ts';
 import type { CsiObjects } from '../../packages/volumes/src/csi/csi-objects.ts';
-import { CsiPlaces } from '../../packages/volumes/src/csi/csi-places.ts';
+import { CsiPaths } from '../../packages/volumes/src/csi/csi-paths.ts';
 import type { CsiVolume } from '../../packages/volumes/src/csi/csi-volume.ts';
 import { CsiVolumes } from '../../packages/volumes/src/csi/csi-volumes.ts';
 import type { SeLinuxHost } from '../../packages/volumes/src/csi/selinux-label.ts';
@@ -126,9 +126,9 @@ export class CsiNodeUnderTest {
     this.volumes = new CsiVolumes({
       ...parts,
       seLinux: this.seLinux,
-      places: new CsiPlaces({ pods, rootDir, mounter }),
+      paths: new CsiPaths({ pods, rootDir, mounter }),
     });
-    this.blockVolumes = new CsiBlockVolumes({ ...parts, maps, places: new CsiBlockPlaces({ pods, rootDir, mounter }) });
+    this.blockVolumes = new CsiBlockVolumes({ ...parts, maps, paths: new CsiBlockPaths({ pods, rootDir, mounter }) });
     await Promise.all([this.volumes.load(), this.blockVolumes.load()]);
   }
 

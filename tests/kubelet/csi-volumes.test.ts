@@ -172,10 +172,10 @@ test('a restarted kubelet takes over a volume, whatever its driver does', async 
     await node.failure(node.setUp('1')),
     /^MountVolume.SetUp failed for volume "pv-1" : rpc error: code = Internal/,
   );
-  assert.equal(await node.volumes.madeBefore(pod('1'), DISK), node.published('1'));
+  assert.equal(await node.volumes.existingPath(pod('1'), DISK), node.published('1'));
   await node.driver.behave({});
   await node.volumes.tearDown('1');
-  assert.equal(await node.volumes.madeBefore(pod('1'), DISK), undefined);
+  assert.equal(await node.volumes.existingPath(pod('1'), DISK), undefined);
 });
 
 test('calls of a driver are retried with a backoff, which its registration resets', async (context) => {

@@ -20,7 +20,7 @@ import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts'
 import { treeUse } from '../../packages/kubelet/src/stats/file-system-use.ts';
 import { writeLayerDifference } from '../../packages/runtime/src/containers/layer-difference.ts';
 import { writeAtomically } from '../../packages/volumes/src/volumes/atomic-writer.ts';
-import { giveToGroup } from '../../packages/volumes/src/volumes/volume-ownership.ts';
+import { changeGroup } from '../../packages/volumes/src/volumes/volume-ownership.ts';
 
 const GROUP = 3000;
 const { signal } = new AbortController();
@@ -46,7 +46,7 @@ async function assertUse(tree: string, use: { inodes: number }): Promise<void> {
 }
 
 async function giveAndCheck(tree: string): Promise<void> {
-  await giveToGroup(tree, { group: GROUP });
+  await changeGroup(tree, { group: GROUP });
   const isGiven = (line: string) => {
     const [kind, gid, mode] = line.split(' ');
     const wanted = { d: 0o2770, f: 0o660 }[kind!] ?? 0;

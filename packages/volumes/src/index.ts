@@ -1,13 +1,13 @@
 export type { NodeInformers } from './api-objects/node-informers.ts';
 export { PodNeeds } from './api-objects/pod-needs.ts';
 export { clusterCsiObjects } from './csi/cluster-csi-objects.ts';
-export { CsiBlockPlaces } from './csi/csi-block-places.ts';
+export { CsiBlockPaths } from './csi/csi-block-paths.ts';
 export { CsiBlockVolumes } from './csi/csi-block-volumes.ts';
 export { CsiDrivers, type DriverNodes } from './csi/csi-drivers.ts';
 export { csiMetrics } from './csi/csi-metrics.ts';
 export { type CsiObjects, loneCsiObjects } from './csi/csi-objects.ts';
+export { CsiPaths } from './csi/csi-paths.ts';
 export { csiPersistentVolumes } from './csi/csi-persistent-volumes.ts';
-export { CsiPlaces } from './csi/csi-places.ts';
 export { CsiPlugin } from './csi/csi-plugin.ts';
 export { CsiVolumes } from './csi/csi-volumes.ts';
 export { clusterDriverNodes } from './csi/driver-nodes.ts';

@@ -5,11 +5,11 @@ import { type EventRecorder, formatTime, type LocalObjects } from '@podwright/ku
 import { type PluginHandlers, PluginRegistry } from '@podwright/placement';
 import {
   allOf,
-  CsiBlockPlaces,
+  CsiBlockPaths,
   CsiBlockVolumes,
   CsiDrivers,
   type CsiObjects,
-  CsiPlaces,
+  CsiPaths,
   CsiVolumes,
   csiMetrics,
   type DeviceMaps,
@@ -76,7 +76,7 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
     },
     metrics: metrics && csiMetrics(metrics),
   });
-  const volumesInUse = new VolumesInUse(cluster?.reportInUse, { isUntold: !node.controllerAttachDetach });
+  const volumesInUse = new VolumesInUse(cluster?.reportInUse, { hasNoController: !node.controllerAttachDetach });
   const { csi, csiBlock } = csiRooms(input, { drivers, inUse: volumesInUse, driversKnown: known.promise });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),
@@ -89,7 +89,7 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
     start: (onDriver) => {
       tell = onDriver;
       const load = allOf([csi.load(), csiBlock.load()]).catch((error: unknown) => {
-        volumesInUse.keepTold();
+        volumesInUse.keepReported();
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
       });
       loaded = load.then(() => volumesInUse.loaded());
@@ -113,7 +113,7 @@ function csiRooms(
   const expansion = new VolumeExpansion({ drivers: shared.drivers, objects: asked, events, logger, now });
   const parts = { ...shared, objects: asked, expansion, nodeName, logger, metrics: storageMetrics };
   return {
-    csi: new CsiVolumes({ ...parts, seLinux: seLinuxHost(), places: new CsiPlaces({ pods, rootDir, mounter }) }),
-    csiBlock: new CsiBlockVolumes({ ...parts, maps, places: new CsiBlockPlaces({ pods, rootDir, mounter }) }),
+    csi: new CsiVolumes({ ...parts, seLinux: seLinuxHost(), paths: new CsiPaths({ pods, rootDir, mounter }) }),
+    csiBlock: new CsiBlockVolumes({ ...parts, maps, paths: new CsiBlockPaths({ pods, rootDir, mounter }) }),
   };
 }

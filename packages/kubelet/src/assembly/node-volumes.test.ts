@@ -22,7 +22,7 @@ test('what is in use is not told before it is known what an earlier kubelet has 
 test('what a watch told before the API server was restored from a backup counts no more', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
-  inUse.want('/pods/u/v', 'v', { attachable: true });
+  inUse.request('/pods/u/v', 'v', { attachable: true });
   const old = version('100', ['v'], ['v']);
   volumes.known(old);
   await inUse.untilAttached('v', new AbortController().signal);
@@ -44,7 +44,7 @@ test('what a watch told before the API server was restored from a backup counts 
 test('a volume is waited for until one version of the node object has it in use and attached', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
-  inUse.want('/pods/u/v', 'v', { attachable: true });
+  inUse.request('/pods/u/v', 'v', { attachable: true });
   volumes.known(version('10', [], ['v']));
   let isAttached = false;
   const attached = inUse.untilAttached('v', new AbortController().signal).then(() => {

@@ -21,7 +21,7 @@ async function check(objects: { claim?: KubeObject; volume?: KubeObject }, expec
   });
 }
 
-test('the volume of a bound claim is found once a pod, and served while the API server is away', async () => {
+test('the volume of a bound claim is looked up once per pod, and served while the API server is unavailable', async () => {
   const client = new FakeKubeClient();
   client.put(PERSISTENT_VOLUME_CLAIMS, CLAIM);
   client.put(PERSISTENT_VOLUMES, VOLUME);
@@ -34,7 +34,7 @@ test('the volume of a bound claim is found once a pod, and served while the API 
   assert.equal(client.calls.length, 4);
 });
 
-test('what a pod waits for is told in upstream’s words', async () => {
+test('the error of a waiting pod has upstream’s message', async () => {
   const claimWith = (rest: object) => ({ claim: { ...CLAIM, ...rest } as KubeObject, volume: VOLUME });
   await check({}, 'failed to fetch PVC from API server: persistentvolumeclaims "data" not found');
   await check(claimWith({ status: { phase: 'Pending' } }), 'PVC is not bound');
@@ -54,7 +54,7 @@ test('what a pod waits for is told in upstream’s words', async () => {
   );
 });
 
-test('a claim that is being deleted while pods use it is used', async () => {
+test('a protected claim that is being deleted is still used', async () => {
   const client = new FakeKubeClient();
   const metadata = {
     ...CLAIM.metadata,
@@ -69,7 +69,7 @@ test('a claim that is being deleted while pods use it is used', async () => {
   );
 });
 
-test('looks of one claim do not overlap, and what they find wrong is told in a debug line', async () => {
+test('reads of one claim do not overlap, and their errors are logged at level debug', async () => {
   let nowMs = 0;
   let answer = Promise.withResolvers<never>();
   const asked: string[] = [];

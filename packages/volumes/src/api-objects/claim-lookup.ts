@@ -9,28 +9,28 @@ import {
 import { apiMessage, type KubeClient, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES } from '@podwright/kube-client';
 import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 
-const CLAIM_PATIENCE_MS = 30_000;
+const CLAIM_TIMEOUT_MS = 30_000;
 
-/** How often a claim and its volume are asked for again at the most, while their pod is looked at; and how long that may take. */
-const CLAIM_KEPT_MS = 1000;
+/** A found claim and its volume are read again at most once in this time, when their pod is synced. */
+const CLAIM_REREAD_MS = 1000;
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
-/** What was found, and when it was last asked for. */
+/** A claim with its volume, and the time of the last read. */
 type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 
 export type ClaimLookupOptions = {
   client: Pick<KubeClient, 'get'>;
   logger: Logger;
-  /** A volume or its claim has another size than before. */
+  /** Called when the size of a volume or of its claim has changed. */
   onSize?: (podUid: string) => void;
   /** Milliseconds. */
   now?: () => number;
 };
 
 /**
- * Finds the volumes that claims of the API server are bound to. A pod keeps what was found for it: bound claims stay so. Only their
- * sizes change, of those of drivers, which are asked for again whenever the pod is looked at; nobody waits for that.
+ * Finds the volumes that claims of the API server are bound to. A pod's result is cached, as a bound claim stays bound. Only the
+ * sizes of CSI volumes change: these are read again in the background whenever the pod is synced.
  */
 export class ClaimLookup {
   readonly #options: ClaimLookupOptions;
@@ -43,13 +43,13 @@ export class ClaimLookup {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Rejects with `failed_precondition` and upstream's words where the pod has to wait. */
+  /** Rejects with `failed_precondition` and upstream's message while the pod has to wait. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     const { uid, namespace } = pod.metadata;
     return this.#locks.run(`${uid} ${claimName}`, async () => {
       const known = this.#found.get(uid)?.get(claimName);
       if (known !== undefined) {
-        this.#askAgain(pod, claimName, known);
+        this.#refresh(pod, claimName, known);
         return known.bound;
       }
       const bound = await this.#lookUp(pod, claimName, signal).catch((error: unknown) => {
@@ -66,30 +66,33 @@ export class ClaimLookup {
     });
   }
 
-  /** The pod needs nothing any more. */
+  /** Call it when the pod is removed. */
   release(podUid: string): void {
     this.#found.delete(podUid);
   }
 
-  /** What cannot be asked, or is wrong by now, stays as it is known. */
-  #askAgain(pod: Pod, claimName: string, known: Found): void {
+  /** Reads the claim again in the background. If that fails, the cached state stays. */
+  #refresh(pod: Pod, claimName: string, known: Found): void {
     const { uid } = pod.metadata;
-    if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_KEPT_MS) return;
-    // what an older look finds must not come after what a later one has found
+    if (known.bound.volume.spec.csi === undefined || this.#now() - known.askedAtMs < CLAIM_REREAD_MS) return;
+    // an older read must not overwrite a newer one
     if (known.isAsking) return;
     known.askedAtMs = this.#now();
     known.isAsking = true;
-    const ask = async () => {
-      const bound = await this.#lookUp(pod, claimName, AbortSignal.timeout(CLAIM_PATIENCE_MS));
+    const refresh = async () => {
+      const bound = await this.#lookUp(pod, claimName, AbortSignal.timeout(CLAIM_TIMEOUT_MS));
       if (this.#found.get(uid)?.get(claimName) !== known) return;
       const isSame = sizesOf(known.bound) === sizesOf(bound);
       known.bound = bound;
       if (!isSame) this.#options.onSize?.(uid);
     };
-    const tell = (error: unknown) =>
-      this.#options.logger.debug({ uid, claim: claimName, error: errorMessage(error) }, 'a claim is kept as it was');
-    void ask()
-      .catch(tell)
+    const log = (error: unknown) =>
+      this.#options.logger.debug(
+        { uid, claim: claimName, error: errorMessage(error) },
+        'cannot read a claim again; using its cached state',
+      );
+    void refresh()
+      .catch(log)
       .finally(() => {
         known.isAsking = false;
       });
@@ -119,14 +122,14 @@ export class ClaimLookup {
   }
 }
 
-/** What tells whether a volume is to be expanded. */
+/** All sizes that determine whether a volume is to be expanded. */
 function sizesOf({ claim, volume }: BoundVolume): string {
   const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
   const sizes = [volume.spec.capacity, capacity, allocatedResources, allocatedResourceStatuses];
   return JSON.stringify(sizes.map((size) => size?.storage));
 }
 
-/** The claim of an `ephemeral` volume is the pod's own; another one of that name is not taken. */
+/** The claim of an `ephemeral` volume must be owned by the pod, not just have the right name. */
 function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   const isEphemeral = (pod.spec.volumes ?? []).some(
     (volume) => volume.ephemeral !== undefined && ephemeralClaimName(pod, volume) === metadata.name,
@@ -137,7 +140,7 @@ function checkOwner(pod: Pod, { metadata }: BoundClaim): void {
   throw new PodwrightError('failed_precondition', `${names} (pod is not owner)`);
 }
 
-/** The name of the volume that the claim has. */
+/** The name of the volume that the claim is bound to. */
 function checkBound({ metadata, spec, status }: BoundClaim): string {
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   const isProtected = (metadata.finalizers ?? []).includes(PROTECTION_FINALIZER);

@@ -1,7 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 import type { ConfigMap, KubeObject, Secret } from '@podwright/kube-api';
 
-/** A ConfigMap or Secret as the API server gave it; null counts as absent. Throws `invalid_argument` for what is neither. */
+/**
+ * A ConfigMap or Secret from the API server; null fields count as absent. Throws `invalid_argument` if its data are malformed.
+ */
 export function decodeObject<K extends 'ConfigMap' | 'Secret'>(
   kind: K,
   object: KubeObject,
@@ -24,7 +26,7 @@ export function decodeObject<K extends 'ConfigMap' | 'Secret'>(
     if (isMap && !Array.isArray(value)) return { [field]: value };
     throw new PodwrightError(
       'invalid_argument',
-      `the API server's ${kind} ${namespace}/${name} is malformed: ${field} is no map of texts`,
+      `the API server's ${kind} ${namespace}/${name} is malformed: ${field} is not a map of strings`,
     );
   }
 }

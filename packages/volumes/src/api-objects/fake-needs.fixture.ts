@@ -14,7 +14,7 @@ export function podOf(name: string, spec: Partial<PodSpec>): Pod {
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!condition()) {
-    assert.ok(performance.now() < deadline, 'not within 30 s');
+    assert.ok(performance.now() < deadline, 'the condition did not become true within 30 s');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

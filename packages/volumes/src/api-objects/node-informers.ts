@@ -2,16 +2,16 @@ import type { KubeObject, RuntimeClass, Service } from '@podwright/kube-api';
 import { CSI_DRIVERS, type Informer, RUNTIME_CLASSES, SERVICES } from '@podwright/kube-client';
 import type { StartInformer } from './object-feeds.ts';
 
-/** What a node follows all the time beside its own object and its pods. */
+/** Objects that every node watches all the time, besides its own Node and its pods. */
 export type NodeInformers = {
-  /** Those with an address of their own. */
+  /** Services with a cluster IP. */
   services: Informer<Service>;
   runtimeClasses: Informer<RuntimeClass>;
   csiDrivers: Informer<KubeObject>;
   stop(): void;
 };
 
-/** Begins to follow it, with upstream's selectors. */
+/** Starts the informers, with upstream's selectors. */
 export function startNodeInformers(startInformer: StartInformer): NodeInformers {
   const informers = {
     services: startInformer<Service>({ resource: SERVICES, fieldSelector: 'spec.clusterIP!=None' }),
@@ -19,6 +19,6 @@ export function startNodeInformers(startInformer: StartInformer): NodeInformers 
     runtimeClasses: startInformer<RuntimeClass>({ resource: RUNTIME_CLASSES }),
   };
   const all: Informer<KubeObject>[] = Object.values(informers);
-  for (const { synced } of all) synced.catch(() => undefined); // stopped before
+  for (const { synced } of all) synced.catch(() => undefined); // stopped before the first list
   return { ...informers, stop: () => all.forEach((informer) => void informer.stop()) };
 }

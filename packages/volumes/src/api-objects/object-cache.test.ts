@@ -17,20 +17,20 @@ const object = (name: string, rest: Partial<Content> = {}): Content => ({
   metadata: { namespace: 'shop', name },
 });
 
-/** A cache that watches, and what it told of pods, as `Kind name: users`. */
+/** A watching cache, and its changes as `Kind name: users`. */
 function watching(client: FakeKubeClient) {
-  const told: string[] = [];
+  const changed: string[] = [];
   const onChange = ({ kind, name, users }: LocalObjectChange) => {
-    told.push(`${kind} ${name}: ${[...users!].sort().join(' ')}`);
+    changed.push(`${kind} ${name}: ${[...users!].sort().join(' ')}`);
   };
   const cache = new ObjectCache({ feed: watchObjects((options) => startInformer(client, options, QUICK)), onChange });
-  return { cache, told, [Symbol.dispose]: () => cache.stop() };
+  return { cache, changed, [Symbol.dispose]: () => cache.stop() };
 }
 
 const usesConfig = (name: string, config: string) =>
   podOf(name, { volumes: [{ name: 'conf', configMap: { name: config } }] });
 
-test('each object that pods refer to is watched by itself, once, until the last of them goes', async () => {
+test('each object that pods refer to has one watch, until the last of the pods is removed', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   for (let index = 0; index < 5000; index++) client.put(SECRETS, object(`other-${index}`));
@@ -53,7 +53,7 @@ test('each object that pods refer to is watched by itself, once, until the last 
   assert.throws(() => cache.get('ConfigMap', 'shop', 'conf'), /object "shop"\/"conf" not registered/);
 });
 
-test('everything that a pod names is followed, and what it does not name any more is not', async () => {
+test('all objects that a pod names are followed, until it no longer names them', async () => {
   const client = new FakeKubeClient();
   using started = watching(client);
   const pod = podOf('a', {
@@ -82,25 +82,25 @@ test('everything that a pod names is followed, and what it does not name any mor
   await until(() => watched().join() === 'secrets pull');
 });
 
-test('what is not there is undefined, and its users are told once it appears, changes and goes', async () => {
+test('an absent object is undefined, and its users are notified when it appears, changes and is deleted', async () => {
   const client = new FakeKubeClient();
   using started = watching(client);
-  const { cache, told } = started;
+  const { cache, changed } = started;
   await cache.ready(usesConfig('a', 'late'), NEVER);
   assert.equal(cache.get('ConfigMap', 'shop', 'late'), undefined);
   client.put(CONFIG_MAPS, object('late'));
-  await until(() => told.length === 1);
+  await until(() => changed.length === 1);
   assert.equal(cache.get('ConfigMap', 'shop', 'late')?.data?.key, 'value');
   client.put(CONFIG_MAPS, object('late', { data: { key: 'new' } }));
-  await until(() => told.length === 2);
+  await until(() => changed.length === 2);
   assert.equal(cache.get('ConfigMap', 'shop', 'late')?.data?.key, 'new');
   client.remove(CONFIG_MAPS, { namespace: 'shop', name: 'late' });
-  await until(() => told.length === 3);
+  await until(() => changed.length === 3);
   assert.equal(cache.get('ConfigMap', 'shop', 'late'), undefined);
-  assert.deepEqual(told, Array(3).fill('ConfigMap late: uid-a'));
+  assert.deepEqual(changed, Array(3).fill('ConfigMap late: uid-a'));
 });
 
-test('what may not be read is told apart from what is not there, in upstream’s words', async () => {
+test('a forbidden object is an error with upstream’s message, unlike an absent one', async () => {
   const client = new FakeKubeClient();
   client.put(SECRETS, object('closed'));
   const forbidden = refusal(403, 'Forbidden', 'secrets "closed" is forbidden: no relationship found');
@@ -108,7 +108,7 @@ test('what may not be read is told apart from what is not there, in upstream’s
   client.script({ verb: 'watch' }, ...Array(100_000).fill(() => (isOpen ? undefined : Promise.reject(forbidden))));
   client.script({ verb: 'list' }, ...Array(100_000).fill(() => (isOpen ? undefined : Promise.reject(forbidden))));
   using started = watching(client);
-  const { cache, told } = started;
+  const { cache, changed } = started;
   const pod = podOf('a', { volumes: [{ name: 's', secret: { secretName: 'closed' } }] });
   const begun = performance.now();
   await cache.ready(pod, NEVER);
@@ -121,7 +121,7 @@ test('what may not be read is told apart from what is not there, in upstream’s
   await cache.ready(pod, NEVER);
   assert.ok(performance.now() - again < 500, 'and for no later one');
   isOpen = true;
-  await until(() => told.length === 1);
+  await until(() => changed.length === 1);
   assert.equal(cache.get('Secret', 'shop', 'closed')?.data?.key, 'value');
 });
 
@@ -136,7 +136,7 @@ test('the watch of an immutable object ends once it has been read, and it stays 
   assert.equal(client.callsOf({ verb: 'watch' }).length, 1);
 });
 
-test('an object is served while the API server is away', async () => {
+test('an object is served while the API server is unavailable', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   using started = watching(client);
@@ -148,7 +148,7 @@ test('an object is served while the API server is away', async () => {
   assert.equal(started.cache.get('ConfigMap', 'shop', 'conf')?.data?.key, 'value');
 });
 
-test('an object of 1.5 MB is one like any other; one that is malformed is named', async () => {
+test('an object of 1.5 MB is cached; a malformed one is an error with its name', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('large', { data: { text: 'x'.repeat(1_500_000) } }));
   client.put(CONFIG_MAPS, object('wrong', { data: { number: 1 } }));
@@ -158,15 +158,18 @@ test('an object of 1.5 MB is one like any other; one that is malformed is named'
   for (const name of ['large', 'wrong', 'null']) await cache.ready(usesConfig(name, name), NEVER);
   assert.equal(cache.get('ConfigMap', 'shop', 'large')?.data?.text?.length, 1_500_000);
   assert.deepEqual(cache.get('ConfigMap', 'shop', 'null')?.data, undefined);
-  assert.throws(() => cache.get('ConfigMap', 'shop', 'wrong'), /ConfigMap shop\/wrong is malformed: data is no map/);
+  assert.throws(() => cache.get('ConfigMap', 'shop', 'wrong'), /ConfigMap shop\/wrong is malformed: data is not a map/);
 });
 
-test('Cache fetches an object that is too old, and keeps the old one where that fails; Get fetches each time', async () => {
+test('Cache reads an object again when it is too old, and keeps the old one if that fails; Get reads each time', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('conf'));
   let ttlMs = 60_000;
-  const told: string[] = [];
-  const cache = new ObjectCache({ feed: fetchObjects(client, () => ttlMs), onChange: ({ name }) => told.push(name) });
+  const changed: string[] = [];
+  const cache = new ObjectCache({
+    feed: fetchObjects(client, () => ttlMs),
+    onChange: ({ name }) => changed.push(name),
+  });
   const pod = usesConfig('a', 'conf');
   await cache.ready(pod, NEVER);
   await cache.ready(pod, NEVER);
@@ -175,7 +178,7 @@ test('Cache fetches an object that is too old, and keeps the old one where that 
   client.put(CONFIG_MAPS, object('conf', { data: { key: 'new' } }));
   await cache.ready(pod, NEVER);
   assert.equal(cache.get('ConfigMap', 'shop', 'conf')?.data?.key, 'new');
-  assert.deepEqual(told, ['conf']);
+  assert.deepEqual(changed, ['conf']);
   client.script({ verb: 'get' }, refusal(500, 'InternalError'));
   await cache.ready(pod, NEVER);
   assert.equal(cache.get('ConfigMap', 'shop', 'conf')?.data?.key, 'new');

@@ -9,7 +9,7 @@ import {
 } from '@podwright/kube-api';
 import { CONFIG_MAPS, SECRETS } from '@podwright/kube-client';
 import { decodeObject } from './decode-object.ts';
-import { OBJECT_PATIENCE_MS } from './limits.ts';
+import { OBJECT_READ_WAIT_MS } from './limits.ts';
 import type { FeedObject, ObjectFeed } from './object-feeds.ts';
 import { within } from './within.ts';
 
@@ -26,46 +26,48 @@ type Entry = {
   kind: CachedKind;
   namespace: string;
   name: string;
-  /** UIDs of the pods that refer to it. */
+  /** UIDs of pods that refer to the object. */
   users: Set<string>;
-  /** Those of them that went on without it, before it had been read. */
+  /** UIDs of the pods among them that continued before it had been read. */
   missedBy: Set<string>;
   content: Content;
   feed: ObjectFeed;
 };
 
 /**
- * The ConfigMaps and Secrets of the API server that pods refer to, each followed by itself from the first pod that needs it to the
- * last. What has been read is served also while the API server is away.
+ * The ConfigMaps and Secrets of the API server that pods refer to. Each is followed separately, from the first pod that needs it
+ * until the last one is removed. Cached objects are served while the API server is unavailable.
  */
 export class ObjectCache {
   readonly #feed: FeedObject;
   readonly #onChange: (change: LocalObjectChange) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Keys of what each pod refers to, by its UID. */
+  /** Keys of the objects that each pod refers to, by UID. */
   readonly #references = new Map<string, Set<string>>();
 
-  /** `onChange` hears of what changes after pods have seen it, and of what they waited for in vain. */
+  /** `onChange` is called when an object changes that pods have used, or one is read that pods had to continue without. */
   constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
     this.#feed = feed;
     this.#onChange = onChange;
   }
 
-  /** Follows what the pod refers to, and waits for what has not been read yet: at most a second. May be repeated. */
+  /** Follows the objects that the pod refers to, and waits at most a second for unread ones. May be repeated. */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const { uid } = pod.metadata;
     const entries = this.#register(pod);
-    await within(Promise.all(entries.map(({ feed }) => feed.refresh())), OBJECT_PATIENCE_MS, signal);
+    await within(Promise.all(entries.map(({ feed }) => feed.refresh())), OBJECT_READ_WAIT_MS, signal);
     for (const { content, missedBy } of entries) if (content.state === 'unread') missedBy.add(uid);
   }
 
-  /** The pod needs nothing any more. */
+  /** Call it when the pod is removed. */
   release(podUid: string): void {
     for (const key of this.#references.get(podUid) ?? []) this.#dropUser(key, podUid);
     this.#references.delete(podUid);
   }
 
-  /** Undefined where there is none. Throws `unavailable` in upstream's words for what has not been read, with why. */
+  /**
+   * Undefined if the object does not exist. Throws `unavailable` with upstream's message, and the cause, if it has not been read.
+   */
   get<K extends CachedKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
     const entry = this.#entries.get(localObjectKey(kind, namespace, name));
     if (entry === undefined)
@@ -131,7 +133,7 @@ export class ObjectCache {
   }
 }
 
-/** Everything that the pod names, also the Secrets that its images may be pulled with. */
+/** All ConfigMaps and Secrets that the pod names, image pull secrets included. */
 function namesIn(pod: Pod): { kind: CachedKind; name: string }[] {
   const pullSecrets = (pod.spec.imagePullSecrets ?? []).map(({ name }) => ({ kind: 'Secret' as const, name }));
   const others = podReferences(pod).flatMap(({ kind, name }) => (kind === 'RuntimeClass' ? [] : [{ kind, name }]));

@@ -1,27 +1,27 @@
-/** How one object is kept up to date while pods use it: by a watch of its own, or by being fetched again. */
+/** Ways to keep one object up to date while pods use it: its own watch, or repeated reads. */
 import { errorMessage } from '@podwright/base';
 import type { KubeObject, Resource } from '@podwright/kube-api';
 import { type Informer, type InformerOptions, isApiStatus, type KubeClient } from '@podwright/kube-client';
-import { OBJECT_PATIENCE_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
+import { OBJECT_READ_WAIT_MS, OBJECT_WATCH_SECONDS } from './limits.ts';
 
-export type ObjectPlace = { resource: Resource; namespace: string; name: string };
+export type ObjectReference = { resource: Resource; namespace: string; name: string };
 
-/** Called with what was read; undefined where there is none. */
+/** Called after each read; undefined if the object does not exist. */
 export type OnRead = (object: KubeObject | undefined) => void;
 
 export type ObjectFeed = {
-  /** Brings the object up to date where that is to be done by asking, and resolves once it has been read; never rejects. */
+  /** Reads the object again if it is too old, unless it is watched. Resolves after the read; never rejects. */
   refresh(): Promise<void>;
-  /** Why it could not be read the last time. */
+  /** Why the last read failed. */
   problem(): string | undefined;
   stop(): void;
 };
 
-export type FeedObject = (place: ObjectPlace, onRead: OnRead) => ObjectFeed;
+export type FeedObject = (reference: ObjectReference, onRead: OnRead) => ObjectFeed;
 
 export type StartInformer = <T extends KubeObject>(options: InformerOptions<T>) => Informer<T>;
 
-/** `configMapAndSecretChangeDetectionStrategy: Watch`. The watch of an object that is `immutable` ends when it has been read. */
+/** For `configMapAndSecretChangeDetectionStrategy: Watch`. The watch of an `immutable` object ends after the first read. */
 export function watchObjects(startInformer: StartInformer): FeedObject {
   return ({ resource, namespace, name }, onRead) => {
     const startedAtMs = performance.now();
@@ -40,11 +40,11 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
     });
     const synced = informer.synced.then(
       () => read(informer.get({ namespace, name })),
-      () => undefined, // stopped before
+      () => undefined, // stopped before the first list
     );
     return {
-      // whoever waited in vain once is told when it has been read
-      refresh: () => (performance.now() - startedAtMs < OBJECT_PATIENCE_MS ? synced : Promise.resolve()),
+      // pods that waited in vain are notified by `onRead` later
+      refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),
     };
@@ -56,8 +56,8 @@ function isImmutable(object: KubeObject & { immutable?: unknown }): boolean {
 }
 
 /**
- * `Cache` and `Get`: an object that was read longer ago than `ttlMs` is fetched again before it is used, with 0 each time. One that
- * cannot be fetched stays as it was.
+ * For `Cache` and `Get`: an object that was read longer ago than `ttlMs` is fetched again before use; with 0, each time. If that
+ * fails, the cached object stays.
  */
 export function fetchObjects(client: Pick<KubeClient, 'get'>, ttlMs: () => number): FeedObject {
   return ({ resource, namespace, name }, onRead) => {

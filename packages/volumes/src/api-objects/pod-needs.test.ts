@@ -11,7 +11,7 @@ const LOGGER = { warn: () => undefined } as unknown as Logger;
 const CONF = { name: 'conf', namespace: 'shop' };
 
 function setUp(client: FakeKubeClient) {
-  const told: string[] = [];
+  const changed: string[] = [];
   const needs = new PodNeeds({
     client,
     nodeName: 'n1',
@@ -20,8 +20,8 @@ function setUp(client: FakeKubeClient) {
     changeDetection: 'Watch',
     logger: LOGGER,
   });
-  const start = () => needs.start({ onObject: ({ name }) => told.push(name), onNews: () => undefined });
-  return { needs, told, start, [Symbol.dispose]: () => needs.stop() };
+  const start = () => needs.start({ onObject: ({ name }) => changed.push(name), onNews: () => undefined });
+  return { needs, changed, start, [Symbol.dispose]: () => needs.stop() };
 }
 
 const ofManifest = (pod: Pod): Pod => ({
@@ -31,7 +31,7 @@ const ofManifest = (pod: Pod): Pod => ({
 
 const pod = podOf('web', { runtimeClassName: 'fast', volumes: [{ name: 'v', configMap: { name: 'conf' } }] });
 
-test('a node follows services with an address, RuntimeClasses and CSIDrivers, and nothing before it starts', async () => {
+test('a node watches services with a cluster IP, RuntimeClasses and CSIDrivers, but nothing before the start', async () => {
   const client = new FakeKubeClient();
   using set = setUp(client);
   assert.equal(client.calls.length, 0);
@@ -51,7 +51,7 @@ test('a node follows services with an address, RuntimeClasses and CSIDrivers, an
   await until(() => client.watches.size === 0);
 });
 
-test('pods of manifests and of the API server see their own objects alone, and both its RuntimeClasses', async () => {
+test('pods of manifests and of the API server have separate objects, but both have the API server’s RuntimeClasses', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, { metadata: CONF, data: { from: 'api' } } as never);
   client.put(RUNTIME_CLASSES, { metadata: { name: 'fast' }, handler: 'crun' } as never);
@@ -74,7 +74,7 @@ test('pods of manifests and of the API server see their own objects alone, and b
   assert.throws(() => objects.of(pod).get('ConfigMap', 'shop', 'conf'), /not registered/);
 });
 
-test('a pod of the API server waits a moment for services, and is refused without them; one of a manifest goes on', async () => {
+test('a pod of the API server waits for services and fails without them; a pod of a manifest continues', async () => {
   const client = new FakeKubeClient();
   client.put(SERVICES, {
     metadata: { name: 'kubernetes', namespace: 'default' },

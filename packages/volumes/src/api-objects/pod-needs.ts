@@ -13,7 +13,7 @@ import {
 import { type KubeClient, NODES } from '@podwright/kube-client';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
-import { NODE_READ_TIMEOUT_MS, OBJECT_PATIENCE_MS, OBJECT_TTL_MS } from './limits.ts';
+import { NODE_READ_TIMEOUT_MS, OBJECT_READ_WAIT_MS, OBJECT_TTL_MS } from './limits.ts';
 import { type NodeInformers, startNodeInformers } from './node-informers.ts';
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';
@@ -25,21 +25,21 @@ export type PodNeedsOptions = {
   client: KubeClient;
   nodeName: string;
   startInformer: StartInformer;
-  /** The node's own object, once it has been read. */
+  /** The node's own object; undefined before its first read. */
   node: () => Node | undefined;
   /** `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
   logger: Logger;
 };
 
-/** Hears of what pods are to be looked at for. */
+/** Notified when pods must be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** A token of the pod has been replaced, or a volume of it has grown. */
+  /** A token of the pod was replaced, or one of its volumes has another size. */
   onNews: (podUid: string) => void;
 };
 
-/** Everything that pods of a cluster need of its API server beside themselves. */
+/** All objects of an API server that the pods of a node need, except the pods themselves. */
 export class PodNeeds {
   readonly tokens: PodTokens;
   readonly #options: PodNeedsOptions;
@@ -50,7 +50,7 @@ export class PodNeeds {
   #informers: NodeInformers | undefined;
   #startedAtMs = 0;
 
-  /** Asks nothing of the API server before `start`. */
+  /** Makes no calls before `start`. */
   constructor(options: PodNeedsOptions) {
     const { client, logger, changeDetection, startInformer } = options;
     this.#options = options;
@@ -64,7 +64,7 @@ export class PodNeeds {
     this.#claims = new ClaimLookup({ client, logger, onSize: (uid) => this.#listener?.onNews(uid) });
   }
 
-  /** Begins to follow what every node follows. Called once. */
+  /** Starts the informers that every node has. Call it once. */
   start(listener: PodNeedsListener): NodeInformers {
     this.#listener = listener;
     this.#startedAtMs = performance.now();
@@ -79,7 +79,10 @@ export class PodNeeds {
     this.#informers?.stop();
   }
 
-  /** Where pods have their objects from: those of manifests from `ofManifests`, RuntimeClasses from the API server as well. */
+  /**
+   * Sources of the objects of pods: `ofManifests` for pods of manifests (RuntimeClasses of the API server as well), the API
+   * server for the others.
+   */
   objects(ofManifests: ObjectLookup): PodObjects {
     const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
     const ofBoth: ObjectLookup = {
@@ -90,21 +93,26 @@ export class PodNeeds {
     return { of: (pod) => (isStaticPod(pod) ? ofBoth : ofCluster) };
   }
 
-  /** Follows what the pod refers to; waits at most a second for what has not been read yet. Before each use, and may be repeated. */
+  /**
+   * Follows the objects that the pod refers to, and waits at most a second for unread ones. Call it before each use; may be
+   * repeated.
+   */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const waiting: Promise<void>[] = [this.#informersRead(pod, signal)];
     if (!isStaticPod(pod)) waiting.push(this.#objects.ready(pod, signal));
     await Promise.all(waiting);
   }
 
-  /** The pod needs nothing any more. */
+  /** Call it when the pod is removed. */
   release(podUid: string): void {
     this.#objects.release(podUid);
     this.#tokens.forgetPod(podUid);
     this.#claims.release(podUid);
   }
 
-  /** Variables by which containers of the pod find services. Throws `unavailable` for a pod of the API server before they are known. */
+  /**
+   * Service variables for the pod's containers. Throws `unavailable` for a pod of the API server if services have not been read.
+   */
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const services = this.#informers?.services;
     if (!isStaticPod(pod) && services?.hasSynced() !== true)
@@ -119,17 +127,17 @@ export class PodNeeds {
     });
   }
 
-  /** The volume that a claim is bound to. Rejects with why the pod has to wait. */
+  /** The volume that a claim is bound to. Rejects while the pod has to wait. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
 
-  /** The node's own object, once it has been read. */
+  /** The node's own object; undefined before its first read. */
   node(): Node | undefined {
     return this.#options.node();
   }
 
-  /** The same as the API server has it now. Rejects where it does not answer soon. */
+  /** The current Node of the API server. Rejects if the API server does not answer in time. */
   readNode(): Promise<Node> {
     const { client, nodeName: name } = this.#options;
     return client.get<Node>(NODES, { name }, { timeoutMs: NODE_READ_TIMEOUT_MS });
@@ -146,7 +154,7 @@ export class PodNeeds {
   }
 
   #informersRead({ spec }: Pod, signal: AbortSignal): Promise<void> {
-    const leftMs = this.#startedAtMs + OBJECT_PATIENCE_MS - performance.now();
+    const leftMs = this.#startedAtMs + OBJECT_READ_WAIT_MS - performance.now();
     if (this.#informers === undefined || leftMs <= 0) return Promise.resolve();
     const { services, runtimeClasses } = this.#informers;
     const wanted = [services, ...((spec.runtimeClassName ?? '') === '' ? [] : [runtimeClasses])];
@@ -155,7 +163,7 @@ export class PodNeeds {
     return within(Promise.allSettled(unread.map(({ synced }) => synced)), leftMs, signal);
   }
 
-  /** The controller manager tells by an annotation of the Node how long objects may be used. */
+  /** The controller manager publishes in an annotation of the Node how long objects may be cached. */
   #ttlMs(): number {
     const { annotations } = this.#options.node()?.metadata ?? {};
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';

@@ -6,9 +6,9 @@ import { NEVER, podOf, until } from './fake-needs.fixture.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
 
 const HOUR_MS = 3_600_000;
-const WISH = { expirationSeconds: 3607 };
+const SPEC = { expirationSeconds: 3607 };
 
-/** An API server that signs `token-1`, `token-2` …, and a clock that stands still. */
+/** An API server that signs `token-1`, `token-2` …, and a fake clock. */
 function setUp() {
   const client = new FakeKubeClient();
   const clock = { monotonicMs: 0, wallMs: Date.parse('2026-11-23T00:00:00Z') };
@@ -36,10 +36,10 @@ function setUp() {
 
 const pod = podOf('web', { serviceAccountName: 'robot' });
 
-test('a token is asked for as upstream asks, once for all who want it', async () => {
+test('a token is requested with upstream’s fields, once for concurrent callers', async () => {
   const { client, tokens, count } = setUp();
-  const both = await Promise.all([tokens.token(pod, WISH, NEVER), tokens.token(pod, WISH, NEVER)]);
-  assert.deepEqual([...both, await tokens.token(pod, WISH, NEVER)], ['token-1', 'token-1', 'token-1']);
+  const both = await Promise.all([tokens.token(pod, SPEC, NEVER), tokens.token(pod, SPEC, NEVER)]);
+  assert.deepEqual([...both, await tokens.token(pod, SPEC, NEVER)], ['token-1', 'token-1', 'token-1']);
   assert.equal(count(), 1);
   const [call] = client.callsOf({ verb: 'create' });
   assert.deepEqual(
@@ -55,9 +55,9 @@ test('a token is asked for as upstream asks, once for all who want it', async ()
 
 test('each audience, lifetime and pod has a token of its own', async () => {
   const { client, tokens, count } = setUp();
-  const wishes = [WISH, { ...WISH, audience: 'vault' }, { expirationSeconds: 600 }];
-  for (const wish of [...wishes, ...wishes]) await tokens.token(pod, wish, NEVER);
-  await tokens.token(podOf('other', {}), WISH, NEVER);
+  const specs = [SPEC, { ...SPEC, audience: 'vault' }, { expirationSeconds: 600 }];
+  for (const spec of [...specs, ...specs]) await tokens.token(pod, spec, NEVER);
+  await tokens.token(podOf('other', {}), SPEC, NEVER);
   assert.equal(count(), 4);
   assert.deepEqual((client.callsOf({ verb: 'create' })[1]!.body as { spec: { audiences: unknown } }).spec.audiences, [
     'vault',
@@ -65,21 +65,21 @@ test('each audience, lifetime and pod has a token of its own', async () => {
   assert.equal(client.callsOf({ verb: 'create' })[3]!.place?.name, 'default');
 });
 
-test('after 80 % of its life a token is replaced in the background, and its pod told', async () => {
+test('after 80 % of its lifetime a token is replaced in the background, and its pod is synced', async () => {
   const { tokens, refreshed, pass, count } = setUp();
-  await tokens.token(pod, WISH, NEVER);
+  await tokens.token(pod, SPEC, NEVER);
   pass(0.79 * HOUR_MS - 10_000);
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1');
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-1');
   assert.equal(count(), 1);
   pass(0.02 * HOUR_MS + 10_000);
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1', 'which is still good');
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-1', 'the token is still valid');
   await until(() => refreshed.length === 1);
   assert.deepEqual(refreshed, ['uid-web']);
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2');
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-2');
   assert.equal(count(), 2);
 });
 
-test('a token of a year is replaced after a day', async () => {
+test('a token that is valid for a year is replaced after a day', async () => {
   const { tokens, refreshed, pass } = setUp();
   const year = { expirationSeconds: 365 * 24 * 3600 };
   await tokens.token(pod, year, NEVER);
@@ -88,7 +88,7 @@ test('a token of a year is replaced after a day', async () => {
   await until(() => refreshed.length === 1);
 });
 
-test('a token of seconds is not replaced in the first half of its life, whatever the jitter', async (t) => {
+test('a token that is valid for seconds is not replaced in the first half of its lifetime, for any jitter', async (t) => {
   t.mock.method(Math, 'random', () => 0.99);
   const { tokens, pass, count, refreshed } = setUp();
   const seconds = { expirationSeconds: 8 };
@@ -101,9 +101,9 @@ test('a token of seconds is not replaced in the first half of its life, whatever
   await until(() => refreshed.length === 1);
 });
 
-test('while the API server is away a token is used until its end, and tried for with growing pauses', async () => {
+test('while the API server is unavailable a token is used until it expires, with retries after growing pauses', async () => {
   const { client, tokens, pass, count, logged } = setUp();
-  await tokens.token(pod, WISH, NEVER);
+  await tokens.token(pod, SPEC, NEVER);
   client.script({ verb: 'create', subresource: 'token' });
   const away = new Error('connect ECONNREFUSED');
   const original = client.create.bind(client);
@@ -114,49 +114,49 @@ test('while the API server is away a token is used until its end, and tried for 
   }) as typeof client.create;
   pass(0.9 * HOUR_MS);
   for (let sync = 0; sync < 5; sync++) {
-    assert.equal(await tokens.token(pod, WISH, NEVER), 'token-1');
+    assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-1');
     await until(() => tries === 1);
   }
-  assert.equal(tries, 1, 'the pause after a failure holds');
+  assert.equal(tries, 1, 'no retry during the pause');
   await until(() => logged.length === 1);
   pass(0.2 * HOUR_MS);
   await assert.rejects(
-    tokens.token(pod, WISH, NEVER),
+    tokens.token(pod, SPEC, NEVER),
     /token for service account robot of pod shop\/web expired and refresh failed: failed to fetch token: connect ECONNREFUSED/,
   );
   client.create = original;
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2');
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-2');
   assert.equal(count(), 2);
   assert.ok(!logged.join().includes('token-'), 'no token in the log');
 });
 
-test('neither a host that slept nor a clock that is hours off brings an expired token, or one a sync', async () => {
+test('expired tokens are not used after the host slept, and a wrong clock does not cause a new token in each sync', async () => {
   const { tokens, clock, count } = setUp();
   clock.wallMs += 5 * HOUR_MS;
-  await tokens.token(pod, WISH, NEVER);
-  await tokens.token(pod, WISH, NEVER);
-  assert.equal(count(), 1, 'a clock that is wrong all the time');
+  await tokens.token(pod, SPEC, NEVER);
+  await tokens.token(pod, SPEC, NEVER);
+  assert.equal(count(), 1, 'a clock that is always wrong');
   clock.wallMs += 2 * HOUR_MS;
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-2', 'it slept for two hours');
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-2', 'the host slept for two hours');
 });
 
-test('a token is forgotten with its pod', async () => {
+test('tokens of a removed pod are dropped', async () => {
   const { tokens, count } = setUp();
-  await tokens.token(pod, WISH, NEVER);
-  await tokens.token(podOf('other', {}), WISH, NEVER);
+  await tokens.token(pod, SPEC, NEVER);
+  await tokens.token(podOf('other', {}), SPEC, NEVER);
   tokens.forgetPod('uid-web');
-  assert.equal(await tokens.token(pod, WISH, NEVER), 'token-3');
-  await tokens.token(podOf('other', {}), WISH, NEVER);
+  assert.equal(await tokens.token(pod, SPEC, NEVER), 'token-3');
+  await tokens.token(podOf('other', {}), SPEC, NEVER);
   assert.equal(count(), 3);
 });
 
-test('refusals and answers that make no sense are told without the token', async () => {
+test('errors of refusals and malformed answers do not contain the token', async () => {
   const check = async (answer: object, expected: RegExp) => {
     const client = new FakeKubeClient();
     client.script({ verb: 'create' }, answer);
     const logger = { warn: () => undefined } as unknown as Logger;
     const tokens = new ServiceAccountTokens({ client, logger, onRefresh: () => undefined });
-    await assert.rejects(tokens.token(pod, WISH, NEVER), (error: Error) => {
+    await assert.rejects(tokens.token(pod, SPEC, NEVER), (error: Error) => {
       assert.match(error.message, expected);
       assert.ok(!error.message.includes('secret-token'));
       return true;

@@ -1,7 +1,7 @@
 import { Backoff, errorMessage, type Logger, PodwrightError, raceAbort } from '@podwright/base';
 import { type KubeObject, namespacedName, type Pod } from '@podwright/kube-api';
 import { apiMessage, type KubeClient, SERVICE_ACCOUNTS } from '@podwright/kube-client';
-import type { PodTokens, TokenWish } from '../volumes/payload.ts';
+import type { PodTokens, TokenSpec } from '../volumes/payload.ts';
 import {
   MAX_TOKEN_LENGTH,
   TOKEN_JITTER_MS,
@@ -13,31 +13,33 @@ import {
 
 type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
 
-/** A host that sleeps stops the first, one that is set stops neither: the later of the two is believed. */
+/**
+ * The monotonic clock stops while the host sleeps, and the wall clock may be set: the age of a token is the greater of the two.
+ */
 type Clocks = { monotonicMs: number; wallMs: number };
 
 type Entry = {
   key: string;
   pod: Pod;
-  wish: TokenWish;
+  spec: TokenSpec;
   token?: Token;
   fetching?: Promise<string>;
-  /** Aborted when nobody needs the token any more. */
+  /** Aborted when no pod needs the token any more. */
   stopped: AbortController;
 };
 
 export type ServiceAccountTokensOptions = {
   client: Pick<KubeClient, 'create'>;
   logger: Logger;
-  /** A pod's token has been replaced by a newer one. */
+  /** A pod's token was replaced by a newer one. */
   onRefresh: (podUid: string) => void;
   now?: () => Clocks;
 };
 
 /**
- * Tokens of service accounts, bound to the pods that they are for, by TokenRequest. One is kept in memory for each audience and
- * lifetime of a pod; after 80 % of its life, or a day, it is replaced in the background, and used until that has worked as long as it
- * is valid. Tokens are in no error and no log.
+ * Tokens of service accounts by TokenRequest, bound to their pods. For each pod one token per audience and lifetime is cached in
+ * memory. After 80 % of its lifetime, or a day, it is replaced in the background; the old one is used until that succeeds or it
+ * expires. No error and no log contains a token.
  */
 export class ServiceAccountTokens implements PodTokens {
   readonly #options: ServiceAccountTokensOptions;
@@ -50,9 +52,9 @@ export class ServiceAccountTokens implements PodTokens {
     this.#now = options.now ?? (() => ({ monotonicMs: performance.now(), wallMs: Date.now() }));
   }
 
-  async token(pod: Pod, wish: TokenWish, signal: AbortSignal): Promise<string> {
-    const key = keyOf(pod, wish);
-    const entry = this.#entries.get(key) ?? { key, pod, wish, stopped: new AbortController() };
+  async token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<string> {
+    const key = keyOf(pod, spec);
+    const entry = this.#entries.get(key) ?? { key, pod, spec, stopped: new AbortController() };
     this.#entries.set(key, entry);
     const { token } = entry;
     if (token === undefined) return raceAbort(this.#fetch(entry), signal);
@@ -62,7 +64,7 @@ export class ServiceAccountTokens implements PodTokens {
     return token.value;
   }
 
-  /** The pod needs no token any more. */
+  /** Call it when the pod is removed. */
   forgetPod(podUid: string): void {
     for (const entry of this.#entries.values()) if (entry.pod.metadata.uid === podUid) this.#forget(entry);
   }
@@ -77,7 +79,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#backoff.forget(key);
   }
 
-  /** In the background, while the token that is there is used. */
+  /** Replaces the token in the background, while the old one is used. */
   #refresh(entry: Entry): void {
     const { key, pod, stopped } = entry;
     if (entry.fetching !== undefined || this.#backoff.remainingMs(key) > 0) return;
@@ -91,7 +93,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#fetch(entry).then(() => this.#options.onRefresh(pod.metadata.uid), failed);
   }
 
-  /** One request at a time for one token, whoever waits for it. */
+  /** At most one request at a time for one token. */
   #fetch(entry: Entry): Promise<string> {
     entry.fetching ??= this.#replace(entry).finally(() => {
       entry.fetching = undefined;
@@ -113,7 +115,7 @@ export class ServiceAccountTokens implements PodTokens {
     }
   }
 
-  async #request({ pod, wish, stopped: { signal } }: Entry): Promise<Token> {
+  async #request({ pod, spec, stopped: { signal } }: Entry): Promise<Token> {
     const { namespace, name, uid } = pod.metadata;
     const fetchedAt = this.#now();
     const answer = await this.#options.client
@@ -124,8 +126,8 @@ export class ServiceAccountTokens implements PodTokens {
           kind: 'TokenRequest',
           metadata: { namespace, name: accountOf(pod) },
           spec: {
-            audiences: wish.audience === undefined || wish.audience === '' ? null : [wish.audience],
-            expirationSeconds: wish.expirationSeconds,
+            audiences: spec.audience === undefined || spec.audience === '' ? null : [spec.audience],
+            expirationSeconds: spec.expirationSeconds,
             boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name, uid },
           },
         } as TokenRequest,
@@ -149,7 +151,7 @@ type TokenRequest = KubeObject & {
   status?: { token?: unknown; expirationTimestamp?: unknown };
 };
 
-/** Upstream's jitter keeps tokens that came together from being renewed together. */
+/** The jitter is upstream's: it spreads the renewals of tokens that were issued together. */
 function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   const value = status?.token;
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
@@ -160,7 +162,7 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  // of a short life the jitter must not leave nothing
+  // for short lifetimes the jitter must not be larger than the lifetime
   const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
   const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };
@@ -179,7 +181,7 @@ function malformed(why: string): PodwrightError {
 
 const accountOf = ({ spec }: Pod): string => spec.serviceAccountName || 'default';
 
-function keyOf(pod: Pod, { audience, expirationSeconds }: TokenWish): string {
+function keyOf(pod: Pod, { audience, expirationSeconds }: TokenSpec): string {
   const { namespace, name, uid } = pod.metadata;
   return JSON.stringify([namespace, accountOf(pod), audience, expirationSeconds, name, uid]);
 }

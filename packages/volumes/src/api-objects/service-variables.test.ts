@@ -38,7 +38,7 @@ function check(client: { namespace: string; enableServiceLinks: boolean }, expec
   assert.deepEqual(Object.fromEntries(serviceVariables(SERVICES, client)), expected);
 }
 
-test('a pod is told of the services of its namespace and of the API server, as upstream and Docker’s links name them', () => {
+test('a pod gets variables of its namespace’s services and of the API server, with the names of upstream and of Docker’s links', () => {
   check(
     { namespace: 'shop', enableServiceLinks: true },
     {
@@ -60,11 +60,11 @@ test('a pod is told of the services of its namespace and of the API server, as u
   );
 });
 
-test('without enableServiceLinks only of the API server', () => {
+test('without enableServiceLinks a pod gets only the API server’s variables', () => {
   check({ namespace: 'shop', enableServiceLinks: false }, KUBERNETES);
 });
 
-test('of two services with one name that of the pod’s own namespace wins', () => {
+test('of two services with the same name the one in the pod’s namespace wins', () => {
   const own = service('shop/kubernetes', { clusterIP: '10.0.0.2', ports: [{ name: 'https', port: 8443 }] });
   const variables = serviceVariables([own, ...SERVICES], { namespace: 'shop', enableServiceLinks: true });
   assert.equal(variables.get('KUBERNETES_SERVICE_HOST'), '10.0.0.2');

@@ -1,17 +1,17 @@
 import type { Service } from '@podwright/kube-api';
 
-/** Services of this namespace are told to every pod, wherever it is (kubelet's masterServices). */
+/** Services of this namespace get variables in every pod (kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
-/** Which pod the variables are for. */
+/** The pod that gets the variables. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
 
-/** The variables by which containers find services (pkg/kubelet/envvars): those of the pod's namespace, and the API server's. Pure. */
+/** Service variables of containers (pkg/kubelet/envvars): for services of the pod's namespace, and for the API server. Pure. */
 export function serviceVariables(services: readonly Service[], client: ServiceClient): Map<string, string> {
   const visible = services.filter((service) => hasAddress(service) && isVisible(service, client));
   const sorted = visible.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  // of two with one name the pod's own namespace wins
+  // on a conflict the pod's own namespace wins
   const [own, others] = [true, false].map((wanted) =>
     sorted.filter(({ metadata }) => (metadata.namespace === client.namespace) === wanted),
   );
@@ -44,7 +44,7 @@ function variablesOf({ metadata, spec }: Service): [string, string][] {
 
 type ServicePort = { port: number; protocol?: string };
 
-/** As Docker's links had them. */
+/** The variables of Docker's links. */
 function linkVariables(prefix: string, address: string, port: ServicePort): [string, string][] {
   const protocol = protocolOf(port);
   const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

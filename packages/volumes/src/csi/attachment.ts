@@ -3,7 +3,10 @@ import type { VolumeAttachment } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
 import { attachmentName, type CsiVolume } from './csi-volume.ts';
 
-/** What the driver's controller said when it attached the volume. Rejects with why the volume is not attached, in upstream's words. */
+/**
+ * The publish context that the driver's controller returned when it attached the volume. Rejects, in upstream's words, with the
+ * reason why the volume is not attached.
+ */
 export async function publishContext(
   volume: CsiVolume,
   { objects, nodeName, signal }: { objects: CsiObjects; nodeName: string; signal: AbortSignal },

@@ -24,7 +24,7 @@ const ERROR = {
 const FAILURE = { why: 'rpc error: no', now: NOW };
 const check = (patch: ClaimPatch, expected: object) => assert.deepEqual(patch, expected);
 
-test('a claim whose expansion begins says so, and its patch is for this version of it', () => {
+test('the patch at the start of an expansion is for one version of the claim', () => {
   const metadata = { resourceVersion: '7' };
   const pending = { allocatedResourceStatuses: { storage: 'NodeResizePending' } };
   const begun = { allocatedResourceStatuses: { storage: 'NodeResizeInProgress' } };
@@ -33,7 +33,7 @@ test('a claim whose expansion begins says so, and its patch is for this version 
   check(expansionInProgress(claim(begun)), { metadata });
 });
 
-test('a claim that has grown has its new size, and nothing more of the growth', () => {
+test('the patch at the end of an expansion sets the size and removes all conditions about it', () => {
   const grown = (status: ClaimStatus) => expansionFinished(claim(status), '2Gi');
   const metadata = { resourceVersion: '7' };
   check(grown({}), { metadata, status: { capacity: { storage: '2Gi' } } });
@@ -56,7 +56,7 @@ test('a claim that has grown has its new size, and nothing more of the growth', 
   );
 });
 
-test('a claim that cannot grow says why, for whichever version of it', () => {
+test('the patch after a failure contains the reason, for any version of the claim', () => {
   check(expansionFailed(claim({ conditions: [PENDING] }), FAILURE), {
     status: {
       '$setElementOrder/conditions': [{ type: 'FileSystemResizePending' }, { type: 'NodeResizeError' }],

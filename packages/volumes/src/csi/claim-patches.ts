@@ -1,17 +1,17 @@
-/** What a node writes into the status of a claim that is expanded, as the strategic merge patches that upstream sends. Pure. */
+/** Status changes of a claim during an expansion on the node, as the strategic merge patches that upstream sends. Pure. */
 import type { BoundClaim, ClaimCondition, ClaimStatus } from '@podwright/kube-api';
 
-/** Conditions that tell of a change of size (upstream's knownResizeConditions). */
+/** Conditions that report a change of size (upstream's knownResizeConditions). */
 const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerResizeError', 'NodeResizeError'];
 
 export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
 
-/** The node has begun. Refused by the API server if somebody has changed the claim since it was read. */
+/** The node has begun the expansion. The API server refuses the patch if the claim has changed since it was read. */
 export function expansionInProgress(claim: BoundClaim): ClaimPatch {
   return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
 }
 
-/** The volume is as large as `size` for its pods, and nothing is to be told of its growth any more. */
+/** The volume has `size` for its pods: removes all conditions and statuses about its resize. */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
   const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
@@ -25,12 +25,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** The driver will never do it; the controller may try another size. */
+/** The driver refuses this size for good; the controller may try another one. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** The driver has not done it; it is tried again. */
+/** The driver failed; the kubelet tries again. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }
@@ -39,7 +39,7 @@ function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
 }
 
-/** One that tells of a failure already stays as it was, with its message. */
+/** An existing NodeResizeError condition is unchanged, with its old message. */
 function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
   const condition: ClaimCondition = {
     type: 'NodeResizeError',

@@ -7,29 +7,29 @@ import {
   SECRETS,
   VOLUME_ATTACHMENTS,
 } from '@podwright/kube-client';
-import type { TokenWish } from '../volumes/payload.ts';
+import type { TokenSpec } from '../volumes/payload.ts';
 import type { CsiObjects } from './csi-objects.ts';
 
 export type ClusterCsiOptions = {
   client: Pick<KubeClient, 'get' | 'patch'>;
-  token: (pod: Pod, wish: TokenWish, signal: AbortSignal) => Promise<string>;
-  /** The CSIDriver objects, once they are followed. */
+  token: (pod: Pod, request: TokenSpec, signal: AbortSignal) => Promise<string>;
+  /** The informer of CSIDriver objects, once it exists. */
   drivers: () =>
     | { synced: Promise<void>; hasSynced(): boolean; get(place: { name: string }): KubeObject | undefined }
     | undefined;
 };
 
-/** What CSI volumes ask of an API server. */
+/** The cluster's objects that CSI volumes need, from an API server. */
 export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions): CsiObjects {
   return {
     driver: async (name, signal) => {
       const informer = drivers();
-      if (informer === undefined) throw new PodwrightError('unavailable', 'CSIDriver objects are not followed yet');
+      if (informer === undefined) throw new PodwrightError('unavailable', 'CSIDriver objects are not watched yet');
       if (!informer.hasSynced()) await raceAbort(informer.synced, signal);
       return informer.get({ name }) as CsiDriver | undefined;
     },
     secret: async (_pod, place, signal) => {
-      const { data = {} } = await inItsWords(client.get<SecretObject>(SECRETS, place, { signal }));
+      const { data = {} } = await withApiMessage(client.get<SecretObject>(SECRETS, place, { signal }));
       return Object.fromEntries(
         Object.entries(data ?? {}).map(([key, base64]) => [key, Buffer.from(base64, 'base64').toString()]),
       );
@@ -38,10 +38,11 @@ export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions)
       const value = await token(pod, { audience, expirationSeconds }, signal);
       return { token: value, expirationTimestamp: expiryOf(value) };
     },
-    attachment: (name, signal) => inItsWords(client.get<VolumeAttachment>(VOLUME_ATTACHMENTS, { name }, { signal })),
-    claim: (place, signal) => inItsWords(client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, place, { signal })),
+    attachment: (name, signal) =>
+      withApiMessage(client.get<VolumeAttachment>(VOLUME_ATTACHMENTS, { name }, { signal })),
+    claim: (place, signal) => withApiMessage(client.get<BoundClaim>(PERSISTENT_VOLUME_CLAIMS, place, { signal })),
     patchClaim: (place, body, signal) =>
-      inItsWords(
+      withApiMessage(
         client.patch<BoundClaim>(
           PERSISTENT_VOLUME_CLAIMS,
           place,
@@ -54,8 +55,8 @@ export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions)
 
 type SecretObject = KubeObject & { data?: Record<string, string> | null };
 
-/** An answer that is no success, in the words of the API server alone. */
-async function inItsWords<T>(answer: Promise<T>): Promise<T> {
+/** Reduces the message of a failed call to the API server's own message. */
+async function withApiMessage<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
@@ -63,7 +64,7 @@ async function inItsWords<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** When a JSON web token ends; '' of one that cannot be read. */
+/** The expiry time of a JSON web token; '' for a token that cannot be parsed. */
 function expiryOf(token: string): string {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown };

@@ -5,17 +5,17 @@ import type { Pod } from '@podwright/kube-api';
 import type { DeviceMaps } from '../volumes/device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
-import type { CsiBlockPlaces, KeptBlockVolume } from './csi-block-places.ts';
+import type { CsiBlockPaths, RecordedBlockVolume } from './csi-block-paths.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
 import {
-  askCapabilities,
-  askUse,
+  getCapabilities,
   isFinal,
   type MountRequest,
   publish,
   stage,
   unpublish,
   unstage,
+  usageOf,
   type VolumeUsageStats,
 } from './driver-calls.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
@@ -24,37 +24,37 @@ import {
   contextOf,
   inStep,
   keepUnread,
+  type PodVolume,
   requireDriver,
   type StepParts,
   stepFailure,
   untilAttached,
-  type Want,
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { readVolumeData, tryVolumeData, writeVolumeData } from './volume-data.ts';
 import type { VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiBlockVolumesOptions = StepParts & {
-  places: CsiBlockPlaces;
+  paths: CsiBlockPaths;
   maps: DeviceMaps;
   expansion: VolumeExpansion;
   logger: Logger;
   metrics?: StorageMetrics;
 };
 
-/** What a pod has of a volume that this process has mapped. */
+/** A volume that this process has mapped for a pod. */
 type Mapped = { volume: CsiVolume; device: string; podUid: string };
 
 /**
- * Volumes of CSI drivers that are block devices: staged once a node, published and mapped once a pod, and the other way round. What
- * must survive us is written before a driver is asked: what is known of the volume, and the link of the pod.
+ * Block volumes of CSI drivers: staged once per node, published and mapped once per pod; undone in reverse. The volume's record
+ * and the pod's link are on disk before the driver is called, so a restarted kubelet can clean up.
  */
 export class CsiBlockVolumes {
   readonly #options: CsiBlockVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** What this process has mapped, by the links of pods. */
+  /** Volumes that this process has mapped, by the path of the pod's link. */
   readonly #mapped = new Map<string, Mapped>();
   /** Names of volumes that this process has staged. */
   readonly #staged = new Set<string>();
@@ -64,22 +64,22 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** As for volumes with file systems. */
+  /** As `CsiVolumes.load`. */
   async load(): Promise<void> {
-    const { places, inUse, logger } = this.#options;
-    const { kept, unread } = await places.all();
-    for (const one of kept) inUse.keep(keyOf(one));
+    const { paths, inUse, logger } = this.#options;
+    const { recorded, unread } = await paths.all();
+    for (const one of recorded) inUse.keep(keyOf(one));
     keepUnread(unread, { inUse, logger });
-    await places.removeUnnoted();
+    await paths.removeUnrecorded();
   }
 
-  /** Brings the device to the pod, and returns the link to it. */
+  /** Maps the device for the pod, and returns the path of the pod's link. */
   async setUp(pod: Pod, volume: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places, inUse } = this.#options;
-    const { link: place } = places.mapped(pod.metadata.uid, volume.name);
+    const { objects, paths, inUse } = this.#options;
+    const { link: place } = paths.mapped(pod.metadata.uid, volume.name);
     const mapped = this.#mapped.get(place);
     if (mapped !== undefined) {
-      const placed = { pod, volume, volumePath: mapped.device, stagingPath: places.staged(volume.name) };
+      const placed = { pod, volume, volumePath: mapped.device, stagingPath: paths.staged(volume.name) };
       const failedToGrow = this.#growth.look(placed);
       if (failedToGrow !== undefined) throw failedToGrow;
       return place;
@@ -87,91 +87,91 @@ export class CsiBlockVolumes {
     const driver = await objects.driver(volume.driver, signal);
     const attachable = driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    // by its directory the volume is found again, even if it never gets there
+    // The directory makes the volume discoverable for cleanup even if mapping never succeeds.
     await mkdir(dirname(place), { recursive: true, mode: POD_DIRECTORY });
-    inUse.want(place, key, { attachable });
-    const want = { pod, volume, driver, place, attachable };
+    inUse.request(place, key, { attachable });
+    const podVolume = { pod, volume, driver, place, attachable };
     await this.#tries.run(place, { driver: volume.driver, signal }, async () => {
-      await untilAttached(this.#options, want, signal);
-      await this.#locks.run(key, () => this.#map(want, signal), signal);
+      await untilAttached(this.#options, podVolume, signal);
+      await this.#locks.run(key, () => this.#map(podVolume, signal), signal);
     });
     return place;
   }
 
-  /** What the driver says of a device, by the link of a pod; undefined for what is no volume of a driver. */
+  /** The driver's volume statistics, by the path of a pod's link; undefined if the link is not of a CSI volume. */
   use(link: string): Promise<VolumeUsageStats> | undefined {
     const mapped = this.#mapped.get(link);
     if (mapped === undefined) return undefined;
     const { volume, podUid } = mapped;
-    const { globalMap } = this.#options.places.mapped(podUid, volume.name);
-    return askUse(this.#options.drivers, { ...volume, path: `${globalMap}/${podUid}` });
+    const { globalMap } = this.#options.paths.mapped(podUid, volume.name);
+    return usageOf(this.#options.drivers, { ...volume, path: `${globalMap}/${podUid}` });
   }
 
-  /** Takes all devices of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
+  /** Unmaps all devices of a pod, and unstages volumes that no other pod uses. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
-    const { places, inUse } = this.#options;
-    const held = await places.namesOf(podUid);
+    const { paths, inUse } = this.#options;
+    const held = await paths.namesOf(podUid);
     await allOf(held.map((name) => this.#unmap(podUid, name)));
-    const isLeft = (place: string) => dirname(place) === places.linksRoot(podUid);
-    const left = inUse.leave(isLeft);
+    const isLeft = (place: string) => dirname(place) === paths.linksRoot(podUid);
+    const left = inUse.removePlaces(isLeft);
     this.#tries.forgetWhere(isLeft);
     try {
       await this.removeUnused();
     } finally {
-      const { kept, unread } = await places.all();
-      const names = new Set(kept.map(keyOf));
-      const isUnread = unread.some(({ directory }) => held.some((name) => places.data(name) === directory));
-      for (const key of left) if (!isUnread && !inUse.isWanted(key) && !names.has(key)) this.#free(key);
+      const { recorded, unread } = await paths.all();
+      const names = new Set(recorded.map(keyOf));
+      const isUnread = unread.some(({ directory }) => held.some((name) => paths.data(name) === directory));
+      for (const key of left) if (!isUnread && !inUse.isRequested(key) && !names.has(key)) this.#free(key);
     }
   }
 
-  /** Unstages what no pod uses. Rejects with the first that does not go. */
+  /** Unstages volumes that no pod uses. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
-    await allOf((await this.#options.places.all()).kept.map((kept) => this.#unstageUnused(kept)));
+    await allOf((await this.#options.paths.all()).recorded.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Lets what failed for want of a driver be tried at once. */
+  /** Retries at once what failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
     this.removeUnused().catch((error: unknown) => {
-      this.#options.logger.warn({ error: errorMessage(error) }, 'a block volume that no pod uses stays staged');
+      this.#options.logger.warn({ error: errorMessage(error) }, 'cannot unstage a block volume that no pod uses');
     });
   }
 
-  async #map(want: Want, signal: AbortSignal): Promise<void> {
-    const { pod, volume, driver, place } = want;
-    const { drivers, places, maps } = this.#options;
+  async #map(podVolume: PodVolume, signal: AbortSignal): Promise<void> {
+    const { pod, volume, driver, place } = podVolume;
+    const { drivers, paths, maps } = this.#options;
     const { uid } = pod.metadata;
     const { name } = volume;
     if (isOfOnePod(volume)) await inStep('MapVolume.SetUpDevice', volume, () => this.#refuseSecond(uid, name));
-    const publishContext = await contextOf(this.#options, want, signal);
-    const mapped = places.mapped(uid, name);
-    const target = places.published(uid, name);
-    const isKnown = await this.#note(want, target);
+    const publishContext = await contextOf(this.#options, podVolume, signal);
+    const mapped = paths.mapped(uid, name);
+    const target = paths.published(uid, name);
+    const isKnown = await this.#record(podVolume, target);
     const request = await inStep('MapVolume.SetUpDevice', volume, async (): Promise<MountRequest> => {
       requireDriver(drivers, volume, 'blockMapper.SetUpDevice failed to get CSI client');
-      const capabilities = await askCapabilities(this.#options, volume.driver, signal);
-      const staged = { pod, volume, driver, publishContext, capabilities, stagingPath: places.staged(name) };
+      const capabilities = await getCapabilities(this.#options, volume.driver, signal);
+      const staged = { pod, volume, driver, publishContext, capabilities, stagingPath: paths.staged(name) };
       if (capabilities.stage) await this.#stage(staged, isKnown, signal);
       return staged;
     });
     await inStep('MapVolume.MapPodDevice', volume, () => this.#publish(request, { target, isKnown }, signal));
     const device = await inStep('MapVolume.EvalHostSymlinks', volume, () => realpath(target));
     await inStep('MapVolume.MapBlockVolume', volume, () => maps.map(device, mapped, signal));
-    maps.tell(pod, name, mapped);
-    const stagingPath = request.capabilities.stage ? places.staged(name) : '';
+    maps.recordEvents(pod, name, mapped);
+    const stagingPath = request.capabilities.stage ? paths.staged(name) : '';
     await this.#growth.beforeUse({ pod, volume, volumePath: device, stagingPath }, signal).catch((error: unknown) => {
       throw stepFailure('MapVolume.MarkVolumeAsMounted failed while expanding volume', volume, error);
     });
     this.#mapped.set(place, { volume, device, podUid: uid });
   }
 
-  /** Writes down what may be there from now on. Returns whether the pod may have had it before. */
-  async #note({ pod, volume }: Want, target: string): Promise<boolean> {
-    const { places, maps, nodeName } = this.#options;
+  /** Records the volume and the pod's link before they exist. Returns whether the pod may already have had the volume. */
+  async #record({ pod, volume }: PodVolume, target: string): Promise<boolean> {
+    const { paths, maps, nodeName } = this.#options;
     const { name, handle, driver } = volume;
-    const directory = places.data(name);
+    const directory = paths.data(name);
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     const attachmentID = attachmentName(volume, nodeName);
     await writeVolumeData(directory, {
@@ -181,11 +181,11 @@ export class CsiBlockVolumes {
       nodeName,
       attachmentID,
     });
-    return await maps.note(places.mapped(pod.metadata.uid, name), target);
+    return await maps.addLink(paths.mapped(pod.metadata.uid, name), target);
   }
 
   async #refuseSecond(podUid: string, name: string): Promise<void> {
-    const uids = await this.#options.places.podsWith(name);
+    const uids = await this.#options.paths.podsWith(name);
     if (uids.some((uid) => uid !== podUid)) refuseSecondPod();
   }
 
@@ -212,29 +212,29 @@ export class CsiBlockVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: target }, signal);
     } catch (error) {
-      // what is staged goes when the pod does
+      // the staged volume is removed mergeFound with the pod
       if (!signal.aborted && isFinal(error) && !isKnown)
-        await this.#options.maps.forget(this.#options.places.mapped(pod.metadata.uid, volume.name));
+        await this.#options.maps.removeLink(this.#options.paths.mapped(pod.metadata.uid, volume.name));
       throw error;
     }
   }
 
-  /** The driver has surely staged nothing, and this pod was the first. */
+  /** The driver has certainly staged nothing, and this pod was the first. */
   async #giveUp(podUid: string, name: string): Promise<void> {
-    const { places, maps } = this.#options;
-    await maps.forget(places.mapped(podUid, name));
-    if ((await places.podsWith(name)).length === 0) await places.remove(name);
+    const { paths, maps } = this.#options;
+    await maps.removeLink(paths.mapped(podUid, name));
+    if ((await paths.podsWith(name)).length === 0) await paths.remove(name);
   }
 
   async #unmap(podUid: string, name: string): Promise<void> {
-    const { places, maps } = this.#options;
-    const data = await tryVolumeData(places.data(name));
-    const mapped = places.mapped(podUid, name);
+    const { paths, maps } = this.#options;
+    const data = await tryVolumeData(paths.data(name));
+    const mapped = paths.mapped(podUid, name);
     if (data !== undefined && 'problem' in data)
       return await inUnmapStep('UnmapPodDevice', name, () => Promise.reject(new Error(data.problem)));
     if (data === undefined) {
       await maps.unmap(mapped);
-      return await maps.forget(mapped);
+      return await maps.removeLink(mapped);
     }
     const { driverName: driver } = data;
     await this.#growth.end(keyOf({ data }));
@@ -242,54 +242,54 @@ export class CsiBlockVolumes {
     await this.#tries.run(`- ${mapped.link}`, { driver }, () =>
       this.#locks.run(keyOf({ data }), async () => {
         await timed(this.#options.metrics, operation, () => this.#unpublish(podUid, { name, data }));
-        await maps.forget(mapped);
+        await maps.removeLink(mapped);
         this.#mapped.delete(mapped.link);
         this.#tries.forget(mapped.link);
       }),
     );
   }
 
-  async #unpublish(podUid: string, { name, data }: KeptBlockVolume): Promise<void> {
-    const { drivers, places, maps, driversKnown } = this.#options;
+  async #unpublish(podUid: string, { name, data }: RecordedBlockVolume): Promise<void> {
+    const { drivers, paths, maps, driversKnown } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
-    await inUnmapStep('UnmapBlockVolume', name, () => maps.unmap(places.mapped(podUid, name)));
+    await inUnmapStep('UnmapBlockVolume', name, () => maps.unmap(paths.mapped(podUid, name)));
     if (!drivers.has(driver)) await driversKnown;
     await inUnmapStep('UnmapPodDevice', name, async () => {
       requireDriver(drivers, { driver }, 'blockMapper.UnmapPodDevice failed to get CSI client');
-      const targetPath = places.published(podUid, name);
+      const targetPath = paths.published(podUid, name);
       await unpublish(drivers, { driver, handle, targetPath }).catch((error: unknown) => {
         throw mapperFailure('unpublishVolumeForBlock failed', error);
       });
     });
   }
 
-  async #unstageUnused(kept: KeptBlockVolume): Promise<void> {
-    const { places, drivers, driversKnown, metrics } = this.#options;
-    const { name, data } = kept;
+  async #unstageUnused(recorded: RecordedBlockVolume): Promise<void> {
+    const { paths, drivers, driversKnown, metrics } = this.#options;
+    const { name, data } = recorded;
     const { driverName: driver } = data;
-    await this.#locks.run(keyOf(kept), async () => {
-      const isGone = (await readVolumeData(places.data(name))) === undefined; // somebody else was here before
-      if (isGone || (await this.#isUsed(kept))) return;
+    await this.#locks.run(keyOf(recorded), async () => {
+      const isGone = (await readVolumeData(paths.data(name))) === undefined; // another call was first
+      if (isGone || (await this.#isUsed(recorded))) return;
       if (!drivers.has(driver)) await driversKnown;
       const operation = { plugin: metricName({ driver }), name: 'unmap_device' };
-      await this.#tries.run(name, { driver }, () => timed(metrics, operation, () => this.#unstage(kept)));
+      await this.#tries.run(name, { driver }, () => timed(metrics, operation, () => this.#unstage(recorded)));
       this.#staged.delete(name);
-      this.#free(keyOf(kept));
+      this.#free(keyOf(recorded));
     });
   }
 
-  async #unstage({ name, data }: KeptBlockVolume): Promise<void> {
-    const { places, drivers, maps } = this.#options;
+  async #unstage({ name, data }: RecordedBlockVolume): Promise<void> {
+    const { paths, drivers, maps } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const fail = (what: string, error: unknown): never => {
       throw new PodwrightError('failed_precondition', `${what} for volume "${name}" : ${errorMessage(error)}`);
     };
-    const { globalMap } = places.mapped('none', name);
+    const { globalMap } = paths.mapped('none', name);
     if (await maps.isMapped(globalMap))
       fail('UnmapDevice failed', new Error(`the device "${globalMap}" is still referenced from other Pods`));
     try {
       requireDriver(drivers, { driver }, 'blockMapper.TearDownDevice failed to get CSI client');
-      const stagingPath = places.staged(name);
+      const stagingPath = paths.staged(name);
       if (await isThere(stagingPath))
         await unstage(drivers, { driver, handle, stagingPath }).catch((error: unknown) => {
           throw mapperFailure('unstageVolumeForBlock failed', error);
@@ -297,12 +297,12 @@ export class CsiBlockVolumes {
     } catch (error) {
       fail('UnmapDevice.TearDownDevice failed', error);
     }
-    await places.remove(name);
+    await paths.remove(name);
   }
 
-  async #isUsed(kept: KeptBlockVolume): Promise<boolean> {
-    const { inUse, places } = this.#options;
-    return inUse.isWanted(keyOf(kept)) || (await places.podsWith(kept.name)).length > 0;
+  async #isUsed(recorded: RecordedBlockVolume): Promise<boolean> {
+    const { inUse, paths } = this.#options;
+    return inUse.isRequested(keyOf(recorded)) || (await paths.podsWith(recorded.name)).length > 0;
   }
 
   #free(key: string): void {
@@ -311,7 +311,7 @@ export class CsiBlockVolumes {
   }
 }
 
-function keyOf({ data: { driverName: driver, volumeHandle: handle } }: Pick<KeptBlockVolume, 'data'>): string {
+function keyOf({ data: { driverName: driver, volumeHandle: handle } }: Pick<RecordedBlockVolume, 'data'>): string {
   return uniqueVolumeName({ driver, handle });
 }
 

@@ -5,7 +5,7 @@ import type { CsiDriver, KubeObject, Pod } from '@podwright/kube-api';
 import { attachmentName, type CsiVolume, inlineVolume } from './csi-volume.ts';
 import { driversWith, nodeWith, nodeWithout } from './driver-nodes.ts';
 import { highestVersion } from './driver-versions.ts';
-import { checkLifecycle, givesToGroup } from './fs-group.ts';
+import { checkLifecycle, needsGroupChange } from './fs-group.ts';
 import { volumeCapability } from './volume-capability.ts';
 
 const volume = (change: Partial<CsiVolume> = {}): CsiVolume => ({
@@ -22,7 +22,7 @@ const capabilities = {
   multiWriter: false,
 };
 
-test('the highest version of 1 is taken', () => {
+test('the highest version 1.x is chosen', () => {
   const check = (versions: string[], expected: string) => {
     const found = highestVersion(versions);
     assert.equal('problem' in found ? found.problem : found.text, expected);
@@ -34,7 +34,7 @@ test('the highest version of 1 is taken', () => {
   check(['2.0.0', 'one', '01.0'], 'could not find a highest supported version from versions (2.0.0 one 01.0) reported');
 });
 
-test('names are made as upstream makes them', () => {
+test('names are upstream’s', () => {
   const pod = { metadata: { uid: 'uid', name: 'p', namespace: 'n' } } as Pod;
   const inline = inlineVolume(pod, { name: 'v', csi: { driver: 'd' } });
   // printf %s uidv | sha256sum, printf %s hdnode | sha256sum
@@ -45,7 +45,7 @@ test('names are made as upstream makes them', () => {
   );
 });
 
-test('access modes depend on what the driver can tell apart', () => {
+test('access modes depend on the driver’s capability SINGLE_NODE_MULTI_WRITER', () => {
   const check = (accessModes: string[], one: Mode, several: Mode) => {
     const modes = [false, true].map(
       (multiWriter) =>
@@ -61,14 +61,14 @@ test('access modes depend on what the driver can tell apart', () => {
   check(['Sometimes'], Mode.UNKNOWN, Mode.UNKNOWN);
 });
 
-test('the driver’s object says which volumes are given to the fsGroup', () => {
+test('the fsGroupPolicy of the CSIDriver decides which volumes get the fsGroup', () => {
   const check = (
     policy: NonNullable<CsiDriver['spec']['fsGroupPolicy']>,
     change: Partial<CsiVolume>,
     expected: boolean,
   ) =>
     assert.equal(
-      givesToGroup(driver({ fsGroupPolicy: policy }), volume(change)),
+      needsGroupChange(driver({ fsGroupPolicy: policy }), volume(change)),
       expected,
       JSON.stringify([policy, change]),
     );
@@ -79,11 +79,11 @@ test('the driver’s object says which volumes are given to the fsGroup', () => 
   check('ReadWriteOnceWithFSType', { readOnly: true }, false);
   check('File', { fsType: '', accessModes: ['ReadWriteMany'] }, true);
   check('None', {}, false);
-  assert.equal(givesToGroup(undefined, volume()), true);
-  assert.throws(() => givesToGroup(driver({}), volume()), /expected valid fsGroupPolicy, received nil value/);
+  assert.equal(needsGroupChange(undefined, volume()), true);
+  assert.throws(() => needsGroupChange(driver({}), volume()), /expected valid fsGroupPolicy, received nil value/);
 });
 
-test('a volume of a kind that the driver does not make is refused', () => {
+test('a volume whose lifecycle mode the driver does not support is refused', () => {
   const check = (object: CsiDriver | undefined, mode: CsiVolume['mode'], expected: string) => {
     const refuse = () => checkLifecycle(object, volume({ mode }));
     if (expected === '') refuse();
@@ -98,7 +98,7 @@ test('a volume of a kind that the driver does not make is refused', () => {
   check(driver({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] }), 'Ephemeral', '');
 });
 
-test('a driver stands in the Node’s annotation and labels, and goes again', () => {
+test('a driver is added to the Node’s annotation and labels, and removed from them', () => {
   const KEY = 'csi.volume.kubernetes.io/nodeid';
   const node = (metadata: KubeObject['metadata']): KubeObject => ({ metadata });
   const info = { nodeId: 'i', maxVolumes: 0, topology: { zone: 'a' } };
@@ -115,7 +115,7 @@ test('a driver stands in the Node’s annotation and labels, and goes again', ()
   assert.equal(nodeWithout(node({}), 'd'), undefined);
 });
 
-test('a driver stands in the CSINode with its topology and limit', () => {
+test('a driver is added to the CSINode with its topology and limit', () => {
   const info = { nodeId: 'i', maxVolumes: 9, topology: { zone: 'a', region: 'r' } };
   const d = { name: 'd', nodeID: 'i', topologyKeys: ['region', 'zone'], allocatable: { count: 9 } };
   const e = { name: 'e', nodeID: 'j', topologyKeys: null };

@@ -7,16 +7,16 @@ import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 
-/** How a driver names this node, and what it can do here. */
+/** How a driver identifies this node, and its limits here. */
 export type DriverNodeInfo = {
   nodeId: string;
   /** 0 for no limit. */
   maxVolumes: number;
-  /** Labels that say where the node is for the driver. */
+  /** Topology labels of the node, as the driver reports them. */
   topology: Record<string, string>;
 };
 
-/** Who is told of the drivers of the node: the API server's Node and CSINode. */
+/** Publishes the node's drivers to its Node and CSINode. */
 export interface DriverNodes {
   install(driver: string, info: DriverNodeInfo): Promise<void>;
   uninstall(driver: string): Promise<void>;
@@ -24,17 +24,17 @@ export interface DriverNodes {
 
 export type CsiDriversOptions = {
   nodes: DriverNodes;
-  /** A driver can be called now: volumes that failed for want of it are worth another try. */
+  /** Called when a driver can be called: volumes that failed because it was missing can be tried again. */
   onRegistered?: (driver: string) => void;
   metrics?: CsiMetrics;
 };
 
 type Registered = { endpoint: string; version: Version };
 
-/** The node service of a driver, as it is called. */
+/** The connected node service of a driver. */
 export type NodeService = ConnectedService<typeof Node>;
 
-/** The CSI drivers that have registered, and calls of them. */
+/** Registered CSI drivers, and calls to them. */
 export class CsiDrivers implements PluginHandler {
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Registered>();
@@ -69,7 +69,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   async deregister({ name, endpoint }: Plugin): Promise<void> {
-    // one of a higher version may have taken its place
+    // a driver of a higher version may have replaced it
     if (this.#drivers.get(name)?.endpoint !== endpoint) return;
     this.#drivers.delete(name);
     await this.#options.nodes.uninstall(name);
@@ -79,14 +79,14 @@ export class CsiDrivers implements PluginHandler {
     return this.#drivers.has(name);
   }
 
-  /** Throws `not_found` for a driver that has not registered, in upstream's words. */
+  /** Throws `not_found`, with upstream's message, for a driver that has not registered. */
   require(name: string): void {
     if (!this.#drivers.has(name)) throw new PodwrightError('not_found', unknownDriver(name));
   }
 
   /**
-   * Calls a driver, on a connection of its own: whatever became of the driver meanwhile, the next call finds the one that is there.
-   * What the driver answers rejects in the words of Go's gRPC.
+   * Calls a driver over a new connection, so that a restarted driver is found again. Errors of the driver get the text of Go's
+   * gRPC.
    */
   async call<T>(name: string, work: (node: NodeService) => Promise<T>): Promise<T> {
     this.require(name);
@@ -114,7 +114,7 @@ export class CsiDrivers implements PluginHandler {
       });
   }
 
-  /** Throws for versions that we cannot speak, and where the driver of that name is not older. */
+  /** Throws for unsupported versions, and if a registered driver of that name has the same or a higher version. */
   #versionOf({ name, versions }: Plugin, caller: string): Version {
     const failed = (why: string) =>
       new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${caller} for CSI driver "${name}" failed. ${why}`);
@@ -137,7 +137,7 @@ function nodeInfo({ nodeId, maxVolumesPerNode, accessibleTopology }: NodeGetInfo
   return { nodeId, maxVolumes: Number(maxVolumesPerNode), topology: accessibleTopology?.segments ?? {} };
 }
 
-/** Upstream's words for a driver that has not registered. */
+/** Upstream's message for a driver that has not registered. */
 export function unknownDriver(name: string): string {
   return `driver name ${name} not found in the list of registered CSI drivers`;
 }

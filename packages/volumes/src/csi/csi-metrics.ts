@@ -1,8 +1,8 @@
-/** Metrics of calls of CSI drivers, by upstream's names (pkg/volume/util). */
+/** Metrics of calls to CSI drivers, with upstream's names (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 
 export type CsiMetrics = {
-  /** `method` is the full one, as `/csi.v1.Node/NodeStageVolume`; `code` is gRPC's name of the status. */
+  /** `method` is the full name, such as `/csi.v1.Node/NodeStageVolume`; `code` is gRPC's name of the status. */
   called(driver: string, call: { method: string; code: string; seconds: number }): void;
 };
 

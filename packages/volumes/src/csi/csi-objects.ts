@@ -1,27 +1,27 @@
 import { PodwrightError } from '@podwright/base';
 import type { BoundClaim, CsiDriver, CsiTokenRequest, Pod, VolumeAttachment } from '@podwright/kube-api';
 import type { ClaimPatch } from './claim-patches.ts';
-import type { SecretPlace } from './csi-volume.ts';
+import type { SecretReference } from './csi-volume.ts';
 
-/** A token of the pod's service account, as TokenRequest gives it. */
+/** A token of the pod's service account, with the fields of TokenRequest's status. */
 export type ServiceAccountToken = { token: string; expirationTimestamp: string };
 
-/** What CSI volumes ask of a cluster. */
+/** Cluster objects that CSI volumes need. */
 export interface CsiObjects {
-  /** Undefined where there is none: a driver need not have such an object. Rejects where that is not known. */
+  /** Undefined if there is no such object, which drivers do not need. Rejects if that cannot be determined. */
   driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
   /** Rejects with `not_found`. */
-  secret(pod: Pod, place: SecretPlace, signal: AbortSignal): Promise<Record<string, string>>;
+  secret(pod: Pod, place: SecretReference, signal: AbortSignal): Promise<Record<string, string>>;
   token(pod: Pod, request: CsiTokenRequest, signal: AbortSignal): Promise<ServiceAccountToken>;
   /** Rejects with `not_found`. */
   attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment>;
-  /** As it is now. */
+  /** The claim's current state. */
   claim(place: { namespace: string; name: string }, signal: AbortSignal): Promise<BoundClaim>;
-  /** Changes a claim's status, and gives the claim as it is then. */
+  /** Changes a claim's status, and returns the changed claim. */
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
-/** What a driver without an object is taken for on a lone node: it may make volumes for pods, and hears of which. */
+/** Without a cluster every driver counts as one with this spec: it may make inline volumes, and receives the pod's name. */
 const LONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,
@@ -29,8 +29,8 @@ const LONE_DRIVER: CsiDriver['spec'] = {
   fsGroupPolicy: 'ReadWriteOnceWithFSType',
 };
 
-/** A lone node: it has Secrets, and nothing else of a cluster. */
-export function loneCsiObjects(secretData: (place: SecretPlace) => Record<string, string>): CsiObjects {
+/** For a node without a cluster: only Secrets exist. */
+export function loneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));
   return {

@@ -1,10 +1,10 @@
 import type { PersistentVolumeKind, PersistentVolumeRequest } from '../volumes/persistent-volumes.ts';
 import type { CsiBlockVolumes } from './csi-block-volumes.ts';
-import { CSI_PLUGIN, type CsiVolume, metricName, type SecretPlace } from './csi-volume.ts';
+import { CSI_PLUGIN, type CsiVolume, metricName, type SecretReference } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 import { labelsFor } from './selinux-label.ts';
 
-/** PersistentVolumes of CSI drivers. */
+/** The kind of PersistentVolumes that CSI drivers provide. */
 export function csiPersistentVolumes(volumes: CsiVolumes, blockVolumes: CsiBlockVolumes): PersistentVolumeKind {
   return {
     name: CSI_PLUGIN,
@@ -45,6 +45,6 @@ function persistentCsiVolume({ bound, volume: { name: nameInPod }, readOnly }: P
   };
 }
 
-function placeOf(ref: Partial<SecretPlace> | undefined): SecretPlace | undefined {
+function placeOf(ref: Partial<SecretReference> | undefined): SecretReference | undefined {
   return ref && { namespace: ref.namespace ?? '', name: ref.name ?? '' };
 }

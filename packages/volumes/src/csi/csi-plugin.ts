@@ -4,7 +4,7 @@ import type { CsiBlockVolumes } from './csi-block-volumes.ts';
 import { CSI_PLUGIN, inlineVolume, metricName } from './csi-volume.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
-/** `csi`: volumes that drivers make for one pod; and the end of all volumes of drivers. */
+/** `csi`: inline volumes of drivers; also tears down all volumes of drivers, PersistentVolumes included. */
 export class CsiPlugin implements VolumePlugin {
   readonly name = CSI_PLUGIN;
   readonly #volumes: CsiVolumes;
@@ -24,8 +24,8 @@ export class CsiPlugin implements VolumePlugin {
     return this.#volumes.setUp(pod, inlineVolume(pod, volume), signal);
   }
 
-  madeBefore({ pod, volume }: VolumeRequest): Promise<string | undefined> {
-    return this.#volumes.madeBefore(pod, inlineVolume(pod, volume));
+  existingPath({ pod, volume }: VolumeRequest): Promise<string | undefined> {
+    return this.#volumes.existingPath(pod, inlineVolume(pod, volume));
   }
 
   tearDown(podUid: string): Promise<void> {

@@ -1,42 +1,42 @@
 import { createHash } from 'node:crypto';
 import type { BoundClaim, Pod, SeLinuxOptions, Volume, VolumeLifecycleMode } from '@podwright/kube-api';
 
-/** The directory of block volumes, beside those of drivers. */
+/** The directory of block volumes, next to the directories of drivers. */
 export const BLOCK_VOLUMES = 'volumeDevices';
-/** Name in directories and messages. */
+/** Name of the plugin in paths and messages. */
 export const CSI_PLUGIN = 'kubernetes.io/csi';
 
-export type SecretPlace = { namespace: string; name: string };
+export type SecretReference = { namespace: string; name: string };
 
-/** One volume of a CSI driver for a pod: one that it makes for the pod alone, or a persistent one. */
+/** One volume of a CSI driver for a pod: an inline (ephemeral) or a persistent one. */
 export type CsiVolume = {
-  /** Name of the volume's directory, and in messages: the pod's name of it, or that of the PersistentVolume. */
+  /** Name of the volume's directory, also in messages: the volume's name in the pod, or the PersistentVolume's name. */
   name: string;
-  /** The pod's name of a PersistentVolume. */
+  /** A PersistentVolume's name in the pod. */
   nameInPod?: string;
   driver: string;
-  /** How the driver knows it. */
+  /** The driver's volume ID (`volume_handle`). */
   handle: string;
   mode: VolumeLifecycleMode;
   readOnly: boolean;
   fsType: string;
   attributes: Record<string, string>;
   mountOptions: string[];
-  /** Of a PersistentVolume, in its order. */
+  /** Access modes of a PersistentVolume, in its order. */
   accessModes: string[];
-  publishSecret?: SecretPlace;
-  stageSecret?: SecretPlace;
-  expandSecret?: SecretPlace;
-  /** It is a device, without a file system. */
+  publishSecret?: SecretReference;
+  stageSecret?: SecretReference;
+  expandSecret?: SecretReference;
+  /** Whether it is a block device without a file system. */
   isBlock?: boolean;
-  /** Its claim, and the size that its PersistentVolume has. */
+  /** The claim of a PersistentVolume, and the PersistentVolume's size. */
   bound?: { claim: BoundClaim; size: string };
-  /** What the containers that mount it ask for of SELinux, and the label that all its files are to have. */
+  /** `labels`: SELinux options of the containers that mount the volume; `label`: the label that all its files get. */
   labels?: SeLinuxOptions[];
   label?: string;
 };
 
-/** The volume that a pod describes itself. */
+/** The inline volume of a pod. */
 export function inlineVolume({ metadata }: Pod, { name, csi }: Volume): CsiVolume {
   const { driver, readOnly = false, fsType = '', volumeAttributes = {}, nodePublishSecretRef } = csi!;
   const secret = nodePublishSecretRef?.name;
@@ -54,17 +54,17 @@ export function inlineVolume({ metadata }: Pod, { name, csi }: Volume): CsiVolum
   };
 }
 
-/** Name of the VolumeAttachment by which a volume is attached to a node. */
+/** Name of the VolumeAttachment that attaches a volume to a node. */
 export function attachmentName({ handle, driver }: Pick<CsiVolume, 'handle' | 'driver'>, nodeName: string): string {
   return `csi-${sha256(`${handle}${driver}${nodeName}`)}`;
 }
 
-/** Upstream's name of a volume in the status of a node. */
+/** The volume's unique name in the node's status, as upstream writes it. */
 export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 'driver'>): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`;
 }
 
-/** The volume of such a name. */
+/** The volume with such a unique name. */
 export function namedVolume(uniqueName: string): Pick<CsiVolume, 'handle' | 'driver'> {
   const volume = uniqueName.slice(CSI_PLUGIN.length + 1);
   const at = volume.indexOf('^');

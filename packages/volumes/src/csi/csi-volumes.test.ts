@@ -6,7 +6,7 @@ import type { CsiVolume } from './csi-volume.ts';
 import { CsiVolumes, type CsiVolumesOptions } from './csi-volumes.ts';
 import { VolumesInUse } from './volumes-in-use.ts';
 
-test('reports that never tell of a volume are asked for after growing pauses', async () => {
+test('while reports omit a volume, further ones are requested with growing pauses', async () => {
   let reports = 0;
   const inUse: VolumesInUse = new VolumesInUse(() => {
     reports++;
@@ -15,7 +15,7 @@ test('reports that never tell of a volume are asked for after growing pauses', a
   const volumes = new CsiVolumes({
     drivers: { has: () => true },
     objects: { driver: async () => undefined },
-    places: { published: () => '/none/pods/u/volumes/v' },
+    paths: { published: () => '/none/pods/u/volumes/v' },
     nodeName: 'n',
     logger: silentLogger,
     driversKnown: Promise.resolve(),

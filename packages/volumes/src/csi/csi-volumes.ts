@@ -4,63 +4,69 @@ import { errorMessage, KeyedLock, type Logger, POD_DIRECTORY, PodwrightError } f
 import type { Pod } from '@podwright/kube-api';
 import { isOfOnePod, refuseSecondPod } from '../volumes/one-pod.ts';
 import { type StorageMetrics, timed } from '../volumes/storage-metrics.ts';
-import { giveToGroup } from '../volumes/volume-ownership.ts';
-import type { CsiPlaces } from './csi-places.ts';
+import { changeGroup } from '../volumes/volume-ownership.ts';
+import type { CsiPaths } from './csi-paths.ts';
 import { attachmentName, CSI_PLUGIN, type CsiVolume, metricName, uniqueVolumeName } from './csi-volume.ts';
 import {
-  askCapabilities,
-  askUse,
+  getCapabilities,
   isFinal,
   type MountRequest,
   publish,
   stage,
   unpublish,
   unstage,
+  usageOf,
   type VolumeUsageStats,
 } from './driver-calls.ts';
-import { checkLifecycle, givesToGroup } from './fs-group.ts';
+import { checkLifecycle, needsGroupChange } from './fs-group.ts';
 import { GrowthUnderPods } from './growth-under-pods.ts';
 import {
   allOf,
   contextOf,
   inStep,
   keepUnread,
+  type PodVolume,
   requireDriver,
   type StepParts,
   stepFailure,
   untilAttached,
-  type Want,
 } from './mount-steps.ts';
 import { RetryGate } from './retry-gate.ts';
 import { mountLabel, type SeLinuxHost } from './selinux-label.ts';
-import { type KeptVolume, readVolumeData, type UnreadPlace, type VolumeData, writeVolumeData } from './volume-data.ts';
+import {
+  type RecordedVolume,
+  readVolumeData,
+  type UnreadDirectory,
+  type VolumeData,
+  writeVolumeData,
+} from './volume-data.ts';
 import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 
 export type CsiVolumesOptions = StepParts & {
-  places: CsiPlaces;
+  paths: CsiPaths;
   expansion: VolumeExpansion;
   logger: Logger;
   metrics?: StorageMetrics;
-  /** Absent for a host without SELinux. */
+  /** Absent on a host without SELinux. */
   seLinux?: SeLinuxHost;
 };
 
 /**
- * Volumes of CSI drivers: staged once a node, published once a pod, and the other way round. All that must survive us stands in
- * `vol_data.json`, written before a driver is asked for anything: whatever stage a kubelet is killed in, the next one takes it
- * from there. What is done for one volume is done one after the other; volumes do not wait for each other.
+ * Volumes of CSI drivers: staged once per node, published once per pod; undone in reverse. Every stage is recorded in
+ * `vol_data.json` before the driver is called, so a kubelet that is killed at any stage can be followed by one that continues.
+ * Operations of one volume run one after another; volumes do not wait for each other.
  */
 export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Directories of volumes that this process has published, by pods that use them. */
+  /** Directories of volumes that this process has published for pods that use them. */
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
   readonly #staged = new Set<string>();
-  /** Places that cannot be read, and of which the log tells. */
-  readonly #told = new Set<string>();
+  /** Unreadable directories that are already in the log. */
+  readonly #loggedUnread = new Set<string>();
 
   constructor(options: CsiVolumesOptions) {
     this.#options = options;
@@ -68,22 +74,25 @@ export class CsiVolumes {
   }
 
   /**
-   * Reads what an earlier kubelet left, so that none of it is detached before its pods are known, and removes what is nothing. Before
-   * any driver is there, as nothing else may change the places meanwhile.
+   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories
+   * without a record. Call it before any driver registers, while nothing else changes the directories.
    */
   async load(): Promise<void> {
-    const { places, inUse, logger } = this.#options;
-    const [staged, published] = await Promise.all([places.allStaged(), places.allPublished()]);
-    for (const { data } of [...staged.kept, ...published.kept])
+    const { paths, inUse, logger } = this.#options;
+    const [staged, published] = await Promise.all([paths.allStaged(), paths.allPublished()]);
+    for (const { data } of [...staged.recorded, ...published.recorded])
       if (data.volumeLifecycleMode !== 'Ephemeral') inUse.keep(keyOf(data));
     keepUnread([...staged.unread, ...published.unread], { inUse, logger });
-    await places.removeUnnoted();
+    await paths.removeUnrecorded();
   }
 
-  /** Brings the volume to the pod and returns where. What is there stays, unless its driver wants to be called again or it has grown. */
+  /**
+   * Publishes the volume for the pod, and returns its path. A published volume is not published again, unless its driver requires
+   * republishing or it has grown.
+   */
   async setUp(pod: Pod, asked: CsiVolume, signal: AbortSignal): Promise<string> {
-    const { objects, places, inUse, seLinux: host } = this.#options;
-    const place = places.published(pod.metadata.uid, asked);
+    const { objects, paths, inUse, seLinux: host } = this.#options;
+    const place = paths.published(pod.metadata.uid, asked);
     const driver = await objects.driver(asked.driver, signal);
     const volume = { ...asked, label: mountLabel(asked, { pod, driver, host }) };
     const isThere = this.#published.has(place);
@@ -94,80 +103,80 @@ export class CsiVolumes {
     }
     const attachable = volume.mode === 'Persistent' && driver?.spec.attachRequired !== false;
     const key = uniqueVolumeName(volume);
-    inUse.want(place, key, { attachable });
-    const want = { pod, volume, driver, place, attachable };
+    inUse.request(place, key, { attachable });
+    const podVolume = { pod, volume, driver, place, attachable };
     await this.#tries.run(place, { driver: volume.driver, signal }, async () => {
-      await untilAttached(this.#options, want, signal);
-      await this.#locks.run(key, () => this.#mount(want, signal), signal);
+      await untilAttached(this.#options, podVolume, signal);
+      await this.#locks.run(key, () => this.#mount(podVolume, signal), signal);
     });
     if (failedToGrow !== undefined) throw failedToGrow;
     return mountIn(place);
   }
 
-  /** Where a volume is that an earlier `setUp`, of this process or another, has brought there. */
-  async madeBefore(pod: Pod, volume: CsiVolume): Promise<string | undefined> {
-    const { places } = this.#options;
-    const directory = places.published(pod.metadata.uid, volume);
+  /** The path of a volume that an earlier `setUp` has published, of this process or an earlier one. */
+  async existingPath(pod: Pod, volume: CsiVolume): Promise<string | undefined> {
+    const { paths } = this.#options;
+    const directory = paths.published(pod.metadata.uid, volume);
     if ((await readVolumeData(directory)) === undefined) return undefined;
-    return (await places.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
+    return (await paths.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
   }
 
-  /** How full the driver says that a volume is, by its path in the pod; undefined for what is no volume of a driver. */
+  /** The driver's volume statistics, by the volume's path in the pod; undefined if it is not a CSI volume. */
   use(path: string): Promise<VolumeUsageStats> | undefined {
     const directory = dirname(path);
-    return this.#published.has(directory) ? this.#askUse(directory, path) : undefined;
+    return this.#published.has(directory) ? this.#usageOf(directory, path) : undefined;
   }
 
-  async #askUse(directory: string, path: string): Promise<VolumeUsageStats> {
+  async #usageOf(directory: string, path: string): Promise<VolumeUsageStats> {
     const data = await readVolumeData(directory);
-    if (data === undefined) throw new PodwrightError('not_found', `nothing is known of the volume at ${directory}`);
-    return askUse(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
+    if (data === undefined) throw new PodwrightError('not_found', `there is no record of the volume at ${directory}`);
+    return usageOf(this.#options.drivers, { driver: data.driverName, handle: data.volumeHandle, path });
   }
 
-  /** Takes all volumes of a pod from it, and from the node what no other pod needs. Rejects with the first that does not go. */
+  /** Unpublishes all volumes of a pod, and unstages volumes that no other pod uses. Rejects with the first failure. */
   async tearDown(podUid: string): Promise<void> {
-    const { places, inUse } = this.#options;
-    const { kept, unread } = await places.publishedOf(podUid);
-    await allOf([...kept.map((one) => this.#unpublish(one)), ...unread.map((one) => this.#removeUnread(one))]);
-    const isLeft = (place: string) => dirname(place) === places.publishedRoot(podUid);
-    const left = inUse.leave(isLeft);
+    const { paths, inUse } = this.#options;
+    const { recorded, unread } = await paths.publishedOf(podUid);
+    await allOf([...recorded.map((one) => this.#unpublish(one)), ...unread.map((one) => this.#removeUnread(one))]);
+    const isLeft = (place: string) => dirname(place) === paths.publishedRoot(podUid);
+    const left = inUse.removePlaces(isLeft);
     this.#tries.forgetWhere(isLeft);
     try {
       await this.removeUnused();
     } finally {
-      const staged = await places.allStaged();
-      const names = new Set(staged.kept.map(({ data }) => keyOf(data)));
-      const isUnread = (key: string) => staged.unread.some(({ directory }) => places.isStagedAt(directory, key));
+      const staged = await paths.allStaged();
+      const names = new Set(staged.recorded.map(({ data }) => keyOf(data)));
+      const isUnread = (key: string) => staged.unread.some(({ directory }) => paths.isStagedAt(directory, key));
       for (const key of left) if (!names.has(key) && !isUnread(key) && !(await this.#isUsed(key))) this.#free(key);
     }
   }
 
-  /** Unstages what no pod uses. Rejects with the first that does not go. */
+  /** Unstages volumes that no pod uses. Rejects with the first failure. */
   async removeUnused(): Promise<void> {
-    const { kept: staged } = await this.#options.places.allStaged();
-    await allOf(staged.map((kept) => this.#unstageUnused(kept)));
+    const { recorded: staged } = await this.#options.paths.allStaged();
+    await allOf(staged.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Lets what failed for want of a driver be tried at once. */
+  /** Retries at once what failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
     this.removeUnused().catch((error: unknown) => this.#logUnstage(error));
   }
 
-  async #mount(want: Want, signal: AbortSignal): Promise<void> {
-    const { pod, volume, driver, place } = want;
-    const { drivers, places } = this.#options;
-    if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(want));
-    const publishContext = await contextOf(this.#options, want, signal);
+  async #mount(podVolume: PodVolume, signal: AbortSignal): Promise<void> {
+    const { pod, volume, driver, place } = podVolume;
+    const { drivers, paths } = this.#options;
+    if (isOfOnePod(volume)) await inStep('MountVolume.SetUp', volume, () => this.#refuseSecond(podVolume));
+    const publishContext = await contextOf(this.#options, podVolume, signal);
     const isPersistent = volume.mode === 'Persistent';
     const [step, what] = isPersistent
       ? ['MountVolume.MountDevice', 'attacher.MountDevice failed to create newCsiDriverClient']
       : ['MountVolume.SetUp', 'mounter.SetUpAt failed to get CSI client'];
     const request = await inStep(step, volume, async (): Promise<MountRequest> => {
       requireDriver(drivers, volume, what);
-      const capabilities = await askCapabilities(this.#options, volume.driver, signal);
-      const stagingPath = isPersistent && capabilities.stage ? globalMountIn(places.staged(volume)) : undefined;
+      const capabilities = await getCapabilities(this.#options, volume.driver, signal);
+      const stagingPath = isPersistent && capabilities.stage ? globalMountIn(paths.staged(volume)) : undefined;
       return { pod, volume, driver, publishContext, capabilities, stagingPath };
     });
     if (request.stagingPath !== undefined)
@@ -181,56 +190,57 @@ export class CsiVolumes {
   }
 
   #placed(pod: Pod, volume: CsiVolume): PlacedVolume {
-    const { places } = this.#options;
-    const volumePath = mountIn(places.published(pod.metadata.uid, volume));
-    return { pod, volume, volumePath, stagingPath: globalMountIn(places.staged(volume)) };
+    const { paths } = this.#options;
+    const volumePath = mountIn(paths.published(pod.metadata.uid, volume));
+    return { pod, volume, volumePath, stagingPath: globalMountIn(paths.staged(volume)) };
   }
 
-  async #refuseSecond({ volume, place }: Want): Promise<void> {
+  async #refuseSecond({ volume, place }: PodVolume): Promise<void> {
     const key = uniqueVolumeName(volume);
-    const { kept: published } = await this.#options.places.allPublished();
+    const { recorded: published } = await this.#options.paths.allPublished();
     if (published.some(({ directory, data }) => keyOf(data) === key && directory !== place)) refuseSecondPod();
   }
 
   async #stage(request: MountRequest, path: string, signal: AbortSignal): Promise<void> {
-    const { places } = this.#options;
+    const { paths } = this.#options;
     const { volume } = request;
     const directory = dirname(path);
-    const kept = await readVolumeData(directory);
-    if (kept !== undefined && kept.seLinuxMountContext !== volume.label) await this.#unstageOther(directory, kept);
+    const recorded = await readVolumeData(directory);
+    if (recorded !== undefined && recorded.seLinuxMountContext !== volume.label)
+      await this.#unstageOther(directory, recorded);
     if (this.#staged.has(directory)) return;
-    const wasKept = (await readVolumeData(directory)) !== undefined;
+    const wasRecorded = (await readVolumeData(directory)) !== undefined;
     await mkdir(path, { recursive: true, mode: POD_DIRECTORY });
     const data = { volumeHandle: volume.handle, driverName: volume.driver };
     await writeVolumeData(directory, { ...data, ...labelOf(volume) });
     try {
       await stage(this.#options, request, signal);
     } catch (error) {
-      if (!signal.aborted && isFinal(error) && !wasKept) await places.remove(path);
+      if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(path);
       throw error;
     }
     this.#staged.add(directory);
   }
 
   async #publish(request: MountRequest, directory: string, signal: AbortSignal): Promise<void> {
-    const { places, metrics } = this.#options;
+    const { paths, metrics } = this.#options;
     const { pod, volume, driver, capabilities } = request;
     checkLifecycle(driver, volume);
-    const isOurs = !capabilities.mountGroup && givesToGroup(driver, volume);
-    const wasKept = (await readVolumeData(directory)) !== undefined;
+    const isOurs = !capabilities.mountGroup && needsGroupChange(driver, volume);
+    const wasRecorded = (await readVolumeData(directory)) !== undefined;
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
     await writeVolumeData(directory, this.#dataOf(volume));
     try {
       await publish(this.#options, { ...request, targetPath: mountIn(directory) }, signal);
     } catch (error) {
-      // a pod may be using what was published before
-      if (!signal.aborted && isFinal(error) && !wasKept) await places.remove(mountIn(directory));
+      // a pod may be using an earlier publication
+      if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(mountIn(directory));
       throw error;
     }
     const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
     if (!isOurs || group === undefined) return;
     const operation = { plugin: metricName(volume), name: 'volume_apply_access_control' };
-    const give = () => giveToGroup(mountIn(directory), { group, policy });
+    const give = () => changeGroup(mountIn(directory), { group, policy });
     await timed(metrics, operation, give).catch((error: unknown) => {
       throw new PodwrightError('unknown', `applyFSGroup failed for vol ${volume.handle}: ${errorMessage(error)}`);
     });
@@ -249,14 +259,14 @@ export class CsiVolumes {
     };
   }
 
-  async #unpublish({ directory, data }: KeptVolume): Promise<void> {
-    const { drivers, places, driversKnown, metrics } = this.#options;
+  async #unpublish({ directory, data }: RecordedVolume): Promise<void> {
+    const { drivers, paths, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const targetPath = mountIn(directory);
     await this.#growth.end(keyOf(data));
     const take = async () => {
       await unpublish(drivers, { driver, handle, targetPath });
-      await places.remove(targetPath);
+      await paths.remove(targetPath);
     };
     await this.#tries.run(`- ${directory}`, { driver }, () =>
       this.#locks.run(keyOf(data), async () => {
@@ -275,17 +285,17 @@ export class CsiVolumes {
     );
   }
 
-  async #unstageUnused({ directory, data }: KeptVolume): Promise<void> {
-    const { drivers, places, driversKnown, metrics } = this.#options;
+  async #unstageUnused({ directory, data }: RecordedVolume): Promise<void> {
+    const { drivers, paths, driversKnown, metrics } = this.#options;
     const { driverName: driver, volumeHandle: handle } = data;
     const key = keyOf(data);
     const stagingPath = globalMountIn(directory);
     const take = async () => {
       await unstage(drivers, { driver, handle, stagingPath });
-      await places.remove(stagingPath);
+      await paths.remove(stagingPath);
     };
     await this.#locks.run(key, async () => {
-      const isGone = (await readVolumeData(directory)) === undefined; // somebody else was here before
+      const isGone = (await readVolumeData(directory)) === undefined; // another call was first
       if (isGone || (await this.#isUsed(key))) return;
       if (!drivers.has(driver)) await driversKnown;
       await this.#tries.run(directory, { driver }, async () => {
@@ -300,13 +310,13 @@ export class CsiVolumes {
     });
   }
 
-  /** It was staged with another label of SELinux, for a pod that is gone. What a pod may have stays as it is. */
+  /** The volume is staged with another SELinux label, for a removed pod. A volume that a pod may still have stays staged. */
   async #unstageOther(directory: string, data: VolumeData): Promise<void> {
-    const { drivers, places } = this.#options;
+    const { drivers, paths } = this.#options;
     if (await this.#isPublished(keyOf(data))) return;
     const stagingPath = globalMountIn(directory);
     await unstage(drivers, { driver: data.driverName, handle: data.volumeHandle, stagingPath });
-    await places.remove(stagingPath);
+    await paths.remove(stagingPath);
     this.#staged.delete(directory);
   }
 
@@ -316,38 +326,41 @@ export class CsiVolumes {
   }
 
   async #isUsed(key: string): Promise<boolean> {
-    return this.#options.inUse.isWanted(key) || (await this.#isPublished(key));
+    return this.#options.inUse.isRequested(key) || (await this.#isPublished(key));
   }
 
-  /** Or may be. */
+  /** Whether a pod has the volume, or may have it. */
   async #isPublished(key: string): Promise<boolean> {
-    const { inUse, places } = this.#options;
-    const { kept, unread } = await places.allPublished();
-    if (kept.some(({ data }) => keyOf(data) === key)) return true;
-    const unknown = unread.find(({ directory }) => !inUse.isWantedAt(directory));
-    if (unknown !== undefined) this.#tellUnread(unknown);
+    const { inUse, paths } = this.#options;
+    const { recorded, unread } = await paths.allPublished();
+    if (recorded.some(({ data }) => keyOf(data) === key)) return true;
+    const unknown = unread.find(({ directory }) => !inUse.isRequestedAt(directory));
+    if (unknown !== undefined) this.#logUnread(unknown);
     return unknown !== undefined;
   }
 
-  #tellUnread({ directory, problem }: UnreadPlace): void {
-    if (this.#told.has(directory)) return;
-    this.#told.add(directory);
+  #logUnread({ directory, problem }: UnreadDirectory): void {
+    if (this.#loggedUnread.has(directory)) return;
+    this.#loggedUnread.add(directory);
     this.#options.logger.error(
       { directory, error: problem },
-      'a volume of a pod cannot be told: no volume is unstaged until this is mended',
+      'cannot read which volume of a pod this is: no volume is unstaged until this is fixed',
     );
   }
 
-  /** A pod's volume of which nothing is known stays where it is mounted, and so do all of them where they cannot be listed. */
-  async #removeUnread({ directory, problem }: UnreadPlace): Promise<void> {
-    const { places } = this.#options;
-    if (!(await places.isMounted(mountIn(directory)))) return await places.remove(mountIn(directory));
+  /**
+   * Removes a pod's volume without a readable record if nothing is mounted there; otherwise it stays. If the pod's volumes cannot
+   * be listed, all of them stay.
+   */
+  async #removeUnread({ directory, problem }: UnreadDirectory): Promise<void> {
+    const { paths } = this.#options;
+    if (!(await paths.isMounted(mountIn(directory)))) return await paths.remove(mountIn(directory));
     const why = `UnmountVolume.TearDown failed for volume "${basename(directory)}"`;
     throw new PodwrightError('failed_precondition', `${why} : ${problem}`);
   }
 
   #logUnstage(error: unknown): void {
-    this.#options.logger.warn({ error: errorMessage(error) }, 'a volume that no pod uses stays staged');
+    this.#options.logger.warn({ error: errorMessage(error) }, 'cannot unstage a volume that no pod uses');
   }
 }
 

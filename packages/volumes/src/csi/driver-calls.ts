@@ -1,4 +1,4 @@
-/** The calls of a driver for one volume, in upstream's order and fields. Errors come in the words of Go's gRPC. */
+/** Calls to a driver for one volume, in upstream's order and with its fields. Errors have the text of Go's gRPC. */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
 import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
@@ -10,21 +10,21 @@ import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 
-/** One volume of a pod, with what was looked up for it. */
+/** One volume of a pod, with everything that was looked up for it. */
 export type MountRequest = {
   pod: Pod;
   volume: CsiVolume;
   driver: CsiDriver | undefined;
-  /** What the attaching gave; empty where nothing is attached. */
+  /** The publish context of the attachment; empty for volumes that are not attached. */
   publishContext: Record<string, string>;
   capabilities: NodeCapabilities;
-  /** The global mount; undefined for drivers and volumes without staging. */
+  /** The global mount point; undefined for drivers and volumes without staging. */
   stagingPath: string | undefined;
 };
 
 export type CallParts = { drivers: CsiDrivers; objects: CsiObjects };
 
-export function askCapabilities(
+export function getCapabilities(
   { drivers }: Pick<CallParts, 'drivers'>,
   driver: string,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ export async function publish(
   signal: AbortSignal,
 ): Promise<void> {
   const { pod, volume, driver, publishContext, capabilities, stagingPath } = request;
-  const told = await contextAndSecrets({ pod, volume, driver, objects, signal });
+  const contextAndSecretFields = await contextAndSecrets({ pod, volume, driver, objects, signal });
   await drivers.call(volume.driver, (node) =>
     node.nodePublishVolume(
       {
@@ -73,14 +73,14 @@ export async function publish(
         targetPath,
         volumeCapability: volumeCapability(volume, capabilities, groupOf(request)),
         readonly: volume.readOnly,
-        ...told,
+        ...contextAndSecretFields,
       },
       bounded(signal),
     ),
   );
 }
 
-/** A volume that is published, and how large it is to be. */
+/** A published volume, and its new size. */
 export type ExpandRequest = { pod: Pod; volume: CsiVolume; volumePath: string; stagingPath: string; size: string };
 
 /** Rejects with `ExpansionFailure`. */
@@ -94,7 +94,7 @@ export async function expand(
     throw new ExpansionFailure('failed', `${words}${errorMessage(error)}`);
   };
   if (!drivers.has(driver)) throw new ExpansionFailure('later', unknownDriver(driver));
-  const capabilities = await askCapabilities({ drivers }, driver, signal).catch(
+  const capabilities = await getCapabilities({ drivers }, driver, signal).catch(
     fail('Expander.NodeExpand failed to check if node supports expansion : '),
   );
   if (!capabilities.expand)
@@ -124,7 +124,7 @@ export async function unpublish(
   await drivers.call(driver, (node) => node.nodeUnpublishVolume({ volumeId: handle, targetPath }, bounded()));
 }
 
-/** Nothing if the driver does not stage. */
+/** Does nothing if the driver does not stage. */
 export async function unstage(
   drivers: CsiDrivers,
   which: { driver: string; handle: string; stagingPath: string },
@@ -146,14 +146,14 @@ export type VolumeUsageStats = {
   inodesUsed?: number;
 };
 
-/** Rejects with `unimplemented` for drivers that do not tell. */
-export async function askUse(
+/** Rejects with `unimplemented` for drivers without volume statistics. */
+export async function usageOf(
   drivers: CsiDrivers,
   { driver, handle, path }: { driver: string; handle: string; path: string },
 ): Promise<VolumeUsageStats> {
   return await drivers.call(driver, async (node) => {
     if (!nodeCapabilities(await node.nodeGetCapabilities({}, bounded())).volumeStats)
-      throw new PodwrightError('unimplemented', `${driver} does not tell how full volumes are`);
+      throw new PodwrightError('unimplemented', `${driver} does not report usage of volumes`);
     const { usage } = await node.nodeGetVolumeStats({ volumeId: handle, volumePath: path }, bounded());
     return Object.assign({}, ...usage.map(usageStats));
   });
@@ -165,17 +165,17 @@ function usageStats({ unit, available, total, used }: VolumeUsage): VolumeUsageS
   return unit === VolumeUsage_Unit.INODES ? { inodesFree: free, inodes: all, inodesUsed: taken } : {};
 }
 
-/** Classes of errors after which the driver may still be at work, or has done it all (upstream's isFinalError). */
+/** Errors after which the driver may still be working, or may have finished (upstream's isFinalError). */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   ...(['cancelled', 'deadline_exceeded', 'unavailable', 'resource_exhausted', 'aborted'] as const),
 ]);
 
-/** Whether the driver has surely not done what it was asked for, and does not do it later. */
+/** Whether the driver has certainly not done the work, and will not do it later. */
 export function isFinal(error: unknown): boolean {
   return !UNCERTAIN.has(errorCode(error));
 }
 
-/** The pod's group, for a driver that gives volumes to groups itself. */
+/** The pod's fsGroup, for a driver that sets the group of volumes itself. */
 function groupOf({ pod, capabilities }: MountRequest): number | undefined {
   return capabilities.mountGroup ? pod.spec.securityContext?.fsGroup : undefined;
 }

@@ -1,4 +1,4 @@
-/** Tells the API server which CSI drivers the node has: by an annotation and labels of the Node, and the node's CSINode. */
+/** Publishes the node's CSI drivers to the API server: in an annotation and labels of the Node, and in its CSINode. */
 import { PodwrightError } from '@podwright/base';
 import type { CsiNode, CsiNodeDriver, KubeObject } from '@podwright/kube-api';
 import { apiMessage, CSI_NODES, type KubeClient, NODES } from '@podwright/kube-client';
@@ -8,9 +8,9 @@ const NODE_IDS = 'csi.volume.kubernetes.io/nodeid';
 
 type Client = Pick<KubeClient, 'get' | 'update' | 'patch'>;
 
-/** Rejects in upstream's words; a registration that failed is tried again. */
+/** Rejects with upstream's messages; a failed registration is tried again by the caller. */
 export function clusterDriverNodes(client: Client, nodeName: string): DriverNodes {
-  // drivers change the same objects: one after the other
+  // drivers change the same objects, so one after another
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
     const turn = last.then(work);
@@ -41,7 +41,7 @@ export function clusterDriverNodes(client: Client, nodeName: string): DriverNode
   };
 }
 
-/** What of a Node's metadata changes; `null` takes away. */
+/** A change of a Node's metadata; `null` removes a key. */
 type MetadataChange = { annotations?: Record<string, string | null>; labels?: Record<string, string> };
 
 async function patchNode(
@@ -54,7 +54,7 @@ async function patchNode(
   await client.patch(NODES, { name }, { type: 'strategic', body: { metadata }, subresource: 'status' });
 }
 
-/** Pure. Throws where a label has another value already: two drivers disagree on where the node is. */
+/** Pure. Throws if a label already has another value: two drivers disagree on the node's topology. */
 export function nodeWith(
   node: KubeObject,
   driver: string,
@@ -90,7 +90,7 @@ function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
     const ids: unknown = JSON.parse(text);
     if (typeof ids === 'object' && ids !== null) return ids as Record<string, string>;
   } catch {
-    // told below
+    // reported below
   }
   throw failed(`failed to parse node's "${NODE_IDS}" annotation value`, `"${text.slice(0, 200)}" is no map of names`);
 }
@@ -108,7 +108,7 @@ async function updateCsiNode(
   await client.update(CSI_NODES, changed);
 }
 
-/** Pure. The driver comes last, unless it is there as it is. */
+/** Pure. The driver is last in the list, unless it is already there unchanged. */
 export function driversWith(drivers: CsiNodeDriver[], name: string, info: DriverNodeInfo): CsiNodeDriver[] {
   const { nodeId: nodeID, maxVolumes: count, topology } = info;
   const driver = {

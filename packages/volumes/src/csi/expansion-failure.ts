@@ -1,12 +1,12 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 
 /**
- * What came of asking a driver to expand a volume, where it has not: `unsupported` by the driver, `in-use` where it does not do it
- * while the volume is used, `infeasible` with this size, `later` if it cannot be asked now, and `failed` otherwise.
+ * Why a driver has not expanded a volume: `unsupported` by the driver; `in-use` if it cannot expand a volume in use; `infeasible`
+ * with this size; `later` if it cannot be called now; otherwise `failed`.
  */
 export type ExpansionFailureKind = 'unsupported' | 'in-use' | 'infeasible' | 'later' | 'failed';
 
-/** Its message is upstream's. */
+/** The message is upstream's. */
 export class ExpansionFailure extends PodwrightError {
   readonly kind: ExpansionFailureKind;
 
@@ -16,10 +16,10 @@ export class ExpansionFailure extends PodwrightError {
   }
 }
 
-/** Status codes that say that the volume cannot have this size (upstream's isInfeasibleError). */
+/** Status codes that mean that the volume cannot have this size (upstream's isInfeasibleError). */
 const INFEASIBLE: ReadonlySet<ErrorCode> = new Set(['invalid_argument', 'out_of_range', 'not_found'] as const);
 
-/** Of an answer of NodeExpandVolume. */
+/** For an error of NodeExpandVolume. */
 export function expansionFailure(error: unknown): ExpansionFailure {
   const code = errorCode(error);
   const what = 'Expander.NodeExpand failed to expand the volume';

@@ -2,8 +2,8 @@ import { PodwrightError } from '@podwright/base';
 import type { CsiDriver } from '@podwright/kube-api';
 import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';
 
-/** Whether the volume is given to the pod's fsGroup by us: the driver's object says of which kinds of volumes that makes sense. */
-export function givesToGroup(driver: CsiDriver | undefined, volume: CsiVolume): boolean {
+/** Whether the kubelet (not the driver) changes the volume's group to the pod's fsGroup, by the driver's fsGroupPolicy. */
+export function needsGroupChange(driver: CsiDriver | undefined, volume: CsiVolume): boolean {
   const policy = policyOf(driver);
   if (policy === 'None' || volume.readOnly) return false;
   if (policy === 'File') return true;
@@ -21,7 +21,7 @@ function policyOf(driver: CsiDriver | undefined) {
   throw new PodwrightError('failed_precondition', `${what}: ${CSI_PLUGIN}: ${why}`);
 }
 
-/** Throws where the driver makes no volumes of this kind. */
+/** Throws if the driver does not support the volume's lifecycle mode. */
 export function checkLifecycle(driver: CsiDriver | undefined, volume: CsiVolume): void {
   const problem = lifecycleProblem(driver, volume);
   if (problem === undefined) return;

@@ -7,17 +7,18 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 type Attempt = { stop: AbortController; ended: Promise<void> };
 
 /**
- * Expansion of volumes, one after the other of each. Before a pod gets its volume it waits for that; under a pod that has it nobody
- * does: a driver or an API server that hangs holds up no container. What an attempt failed with is told by the next look.
+ * Expands volumes, one attempt at a time for each volume. A pod without its volume waits for the expansion; for a pod that has it
+ * the expansion runs in the background, so that a hanging driver or API server delays no container. The next `look` returns the
+ * error of a failed attempt.
  */
 export class GrowthUnderPods {
   readonly #expansion: VolumeExpansion;
   readonly #metrics: StorageMetrics | undefined;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
-  /** Those under way, by volumes. */
+  /** Running attempts, by volume. */
   readonly #attempts = new Map<string, Attempt>();
-  /** What the last attempts failed with. */
+  /** Errors of the last attempts, by volume. */
   readonly #failures = new Map<string, unknown>();
 
   constructor({ expansion, metrics }: { expansion: VolumeExpansion; metrics?: StorageMetrics }) {
@@ -25,13 +26,13 @@ export class GrowthUnderPods {
     this.#metrics = metrics;
   }
 
-  /** Before a pod gets the volume. */
+  /** Expands the volume before the pod gets it. */
   beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const key = uniqueVolumeName(placed.volume);
     return this.#locks.run(key, () => this.#expansion.beforeUse(placed, signal), signal);
   }
 
-  /** Begins what is due of a volume that a pod has. Returns what the last attempt failed with, if it is still due. */
+  /** Starts a due expansion of a volume that a pod has. Returns the error of the last attempt while the expansion is due. */
   look(placed: PlacedVolume): unknown {
     const key = uniqueVolumeName(placed.volume);
     if (!this.#expansion.isDue(placed)) {
@@ -42,21 +43,24 @@ export class GrowthUnderPods {
     return this.#failures.get(key);
   }
 
-  /** Before the volume is taken from a pod: what is under way may be by its path. Other pods' looks begin it anew. */
+  /**
+   * Stops a running attempt before the volume is unpublished, as it may use that path. The next `look` of another pod starts it
+   * again.
+   */
   async end(key: string): Promise<void> {
     const attempt = this.#attempts.get(key);
     attempt?.stop.abort();
     await attempt?.ended;
   }
 
-  /** The node has it no more. */
+  /** Call it when the node no longer has the volume. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);
     this.#failures.delete(key);
   }
 
-  /** Lets everything of a driver be tried at once. */
+  /** Lets all volumes of a driver be tried at once. */
   release(driver: string): void {
     this.#tries.release(driver);
   }
@@ -67,7 +71,7 @@ export class GrowthUnderPods {
     const { signal } = stop;
     const operation = { plugin: metricName(placed.volume), name: 'volume_fs_resize' };
     const grow = async () => {
-      // a pod that got it meanwhile may have been first
+      // another pod that got the volume meanwhile may have expanded it
       if (!this.#expansion.isDue(placed)) return;
       await timed(this.#metrics, operation, () => this.#expansion.inUse(placed, signal));
     };

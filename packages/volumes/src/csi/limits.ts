@@ -1,2 +1,2 @@
-/** Upstream's bound of a call to a CSI driver. */
+/** Timeout of a call to a CSI driver, as upstream's. */
 export const CSI_TIMEOUT_MS = 120_000;

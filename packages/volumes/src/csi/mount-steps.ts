@@ -1,4 +1,4 @@
-/** What mounting a volume and mapping a device have in common. */
+/** Steps that mounting a volume and mapping a device have in common. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -6,38 +6,44 @@ import { publishContext } from './attachment.ts';
 import type { CsiDrivers } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
-import type { UnreadPlace } from './volume-data.ts';
+import type { UnreadDirectory } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 
-/** A volume that a pod is to have at a place. */
-export type Want = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; place: string; attachable: boolean };
+/** A volume that a pod needs at `place`. */
+export type PodVolume = {
+  pod: Pod;
+  volume: CsiVolume;
+  driver: CsiDriver | undefined;
+  place: string;
+  attachable: boolean;
+};
 
 export type StepParts = {
   drivers: CsiDrivers;
   objects: CsiObjects;
   inUse: VolumesInUse;
   nodeName: string;
-  /** Resolves when the drivers that were there already have had time to register. */
+  /** Resolves when drivers that ran before the kubelet started have had time to register. */
   driversKnown: Promise<void>;
 };
 
-/** What an earlier kubelet left of which it cannot be read which volumes they are. */
+/** Some leftover volumes of an earlier kubelet are unreadable: keeps everything in use that the node object lists. */
 export function keepUnread(
-  unread: UnreadPlace[],
+  unread: UnreadDirectory[],
   { inUse, logger }: Pick<StepParts, 'inUse'> & { logger: Logger },
 ): void {
   for (const { directory, problem } of unread)
     logger.error(
       { directory, error: problem },
-      'a volume that an earlier kubelet left cannot be told: what the node object has in use stays in use until this is mended and the kubelet restarted',
+      'cannot read a leftover volume of an earlier kubelet: volumes that the node object lists in use stay in use until this is fixed and the kubelet restarted',
     );
-  if (unread.length > 0) inUse.keepTold();
+  if (unread.length > 0) inUse.keepReported();
 }
 
-/** Waits for the driver, and until the volume is attached if it is to be. Nobody else may have to wait for that. */
-export async function untilAttached(parts: StepParts, want: Want, signal: AbortSignal): Promise<void> {
+/** Waits until the driver is registered and, if attachable, the volume is attached. Call it without holding a lock. */
+export async function untilAttached(parts: StepParts, podVolume: PodVolume, signal: AbortSignal): Promise<void> {
   const { drivers, inUse, driversKnown } = parts;
-  const { volume, attachable } = want;
+  const { volume, attachable } = podVolume;
   if (!drivers.has(volume.driver)) await driversKnown;
   if (!attachable) return;
   await inUse.untilAttached(uniqueVolumeName(volume), signal).catch((error: unknown) => {
@@ -45,22 +51,26 @@ export async function untilAttached(parts: StepParts, want: Want, signal: AbortS
   });
 }
 
-/** What the attaching gave, for the driver; nothing of what is not attached. */
-export async function contextOf(parts: StepParts, want: Want, signal: AbortSignal): Promise<Record<string, string>> {
+/** The publish context of the attachment; empty for volumes that are not attached. */
+export async function contextOf(
+  parts: StepParts,
+  podVolume: PodVolume,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
   const { objects, nodeName } = parts;
-  const { volume, attachable } = want;
+  const { volume, attachable } = podVolume;
   if (!attachable) return {};
   const step = `${operationOf(volume)}.WaitForAttach`;
   return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
 }
 
-/** Nobody hears of it before: to attach a volume takes its time. */
+/** Reported only after a timeout, as attaching takes time. */
 function unattached({ name, nameInPod = name }: CsiVolume): VolumeFailure {
   const names = `unmounted volumes=[${nameInPod}], unattached volumes=[${nameInPod}], failed to process volumes=[]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: context deadline exceeded`);
 }
 
-/** `what` is what failed, of a driver that is not there. */
+/** Throws `unavailable` if the driver is not registered; `what` is the failed step. */
 export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, 'driver'>, what: string): void {
   try {
     drivers.require(driver);
@@ -69,7 +79,7 @@ export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, '
   }
 }
 
-/** Names the step of upstream's that a failure is of. */
+/** Adds the name of upstream's step to an error. */
 export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -83,7 +93,7 @@ export function stepFailure(what: string, { name, isBlock }: CsiVolume, error: u
   return new VolumeFailure(`${what} for volume "${name}" : ${errorMessage(error)}`, reason);
 }
 
-/** Rejects with the first failure, once all have ended. */
+/** Waits for all; then rejects with the first failure. */
 export async function allOf(work: Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -1,8 +1,8 @@
-/** What a driver is told of the pod that a volume is for, and of its rights. */
+/** Fields of NodePublishVolume about the pod, and its secrets and tokens. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
-import { CSI_PLUGIN, type CsiVolume, type SecretPlace } from './csi-volume.ts';
+import { CSI_PLUGIN, type CsiVolume, type SecretReference } from './csi-volume.ts';
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
 
@@ -29,9 +29,12 @@ const publishSecretFailed = ({ isBlock }: CsiVolume) =>
     ? `${CSI_PLUGIN}: blockMapper.publishVolumeForBlock failed to get NodePublishSecretRef PLACE`
     : 'fetching NodePublishSecretRef PLACE failed';
 
-/** The strings of a Secret; none without a place. `failed` says what failed, and has `PLACE` for that of the Secret. */
+/**
+ * The strings of a Secret; empty without a reference. In `failed`, the prefix of the error, `PLACE` becomes the Secret's
+ * namespace and name.
+ */
 export async function secretData(
-  place: SecretPlace | undefined,
+  place: SecretReference | undefined,
   { pod, objects, signal, failed }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { failed: string },
 ): Promise<Record<string, string>> {
   if (place === undefined) return {};

@@ -8,7 +8,10 @@ function untried(error: unknown): unknown {
   return error instanceof VolumeFailure ? error.untried() : error;
 }
 
-/** Work by key that is not tried again too soon after it failed: until then it fails as it did, and no driver hears of it. */
+/**
+ * Runs work by key, with a back-off after failures: until it is over, `run` rejects with the last error, without calling the
+ * driver.
+ */
 export class RetryGate {
   readonly #backoff: Backoff;
   readonly #failures = new Map<string, Failure>();
@@ -46,7 +49,7 @@ export class RetryGate {
     for (const key of this.#failures.keys()) if (isForgotten(key)) this.forget(key);
   }
 
-  /** Lets everything of a driver be tried at once. */
+  /** Lets all work for a driver be tried at once. */
   release(driver: string): void {
     for (const [key, failure] of this.#failures) if (failure.driver === driver) this.forget(key);
   }

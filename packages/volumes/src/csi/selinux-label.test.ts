@@ -30,13 +30,13 @@ function label({ pod = POD, modes = ['ReadWriteOncePod'], seLinuxMount = true, .
   return mountLabel(volume, { pod, driver, host: 'host' in rest ? rest.host : HOST });
 }
 
-test('a volume of one pod is mounted with the label of the containers that have it', () => {
+test('a ReadWriteOncePod volume is mounted with the label of its containers', () => {
   assert.equal(label({}), LABEL);
   assert.equal(label({ host: undefined }), undefined, 'a host without SELinux');
-  assert.equal(label({ seLinuxMount: false }), undefined, 'a driver that cannot');
+  assert.equal(label({ seLinuxMount: false }), undefined, 'a driver without support');
   assert.equal(label({ modes: ['ReadWriteOnce'] }), undefined);
   assert.equal(label({ modes: ['ReadWriteOncePod', 'ReadWriteOnce'] }), undefined);
-  assert.equal(label({ labels: [{ type: 'spc_t' }] }), undefined, 'it is not known which');
+  assert.equal(label({ labels: [{ type: 'spc_t' }] }), undefined, 'the label is undetermined');
   const recursive = { spec: { ...POD.spec, securityContext: { seLinuxChangePolicy: 'Recursive' } } } as unknown as Pod;
   assert.equal(label({ pod: recursive, labels: [{ level: 's0' }] }), undefined);
   assert.throws(
@@ -52,7 +52,7 @@ test('the driver gets the label as a mount option, in quotes', () => {
   assert.deepEqual(value, { fsType: 'ext4', mountFlags: ['noatime', `context="${LABEL}"`], volumeMountGroup: '' });
 });
 
-test('the host’s policy says how files of containers are labelled', (context) => {
+test('the label of containers’ files comes from the host’s policy', (context) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-selinux-'));
   context.after(() => rmSync(root, { recursive: true }));
   assert.equal(seLinuxHost(root), undefined);
@@ -61,7 +61,7 @@ test('the host’s policy says how files of containers are labelled', (context) 
     writeFileSync(join(root, path), text);
   };
   put('sys/fs/selinux/enforce', '1');
-  assert.equal(seLinuxHost(root)!.fileLabel({ level: 's0' }), undefined, 'a host without a policy of containers');
+  assert.equal(seLinuxHost(root)!.fileLabel({ level: 's0' }), undefined, 'a host without a policy for containers');
   put('etc/selinux/config', '# no\nSELINUX=enforcing\nSELINUXTYPE=mls-own\n');
   put(
     'etc/selinux/mls-own/contexts/lxc_contexts',

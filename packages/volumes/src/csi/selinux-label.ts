@@ -1,4 +1,4 @@
-/** Labels of SELinux that volumes are mounted with, so that nobody need give them to each file (KEP-1710). */
+/** SELinux labels that volumes are mounted with, so that files need not be relabelled one by one (KEP-1710). */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -8,11 +8,11 @@ import type { CsiVolume } from './csi-volume.ts';
 
 /** A host with SELinux. */
 export interface SeLinuxHost {
-  /** The label of files for processes with these options; undefined where they leave open which. */
+  /** The file label for processes with these options; undefined if the options do not determine one. */
   fileLabel(options: SeLinuxOptions): string | undefined;
 }
 
-/** What the containers that mount a volume of the pod ask for; those that ask for nothing are left out. */
+/** The SELinux options of the containers that mount the volume; containers without options are omitted. */
 export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
   return everyContainer(spec)
     .filter(({ volumeMounts = [] }) => volumeMounts.some(({ name }) => name === volumeName))
@@ -20,8 +20,8 @@ export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
 }
 
 /**
- * The label of all files of a volume that one pod alone may have, if its driver can mount it so. Throws upstream's words where the
- * pod's containers ask for several.
+ * The SELinux label to mount the volume with, if only one pod may have it and its driver supports the mount option. Throws
+ * upstream's message if the pod's containers have several labels.
  */
 export function mountLabel(
   { accessModes, labels = [] }: CsiVolume,
@@ -34,7 +34,10 @@ export function mountLabel(
   return pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive' ? undefined : wanted[0];
 }
 
-/** By its policy's labels of containers' files; undefined for a host without SELinux. `root` is that of the host. */
+/**
+ * Reads the labels of containers' files from the host's policy; undefined for a host without SELinux. `root` is the host's root
+ * directory.
+ */
 export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
   if (!existsSync(join(root, 'sys/fs/selinux/enforce'))) return undefined;
   const read = (path: string) => {
@@ -42,7 +45,7 @@ export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
   const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
-  // the runtime reads the same, in this order
+  // the runtime reads the same files in this order
   const contexts =
     read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
   const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];

@@ -5,15 +5,15 @@ import {
 } from '@podwright/cri/csi';
 import type { CsiVolume } from './csi-volume.ts';
 
-/** Which of the optional calls and fields a driver's node service has. */
+/** Optional calls and fields that a driver's node service supports. */
 export type NodeCapabilities = {
   stage: boolean;
   volumeStats: boolean;
-  /** It gives volumes to a group itself. */
+  /** VOLUME_MOUNT_GROUP: the driver sets the group of volumes itself. */
   mountGroup: boolean;
-  /** It is called when a volume has grown. */
+  /** EXPAND_VOLUME: the driver must be called when a volume has grown. */
   expand: boolean;
-  /** It tells several writers on one node from one. */
+  /** SINGLE_NODE_MULTI_WRITER: the driver distinguishes one writer from several writers on a node. */
   multiWriter: boolean;
 };
 
@@ -41,7 +41,7 @@ export function volumeCapability(volume: CsiVolume, { multiWriter }: NodeCapabil
 const BLOCK = { case: 'block' as const, value: {} };
 
 function mountType({ fsType, mountOptions, label }: CsiVolume, group: number | undefined) {
-  // in quotes, as a label may have commas
+  // quoted, as a label may contain commas
   const mountFlags = label === undefined ? mountOptions : [...mountOptions, `context="${label}"`];
   const volumeMountGroup = group === undefined ? '' : String(group);
   return { case: 'mount' as const, value: { fsType, mountFlags, volumeMountGroup } };

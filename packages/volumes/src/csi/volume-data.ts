@@ -4,7 +4,7 @@ import { errorMessage, isErrno, namesIn, removeUnfinished, wrapError, writeFileD
 
 const FILE = 'vol_data.json';
 
-/** What is written beside a mounted volume, as upstream writes it: all that is needed to take it away again. */
+/** `vol_data.json`, next to a mounted volume, with upstream's fields: everything that is needed to unmount it. */
 export type VolumeData = {
   driverName: string;
   volumeHandle: string;
@@ -15,26 +15,26 @@ export type VolumeData = {
   seLinuxMountContext?: string;
 };
 
-/** A directory of which it cannot be told what volumes are there, and why not. */
-export type UnreadPlace = { directory: string; problem: string };
+/** A directory whose volumes cannot be read, and the reason. */
+export type UnreadDirectory = { directory: string; problem: string };
 
-/** A directory with what is known of the volume in it. */
-export type KeptVolume = { directory: string; data: VolumeData };
+/** A directory with the record of its volume. */
+export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** What was found of volumes: one that cannot be read hides no other. */
-export type FoundVolumes = { kept: KeptVolume[]; unread: UnreadPlace[] };
+/** Volumes that were found; an unreadable one does not hide the others. */
+export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
-/** Undefined if there is none, or none that says which volume of which driver. */
+/** Undefined if there is no record, or none with a driver and a volume handle. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const text = await readText(directory);
   return text === undefined ? undefined : decode(text);
 }
 
-/** Undefined if there is none; never rejects. */
+/** As `readVolumeData`, but never rejects; undefined only if there is no file. */
 export async function tryVolumeData(directory: string): Promise<VolumeData | { problem: string } | undefined> {
   try {
     const text = await readText(directory);
@@ -45,21 +45,21 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   }
 }
 
-/** What one directory has, if it has any. */
-export async function foundAt(directory: string): Promise<FoundVolumes> {
+/** The volume of one directory, if there is one. */
+export async function volumeIn(directory: string): Promise<FoundVolumes> {
   const data = await tryVolumeData(directory);
-  if (data === undefined) return { kept: [], unread: [] };
+  if (data === undefined) return { recorded: [], unread: [] };
   return 'problem' in data
-    ? { kept: [], unread: [{ directory, problem: data.problem }] }
-    : { kept: [{ directory, data }], unread: [] };
+    ? { recorded: [], unread: [{ directory, problem: data.problem }] }
+    : { recorded: [{ directory, data }], unread: [] };
 }
 
-export function together(found: FoundVolumes[]): FoundVolumes {
-  return { kept: found.flatMap(({ kept }) => kept), unread: found.flatMap(({ unread }) => unread) };
+export function mergeFound(found: FoundVolumes[]): FoundVolumes {
+  return { recorded: found.flatMap(({ recorded }) => recorded), unread: found.flatMap(({ unread }) => unread) };
 }
 
-/** Whether anything is written there, even if it makes no sense, or somebody else has a file in its place. */
-export async function isNoted(directory: string): Promise<boolean> {
+/** Whether a record exists, even an unparsable one, or an unrelated file is at the directory's path. */
+export async function isRecorded(directory: string): Promise<boolean> {
   try {
     return (await namesIn(directory)).includes(FILE);
   } catch (error) {
@@ -68,12 +68,12 @@ export async function isNoted(directory: string): Promise<boolean> {
   }
 }
 
-/** What a kubelet has left that was killed while it noted a volume. */
+/** Removes leftovers of a kubelet that was killed while it wrote a record. */
 export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }
 
-/** With what a kubelet that was killed has left of it, or its directory would never be empty. */
+/** Also removes unfinished writes of a killed kubelet, or the directory would never be empty. */
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });

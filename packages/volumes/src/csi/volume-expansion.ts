@@ -28,43 +28,43 @@ export type VolumeExpansionOptions = CallParts & {
   now: () => string;
 };
 
-/** A volume that is in its place for a pod. */
+/** A volume that is mounted or mapped for a pod. */
 export type PlacedVolume = {
   pod: Pod;
   volume: CsiVolume;
-  /** Where the pod has it. */
+  /** The volume's path in the pod's directory. */
   volumePath: string;
-  /** '' for none. */
+  /** '' if the volume is not staged. */
   stagingPath: string;
 };
 
 type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
 
 /**
- * Has drivers expand volumes on the node after their PersistentVolumes have grown, and tells the claims (upstream's NodeExpander). The
- * caller sees to it that only one of a volume is under way.
+ * Makes drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's
+ * NodeExpander). The caller runs at most one expansion of a volume at a time.
  */
 export class VolumeExpansion {
   readonly #options: VolumeExpansionOptions;
-  /** How large the volumes are for their pods, as far as is known. */
+  /** Known sizes of volumes for their pods. */
   readonly #sizes = new Map<string, string>();
-  /** Those that their drivers do not expand while they are used. */
+  /** Volumes that their drivers do not expand while in use. */
   readonly #notWhileUsed = new Set<string>();
-  /** Those whose last expansion the driver has refused. */
+  /** Volumes whose last expansion failed in the driver. */
   readonly #refused = new Set<string>();
 
   constructor(options: VolumeExpansionOptions) {
     this.#options = options;
   }
 
-  /** The node has it no more. */
+  /** Call it when the node no longer has the volume. */
   forget(key: string): void {
     this.#sizes.delete(key);
     this.#notWhileUsed.delete(key);
     this.#refused.delete(key);
   }
 
-  /** Before a pod gets the volume. Rejects with why it cannot have it yet. */
+  /** Expands the volume before a pod gets it. Rejects if the pod cannot have it yet. */
   async beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const { size: wanted, claim: bound } = placed.volume.bound ?? {};
     if (bound === undefined || wanted === undefined) return;
@@ -74,7 +74,7 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the volume has grown under the pod, and its claim, as it is known, does not wait for the controller. */
+  /** Whether the volume has grown under the pod, and its claim does not wait for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
     const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
@@ -83,7 +83,7 @@ export class VolumeExpansion {
     return isLess(size, wanted) && !isWaiting(claim!);
   }
 
-  /** While pods use it. Rejects with `VolumeFailure` where it is not expanded. */
+  /** Expands a volume in use. Rejects with `VolumeFailure`. */
   async inUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const { volume } = placed;
     const { claim: bound, size } = volume.bound!;
@@ -104,14 +104,14 @@ export class VolumeExpansion {
     });
   }
 
-  /** The size that the volume has now; undefined if it waits for the controller or for its pods to end. */
+  /** Returns the volume's new size; undefined if it waits for the controller, or for its pods to end. */
   async #expand(
     placed: PlacedVolume,
     { claim, size }: { claim: BoundClaim; size: string },
     signal: AbortSignal,
   ): Promise<string | undefined> {
     if (placed.volume.readOnly) {
-      this.#tell(placed, claim, {
+      this.#recordEvents(placed, claim, {
         type: 'Warning',
         reason: 'FileSystemResizeFailed',
         what: `MountVolume.NodeExpandVolume failed for volume "${placed.volume.name}" requested read-only file system`,
@@ -122,7 +122,7 @@ export class VolumeExpansion {
     return await this.#expandRecoverably({ ...placed, claim, size: allocatedOf(claim) }, signal);
   }
 
-  /** For a controller that tells nothing of its own steps (upstream's legacyCallNodeExpandOnPlugin). */
+  /** For a controller that does not report its own steps (upstream's legacyCallNodeExpandOnPlugin). */
   async #expandPlainly(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
     const { claim, size, volume } = attempt;
     try {
@@ -134,7 +134,7 @@ export class VolumeExpansion {
       this.#notWhileUsed.add(uniqueVolumeName(volume));
       return undefined;
     }
-    this.#tellGrown(attempt);
+    this.#recordGrowth(attempt);
     if (isLess(capacityOf(claim), size)) await this.#finish(attempt, 'update PVC status failed ', signal);
     return size;
   }
@@ -151,7 +151,7 @@ export class VolumeExpansion {
       return await this.#failed({ ...attempt, claim: begun }, { error, isAgain: step === 'again' }, signal);
     }
     this.#refused.delete(uniqueVolumeName(volume));
-    this.#tellGrown(attempt);
+    this.#recordGrowth(attempt);
     if (step !== 'again') await this.#finish({ ...attempt, claim: begun }, 'update pvc status failed', signal);
     return size;
   }
@@ -166,7 +166,7 @@ export class VolumeExpansion {
     if (kind === 'unsupported' && isAgain) return size;
     if (signal.aborted) throw error;
     if (kind !== 'later') {
-      // somebody asks for another size by now, and this one was refused before: the controller may begin anew
+      // the claim requests another size meanwhile, and this size was refused before: lets the controller start again
       const isOutdated =
         this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
       this.#refused.add(key);
@@ -175,7 +175,10 @@ export class VolumeExpansion {
       const patch = isInfeasible ? expansionInfeasible(claim, failure) : expansionFailed(claim, failure);
       await this.#patch(claim, patch, signal).catch((problem: unknown) => {
         const { logger } = this.#options;
-        logger.warn({ volume: key, error: errorMessage(problem) }, 'a claim does not say that its volume cannot grow');
+        logger.warn(
+          { volume: key, error: errorMessage(problem) },
+          'cannot record in a claim that its volume did not grow',
+        );
       });
     }
     if (kind !== 'in-use') throw error;
@@ -183,7 +186,7 @@ export class VolumeExpansion {
     return undefined;
   }
 
-  /** The claim as it is then. */
+  /** Returns the patched claim. */
   async #patch(claim: BoundClaim, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim> {
     if (Object.keys(patch).length === 0) return claim;
     const { namespace, name } = claim.metadata;
@@ -198,14 +201,14 @@ export class VolumeExpansion {
     });
   }
 
-  #tellGrown(attempt: Attempt): void {
+  #recordGrowth(attempt: Attempt): void {
     const { pod, volume, claim } = attempt;
     const node = pod.spec.nodeName ?? '';
     const what = `MountVolume.NodeExpandVolume succeeded for volume "${volume.name}" ${node}`;
-    this.#tell(attempt, claim, { type: 'Normal', reason: 'FileSystemResizeSuccessful', what });
+    this.#recordEvents(attempt, claim, { type: 'Normal', reason: 'FileSystemResizeSuccessful', what });
   }
 
-  #tell(
+  #recordEvents(
     { pod }: Pick<PlacedVolume, 'pod'>,
     claim: BoundClaim,
     { type, reason, what }: { type: 'Normal' | 'Warning'; reason: string; what: string },
@@ -214,7 +217,7 @@ export class VolumeExpansion {
   }
 }
 
-/** Pure. `again` where the claim has the size already, and other nodes' pods share the volume. */
+/** Pure. `again`: the claim already has the size, but pods of other nodes share the volume. */
 export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
   const state = status?.allocatedResourceStatuses?.storage ?? '';
   const hasSize = compareQuantities(capacityOf({ status }), size) >= 0 && state === '';
@@ -224,7 +227,7 @@ export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 
   return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
 }
 
-/** The controller has not left it to the node yet, or has to begin anew. */
+/** Whether the controller has not handed the expansion to the node yet, or has to start again. */
 function isWaiting(claim: BoundClaim): boolean {
   return !isOfOldController(claim) && nextStep(claim, allocatedOf(claim)) === 'wait';
 }

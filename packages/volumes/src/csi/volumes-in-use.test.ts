@@ -11,15 +11,15 @@ async function isPending(work: Promise<void>): Promise<boolean> {
   return await Promise.race([work.then(() => false), sleep(20, true)]);
 }
 
-test('a volume that comes into use again is told anew: a report without it may be on its way', async () => {
+test('a volume that comes into use again is reported again: a report without it may be on its way', async () => {
   const inUse = new VolumesInUse(() => undefined);
-  inUse.want(PLACES[0], 'v', { attachable: true });
+  inUse.request(PLACES[0], 'v', { attachable: true });
   inUse.reported(['v'], ['v']);
   await inUse.untilAttached('v', never);
-  inUse.leave(isFirst);
+  inUse.removePlaces(isFirst);
   inUse.free('v');
-  assert.deepEqual(inUse.names(), [], 'which a report takes with it');
-  inUse.want(PLACES[1], 'v', { attachable: true });
+  assert.deepEqual(inUse.names(), [], 'a report now lists no volume');
+  inUse.request(PLACES[1], 'v', { attachable: true });
   const attached = inUse.untilAttached('v', never);
   assert.equal(await isPending(attached), true);
   inUse.reported([], ['v']);
@@ -28,17 +28,17 @@ test('a volume that comes into use again is told anew: a report without it may b
   await attached;
 });
 
-test('a volume that a pod wants stays in use, whoever takes it from another', () => {
+test('a volume that a pod needs stays in use when it is removed from another pod', () => {
   const inUse = new VolumesInUse(() => undefined);
-  for (const place of PLACES) inUse.want(place, 'v', { attachable: true });
-  inUse.leave(isFirst);
+  for (const place of PLACES) inUse.request(place, 'v', { attachable: true });
+  inUse.removePlaces(isFirst);
   inUse.free('v');
   assert.deepEqual(inUse.names(), ['v']);
 });
 
-test('where no controller attaches, nobody waits for one to say that a volume is attached', async () => {
-  const inUse = new VolumesInUse(() => undefined, { isUntold: true });
-  inUse.want(PLACES[0], 'v', { attachable: true });
+test('without an attach/detach controller no volume waits for the node object to list it as attached', async () => {
+  const inUse = new VolumesInUse(() => undefined, { hasNoController: true });
+  inUse.request(PLACES[0], 'v', { attachable: true });
   const attached = inUse.untilAttached('v', never);
   assert.equal(await isPending(attached), true);
   inUse.reported(['v'], []);

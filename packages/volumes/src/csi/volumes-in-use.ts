@@ -1,39 +1,39 @@
 import { Backoff, raceAbort, sleep, withTimeout } from '@podwright/base';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 
-/** How long a pod waits for a volume to be attached before it says so (upstream's podAttachAndMountTimeout). */
+/** How long a pod waits for a volume to be attached before an event reports it (upstream's podAttachAndMountTimeout). */
 const ATTACH_TIMEOUT_MS = 123_000;
 
-/** Pauses between reports of the volumes in use that a mount waits for. */
+/** Delays between reports of volumesInUse while a mount waits for one. */
 const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
-/** Which attached volumes the node uses, by upstream's names of them, and what the API server knows of that. */
+/** Attached volumes that the node uses, by upstream's unique names, and the API server's view of them. */
 export class VolumesInUse {
-  /** Has the node tell the API server soon; absent without one. */
+  /** Makes the node report its status soon; absent without an API server. */
   readonly #report: (() => void) | undefined;
-  /** Nobody says in the node object what is attached: that a VolumeAttachment says so must do. */
-  readonly #isUntold: boolean;
+  /** The node object does not list attached volumes: the VolumeAttachment's status is enough. */
+  readonly #hasNoController: boolean;
   #isLoaded = false;
-  /** What an earlier kubelet told, by the first version of the node object that was seen. */
-  #toldBefore: readonly string[] | undefined;
-  /** It cannot be read which volumes an earlier kubelet has left. */
+  /** Volumes in use that an earlier kubelet reported: those of the first version of the node object that was seen. */
+  #reportedBefore: readonly string[] | undefined;
+  /** Some volumes of an earlier kubelet are unreadable. */
   #isUnsure = false;
-  /** Names of the volumes that pods want or have, by their places. */
-  readonly #wanted = new Map<string, string>();
-  /** Those that are attached to the node, as long as they may be used: also staged ones that no pod has any more. */
+  /** Names of volumes that pods need or have, by path. */
+  readonly #requested = new Map<string, string>();
+  /** Attached volumes that may be used, including staged ones without a pod. */
   readonly #inUse = new Set<string>();
-  /** Those of which the API server knows that, those that are attached by what it says, and who waits for more. */
+  /** Volumes in use and attached volumes in the newest node object, and a promise of the next version. */
   #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
 
-  /** `isUntold`: no controller attaches volumes to this node. */
-  constructor(report?: () => void, { isUntold = false }: { isUntold?: boolean } = {}) {
+  /** `hasNoController`: no attach/detach controller manages this node. */
+  constructor(report?: () => void, { hasNoController = false }: { hasNoController?: boolean } = {}) {
     this.#report = report;
-    this.#isUntold = isUntold;
+    this.#hasNoController = hasNoController;
   }
 
-  /** All that an earlier kubelet has left is kept now, and can be told. */
+  /** Call it when all volumes of an earlier kubelet are marked by `keep`, so that reports are complete. */
   loaded(): void {
     this.#isLoaded = true;
     this.#report?.();
@@ -43,84 +43,86 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
-  /** All that an earlier kubelet told stays in use until it is freed: of some that it left it cannot be read which they are. */
-  keepTold(): void {
+  /** Some leftover volumes are unreadable, so keep everything that the node object lists as in use. */
+  keepReported(): void {
     this.#isUnsure = true;
-    for (const name of this.#toldBefore ?? []) this.keep(name);
+    for (const name of this.#reportedBefore ?? []) this.keep(name);
   }
 
-  /** A pod is to have the volume at a place. */
-  want(place: string, name: string, { attachable }: { attachable: boolean }): void {
-    this.#wanted.set(place, name);
+  /** A pod needs the volume at `place`. */
+  request(place: string, name: string, { attachable }: { attachable: boolean }): void {
+    this.#requested.set(place, name);
     if (attachable) this.keep(name);
     else this.#inUse.delete(name);
   }
 
-  /** It must not be detached. What is not in use yet the API server is to be told anew: a report without it may be on its way. */
+  /**
+   * The volume must not be detached. A volume that was not in use must be reported again: a report without it may be on its way.
+   */
   keep(name: string): void {
     if (!this.#inUse.has(name)) this.#reported.delete(name);
     this.#inUse.add(name);
   }
 
-  isWanted(name: string): boolean {
-    return [...this.#wanted.values()].includes(name);
+  isRequested(name: string): boolean {
+    return [...this.#requested.values()].includes(name);
   }
 
-  /** Which volume a pod wants at a place is known, whatever can be read there. */
-  isWantedAt(place: string): boolean {
-    return this.#wanted.has(place);
+  /** Whether the volume of a pod at `place` is known without reading its record. */
+  isRequestedAt(place: string): boolean {
+    return this.#requested.has(place);
   }
 
-  /** Nobody wants these places any more; returns the names of the volumes that were to be there. */
-  leave(isLeft: (place: string) => boolean): string[] {
-    const left = [...this.#wanted].filter(([place]) => isLeft(place));
-    for (const [place] of left) this.#wanted.delete(place);
+  /** Removes all paths that match; returns the names of their volumes. */
+  removePlaces(isLeft: (place: string) => boolean): string[] {
+    const left = [...this.#requested].filter(([place]) => isLeft(place));
+    for (const [place] of left) this.#requested.delete(place);
     return left.map(([, name]) => name);
   }
 
-  /** It may be detached: the sooner the API server hears of that, the sooner another node can have it. */
+  /** The volume may be detached. Reported at once, so that another node can have it soon. */
   free(name: string): void {
-    // a pod may have come to want it while it was taken away
-    if (!this.isWanted(name) && this.#inUse.delete(name)) this.#report?.();
+    // a pod may have requested it during the teardown
+    if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
   }
 
-  /** Those that must not be detached from the node, for its status. */
+  /** Volumes that must not be detached from the node, for `status.volumesInUse`. */
   names(): string[] {
     return [...this.#inUse].sort();
   }
 
-  /** What one version of the node object says: of `names`, and of what is attached. Versions come in order. */
+  /** One version of the node object: its `volumesInUse` and its attached volumes. Call it in order of versions. */
   reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
     this.#attached = new Set(attached);
-    if (this.#toldBefore === undefined) {
-      this.#toldBefore = names;
-      if (this.#isUnsure) this.keepTold();
+    if (this.#reportedBefore === undefined) {
+      this.#reportedBefore = names;
+      if (this.#isUnsure) this.keepReported();
     }
     this.#onReported.resolve();
     this.#onReported = Promise.withResolvers();
   }
 
   /**
-   * Resolves once one version of the node object has the volume both in use and attached: whoever detaches it says first that it is
-   * not attached, and looks then whether it is in use. Rejects with `deadline_exceeded`.
+   * Resolves once one version of the node object lists the volume as in use and as attached: a controller that detaches a volume
+   * first removes it from the attached ones, and then checks that it is not in use. Rejects with `deadline_exceeded`.
    */
   async untilAttached(name: string, parent: AbortSignal): Promise<void> {
     if (this.#report === undefined) return;
     await this.#untilReported(name, parent);
     using signal = withTimeout(parent, ATTACH_TIMEOUT_MS, 'wait until it is attached');
-    const isAttached = () => this.#reported.has(name) && (this.#isUntold || this.#attached.has(name));
+    const isAttached = () => this.#reported.has(name) && (this.#hasNoController || this.#attached.has(name));
     while (!isAttached()) await raceAbort(this.#onReported.promise, signal);
   }
 
   async #untilReported(name: string, parent: AbortSignal): Promise<void> {
-    using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'tell which volumes are in use');
+    using signal = withTimeout(parent, CSI_TIMEOUT_MS, 'report volumes in use');
     const pauses = new Backoff(REPORT_BACKOFF);
     while (!this.#reported.has(name)) {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // a report that was refused, or whose volume was dropped, tells nothing new by itself
+      // a refused report, or one whose volume was dropped, does not trigger another one
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

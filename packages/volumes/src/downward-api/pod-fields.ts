@@ -1,9 +1,9 @@
 import { CONFIG_FILE_ANNOTATION, type Pod, parseSubscript } from '@podwright/kube-api';
 
-/** What `status.*` fields say: the pod's and the node's addresses, primary first. */
+/** The addresses in `status.*` fields: the pod's and the node's, primary first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };
 
-/** The text of a field of the pod for a variable or a file; `undefined` for a field that cannot be referred to. */
+/** The value of a field of the pod, for a variable or a file; `undefined` for an unsupported field. */
 export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAddresses): string | undefined {
   const subscript = parseSubscript(fieldPath);
   if (subscript !== undefined) return ownValue(shownMap(pod, subscript.map), subscript.key);
@@ -36,7 +36,7 @@ export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAd
   return undefined;
 }
 
-/** A path of the host is nobody's business in a container. */
+/** Omits the annotation with the manifest's path on the host. */
 function shownMap({ metadata }: Pod, name: 'labels' | 'annotations'): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata[name] ?? {}).filter(([key]) => key !== CONFIG_FILE_ANNOTATION));
 }
@@ -45,7 +45,7 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
   return map !== undefined && Object.hasOwn(map, key) ? map[key]! : '';
 }
 
-/** `key="value"` a line, sorted, values quoted, as the downward API has it. */
+/** One `key="value"` per line, sorted, with quoted values, as upstream's downward API writes it. */
 function formatMap(map: Record<string, string> | undefined): string {
   return Object.keys(map ?? {})
     .sort()

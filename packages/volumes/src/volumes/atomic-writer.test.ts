@@ -28,7 +28,7 @@ test('files appear behind links with their modes, directories included', async (
   assert.equal(await readlink(join(directory, 'a')), '..data/a');
 });
 
-test('a file belongs to the user whom it is for, and to the group of the volume', async (context) => {
+test('a file gets its owner and the group of the volume', async (context) => {
   const directory = await scratch(context);
   const token = (uid?: number): Payload => new Map([['token', { data: Buffer.from('t'), mode: 0o600, uid }]]);
   const look = async () => {
@@ -44,7 +44,7 @@ test('a file belongs to the user whom it is for, and to the group of the volume'
   assert.deepEqual(await look(), [0, 2000, '640']);
 });
 
-test('no path leads out of the volume, or to what keeps it together', async (context) => {
+test('no path leads out of the volume, or to the writer’s own files', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1' }));
   const wrong = [
@@ -68,7 +68,7 @@ test('no path leads out of the volume, or to what keeps it together', async (con
   assert.deepEqual(await visible(directory), ['a']);
 });
 
-test('a path that is not in its shortest form is shortened, and the last of two equal ones wins', async (context) => {
+test('a path is normalized, and the last of two equal ones wins', async (context) => {
   const directory = await scratch(context);
   const files = { './a': '1', 'x//b': '2', 'c/': '3', 'x/./b/': '4' };
   assert.equal(await writeAtomically(directory, payload(files)), true);
@@ -78,7 +78,7 @@ test('a path that is not in its shortest form is shortened, and the last of two 
   assert.equal(await writeAtomically(directory, payload(files)), false);
 });
 
-test('content that is there already is left alone', async (context) => {
+test('unchanged content is not written again', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1' }));
   const before = await readlink(join(directory, '..data'));
@@ -86,7 +86,7 @@ test('content that is there already is left alone', async (context) => {
   assert.equal(await readlink(join(directory, '..data')), before);
 });
 
-test('a change of content, mode or names makes a new version and removes the old one', async (context) => {
+test('a change of content, mode or names replaces the version', async (context) => {
   const directory = await scratch(context);
   await writeAtomically(directory, payload({ a: '1', b: '2' }));
   for (const next of [
@@ -107,7 +107,7 @@ test('a change of content, mode or names makes a new version and removes the old
   }
 });
 
-test('directories for mounts inside stay, and cover what would be shown there', async (context) => {
+test('directories of nested mounts stay, and hide files of the same name', async (context) => {
   const directory = await scratch(context);
   const mountPoints = ['in/here', 'b'];
   for (const text of ['1', '2']) {
@@ -118,7 +118,7 @@ test('directories for mounts inside stay, and cover what would be shown there', 
   }
 });
 
-test('what an interrupted writer left is cleaned up', async (context) => {
+test('leftovers of an interrupted writer are removed', async (context) => {
   const directory = await scratch(context);
   await mkdir(join(directory, '..2020_01_01_00_00_00.0000'));
   await writeFile(join(directory, '..data_tmp'), '');
@@ -128,7 +128,7 @@ test('what an interrupted writer left is cleaned up', async (context) => {
   assert.equal(await readFile(join(directory, 'a'), 'utf8'), '1');
 });
 
-test('a writer that is killed leaves the content before or after, nothing readable besides, and nothing for good', async (context) => {
+test('a killed writer leaves the old or the new content, and leftovers only until the next write', async (context) => {
   const directory = await scratch(context);
   const script = `
     import { writeAtomically } from ${JSON.stringify(new URL('./atomic-writer.ts', import.meta.url).href)};
@@ -151,7 +151,7 @@ test('a writer that is killed leaves the content before or after, nothing readab
     for (const name of await readdir(version, { recursive: true }))
       if (name !== 'd') shown.set(name, await readFile(join(version, name), 'utf8'));
     assert.equal(shown.size, 4);
-    assert.equal(new Set(shown.values()).size, 1, 'of one moment');
+    assert.equal(new Set(shown.values()).size, 1, 'of one version');
     for (const entry of await readdir(directory, { recursive: true, withFileTypes: true }))
       if (entry.isFile()) assert.equal((await stat(join(entry.parentPath, entry.name))).mode & 0o077, 0, entry.name);
     const same = new Map([...shown].map(([name, text]) => [name, { data: Buffer.from(text), mode: 0o600 }]));

@@ -15,26 +15,26 @@ import { shortestPath } from '@podwright/kube-api';
 import type { Payload } from './payload.ts';
 
 /**
- * Content of a volume that changes as a whole, laid out as the kubelet does:
+ * The content of a volume that changes atomically, in the kubelet's layout:
  *
  *   <directory>/..2026_01_02_03_04_05.a1b2c3/index.html   the files
  *   <directory>/..data -> ..2026_01_02_03_04_05.a1b2c3    replaced by one rename
  *   <directory>/index.html -> ..data/index.html           what containers see
  */
 const DATA_LINK = '..data';
-/** Bounds of the kernel (path_resolution(7)). */
+/** Limits of the kernel (path_resolution(7)). */
 const MAX_PAYLOAD_PATH = 4096;
 const MAX_FILE_NAME = 255;
 const NEW_DATA_LINK = '..data_tmp';
 
 export type WriteOptions = {
-  /** Group that must be able to read everything (the pod's fsGroup). */
+  /** The group that must be able to read all files (the pod's fsGroup). */
   group?: number;
-  /** Where other volumes are mounted inside this one: directories that stay. */
+  /** Mount points of other volumes inside this one: these directories stay. */
   mountPoints?: string[];
 };
 
-/** Brings `directory`, which exists, to show exactly `files`. Returns false if it did already. */
+/** Makes the existing `directory` show exactly `files`. Returns false if it already does. */
 export async function writeAtomically(directory: string, files: Payload, options: WriteOptions = {}): Promise<boolean> {
   const payload: Payload = new Map([...files].map(([path, file]) => [checkedPath(path), file]));
   const current = await currentVersion(directory);
@@ -46,7 +46,7 @@ export async function writeAtomically(directory: string, files: Payload, options
     await removeOthers(directory, payload, new Set([version, ...covered]));
   };
   if (current !== undefined && (await holds(join(directory, current), payload, options))) {
-    await show(current); // the writer of it may have been killed before it did
+    await show(current); // a killed writer may not have come to this
     return false;
   }
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
@@ -59,8 +59,8 @@ export async function writeAtomically(directory: string, files: Payload, options
 }
 
 /**
- * The shortest form of a path, as upstream writes it. Paths come from others, keys of objects too: none may lead out of
- * the volume, or to what the writer keeps in it.
+ * The path normalized, as upstream writes it. Paths come from users, also as keys of objects: none may lead out of the volume, or
+ * to the writer's own files in it.
  */
 function checkedPath(path: string): string {
   const shortest = shortestPath(path);
@@ -74,7 +74,7 @@ function checkedPath(path: string): string {
   return shortest;
 }
 
-/** Whether a version of some payload is shown. */
+/** Whether the directory has a complete version. */
 export async function isWritten(directory: string): Promise<boolean> {
   return (await currentVersion(directory)) !== undefined;
 }
@@ -114,7 +114,7 @@ function fileMode(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | GROUP_READABLE;
 }
 
-/** Directories that the files are in, parents first. */
+/** Directories of the files, parents first. */
 function directoriesOf(payload: Payload): string[] {
   const found = new Set<string>();
   for (const path of payload.keys()) {
@@ -123,7 +123,7 @@ function directoriesOf(payload: Payload): string[] {
   return [...found].sort();
 }
 
-/** True if the version has these files with these modes, and no others. */
+/** Whether the version has exactly these files, with these contents, owners and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -164,10 +164,10 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
   }
 }
 
-/** Takes away earlier versions, those of writers that were interrupted, and names that are no longer shown. */
+/** Removes earlier versions, those of interrupted writers, and names that the payload no longer has. */
 async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
   const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
-  // names need not be UTF-8: a container that may write here gives them
+  // names may be invalid UTF-8: a container with write access chooses them
   for (const name of await readdir(directory, 'buffer')) {
     const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
     if (!keep.has(name.toString())) await rm(path, { recursive: true, force: true });

@@ -18,11 +18,11 @@ export type BuiltinPluginsInput = {
   claims: ClaimVolumes;
   /** Absent without an API server. */
   tokens?: PodTokens;
-  /** Takes the place of the given one where there are claims of an API server. */
+  /** Wraps the plugin for the node's own claims if there are claims of an API server. */
   claimPlugin?: (ofManifests: VolumePlugin) => VolumePlugin;
 };
 
-/** The kinds of volume that Podwright has. */
+/** The built-in kinds of volumes. */
 export function builtinVolumePlugins(input: BuiltinPluginsInput): VolumePlugin[] {
   const ofManifests = new PersistentVolumeClaimPlugin(input);
   const claims = input.claimPlugin?.(ofManifests) ?? ofManifests;

@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import { formatTime, type LocalObject, type PersistentVolumeClaim, type Pod } from '@podwright/kube-api';
 import type { ClaimVolume } from './claims.ts';
 
-/** Where a claim's files are. */
+/** The annotation with the host directory of a claim. */
 const DIRECTORY_ANNOTATION = 'podwright.dev/directory';
 
-/** The claims of the node: those of manifests, and those that pods use without an object, as `podman kube play` makes them. */
+/** The claims of the node: those of manifests, and those that pods use without an object, as `podman kube play` creates them. */
 export function claimObjects(
   objects: readonly LocalObject[],
   volumes: readonly ClaimVolume[],
@@ -35,7 +35,7 @@ function withStatus(claim: PersistentVolumeClaim, directory: string | undefined)
   return { ...claim, metadata: { ...metadata, annotations }, status };
 }
 
-/** Throws `failed_precondition` if pods use the claim: one that has ended does not. */
+/** Throws `failed_precondition` if pods use the claim; ended pods do not count. */
 export function refuseUsedClaim(pods: readonly Pod[], { namespace, name }: { namespace: string; name: string }): void {
   const users = pods.filter(
     ({ metadata, spec, status }) =>

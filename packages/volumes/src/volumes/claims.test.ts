@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
 import { ClaimVolumes } from './claims.ts';
 
-test('pods that use a new claim at once get the same directory', async (t) => {
+test('pods that start to use a new claim at the same time get the same directory', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'podwright-claims-'));
   t.after(() => rmSync(root, { recursive: true }));
   const claims = new ClaimVolumes(root, silentLogger);

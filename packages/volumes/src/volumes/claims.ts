@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import { KeyedLock, type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
 import { oneName } from './pod-directories.ts';
 
-/** A directory of the node that outlives pods. */
+/** A host directory that outlives pods. */
 export type ClaimVolume = { namespace: string; name: string; path: string; createdAtMs: number };
 
 /**
  * The directories that claims are bound to: `<rootDir>/claims/<namespace>/<name>`. Each is made when a pod first uses the claim,
- * open to every user, and stays until the claim is deleted. What is on the disk is all that is known of them.
+ * is writable for every user, and stays until the claim is deleted. The only state is on disk.
  */
 export class ClaimVolumes {
   readonly #root: string;
   readonly #newTrash: () => Trash;
-  /** By claim: pods that share one may ask for it at once. */
+  /** By claim: pods that share one may need it at the same time. */
   readonly #locks = new KeyedLock();
-  /** Made when it is first needed. */
+  /** Made on the first removal. */
   #trash: Trash | undefined;
 
   constructor(rootDir: string, logger: Logger) {
@@ -24,7 +24,7 @@ export class ClaimVolumes {
     this.#newTrash = () => new Trash(join(rootDir, 'claims-trash'), logger);
   }
 
-  /** The directory of a claim, made if there is none. It is there only once it is right. */
+  /** The directory of a claim, made if it does not exist. It appears by a rename, with its final mode. */
   make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
     return this.#locks.run(path, () => this.#make(path, { namespace, name }));
@@ -42,7 +42,7 @@ export class ClaimVolumes {
     return path;
   }
 
-  /** Every claim that has a directory. */
+  /** All claims with a directory. */
   list(): ClaimVolume[] {
     return namesInSync(this.#root)
       .filter((namespace) => !namespace.startsWith('.'))
@@ -54,7 +54,7 @@ export class ClaimVolumes {
       );
   }
 
-  /** Throws the claim's directory away with what is in it; false if there is none. No pod may be using it. */
+  /** Removes the claim's directory with its content; false if there is none. No pod may be using it. */
   remove(namespace: string, name: string): boolean {
     const path = this.#pathOf(namespace, name);
     if (!isDirectory(path)) return false;
@@ -63,7 +63,7 @@ export class ClaimVolumes {
     return true;
   }
 
-  /** Ends what is deleted in the background. */
+  /** Waits until removed directories are deleted. */
   async close(): Promise<void> {
     await this.#trash?.close();
   }

@@ -5,12 +5,15 @@ import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api'
 import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';
 
-/** Where a device is for a pod: bound in the volume's own directory under the pod's UID, and linked in the pod's. */
-export type DevicePlaces = { globalMap: string; podUid: string; link: string };
+/**
+ * The paths of a device for a pod: a bind mount in the volume's directory, named by the pod's UID, and a link in the pod's
+ * directory.
+ */
+export type DevicePaths = { globalMap: string; podUid: string; link: string };
 
 /**
- * Brings block devices to pods, as upstream does (pkg/volume/util/volumepathhandler). A link of a pod is there before anything else is,
- * and goes last: it tells who comes later what is to be taken away.
+ * Maps block devices for pods, as upstream does (pkg/volume/util/volumepathhandler). The pod's link is made first and removed
+ * last: it marks devices that a restarted kubelet has to unmap.
  */
 export class DeviceMaps {
   readonly #mounter: Mounter;
@@ -23,8 +26,8 @@ export class DeviceMaps {
     this.#events = events;
   }
 
-  /** Notes that the pod may have a device. Returns whether that was known. */
-  async note({ link }: Pick<DevicePlaces, 'link'>, device: string): Promise<boolean> {
+  /** Makes the pod's link, before the device is mapped. Returns whether it existed. */
+  async addLink({ link }: Pick<DevicePaths, 'link'>, device: string): Promise<boolean> {
     await mkdir(dirname(link), { recursive: true, mode: POD_DIRECTORY });
     try {
       await symlink(device, link);
@@ -35,46 +38,46 @@ export class DeviceMaps {
     }
   }
 
-  /** Maps the device, which must be there. What is there stays. */
-  async map(device: string, { globalMap, podUid, link }: DevicePlaces, signal: AbortSignal): Promise<void> {
+  /** Maps an existing device. What is already mapped stays. */
+  async map(device: string, { globalMap, podUid, link }: DevicePaths, signal: AbortSignal): Promise<void> {
     const bound = join(globalMap, podUid);
-    await inWords(
+    await withPrefix(
       `blkUtil.MapDevice failed. devicePath: ${device}, globalMapPath:${globalMap}, podUID: ${podUid}, bindMount: true`,
       () => this.#bind(device, bound, signal),
     );
-    await inWords(
+    await withPrefix(
       `blkUtil.MapDevice failed. devicePath: ${device}, podVolumeMapPath:${dirname(link)}, volumeMapName: ${basename(link)}, bindMount: false`,
       () => relink(link, device),
     );
-    await inWords(`blkUtil.AttachFileDevice failed. globalMapPath:${globalMap}, podUID: ${podUid}`, () =>
+    await withPrefix(`blkUtil.AttachFileDevice failed. globalMapPath:${globalMap}, podUID: ${podUid}`, () =>
       this.#loops.attach(bound),
     );
   }
 
-  /** Tells people that the pod has the device. */
-  tell(pod: Pod, volume: string, { globalMap, link }: Omit<DevicePlaces, 'podUid'>): void {
+  /** Records the events of a mapped device. */
+  recordEvents(pod: Pod, volume: string, { globalMap, link }: Omit<DevicePaths, 'podUid'>): void {
     const what = `MapVolume.MapPodDevice succeeded for volume "${volume}"`;
     for (const where of [`globalMapPath "${globalMap}"`, `volumeMapPath "${dirname(link)}"`])
       this.#events.event(eventSubject(pod), 'Normal', 'SuccessfulMountVolume', `${what} ${where}`);
   }
 
-  /** Takes away all but the link. May be repeated. */
-  async unmap({ globalMap, podUid }: Omit<DevicePlaces, 'link'>): Promise<void> {
+  /** Removes everything except the pod's link. May be repeated. */
+  async unmap({ globalMap, podUid }: Omit<DevicePaths, 'link'>): Promise<void> {
     const bound = join(globalMap, podUid);
     const place = `globalUnmapPath:${globalMap}, podUID: ${podUid}`;
-    await inWords(`blkUtil.DetachFileDevice failed. ${place}`, () => this.#loops.detach(bound));
-    await inWords(`blkUtil.DetachFileDevice failed. ${place}, bindMount: true`, async () => {
+    await withPrefix(`blkUtil.DetachFileDevice failed. ${place}`, () => this.#loops.detach(bound));
+    await withPrefix(`blkUtil.DetachFileDevice failed. ${place}, bindMount: true`, async () => {
       if (await isDevice(bound)) await this.#mounter.unmount(bound);
       await rm(bound, { force: true });
     });
   }
 
-  /** Removes the link. Its directory stays: it tells that there is something to be taken away of the pod. */
-  async forget({ link }: Pick<DevicePlaces, 'link'>): Promise<void> {
+  /** Removes the link. Its directory stays: it marks a pod with leftovers. */
+  async removeLink({ link }: Pick<DevicePaths, 'link'>): Promise<void> {
     await rm(link, { force: true });
   }
 
-  /** Whether some pod has the device of this directory. */
+  /** Whether any pod has the device of this directory. */
   async isMapped(globalMap: string): Promise<boolean> {
     const found = await Promise.all((await namesIn(globalMap)).map((name) => isDevice(join(globalMap, name))));
     return found.includes(true);
@@ -96,7 +99,7 @@ async function isDevice(path: string): Promise<boolean> {
   return found?.isBlockDevice() === true;
 }
 
-/** After the host was started anew a link may lead elsewhere. It is there all the time. */
+/** Replaces the link by a rename if it points elsewhere, e.g. after a reboot. */
 async function relink(link: string, device: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === device) return;
   const next = join(dirname(link), `.${basename(link)}`);
@@ -105,7 +108,7 @@ async function relink(link: string, device: string): Promise<void> {
   await rename(next, link);
 }
 
-async function inWords<T>(words: string, work: () => Promise<T>): Promise<T> {
+async function withPrefix<T>(words: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -13,7 +13,7 @@ function options(sizeLimit: string | undefined, memoryLimits: (string | undefine
   return tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes: 4096n }).join(',');
 }
 
-test('a tmpfs is bounded by its own limit, by what the pod may use, and by what all pods may', () => {
+test('the size of a tmpfs is the least of its own limit, the pod’s limit and the node’s memory', () => {
   assert.equal(options(undefined, [undefined]), 'size=4096');
   assert.equal(options('1Mi', [undefined]), 'size=4096');
   assert.equal(options('0', ['1Ki', '1Ki']), 'size=2048');

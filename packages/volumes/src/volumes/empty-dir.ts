@@ -8,11 +8,11 @@ import { HUGE_PAGES_ROOT, rootModeFor, TMPFS_ROOT } from './volume-ownership.ts'
 
 export type EmptyDirOptions = {
   mounter: Mounter;
-  /** What all pods of the node may have together. */
+  /** Memory that all pods of the node may use together. */
   nodeMemoryBytes: bigint;
 };
 
-/** `emptyDir`: a directory on the node's disk, a tmpfs, or huge pages, that stays as long as the pod. */
+/** `emptyDir`: a directory on the node's disk, a tmpfs, or huge pages; removed with the pod. */
 export class EmptyDirPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/empty-dir';
   readonly #options: EmptyDirOptions;
@@ -37,14 +37,14 @@ export class EmptyDirPlugin implements VolumePlugin {
     else {
       const options = [hugePagesOptions(medium, pod), ...accessOptions(HUGE_PAGES_ROOT, pod)];
       await mounter.mount({ type: 'hugetlbfs', source: 'nodev', target: directory, options }, signal);
-      // hugetlbfs takes no set-group-id bit as an option
+      // hugetlbfs ignores the set-group-id bit in its mode option
       await chmod(directory, rootModeFor(HUGE_PAGES_ROOT, pod.spec.securityContext?.fsGroup));
     }
     return directory;
   }
 }
 
-/** A directory that every user may write, if there is none yet. It is there only once it is right: half of one is made again. */
+/** Makes a directory that every user may write, if it does not exist. It appears by a rename, with its final owner and mode. */
 export async function makeOpenDirectory(directory: string, pod: Pod, mode = OPEN_DIRECTORY): Promise<void> {
   if (await exists(directory)) return;
   const group = pod.spec.securityContext?.fsGroup;
@@ -67,19 +67,19 @@ async function exists(path: string): Promise<boolean> {
 
 export type TmpfsLimits = { pod: Pod; sizeLimit?: string; nodeMemoryBytes: bigint };
 
-/** A tmpfs may grow to the least of its own limit, what the pod may use of memory, and what all pods may. */
+/** The size of a tmpfs is the least of its own limit, the pod's memory limit, and the node's allocatable memory. */
 export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): string[] {
   const limits = [
     nodeMemoryBytes,
     podTotals(pod).memoryLimitBytes,
     sizeLimit === undefined ? 0n : quantityValue(sizeLimit),
   ];
-  // zero means no limit, for the API as for tmpfs
+  // zero means no limit, both in the API and for tmpfs
   const [least] = limits.filter((limit) => limit > 0n).sort((a, b) => (a < b ? -1 : 1));
   return [...(least === undefined ? [] : [`size=${least}`]), ...accessOptions(TMPFS_ROOT, pod)];
 }
 
-/** The mode that the file system's root has without them is the kernel's choice, as in upstream's. */
+/** Without an fsGroup the root keeps the kernel's default mode, as upstream's. */
 function accessOptions(mode: number, { spec }: Pod): string[] {
   const group = spec.securityContext?.fsGroup;
   return group === undefined ? [] : [`mode=${rootModeFor(mode, group).toString(8)}`, `gid=${group}`];

@@ -18,7 +18,7 @@ function setUp(path: string, type: HostPathType): Promise<string> {
   return new HostPathPlugin().setUp({ pod: {} as Pod, volume, directory: '' });
 }
 
-test('what is there passes the check of its type', async () => {
+test('existing paths pass the check of their type', async () => {
   const table: [string, HostPathType][] = [
     ['', 'Directory'],
     ['', 'DirectoryOrCreate'],
@@ -30,14 +30,14 @@ test('what is there passes the check of its type', async () => {
   await setUp('/dev/null', 'CharDevice');
 });
 
-test('directories and files are made where the type says so', async () => {
+test('missing directories and files are made if the type requires it', async () => {
   await setUp(join(directory, 'new/deep'), 'DirectoryOrCreate');
   await setUp(join(directory, 'new/file'), 'FileOrCreate');
   assert.ok((await stat(join(directory, 'new/deep'))).isDirectory());
   assert.ok((await stat(join(directory, 'new/file'))).isFile());
 });
 
-test('what is missing or of another type is named', async () => {
+test('a missing path and a path of another type are named', async () => {
   const table: [string, HostPathType, RegExp][] = [
     ['none', 'Directory', /^hostPath type check failed: \/.*\/none is not a directory$/],
     ['file', 'Directory', /file is not a directory$/],

@@ -5,8 +5,8 @@ const RESOURCE = 'hugepages-';
 const MEDIUM = 'HugePages-';
 
 /**
- * The option of hugetlbfs for a medium: the size that it names, or for `HugePages` that of the only huge pages that the pod's
- * containers ask for. Throws `failed_precondition` if they ask for none of that size, or of several.
+ * The hugetlbfs option for a medium: the named page size, or for `HugePages` the only size that the pod's containers request.
+ * Throws `failed_precondition` if they do not request that size, or request several.
  */
 export function hugePagesOptions(medium: string, pod: Pod): string {
   const asked = allContainers(pod.spec)

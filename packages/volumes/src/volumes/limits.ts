@@ -1,2 +1,2 @@
-/** A file system that does not answer must not hold up its pod for ever. */
+/** Timeout of mounts: an unresponsive file system must not block its pod forever. */
 export const MOUNT_TIMEOUT_MS = 60_000;

@@ -1,25 +1,25 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, KeyedLock, namesIn, PodwrightError, removeIfEmpty } from '@podwright/base';
-import type { DeviceMaps, DevicePlaces } from './device-maps.ts';
+import type { DeviceMaps, DevicePaths } from './device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName, oneName, type PodDirectories } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 
-/** Name of the plugin in directories. */
+/** Name of the plugin in paths. */
 export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
 
 /**
- * Block devices of the node for pods. Where the links in pods' directories lead, the devices are bound at
- * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`.
+ * Block devices of the node (`local` PersistentVolumes) for pods. The devices are bind-mounted at
+ * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`, next to the links in pods' directories.
  */
 export class LocalBlockVolumes {
   readonly #maps: DeviceMaps;
   readonly #directories: PodDirectories;
   readonly #root: string;
   readonly #locks = new KeyedLock();
-  /** Links to devices that this process has mapped. */
+  /** Links of pods to devices that this process has mapped. */
   readonly #mapped = new Set<string>();
 
   constructor({ maps, directories, rootDir }: { maps: DeviceMaps; directories: PodDirectories; rootDir: string }) {
@@ -41,17 +41,17 @@ export class LocalBlockVolumes {
       const device = await deviceOf(bound.volume.spec.local?.path ?? '').catch((error: unknown) => {
         throw mapFailure('EvalHostSymlinks', name, error);
       });
-      await this.#maps.note(places, device);
+      await this.#maps.addLink(places, device);
       await this.#maps.map(device, places, signal).catch((error: unknown) => {
         throw mapFailure('MapBlockVolume', name, error);
       });
       this.#mapped.add(places.link);
-      this.#maps.tell(pod, name, places);
+      this.#maps.recordEvents(pod, name, places);
       return places.link;
     });
   }
 
-  /** Takes all devices from a pod. May be repeated. */
+  /** Unmaps all devices of a pod. May be repeated. */
   async unmap(podUid: string): Promise<void> {
     for (const name of await namesIn(this.#directories.pluginDevices(podUid, LOCAL_PLUGIN)))
       await this.#locks.run(name, async () => {
@@ -61,7 +61,7 @@ export class LocalBlockVolumes {
           throw new PodwrightError('failed_precondition', why);
         });
         await removeIfEmpty(places.globalMap);
-        await this.#maps.forget(places);
+        await this.#maps.removeLink(places);
         this.#mapped.delete(places.link);
       });
   }
@@ -72,7 +72,7 @@ export class LocalBlockVolumes {
     if (kept.flat().includes(name)) refuseSecondPod();
   }
 
-  #placesOf(podUid: string, name: string): DevicePlaces {
+  #placesOf(podUid: string, name: string): DevicePaths {
     const link = this.#directories.volumeDevice(podUid, LOCAL_PLUGIN, name);
     return { globalMap: join(this.#root, oneName(name)), podUid, link };
   }

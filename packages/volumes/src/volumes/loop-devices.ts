@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { isErrno, PodwrightError, runChecked } from '@podwright/base';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
-/** Holds devices open: a loop device over each keeps its name from being given to another. */
+/** Keeps devices busy: a loop device on top of each prevents that its name is reused for another device. */
 export interface LoopDevices {
-  /** The loop device over a file, which is made if there is none. */
+  /** Path of the loop device over a file; made if there is none. */
   attach(path: string): Promise<string>;
-  /** Takes the loop device over a file away; nothing without one. */
+  /** Detaches the loop device of a file, if there is one. */
   detach(path: string): Promise<void>;
 }
 
-/** Uses losetup(8), and what the kernel says of loop devices (sysfs). */
+/** Uses losetup(8) and the loop devices in sysfs. */
 export class ProgramLoopDevices implements LoopDevices {
   async attach(path: string): Promise<string> {
     const known = await this.#find(path);
     if (known !== undefined) return known;
     await losetup(['-f', path]);
     const made = await this.#find(path);
-    if (made === undefined) throw new PodwrightError('internal', `losetup has made no loop device for ${path}`);
+    if (made === undefined) throw new PodwrightError('internal', `losetup made no loop device for ${path}`);
     return made;
   }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ProgramMounter } from './mounter.ts';
 
-test('what is mounted below a directory is found, without buffers of many times the size of the mount table', async () => {
+test('mounts below a directory are found, with buffers of at most a few times the size of the mount table', async () => {
   const mounter = new ProgramMounter();
   assert.ok((await mounter.mountsBelow('/proc')).includes('/proc'));
   const tableBytes = readFileSync('/proc/self/mountinfo', 'utf8').length;

@@ -5,31 +5,36 @@ import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
 /** Mounts and unmounts on the host. */
 export interface Mounter {
-  /** A tmpfs at `target`, with options such as `size=1048576` and `mode=0777`; never swapped out where the kernel can do so. */
+  /**
+   * Mounts a tmpfs at `target`, with options such as `size=1048576` and `mode=0777`; not swapped out if the kernel supports that.
+   */
   mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
   mount(request: MountRequest, signal?: AbortSignal): Promise<void>;
-  /** Makes `source` visible at `target`. Neither path is resolved beforehand, so that `/proc/PID/fd/N` means that file. */
+  /** Bind-mounts `source` at `target`. The paths are not canonicalized, so that `/proc/PID/fd/N` refers to that open file. */
   bindMount(source: string, target: string, signal?: AbortSignal): Promise<void>;
-  /** Has what is mounted below `directory` from now on seen by the mounts of it, and the other way round (mount_namespaces(7)). */
+  /**
+   * Makes the mount of `directory` recursively shared: later mounts below it propagate to its bind mounts, and back
+   * (mount_namespaces(7)).
+   */
   makeShared(directory: string, signal?: AbortSignal): Promise<void>;
-  /** Takes the topmost mount at `target` away; one that is busy goes once it is no longer used. */
+  /** Unmounts the topmost mount at `target`; a busy mount is detached lazily. */
   unmount(target: string): Promise<void>;
-  /** Mount points that are `directory` or below it, links resolved, once a mount, the last one first. */
+  /** Mount points at or below `directory`, with links resolved, one entry per mount, the newest first. */
   mountsBelow(directory: string): Promise<string[]>;
-  /** True if something is mounted at `path` itself. */
+  /** Whether something is mounted at exactly `path`. */
   isMountPoint(path: string): Promise<boolean>;
-  /** Whether what is mounted below `directory` is seen by the mounts of it already. */
+  /** Whether mounts below `directory` propagate already. */
   isShared(directory: string): Promise<boolean>;
   /** Mount points of bind mounts of exactly this directory. */
   mountsOf(directory: string): Promise<string[]>;
 }
 
-/** A file system of `type`, such as `nfs`, from `source` at `target`. */
+/** Mounts a file system of `type`, such as `nfs`, from `source` at `target`. */
 export type MountRequest = { type: string; source: string; target: string; options: string[] };
 
 /** Uses mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
-  /** Linux has `noswap` since 6.4, and never in a user namespace: the first tmpfs tells. */
+  /** Linux has `noswap` since 6.4, but not in user namespaces: cleared if the first tmpfs fails. */
   #withoutSwap: string[] = ['noswap'];
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
@@ -78,7 +83,7 @@ export class ProgramMounter implements Mounter {
     const around = readMounts().filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
-    // the innermost; of several at one place the last
+    // the innermost mount; of several at one mount point the last
     const { propagation } = around.reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a));
     return propagation.some((one) => one.startsWith('shared:'));
   }
@@ -87,7 +92,7 @@ export class ProgramMounter implements Mounter {
     const real = await realpath(directory);
     const mounts = readMounts();
     const { dev, ino } = await lstat(real);
-    // of the same name in another file system, and on its own mount, it is something else
+    // the same path in another file system, or the directory's own mount, is not a bind mount of it
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
     const shown = await Promise.all(
       candidates.map(async ({ mountPoint }) => {
@@ -104,7 +109,7 @@ async function run(program: string, args: string[], parent?: AbortSignal): Promi
   await runChecked(program, args, { signal });
 }
 
-/** The kernel knows mounts by their real paths only. */
+/** The kernel lists mounts by real paths only. */
 async function realpathIfThere(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
 import { nestedMountPoints } from './nested-mounts.ts';
 
-test('of the mounts inside a volume the outermost need a directory in it', () => {
+test('only the outermost mounts inside a volume need a directory in it', () => {
   const check = (mounts: [name: string, mountPath: string][], expected: string[]) => {
     const volumeMounts = mounts.map(([name, mountPath]) => ({ name, mountPath }));
     const pod = { spec: { containers: [{ name: 'a', image: 'i', volumeMounts }] } } as unknown as Pod;

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { type Container, everyContainer, type Pod } from '@podwright/kube-api';
 
 /**
- * Where other volumes are mounted inside this one, relative to it: the runtime cannot make these directories in a volume that is
- * read-only. Of mounts inside each other the outer one is meant.
+ * Mount points of other volumes inside this one, relative to it: the runtime cannot make these directories in a read-only volume.
+ * Of nested mount points only the outermost is returned.
  */
 export function nestedMountPoints({ spec }: Pod, volumeName: string): string[] {
   return [...new Set(everyContainer(spec).flatMap((container) => pointsOf(container, volumeName)))];

@@ -4,10 +4,10 @@ import type { Volume } from '@podwright/kube-api';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 
-/** Where mount(8) looks for it. */
+/** The path where mount(8) looks for the helper. */
 const HELPER = '/sbin/mount.nfs';
 
-/** `nfs`: a directory of a server, mounted for each pod by the host's own helper. */
+/** `nfs`: a directory of a server, mounted for each pod by the host's mount helper. */
 export class NfsPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/nfs';
   readonly #mounter: Mounter;

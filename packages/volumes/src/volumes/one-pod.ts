@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Only one pod at a time may have it; with other modes beside it nobody knows which one a pod means. */
+/** Whether only one pod at a time may use the volume. With further access modes it is ambiguous which one applies. */
 export function isOfOnePod({ accessModes = [] }: { accessModes?: readonly string[] }): boolean {
   return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 }

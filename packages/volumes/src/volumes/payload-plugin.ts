@@ -20,7 +20,7 @@ export type PayloadPluginOptions = {
   tokens?: PodTokens;
 };
 
-/** The volumes whose files the node writes: configMap, secret, downwardAPI and projected. Secrets never touch the disk. */
+/** Volumes whose files the node writes: configMap, secret, downwardAPI and projected. Secrets are never written to disk. */
 export class PayloadPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PayloadPluginOptions;
@@ -36,7 +36,7 @@ export class PayloadPlugin implements VolumePlugin {
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { mounter, nodeAllocatable, field } = this.#options;
-    // before anything is made, so that a volume that cannot be filled leaves nothing
+    // first, so that a volume that cannot be filled leaves no files
     const payload = volumePayload(volume, {
       ...this.#options,
       pod,
@@ -54,14 +54,16 @@ export class PayloadPlugin implements VolumePlugin {
 
   async #tokensFor(pod: Pod, { projected }: Volume, signal: AbortSignal): Promise<PayloadInput['tokens']> {
     const { tokens } = this.#options;
-    const wishes = (projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
-    if (tokens === undefined || wishes.length === 0) return undefined;
+    const projections = (projected?.sources ?? []).flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
+    if (tokens === undefined || projections.length === 0) return undefined;
     return new Map(
-      await Promise.all(wishes.map(async (wish) => [wish, await tokens.token(pod, wish, signal)] as const)),
+      await Promise.all(
+        projections.map(async (projection) => [projection, await tokens.token(pod, projection, signal)] as const),
+      ),
     );
   }
 
-  async madeBefore({ volume, directory }: VolumeRequest): Promise<string | undefined> {
+  async existingPath({ volume, directory }: VolumeRequest): Promise<string | undefined> {
     if (holdsSecrets(volume) && !(await this.#options.mounter.isMountPoint(directory))) return undefined;
     return (await isWritten(directory)) ? directory : undefined;
   }

@@ -45,7 +45,7 @@ test('without items every key is a file with the default mode', () => {
   assert.deepEqual(filesOf({ secret: { secretName: 's' } }), { key: '644 s3cret' });
 });
 
-test('a token is for the pod’s one user or group alone, else every user may read it', () => {
+test('a token is readable for the pod’s only user or its fsGroup, else for every user', () => {
   const source = { path: 'token', expirationSeconds: 3607 };
   const check = (spec: Partial<PodSpec>, expected: { mode: number; uid?: number }) => {
     const pod: Pod = {
@@ -81,7 +81,7 @@ test('items choose keys, paths and modes', () => {
   assert.deepEqual(filesOf({ configMap: { name: 'c', items } }), { 'deep/er/a': '644 1', b2: '400 2' });
 });
 
-test('what is missing is named, unless it is optional', () => {
+test('missing objects and keys are named, unless they are optional', () => {
   const items = [{ key: 'none', path: 'x' }];
   assert.throws(() => filesOf({ configMap: { name: 'd' } }), {
     code: 'failed_precondition',

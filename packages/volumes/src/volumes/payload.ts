@@ -18,30 +18,33 @@ import {
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 
-/** A file of a volume; `uid` is its owner's if that is not root. */
+/** A file of a volume; `uid` is its owner, root without one. */
 export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 
-/** The files of a volume, by their path below it. */
+/** The files of a volume, by path relative to its root. */
 export type Payload = Map<string, PayloadFile>;
 
-/** What a token of a service account is to be good for; the API server is the audience without one. */
-export type TokenWish = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
+/** Audience and lifetime of a service account token; without an audience it is for the API server. */
+export type TokenSpec = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
 
-/** Tokens of the service accounts of pods. */
+/** Tokens of pods' service accounts. */
 export interface PodTokens {
-  /** A valid token of the pod's service account, which only the pod may see. Rejects with why there is none. */
-  token(pod: Pod, wish: TokenWish, signal: AbortSignal): Promise<string>;
+  /** A valid token of the pod's service account, bound to the pod. Rejects if there is none. */
+  token(pod: Pod, spec: TokenSpec, signal: AbortSignal): Promise<string>;
 }
 
 export type PayloadInput = {
   pod: Pod;
   objects: PodObjects;
   nodeAllocatable: NodeAllocatable;
-  /** The token of each source that asks for one. */
+  /** The token of each source that requests one. */
   tokens?: ReadonlyMap<ServiceAccountTokenProjection, string>;
 };
 
-/** What a configMap, secret, downwardAPI or projected volume shows now. Throws `failed_precondition` naming what is missing. */
+/**
+ * The current files of a configMap, secret, downwardAPI or projected volume. Throws `failed_precondition` for missing objects and
+ * keys.
+ */
 export function volumePayload(volume: Volume, input: PayloadInput): Payload {
   const { configMap, secret, downwardAPI, projected } = volume;
   if (configMap) return projectionPayload({ configMap }, configMap.defaultMode, input);
@@ -60,7 +63,7 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
   return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
 }
 
-/** A token is for the pod's one user alone, or for its group; else every user of it may read it. */
+/** A token is readable for the pod's only user, or for its fsGroup; without these, for every user in the pod. */
 function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
   const token = tokens?.get(source);
   if (token === undefined)
@@ -70,7 +73,7 @@ function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod
   return new Map([[source.path, { data: Buffer.from(token), mode: isPrivate ? PRIVATE_FILE : mode, uid }]]);
 }
 
-/** The user whom all containers of the pod run as, if they say so (upstream's FsUserFrom). */
+/** The user of all containers of the pod, if it is set and the same (upstream's FsUserFrom). */
 function onlyUser({ spec }: Pod): number | undefined {
   const users = new Set(
     everyContainer(spec).map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),
@@ -112,7 +115,7 @@ function contentOf(object: ConfigMap | Secret): Map<string, Buffer> {
 }
 
 function downwardText({ fieldRef, resourceFieldRef }: DownwardApiFile, { pod, nodeAllocatable }: PayloadInput): Buffer {
-  // files cannot refer to status fields, so there are no addresses to know
+  // files cannot refer to status fields, so no addresses are needed
   if (fieldRef) return Buffer.from(podField(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '');
   const name = resourceFieldRef?.containerName;
   const container = allContainers(pod.spec).find((other) => other.name === name);

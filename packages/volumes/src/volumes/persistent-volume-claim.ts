@@ -5,11 +5,11 @@ import type { ClaimVolumes } from './claims.ts';
 import type { Mounter } from './mounter.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { VolumePlugin, VolumeRequest } from './plugin.ts';
-import { giveToGroup } from './volume-ownership.ts';
+import { changeGroup } from './volume-ownership.ts';
 
 /**
- * `persistentVolumeClaim`: a directory of the node, bound into each pod as upstream binds a local volume. The first pod to have it
- * gives it to its fsGroup; while others have it, its groups and modes stay.
+ * `persistentVolumeClaim` of a pod of a manifest: a host directory, bind-mounted for each pod as upstream does for local volumes.
+ * The first pod that uses it changes its group to the pod's fsGroup; while other pods use it, groups and modes stay.
  */
 export class PersistentVolumeClaimPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/local-volume';
@@ -37,8 +37,8 @@ export class PersistentVolumeClaimPlugin implements VolumePlugin {
       const source = await this.#claims.make(namespace, claimName);
       const isFirst = (await this.#mounter.mountsOf(source)).length === 0;
       if (!isFirst && this.#isOfOnePod(pod, claimName)) refuseSecondPod();
-      // before it can be seen: a change that is interrupted begins again with the next try
-      if (group !== undefined && isFirst && !readOnly) await giveToGroup(source, { group, policy });
+      // before the mount: an interrupted change starts again with the next attempt
+      if (group !== undefined && isFirst && !readOnly) await changeGroup(source, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#mounter.bindMount(source, directory, signal);
       return directory;

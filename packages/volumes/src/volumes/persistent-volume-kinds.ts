@@ -10,9 +10,9 @@ import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeKind, PersistentVolumeRequest } from './persistent-volumes.ts';
 import { directoryName } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
-import { giveToGroup } from './volume-ownership.ts';
+import { changeGroup } from './volume-ownership.ts';
 
-/** The kinds that need no driver. */
+/** The kinds without a driver. */
 export function persistentVolumeKinds(mounter: Mounter, devices: LocalBlockVolumes): PersistentVolumeKind[] {
   return [new LocalVolumes(mounter, devices), hostPathVolumes(), nfsVolumes(mounter)];
 }
@@ -36,14 +36,14 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
     supports: ({ spec }) => spec.nfs !== undefined,
     setUp: (request, signal) => {
       const { nfs, mountOptions } = request.bound.volume.spec;
-      // whether the pod writes is the claim's to say, as in upstream
+      // as in upstream, the claim's readOnly counts, not the volume's
       const volume = { name: request.volume.name, nfs: { ...nfs!, readOnly: request.readOnly } };
       return plugin.setUp({ ...request, volume, mountOptions }, signal);
     },
   };
 }
 
-/** A directory of the node, bound into each pod. The first pod to have it gives it to its fsGroup. */
+/** A host directory, bind-mounted for each pod. The first pod that uses it changes its group to the pod's fsGroup. */
 class LocalVolumes implements PersistentVolumeKind {
   readonly name = LOCAL_PLUGIN;
   readonly #mounter: Mounter;
@@ -68,8 +68,8 @@ class LocalVolumes implements PersistentVolumeKind {
       if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
-      // before it can be seen: a change that is interrupted begins again with the next try
-      if (isFirst && !readOnly) await giveToGroup(path, { group, policy });
+      // before the mount: an interrupted change starts again with the next attempt
+      if (isFirst && !readOnly) await changeGroup(path, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#bind(request, signal);
       return directory;

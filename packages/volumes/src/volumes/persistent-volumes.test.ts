@@ -13,7 +13,7 @@ import { PodDirectories } from './pod-directories.ts';
 
 const NO_LOOPS = { attach: async () => '/dev/loop0', detach: async () => undefined };
 
-/** A plugin over one volume of the cluster, and the mounts that it asked for. */
+/** A plugin with one volume of the cluster, and the mounts that it requested. */
 async function setUp(
   context: TestContext,
   spec: PersistentVolume['spec'],
@@ -64,7 +64,7 @@ async function setUp(
   return { root, directories, mounts, mount };
 }
 
-test('a local volume is bound into the pod’s directory of that volume, and given to its first fsGroup', async (context) => {
+test('a local volume is bind-mounted in the pod’s directory, and gets the fsGroup of its first pod', async (context) => {
   const { root, directories, mounts, mount } = await setUp(context, { local: { path: '' } });
   await assert.rejects(mount(), /MountVolume.SetUp failed for volume "pv1" : LocalVolume volume "pv1" path is empty/);
   const path = join(root, 'disk');
@@ -80,7 +80,7 @@ test('a local volume is bound into the pod’s directory of that volume, and giv
   assert.deepEqual([mounts, directories.root], [[], join(root, 'pods')]);
 });
 
-test('a local volume of one pod is refused to a second', async (context) => {
+test('a ReadWriteOncePod local volume is refused to a second pod', async (context) => {
   const path = await mkdtemp(join(tmpdir(), 'podwright-disk-'));
   context.after(() => rm(path, { recursive: true }));
   const { mount, mounts } = await setUp(context, { local: { path }, accessModes: ['ReadWriteOncePod'] });
@@ -92,7 +92,7 @@ test('a local volume of one pod is refused to a second', async (context) => {
   });
 });
 
-test('a local volume that is not there, or no directory, is told in upstream’s words', async (context) => {
+test('a local volume that is missing or not a directory is an error with upstream’s message', async (context) => {
   const check = async (path: string, expected: RegExp) => {
     const { mount, mounts } = await setUp(context, { local: { path } });
     await assert.rejects(mount(), expected);
@@ -104,7 +104,7 @@ test('a local volume that is not there, or no directory, is told in upstream’s
   await check('/tmp/../etc', /MountVolume.SetUp failed for volume "pv1" : invalid path: \/tmp\/..\/etc/);
 });
 
-test('what a claim waits for, block volumes, foreign kinds and other nodes are named', async (context) => {
+test('unbound claims, block volumes, unsupported kinds and other nodes are named in errors', async (context) => {
   const check = async (
     spec: PersistentVolume['spec'],
     expected: string,
@@ -148,7 +148,7 @@ test('what a claim waits for, block volumes, foreign kinds and other nodes are n
   );
 });
 
-test('hostPath is what it says, and pods of manifests keep the node’s own claims', async (context) => {
+test('hostPath volumes are checked, and pods of manifests use the node’s own claims', async (context) => {
   const { root, mount } = await setUp(context, { hostPath: { path: '/etc', type: 'Directory' } });
   assert.equal(await mount(), '/etc');
   assert.equal(await mount({ source: 'file' }), '/of/a/manifest');

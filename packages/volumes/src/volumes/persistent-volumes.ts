@@ -13,7 +13,7 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** A volume of the cluster for a pod; `volume` is that of the pod, `directory` the place for this kind and volume. */
+/** A cluster's volume for a pod; `volume` is the pod's volume, `directory` the path for this kind and volume. */
 export type PersistentVolumeRequest = VolumeRequest & { bound: BoundVolume; readOnly: boolean };
 
 /** A kind of PersistentVolumes. */
@@ -21,28 +21,28 @@ export interface PersistentVolumeKind {
   /** As in the kubelet's directory names, such as `kubernetes.io/nfs`. */
   readonly name: string;
   supports(persistentVolume: PersistentVolume): boolean;
-  /** As a plugin's. Rejects with `VolumeFailure`, or with why the mount fails. */
+  /** As `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the error of the mount. */
   setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
-  /** Brings a block device to the pod, and returns the link to it. Absent where such volumes are never devices. */
+  /** Maps a block device for the pod, and returns the path of its link. Absent for kinds without block devices. */
   map?(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
-  /** In metrics; its name unless given. */
+  /** Name in metrics. Default: `name`. */
   metricName?(persistentVolume: PersistentVolume): string;
 }
 
 export type PersistentVolumesOptions = {
   kinds: PersistentVolumeKind[];
   directories: PodDirectories;
-  /** The volume that the claim is bound to. Rejects with why the pod has to wait. */
+  /** The volume that the claim is bound to. Rejects while the pod has to wait. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume>;
-  /** Whether the volume may be used on this node. */
+  /** Whether the volume's node affinity matches this node. */
   fitsNode(persistentVolume: PersistentVolume): boolean;
-  /** For pods of manifests, whose claims are the node's own. */
+  /** The plugin for pods of manifests, whose claims are local to the node. */
   ofManifests: VolumePlugin;
-  /** Takes devices of the node from pods. */
+  /** Unmaps the pod's devices of the node. */
   unmapDevices(podUid: string): Promise<void>;
 };
 
-/** `persistentVolumeClaim` of pods of a cluster: what the API server says that the claim is bound to. */
+/** `persistentVolumeClaim` of pods of a cluster: the volume that the API server has bound to the claim. */
 export class PersistentVolumesPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PersistentVolumesOptions;
@@ -103,7 +103,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
   }
 }
 
-/** The volume's mode, which must be the one that the pod's containers use it with. */
+/** The volume's mode. Throws if the pod's containers use it with the other mode. */
 function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest, 'pod' | 'volume' | 'bound'>): string {
   const mode = bound.volume.spec.volumeMode ?? 'Filesystem';
   const containers = everyContainer(pod.spec);
@@ -118,7 +118,7 @@ function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest,
   return mode;
 }
 
-/** As upstream words what keeps a volume from being looked at. */
+/** Upstream's message for a volume that it could not process. */
 function unprocessed({ name }: Volume, why: string): VolumeFailure {
   const names = `unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: ${why}`).untried();

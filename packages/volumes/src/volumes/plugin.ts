@@ -7,9 +7,9 @@ export type VolumeRequest = {
   volume: Volume;
   /** `<rootDir>/pods/<uid>/volumes/<plugin>/<name>`; its parent exists, it may not. */
   directory: string;
-  /** Further options of mount(8), of a PersistentVolume. */
+  /** Additional mount(8) options, of a PersistentVolume. */
   mountOptions?: string[];
-  /** Called with how metrics are to name what is done, where it is not the plugin that mounts. */
+  /** Called with the operation's name in metrics, if the mounting plugin is not this one. */
   countAs?: (operation: StorageOperation) => void;
 };
 
@@ -22,19 +22,19 @@ export interface VolumePlugin {
   readonly name: string;
   supports(volume: Volume): boolean;
   /**
-   * Makes the volume, or brings it up to date, and returns its host path. Called again after each sync and after a restart:
-   * what is there already stays. Rejects with what is missing, in a message for users.
+   * Makes or updates the volume, and returns its host path. Called again in each sync and after a restart: existing mounts stay.
+   * Rejects with a message for users.
    */
   setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
-  /** The host path of what an earlier `setUp` made, though it could not be brought up to date now. */
-  madeBefore?(request: VolumeRequest): Promise<string | undefined>;
+  /** The host path of an earlier `setUp`'s result, if the volume could not be updated now. */
+  existingPath?(request: VolumeRequest): Promise<string | undefined>;
   /**
-   * Takes away what the volume manager cannot: called before it removes the plugin's directory of a pod, which it keeps if this
-   * rejects. May be repeated.
+   * Removes resources that the volume manager cannot remove. Called before it removes the plugin's directory of a pod, which
+   * stays if this rejects. May be repeated.
    */
   tearDown?(podUid: string): Promise<void>;
-  /** The same of the pod's block devices, of which it removes the links as well. */
+  /** As `tearDown`, for the pod's block devices; removes the links as well. */
   unmapDevices?(podUid: string): Promise<void>;
-  /** Takes away what no pod needs any more, such as what a kubelet left that was killed. */
+  /** Removes resources that no pod needs any more, such as leftovers of a killed kubelet. */
   removeUnused?(): Promise<void>;
 }

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 
 /**
- * Where the node keeps what belongs to pods, laid out as the kubelet's root directory:
+ * Files and directories of pods, in the layout of the kubelet's root directory:
  *
  *   <rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<volume>
  *                       /volumeDevices/kubernetes.io~csi/<volume>   (links to block devices)
  *                       /volume-subpaths/<volume>/<container>/<index>
  *                       /containers/<container>/<random>      (termination messages)
  *                       /etc-hosts
- *                       /ephemeral-containers.json    (containers that people added)
+ *                       /ephemeral-containers.json    (containers that users added)
  *                       /userns   (ids of the pod's user namespace)
- *   <rootDir>/claims/<namespace>/<claim>   (what outlives pods: `ClaimVolumes`)
- *   <rootDir>/trash     (what is being removed)
+ *   <rootDir>/claims/<namespace>/<claim>   (outlive pods: `ClaimVolumes`)
+ *   <rootDir>/trash     (being removed)
  */
 export class PodDirectories {
   readonly root: string;
@@ -31,7 +31,7 @@ export class PodDirectories {
     return join(this.pod(uid), 'volumes');
   }
 
-  /** The volumes of one plugin. */
+  /** The directory of one plugin's volumes. */
   pluginVolumes(uid: string, plugin: string): string {
     return join(this.volumes(uid), directoryName(plugin));
   }
@@ -41,12 +41,12 @@ export class PodDirectories {
     return join(this.pluginVolumes(uid, plugin), oneName(volume));
   }
 
-  /** Links to the block devices of a pod, by plugins. */
+  /** The directory of the pod's links to block devices, by plugin. */
   volumeDevices(uid: string): string {
     return join(this.pod(uid), 'volumeDevices');
   }
 
-  /** The links of one plugin. */
+  /** The directory of one plugin's links. */
   pluginDevices(uid: string, plugin: string): string {
     return join(this.volumeDevices(uid), directoryName(plugin));
   }
@@ -80,12 +80,12 @@ export class PodDirectories {
   }
 }
 
-/** The directory of a plugin's volumes among those of a pod. */
+/** Name of a plugin's directory in a pod's directory. */
 export function directoryName(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
 
-/** Names were validated when they came in; what is removed recursively is checked once more. */
+/** A second check for paths that are removed recursively; names were validated on input. */
 export function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new PodwrightError('invalid_argument', `"${name}" cannot be the name of a directory`);

@@ -3,12 +3,12 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** O_PATH of Linux, which node:fs does not name: a file as a place, without reading it. */
+/** O_PATH of Linux, which node:fs does not define: opens a file for path resolution only. */
 export const O_PATH = 0o10000000;
 
 /**
- * The content of a regular file in a volume, `undefined` if there is none. Containers may change the volume at the same time: links
- * are resolved beforehand and must stay inside, and on the way none is followed. Rejects with `failed_precondition`.
+ * The content of a regular file in a volume, `undefined` if there is none. Containers may change the volume concurrently: links
+ * are resolved first and must stay inside, and later no link is followed. Rejects with `failed_precondition`.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
@@ -36,7 +36,7 @@ async function readBelow(
       await place.close();
       place = next;
     }
-    // a FIFO would make us wait for ever
+    // opening a FIFO would block forever
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(inDirectory(place, names.at(-1)!), flags);
     const stats = await file.stat();

@@ -1,17 +1,17 @@
-/** Metrics of what is done with volumes, by upstream's names (pkg/volume/util). */
+/** Metrics of volume operations, with upstream's names (pkg/volume/util). */
 import { Histogram, type Registry } from '@podwright/base';
 import { VolumeFailure } from './volume-failure.ts';
 
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export type StorageOperation = {
-  /** Of the plugin, with the driver's behind a colon: `kubernetes.io/csi:disk.example.com`. */
+  /** Name of the plugin, with the driver's after a colon: `kubernetes.io/csi:disk.example.com`. */
   plugin: string;
-  /** `volume_mount`, `unmap_device` and the like. */
+  /** Such as `volume_mount` or `unmap_device`. */
   name: string;
 };
 
-/** Times operations; a kubelet has one. */
+/** Durations of operations. One per kubelet. */
 export class StorageMetrics {
   readonly #operations;
   readonly #total;
@@ -39,13 +39,13 @@ export class StorageMetrics {
     this.#operations.observe({ volume_plugin: plugin, operation_name: name, status, migrated: 'false' }, seconds);
   }
 
-  /** A volume can be used, so long after a pod first wanted it. */
+  /** A volume is usable; `seconds` since a pod first needed it. */
   mounted(plugin: string, seconds: number): void {
     this.#total.observe({ plugin_name: plugin, operation_name: 'overall_volume_mount' }, seconds);
   }
 }
 
-/** Does the work, and tells the metrics, where there are any. */
+/** Does the work and records its duration, if there are metrics. */
 export async function timed<T>(
   metrics: StorageMetrics | undefined,
   operation: StorageOperation,

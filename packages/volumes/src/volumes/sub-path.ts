@@ -9,25 +9,25 @@ export type SubPathMount = {
   volumePath: string;
   /** Relative, without `..`. */
   subPath: string;
-  /** Where to make it visible; nothing but us writes there. */
+  /** The bind mount's target; only this process writes there. */
   target: string;
 };
 
 /**
- * Makes `subPath` of a volume visible at `target`. Containers may change the volume at the same time, and put links to
- * the host where directories were: so each component is opened without following links, and what was opened last, and not
- * a path, is bind-mounted. Links that are there beforehand may point anywhere inside the volume.
+ * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and replace directories by links to
+ * the host: so each component is opened without following links, and the file that was opened last, not a path, is bind-mounted.
+ * Links that existed before may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
   await using file = await openInside(mount.volumePath, mount.subPath);
   const stats = await file.stat();
-  if (await showsAlready(mounter, mount.target, stats)) return mount.target;
+  if (await isMountedAt(mounter, mount.target, stats)) return mount.target;
   await makeTarget(mount.target, stats.isDirectory());
   await mounter.bindMount(`/proc/${process.pid}/fd/${file.fd}`, mount.target, signal);
   return mount.target;
 }
 
-/** Opens a path inside `root`, making directories that are missing. */
+/** Opens a path inside `root`; missing directories are made. */
 async function openInside(root: string, path: string): Promise<FileHandle> {
   const realRoot = await realpath(root);
   const inside = await resolveInside(realRoot, path);
@@ -49,7 +49,7 @@ async function openInside(root: string, path: string): Promise<FileHandle> {
   }
 }
 
-/** The components of the path with all links resolved; those at its end that do not exist yet stay as they are. */
+/** The components of the path with all links resolved; missing components at its end are unchanged. */
 async function resolveInside(root: string, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let existing = join(root, path); ; existing = dirname(existing)) {
@@ -77,20 +77,20 @@ async function openOrMake(path: string, mode: number): Promise<FileHandle> {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
   const directory = await open(path, flags);
-  // the umask does not count for what containers share, and a descriptor of O_PATH cannot be changed by fchmod
+  // chmod, as the umask must not apply to shared directories; a descriptor of O_PATH does not permit fchmod
   await withDescriptor(directory, async (writable) => writable.chmod(mode));
   return directory;
 }
 
-/** Calls `use` with a full descriptor of the directory that `place` is. */
+/** Calls `use` with a readable descriptor if `place` is a directory. */
 async function withDescriptor(place: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
   if (!(await place.stat()).isDirectory()) return;
   await using file = await open(`/proc/self/fd/${place.fd}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
   await use(file);
 }
 
-/** True if the same file is mounted at `target`; another one that is there is taken away. */
-async function showsAlready(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
+/** Whether the same file is already mounted at `target`; another mount there is unmounted. */
+async function isMountedAt(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
   const mounts = await mounter.mountsBelow(target);
   if (mounts.length === 0) return false;
   const shown = await lstat(target);

@@ -1,10 +1,10 @@
-/** Metrics of which volumes there are, by upstream's names (pkg/kubelet/volumemanager). */
+/** Metrics of the number of volumes, with upstream's names (pkg/kubelet/volumemanager). */
 import { Gauge, type Registry } from '@podwright/base';
 
-/** How many volumes of each plugin are there, and should be, by the plugin's name. */
+/** Names of the plugins of mounted and of required volumes, one entry per volume. */
 export type VolumeCounts = { actual: string[]; desired: string[] };
 
-/** Counts the volumes when somebody asks. */
+/** Counts the volumes on each scrape. */
 export function volumeCountMetrics(registry: Registry, counts: () => VolumeCounts): void {
   const total: Gauge<'plugin_name' | 'state'> = new Gauge({
     name: 'volume_manager_total_volumes',

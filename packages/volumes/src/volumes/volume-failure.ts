@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Reason of the event by which people hear of it. */
+/** Reason of the event about the failure. */
 export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed';
 
-/** Why a volume cannot be used, as the whole message that people see. */
+/** Why a volume cannot be used; the message is the whole text of the event. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
-  /** Nothing was done with the volume: no metric counts it. */
+  /** The operation was not attempted: metrics do not count it. */
   readonly isUntried: boolean;
 
   constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {
@@ -15,13 +15,13 @@ export class VolumeFailure extends PodwrightError {
     this.isUntried = isUntried;
   }
 
-  /** The same, told again without another try. */
+  /** The same failure, reported again without another attempt. */
   untried(): VolumeFailure {
     return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }
 }
 
-/** As upstream words a volume whose mount fails; of a claim it names the volume that the claim has. */
+/** Upstream's message for a volume whose mount fails; for a claim with the bound volume's name. */
 export function setUpFailure(volumeName: string, why: string): VolumeFailure {
   return new VolumeFailure(`MountVolume.SetUp failed for volume "${volumeName}" : ${why}`);
 }

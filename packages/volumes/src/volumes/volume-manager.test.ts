@@ -12,7 +12,7 @@ import { StorageMetrics } from './storage-metrics.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { VolumeManager } from './volume-manager.ts';
 
-test('volumes that are made, are there and should be are counted by their plugin', async (t) => {
+test('metrics count mount operations, mounted volumes and required volumes by plugin', async (t) => {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-volumes-'));
   t.after(() => rmSync(scratch, { recursive: true }));
   const registry = new Registry();
@@ -40,19 +40,19 @@ test('volumes that are made, are there and should be are counted by their plugin
   const spec = { volumes: names.map((name) => ({ name, emptyDir: {} })), containers: [{ volumeMounts }] };
   const pod = { metadata: { uid: 'u' }, spec } as unknown as Pod;
   for (let times = 0; times < 2; times++) await manager.mountForPod(pod, new AbortController().signal);
-  const told = async (pattern: RegExp) => {
+  const matches = async (pattern: RegExp) => {
     const lines = (await metricsText(registry, () => true)).split('\n');
     return lines.flatMap((line) => pattern.exec(line)?.slice(1).join(' ') ?? []);
   };
-  assert.deepEqual(await told(/^volume_manager_total_volumes\{.*state="(\w+)"\} (\d+)/), [
+  assert.deepEqual(await matches(/^volume_manager_total_volumes\{.*state="(\w+)"\} (\d+)/), [
     'actual_state_of_world 1',
     'desired_state_of_world 3',
   ]);
   const mounts =
     /_count\{volume_plugin="kubernetes.io\/empty-dir",operation_name="volume_mount",status="([\w-]+)".* (\d+)/;
-  // in the order of what ended first
-  assert.deepEqual((await told(mounts)).sort(), ['fail-unknown 2', 'success 1']);
+  // in the order in which they ended
+  assert.deepEqual((await matches(mounts)).sort(), ['fail-unknown 2', 'success 1']);
   await manager.unmountForPod('u');
-  assert.deepEqual(await told(/^(volume_manager_total_volumes)\{/), []);
+  assert.deepEqual(await matches(/^(volume_manager_total_volumes)\{/), []);
   await manager.close();
 });

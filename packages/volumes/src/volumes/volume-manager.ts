@@ -21,8 +21,8 @@ import { mountSubPath } from './sub-path.ts';
 import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
-const ORPHAN_PATIENCE_MS = 10_000;
+/** How long the removal of orphaned pods waits for a driver before it continues with the next pod. */
+const ORPHAN_TIMEOUT_MS = 10_000;
 
 export type VolumeManagerOptions = {
   directories: PodDirectories;
@@ -30,24 +30,23 @@ export type VolumeManagerOptions = {
   mounter: Mounter;
   logger: Logger;
   metrics?: Registry;
-  /** Hears how long what is done with volumes takes. */
+  /** Durations of volume operations. */
   storageMetrics?: StorageMetrics;
 };
 
-/** Where a volume is, if it can be used, and why it could not be made or brought up to date. */
+/** Path of a usable volume, and the error if it could not be made or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
 /**
- * Brings volumes to their places and takes them away. It remembers nothing that matters: what is mounted is read from the
- * kernel and what is written from the disk, so a restart changes nothing.
+ * Mounts and removes the volumes of pods. Stateless across restarts: mounts are read from the kernel, and files from the disk.
  */
 export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
-  /** The volumes that pods were last to have. */
+  /** Volumes that the last `mountForPod` of each pod required. */
   readonly #wanted = new Map<string, Volume[]>();
-  /** When pods first wanted volumes that they have not got yet. */
+  /** When pods first required volumes that are not mounted yet. */
   readonly #wantedAtMs = new Map<string, number>();
   readonly #trash: Trash;
 
@@ -62,7 +61,7 @@ export class VolumeManager implements PodVolumes {
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
       const used = usedVolumes(pod);
-      // Images are mounted by the runtime.
+      // images are mounted by the runtime
       const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
       this.#wanted.set(uid, volumes);
       if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
@@ -112,17 +111,17 @@ export class VolumeManager implements PodVolumes {
     return this.#trash.close();
   }
 
-  /** False for a pod that is known. */
+  /** Returns false for a known pod. */
   #removeOrphan(uid: string, isKnown: (podUid: string) => boolean): Promise<boolean> {
     const { directories, logger } = this.#options;
-    // a pod that comes meanwhile waits for the lock, and finds nothing of the one before
+    // a pod with the same UID that starts meanwhile waits for the lock, and finds no leftovers
     return this.#locks.run(uid, async () => {
       if (isKnown(uid)) return false;
       this.#forget(uid);
       await this.#clear(directories.subPaths(uid));
       await this.#clearVolumes(uid);
       await this.#clear(directories.pod(uid));
-      logger.info({ uid }, 'removed what was left of a pod');
+      logger.info({ uid }, 'removed the leftovers of a pod');
       return true;
     });
   }
@@ -143,12 +142,12 @@ export class VolumeManager implements PodVolumes {
     try {
       return { name, path: isNew ? await this.#timed(`${uid}/${name}`, operation, setUp) : await setUp() };
     } catch (error) {
-      const path = this.pathsOf(uid).get(name) ?? (await plugin.madeBefore?.(request).catch(() => undefined));
+      const path = this.pathsOf(uid).get(name) ?? (await plugin.existingPath?.(request).catch(() => undefined));
       return { name, path, failure: error instanceof VolumeFailure ? error : setUpFailure(name, errorMessage(error)) };
     }
   }
 
-  /** Tells the metrics, also how long the pod has waited for it. */
+  /** Records the duration, also since the pod first required the volume. */
   async #timed<T>(key: string, operation: StorageOperation, work: () => Promise<T>): Promise<T> {
     const { storageMetrics } = this.#options;
     const wantedAtMs = this.#wantedAtMs.get(key) ?? performance.now();
@@ -171,7 +170,7 @@ export class VolumeManager implements PodVolumes {
     return { actual: names(made), desired: names(wanted) };
   }
 
-  /** What is mounted in a volume then reaches those that have it already, which containerd asks for of a host without systemd. */
+  /** Makes later mounts inside volumes propagate to pods that have them; containerd requires this on a host without systemd. */
   async #share(directory: string, signal: AbortSignal): Promise<void> {
     const { mounter } = this.#options;
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
@@ -184,7 +183,7 @@ export class VolumeManager implements PodVolumes {
     for (const key of this.#wantedAtMs.keys()) if (key.startsWith(`${podUid}/`)) this.#wantedAtMs.delete(key);
   }
 
-  /** Clears the volumes of a pod; what a plugin cannot take away stays, and holds up no other. */
+  /** Removes the volumes of a pod. If a plugin cannot remove its own, these stay; the others are removed. */
   async #clearVolumes(podUid: string): Promise<void> {
     const { directories } = this.#options;
     const [devices, root] = [directories.volumeDevices(podUid), directories.volumes(podUid)];
@@ -202,12 +201,12 @@ export class VolumeManager implements PodVolumes {
     await this.#clear(root);
   }
 
-  /** The plugin of a directory's name. */
+  /** The plugin with the given directory name. */
   #pluginIn(name: string): VolumePlugin | undefined {
     return this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
   }
 
-  /** Unmounts everything at and below the directory and throws it away. What is still mounted is never deleted. */
+  /** Unmounts everything at and below the directory, and moves it to the trash. A mounted file system is never deleted. */
   async #clear(directory: string): Promise<void> {
     const { mounter } = this.#options;
     const points = await mounter.mountsBelow(directory);
@@ -220,11 +219,11 @@ export class VolumeManager implements PodVolumes {
   }
 }
 
-/** What takes longer goes on, and fails unheard: whoever calls comes back for what is left. */
+/** Rejects after a timeout, while the work continues; its later errors are ignored, as the caller retries. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
-  const late = sleep(ORPHAN_PATIENCE_MS, done.signal).then(() => {
-    throw new PodwrightError('deadline_exceeded', 'what is left of a pod takes long to be removed');
+  const late = sleep(ORPHAN_TIMEOUT_MS, done.signal).then(() => {
+    throw new PodwrightError('deadline_exceeded', 'removing the leftovers of a pod takes too long');
   });
   try {
     return await Promise.race([work, late]);
@@ -233,7 +232,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The volumes that containers mount, have as devices or take variables from: the others are not made, as upstream does not make them. */
+/** Volumes that containers mount, map or read variables from. Other volumes of the pod are not mounted, as in upstream. */
 function usedVolumes({ spec }: Pod): Set<string> {
   const containers = everyContainer(spec);
   const mounted = containers.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>

@@ -12,32 +12,32 @@ import {
 } from '@podwright/base';
 import { O_PATH } from './read-inside.ts';
 
-/** Directories inside each other of a volume that is given to a pod's fsGroup: each holds a descriptor. */
+/** Maximum depth of directories when the group of a volume is changed: each level holds a descriptor. */
 const MAX_VOLUME_DEPTH = 500;
 
-/** Modes that the kernel gives to the roots of file systems in memory. */
+/** Default modes of the roots of file systems in memory. */
 export const TMPFS_ROOT = STICKY | OPEN_DIRECTORY;
 export const HUGE_PAGES_ROOT = CONTAINER_DIRECTORY;
 
 export type GroupChange = {
   /** The pod's fsGroup. */
   group: number;
-  /** With `OnRootMismatch` a tree whose root is the group's already stays as it is. */
+  /** `OnRootMismatch` changes nothing if the root already has the group and mode. */
   policy?: 'OnRootMismatch' | 'Always';
 };
 
 const DIRECTORY_OF_GROUP = GROUP_WRITABLE | GROUP_SEARCHABLE | SET_GROUP_ID;
 
-/** The mode of the root of a volume that containers write, for the pod's fsGroup. */
+/** The mode of the root of a volume that containers may write, with the pod's fsGroup. */
 export function rootModeFor(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | DIRECTORY_OF_GROUP;
 }
 
 /**
- * Gives a tree to a group, which may then read and write all of it: the root last, so that a tree whose change was interrupted is
- * changed again. Other pods may be writing to it: no link is followed, and what vanishes meanwhile is left out.
+ * Changes the group of a tree, so that it may read and write everything. The root comes last, so that an interrupted change is
+ * repeated. Other pods may be writing to it: no link is followed, and files that disappear are skipped.
  */
-export async function giveToGroup(root: string, { group, policy }: GroupChange): Promise<void> {
+export async function changeGroup(root: string, { group, policy }: GroupChange): Promise<void> {
   await using place = await open(root, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
   const { gid, mode } = await place.stat();
   const isGiven = gid === group && (mode & DIRECTORY_OF_GROUP) === DIRECTORY_OF_GROUP;
@@ -50,12 +50,12 @@ async function give(place: FileHandle, group: number, depth: number): Promise<vo
   const path = `/proc/self/fd/${place.fd}`;
   const stats = await place.stat();
   if (stats.isDirectory()) {
-    // names need not be UTF-8, and there may be millions of them
+    // names may be invalid UTF-8, and there may be millions of entries
     for await (const { name } of await opendir(`${path}/.`, { encoding: 'buffer' as BufferEncoding }))
       await giveEntry(Buffer.concat([Buffer.from(`${path}/`), name as unknown as Buffer]), group, depth + 1);
   }
   await chown(path, stats.uid, group);
-  // chown(2) takes the set-user-id and set-group-id bits of programs away: the mode of before gives them back
+  // chown(2) clears the set-user-id and set-group-id bits of programs: restore the mode
   await chmod(path, stats.mode | (stats.isDirectory() ? DIRECTORY_OF_GROUP : GROUP_WRITABLE));
 }
 

@@ -9,9 +9,9 @@ import { NodeServiceCapability_RPC_Type } from '@podwright/cri/csi';
 import type { Pod } from '@podwright/kube-api';
 import type { Mounter } from '../volumes/mounter.ts';
 import { PodDirectories } from '../volumes/pod-directories.ts';
-import { CsiBlockPlaces } from './csi-block-places.ts';
+import { CsiBlockPaths } from './csi-block-paths.ts';
 import { CsiBlockVolumes, type CsiBlockVolumesOptions } from './csi-block-volumes.ts';
-import { CsiPlaces } from './csi-places.ts';
+import { CsiPaths } from './csi-paths.ts';
 import type { CsiVolume } from './csi-volume.ts';
 import { CsiVolumes, type CsiVolumesOptions } from './csi-volumes.ts';
 import { writeVolumeData } from './volume-data.ts';
@@ -48,24 +48,24 @@ async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
     ...{ inUse, nodeName: 'n', logger, driversKnown: Promise.resolve() },
     ...{ drivers, objects: { driver: async () => undefined }, expansion: { forget: () => undefined } },
   };
-  const places = new CsiPlaces(shared);
-  const block = new CsiBlockPlaces(shared);
-  const staged = places.staged(volume);
+  const paths = new CsiPaths(shared);
+  const block = new CsiBlockPaths(shared);
+  const staged = paths.staged(volume);
   for (const directory of [staged, block.data('v')]) {
     mkdirSync(directory, { recursive: true });
     await writeVolumeData(directory, { driverName: DRIVER, volumeHandle: directory === staged ? 'h' : 'b' });
   }
   return {
     ...{ inUse, staged, unstaged, errors, pods, root: join(rootDir, 'plugins/kubernetes.io/csi') },
-    volumes: new CsiVolumes({ ...parts, places } as unknown as CsiVolumesOptions),
+    volumes: new CsiVolumes({ ...parts, paths } as unknown as CsiVolumesOptions),
     blockVolumes: new CsiBlockVolumes({
-      ...{ ...parts, places: block },
+      ...{ ...parts, paths: block },
       maps: {},
     } as unknown as CsiBlockVolumesOptions),
   };
 }
 
-test('what is staged is in use though what somebody else has left there cannot be removed', async (context) => {
+test('a staged volume is in use even if an unrelated directory next to it cannot be removed', async (context) => {
   const failure = new Error('no look at it');
   const node = await newNode(context, {
     isMountPoint: () => Promise.reject(failure),
@@ -77,7 +77,7 @@ test('what is staged is in use though what somebody else has left there cannot b
   assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY]);
 });
 
-/** As a disk that fails and one that lost what was written leave it. */
+/** A record on a failing disk, and one that lost its content. */
 const unreadable = (directory: string) => mkdirSync(join(directory, 'vol_data.json'), { recursive: true });
 function garbled(directory: string): void {
   mkdirSync(directory, { recursive: true });
@@ -85,7 +85,7 @@ function garbled(directory: string): void {
 }
 
 for (const when of ['before', 'after'] as const)
-  test(`what cannot be read hides nothing: all that the node object has in use stays so, known ${when} the look`, async (context) => {
+  test(`if a record is unreadable, all volumes that the node object lists stay in use, reported ${when} the load`, async (context) => {
     const node = await newNode(context);
     const bad = [
       join(node.root, DRIVER, 'bad'),
@@ -94,11 +94,11 @@ for (const when of ['before', 'after'] as const)
     ];
     unreadable(bad[0]!);
     for (const directory of bad.slice(1)) garbled(directory);
-    if (when === 'before') node.inUse.reported(['told', KEY], []);
+    if (when === 'before') node.inUse.reported(['listed', KEY], []);
     await node.volumes.load();
     await node.blockVolumes.load();
-    if (when === 'after') node.inUse.reported(['told', KEY], []);
-    assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY, 'told']);
+    if (when === 'after') node.inUse.reported(['listed', KEY], []);
+    assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY, 'listed']);
     assert.deepEqual(node.errors.map(({ directory }) => directory).sort(), bad.sort());
     const [garbage, failed] = ['/bad/vol_data.json is no JSON object', '/bad/vol_data.json: it is a directory'];
     for (const why of [garbage, failed])
@@ -106,12 +106,12 @@ for (const when of ['before', 'after'] as const)
         node.errors.some(({ error }) => error.includes(why)),
         JSON.stringify(node.errors),
       );
-    node.inUse.free('told');
-    node.inUse.reported(['told', KEY], []);
-    assert.equal(node.inUse.names().includes('told'), false, 'only what was told first is kept');
+    node.inUse.free('listed');
+    node.inUse.reported(['listed', KEY], []);
+    assert.equal(node.inUse.names().includes('listed'), false, 'only the first list is kept');
   });
 
-test('what cannot be read of a staged volume holds up the end of no other', async (context) => {
+test('an unreadable record of a staged volume does not delay the removal of others', async (context) => {
   const node = await newNode(context);
   unreadable(join(node.root, DRIVER, 'bad'));
   await node.volumes.load();
@@ -119,7 +119,7 @@ test('what cannot be read of a staged volume holds up the end of no other', asyn
   assert.deepEqual([node.unstaged, node.inUse.names()], [['h'], []]);
 });
 
-test('while it cannot be read what a pod has, nothing is unstaged that it may be, and the pod says so where it is mounted', async (context) => {
+test('while a pod’s record is unreadable, volumes that it may be are not unstaged, and the teardown of the mounted one fails', async (context) => {
   const node = await newNode(context, { isMountPoint: async (path) => path.includes('/pods/p/') });
   const bad = node.pods.volume('p', 'kubernetes.io/csi', 'bad');
   garbled(bad);
@@ -132,11 +132,11 @@ test('while it cannot be read what a pod has, nothing is unstaged that it may be
   );
 });
 
-test('volumes that cannot be listed stay in use, and stay where they are', async (context) => {
+test('volumes that cannot be listed stay in use and mounted', async (context) => {
   const node = await newNode(context);
   await node.volumes.load();
   const place = node.pods.volume('p', 'kubernetes.io/csi', 'v');
-  node.inUse.want(place, KEY, { attachable: true });
+  node.inUse.request(place, KEY, { attachable: true });
   const driver = join(node.root, DRIVER);
   const hide = (directory: string) => {
     rmSync(directory, { recursive: true, force: true });
@@ -150,7 +150,7 @@ test('volumes that cannot be listed stay in use, and stay where they are', async
   await assert.rejects(node.volumes.tearDown('p'), { code: 'ELOOP' });
 });
 
-test('what cannot be read of a pod goes with it where nothing is mounted', async (context) => {
+test('a pod’s unreadable volume is removed with the pod if nothing is mounted there', async (context) => {
   const node = await newNode(context);
   await node.volumes.load();
   const bad = node.pods.volume('p', 'kubernetes.io/csi', 'bad');
@@ -161,7 +161,7 @@ test('what cannot be read of a pod goes with it where nothing is mounted', async
   assert.deepEqual([existsSync(bad), node.unstaged, node.inUse.names()], [false, ['h'], []]);
 });
 
-test('a block volume that cannot be read stays with its pod', async (context) => {
+test('a block volume with an unreadable record stays with its pod', async (context) => {
   const node = await newNode(context);
   garbled(join(node.root, 'volumeDevices/v/data'));
   const link = node.pods.volumeDevice('p', 'kubernetes.io/csi', 'v');
@@ -171,7 +171,7 @@ test('a block volume that cannot be read stays with its pod', async (context) =>
   await assert.rejects(node.blockVolumes.tearDown('p'), why);
 });
 
-test('somebody’s files beside volumes stay, and hold nothing up', async (context) => {
+test('unrelated files next to volumes stay, and delay nothing', async (context) => {
   const node = await newNode(context);
   const files = ['file', `${DRIVER}/file`, 'volumeDevices/file'].map((name) => join(node.root, name));
   for (const file of files) writeFileSync(file, 'mine');
@@ -188,7 +188,7 @@ test('somebody’s files beside volumes stay, and hold nothing up', async (conte
   assert.equal(existsSync(node.staged), true);
 });
 
-test('a volume that is noted while it is looked at stays noted', async (context) => {
+test('a volume that is recorded during a load stays recorded', async (context) => {
   const note = (path: string) => writeVolumeData(dirname(path), { driverName: DRIVER, volumeHandle: 'late' });
   const node = await newNode(context, { isMountPoint: (path) => note(path).then(() => false) });
   const late = join(node.root, DRIVER, 'late');
@@ -198,7 +198,7 @@ test('a volume that is noted while it is looked at stays noted', async (context)
 });
 
 for (const kind of ['volumes', 'blockVolumes'] as const)
-  test(`${kind}: while one pod waits until a volume is attached, the end of another waits for nothing`, async (context) => {
+  test(`${kind}: the teardown of a pod does not wait for the attachment of another pod’s volume`, async (context) => {
     const node = await newNode(context);
     await node[kind].load();
     const end = new AbortController();

@@ -7,20 +7,20 @@ import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, namedVolume, sha256 } from '
 import { allOf } from './mount-steps.ts';
 import {
   type FoundVolumes,
-  foundAt,
-  isNoted,
+  isRecorded,
+  mergeFound,
   removeUnfinishedData,
   removeVolumeData,
-  together,
+  volumeIn,
 } from './volume-data.ts';
 
 /**
- * Where CSI volumes are, as upstream lays them out:
+ * The paths of CSI volumes with file systems, in upstream's layout:
  *
  *   <rootDir>/pods/<uid>/volumes/kubernetes.io~csi/<volume>/{vol_data.json,mount}
  *   <rootDir>/plugins/kubernetes.io/csi/<driver>/<sha256 of the handle>/{vol_data.json,globalmount}
  */
-export class CsiPlaces {
+export class CsiPaths {
   readonly #pods: PodDirectories;
   readonly #staged: string;
   readonly #mounter: Mounter;
@@ -35,7 +35,7 @@ export class CsiPlaces {
     return this.#pods.volume(podUid, CSI_PLUGIN, name);
   }
 
-  /** Where all volumes of a pod are. */
+  /** The directory of all CSI volumes of a pod. */
   publishedRoot(podUid: string): string {
     return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
   }
@@ -44,52 +44,52 @@ export class CsiPlaces {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** Whether the volume of that name, as the node's status has it, is staged at this place, or at one in it. */
+  /** Whether the volume of that name (as in the node's status) is staged in the directory, or in one directly below it. */
   isStagedAt(directory: string, uniqueName: string): boolean {
     const place = this.staged(namedVolume(uniqueName));
     return directory === place || directory === dirname(place);
   }
 
-  /** The volumes of a pod that were published, or may have been. */
+  /** Volumes of a pod that were published, or may have been. */
   async publishedOf(podUid: string): Promise<FoundVolumes> {
     return await foundIn(this.publishedRoot(podUid));
   }
 
   async allPublished(): Promise<FoundVolumes> {
     const pods = await namesIn(this.#pods.root);
-    return together(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
+    return mergeFound(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
   }
 
-  /** The volumes that were staged, or may have been. */
+  /** Volumes that were staged, or may have been. */
   async allStaged(): Promise<FoundVolumes> {
     const drivers = await namesIn(this.#staged);
-    return together(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
+    return mergeFound(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
   }
 
   /**
-   * Removes what a kubelet has left that was killed before a volume was noted, or after it was forgotten. Rejects with the first that
-   * does not go.
+   * Removes directories without a record: leftovers of a kubelet that was killed before it wrote the record, or after it deleted
+   * it. Rejects with the first failure.
    */
-  async removeUnnoted(): Promise<void> {
+  async removeUnrecorded(): Promise<void> {
     const drivers = (await namesIn(this.#staged)).filter((name) => name !== BLOCK_VOLUMES);
-    const places = drivers.map(async (driver) => placesIn(join(this.#staged, driver)));
+    const paths = drivers.map(async (driver) => placesIn(join(this.#staged, driver)));
     const remove = async (directory: string) => {
       const mountPath = join(directory, 'globalmount');
-      if ((await isNoted(directory)) || (await this.isMounted(mountPath))) return;
+      if ((await isRecorded(directory)) || (await this.isMounted(mountPath))) return;
       await removeUnfinishedData(directory);
       for (const path of [mountPath, directory]) await removeIfEmpty(path);
     };
-    await allOf((await Promise.all(places)).flat().map(remove));
+    await allOf((await Promise.all(paths)).flat().map(remove));
   }
 
-  /** Whether something is mounted at the place that the driver was given. */
+  /** Whether something is mounted at the driver's target path. */
   isMounted(mountPath: string): Promise<boolean> {
     return this.#mounter.isMountPoint(mountPath);
   }
 
   /**
-   * Removes an empty place and what is known of it. A place where something is mounted stays, and what is not empty too: nothing
-   * of a volume is ever deleted.
+   * Removes an empty mount point and its record. Mount points in use and non-empty directories stay: data of a volume is never
+   * deleted.
    */
   async remove(mountPath: string): Promise<void> {
     if (await this.isMounted(mountPath)) return;
@@ -100,7 +100,7 @@ export class CsiPlaces {
   }
 }
 
-/** None in somebody's file. */
+/** Paths of the entries of a directory; empty if the path is a file. */
 async function placesIn(directory: string): Promise<string[]> {
   const names = await namesIn(directory).catch((error: unknown) => {
     if (isErrno(error, 'ENOTDIR')) return [];
@@ -111,13 +111,13 @@ async function placesIn(directory: string): Promise<string[]> {
 
 async function foundIn(directory: string): Promise<FoundVolumes> {
   try {
-    return together(await Promise.all((await placesIn(directory)).map(foundAt)));
+    return mergeFound(await Promise.all((await placesIn(directory)).map(volumeIn)));
   } catch (error) {
-    return { kept: [], unread: [{ directory, problem: errorMessage(error) }] };
+    return { recorded: [], unread: [{ directory, problem: errorMessage(error) }] };
   }
 }
 
-/** Some drivers publish a file. */
+/** Removes an empty directory, or a file, which some drivers publish. */
 async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path);

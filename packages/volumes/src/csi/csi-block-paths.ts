@@ -1,26 +1,26 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { namesIn, removeIfEmpty } from '@podwright/base';
-import type { DevicePlaces } from '../volumes/device-maps.ts';
+import type { DevicePaths } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN } from './csi-volume.ts';
 import { allOf } from './mount-steps.ts';
-import { foundAt, isNoted, together, type UnreadPlace, type VolumeData } from './volume-data.ts';
+import { isRecorded, mergeFound, type UnreadDirectory, type VolumeData, volumeIn } from './volume-data.ts';
 
-/** A block volume, by the name of its PersistentVolume. */
-export type KeptBlockVolume = { name: string; data: VolumeData };
+/** A recorded block volume, by the name of its PersistentVolume. */
+export type RecordedBlockVolume = { name: string; data: VolumeData };
 
 /**
- * Where block volumes of CSI drivers are, as upstream lays them out:
+ * The paths of block volumes of CSI drivers, in upstream's layout:
  *
  *   <rootDir>/pods/<uid>/volumeDevices/kubernetes.io~csi/<volume>   (a link to the device)
  *   <rootDir>/plugins/kubernetes.io/csi/volumeDevices/<volume>/data/vol_data.json
- *                                                    /<volume>/dev/<uid>   (the device, bound)
+ *                                                    /<volume>/dev/<uid>   (the device, bind-mounted)
  *                                                    /staging/<volume>
  *                                                    /publish/<volume>/<uid>
  */
-export class CsiBlockPlaces {
+export class CsiBlockPaths {
   readonly #pods: PodDirectories;
   readonly #root: string;
   readonly #mounter: Mounter;
@@ -31,12 +31,12 @@ export class CsiBlockPlaces {
     this.#mounter = mounter;
   }
 
-  mapped(podUid: string, name: string): DevicePlaces {
+  mapped(podUid: string, name: string): DevicePaths {
     const link = this.#pods.volumeDevice(podUid, CSI_PLUGIN, name);
     return { globalMap: join(this.#root, oneName(name), 'dev'), podUid, link };
   }
 
-  /** The directory of what is known of the volume. */
+  /** The directory of the volume's `vol_data.json`. */
   data(name: string): string {
     return join(this.#root, oneName(name), 'data');
   }
@@ -49,38 +49,38 @@ export class CsiBlockPlaces {
     return join(this.#root, 'publish', oneName(name), oneName(podUid));
   }
 
-  /** Where the links of a pod are. */
+  /** The directory of a pod's links. */
   linksRoot(podUid: string): string {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
 
-  /** The volumes that a pod has, or may have. */
+  /** Volumes that the pod has, or may have: a kubelet may have been killed while it mapped or unmapped one. */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
   }
 
-  /** The pods that have the volume, or may have it. */
+  /** Pods that have the volume, or may have it. */
   async podsWith(name: string): Promise<string[]> {
     const uids = await namesIn(this.#pods.root);
     const have = await Promise.all(uids.map(async (uid) => (await this.namesOf(uid)).includes(name)));
     return uids.filter((_, at) => have[at]);
   }
 
-  /** One that cannot be read hides no other. */
-  async all(): Promise<{ kept: KeptBlockVolume[]; unread: UnreadPlace[] }> {
+  /** All recorded block volumes. An unreadable one does not hide the others. */
+  async all(): Promise<{ recorded: RecordedBlockVolume[]; unread: UnreadDirectory[] }> {
     const names = await namesIn(this.#root);
-    const { kept, unread } = together(await Promise.all(names.map((name) => foundAt(this.data(name)))));
-    return { kept: kept.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
+    const { recorded, unread } = mergeFound(await Promise.all(names.map((name) => volumeIn(this.data(name)))));
+    return { recorded: recorded.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
-  /** As `CsiPlaces.removeUnnoted`. */
-  async removeUnnoted(): Promise<void> {
+  /** As `CsiPaths.removeUnrecorded`. */
+  async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
-    await allOf(names.map(async (name) => ((await isNoted(this.data(name))) ? undefined : this.remove(name))));
+    await allOf(names.map(async (name) => ((await isRecorded(this.data(name))) ? undefined : this.remove(name))));
     await this.#removeParents();
   }
 
-  /** Removes what is left of a volume that no pod has and that is not staged. What is known of it goes last. */
+  /** Removes the files of a volume that no pod has and that is not staged; its record last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
     await removeIfEmpty(join(this.#root, 'publish', name));
@@ -95,7 +95,7 @@ export class CsiBlockPlaces {
     for (const parent of ['publish', 'staging']) await removeIfEmpty(join(this.#root, parent));
   }
 
-  /** What a driver has left there goes with it, unless something is mounted. */
+  /** Also removes leftover files of the driver, unless something is mounted there. */
   async removeStaging(name: string): Promise<void> {
     const directory = this.staged(name);
     if ((await this.#mounter.mountsBelow(directory)).length === 0)
