@@ -78,7 +78,7 @@ async function create(name: string, source: object, use: object = FILES): Promis
   return (await cluster.apply(pod as unknown as ApiObject))[0]!;
 }
 
-async function goes(name: string): Promise<void> {
+async function deletePod(name: string): Promise<void> {
   await cluster.delete(named(name));
   await cluster.untilGone(named(name));
   await cluster.until(node, (object) => inUse(object) === '');
@@ -106,7 +106,7 @@ test('a pod has the volume of its claim once it is attached, and the node report
   await kubelet.until('it is the fsGroup’s', () => isThere(file) && readFileSync(file, 'utf8') === '4321\n');
   const stage = (await driver.allCalls()).find(({ call }) => call === 'nodeStageVolume')!.request;
   assert.deepEqual([stage.volumeId, stage.publishContext], ['disk', { device: '/dev/disk' }]);
-  await goes('claims');
+  await deletePod('claims');
   assert.deepEqual(await driver.volumeCalls(), [
     'nodeStageVolume',
     'nodePublishVolume',
@@ -133,7 +133,7 @@ test('a pod has its own claim for an ephemeral volume, and not another pod’s',
   await claims.attach('owned-data');
   await cluster.until(named('owned'), isReady);
   await kubelet.until('it is written', () => isThere(join(driver.data, 'owned-data/file')));
-  await goes('owned');
+  await deletePod('owned');
 });
 
 /** Grows a volume like a resizer does, which leaves the rest to the node. A change of the pod makes its node check immediately. */
@@ -179,7 +179,7 @@ test('a pod has the device of its claim, which can grow while in use', async () 
       ['PersistentVolumeClaim', 'raw', message],
     ],
   );
-  await goes('device');
+  await deletePod('device');
   assert.deepEqual(await driver.volumeCalls(), [
     ...['nodeStageVolume', 'nodePublishVolume', 'nodeExpandVolume'],
     ...['nodeUnpublishVolume', 'nodeUnstageVolume'],

@@ -90,7 +90,7 @@ export class ClaimedDevices {
   }
 
   /** Deletes the pod and waits for it; also deletes the pod's own claims. */
-  async goes(name: string): Promise<void> {
+  async deletePod(name: string): Promise<void> {
     const { cluster } = this.#place;
     await cluster.delete(podNamed(name));
     await cluster.untilGone(podNamed(name));

@@ -121,14 +121,14 @@ test('a pod has the device of its own claim, which the driver unprepares afterwa
   assert.deepEqual(healthOf(pod), [{ name: 'claim:gpu', resources: [{ resourceID: cdi, health: 'Unknown' }] }]);
   await driver.health('dev0', 'UNHEALTHY', 'too hot');
   const health = (one: ApiObject) => listAt(healthOf(one)[0], 'resources')[0];
-  const unwell = await cluster.until(podNamed('own'), (one) => at(health(one), 'health') === 'Unhealthy');
-  assert.deepEqual(health(unwell), { resourceID: cdi, health: 'Unhealthy', message: 'too hot' });
+  const unhealthy = await cluster.until(podNamed('own'), (one) => at(health(one), 'health') === 'Unhealthy');
+  assert.deepEqual(health(unhealthy), { resourceID: cdi, health: 'Unhealthy', message: 'too hot' });
   const [listed] = await claimsByApi('own');
   assert.deepEqual([listed?.claimName, listed?.claimNamespace], [claim, 'default']);
   const [{ driverName, poolName, deviceName, cdiDevices } = {}] = listed!.claimResources;
   assert.deepEqual([driverName, poolName, deviceName, cdiDevices?.[0]?.name], [DRIVER, 'pool', 'dev0', cdi]);
   assert.deepEqual(Object.keys(record()[0]!.PodUIDs), [created.metadata.uid]);
-  await devices.goes('own');
+  await devices.deletePod('own');
   assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
   assert.deepEqual([driver.specifications(), record()], [[], []]);
 });
@@ -140,9 +140,9 @@ test('two pods share a claim, which is prepared once and unprepared after the la
     await devices.create(podWith(name), 'shared');
     await cluster.until(podNamed(name), isReady);
   }
-  await devices.goes('one');
+  await devices.deletePod('one');
   assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources shared']);
-  await devices.goes('two');
+  await devices.deletePod('two');
   assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources shared', 'nodeUnprepareResources shared']);
 });
 
@@ -155,7 +155,7 @@ test('an extended resource may be satisfied by a driver’s device', async () =>
   await cluster.until(podNamed('extended'), isReady);
   const [, claim] = (await driver.claimCalls())[0]!.split(' ');
   assert.deepEqual(await logOf(created, 2), [`DRA_dev0=${claim}`, '3']);
-  await devices.goes('extended');
+  await devices.deletePod('extended');
   assert.deepEqual(await driver.claimCalls(), [`nodePrepareResources ${claim}`, `nodeUnprepareResources ${claim}`]);
 });
 
@@ -167,12 +167,12 @@ test('a failure to prepare a claim is reported in upstream’s wording, and retr
   await cluster.until(podNamed('broken'), (pod) => textAt(container(pod), 'state', 'waiting', 'reason') !== '');
   await driver.plan({});
   await cluster.until(podNamed('broken'), isReady);
-  await devices.goes('broken');
+  await devices.deletePod('broken');
   driver.forget();
   await driver.behave({ nodePrepareResources: { hang: true } });
   await devices.create(podWith('hangs'), 'broken');
   await driver.called('nodePrepareResources');
-  await devices.goes('hangs');
+  await devices.deletePod('hangs');
   await driver.behave({});
   assert.deepEqual(await driver.claimCalls(), ['nodePrepareResources broken', 'nodeUnprepareResources broken']);
 });
@@ -193,7 +193,7 @@ test('a pod is refused another pod’s claim and a deleted claim', async () => {
   );
   await create('late', 'gone');
   await reported('late', `${REFUSED}fetch ResourceClaim gone: resourceclaims.resource.k8s.io "gone" not found`);
-  for (const name of ['stranger', 'late']) await devices.goes(name);
+  for (const name of ['stranger', 'late']) await devices.deletePod(name);
 });
 
 test('a pod’s claims are unprepared before its end is reported', async () => {
@@ -205,7 +205,7 @@ test('a pod’s claims are unprepared before its end is reported', async () => {
   await driver.behave({});
   await cluster.until(podNamed('done'), (pod) => textAt(pod, 'status', 'phase') === 'Succeeded');
   assert.deepEqual(driver.specifications(), []);
-  await devices.goes('done');
+  await devices.deletePod('done');
 });
 
 test('a pod waits for an unavailable driver, also when it ends meanwhile', async () => {
@@ -227,7 +227,7 @@ test('a pod waits for an unavailable driver, also when it ends meanwhile', async
   await driver.start();
   await cluster.untilGone(podNamed('ends'));
   await cluster.until(podNamed('waits'), isReady);
-  await devices.goes('waits');
+  await devices.deletePod('waits');
   assert.deepEqual((await driver.claimCalls()).toSorted(), [
     ...['nodePrepareResources waits', 'nodeUnprepareResources ends', 'nodeUnprepareResources waits'],
   ]);
@@ -256,6 +256,6 @@ test('after a kill the next kubelet unprepares leftover claims, and does not pre
   const now = await cluster.until(podNamed('kept'), isReady);
   assert.equal(textAt(container(now), 'containerID'), textAt(container(before), 'containerID'));
   assert.deepEqual(await driver.claimCalls(), ['nodeUnprepareResources left']);
-  await devices.goes('kept');
+  await devices.deletePod('kept');
   assert.deepEqual([driver.specifications(), record()], [[], []]);
 });

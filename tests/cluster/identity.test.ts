@@ -115,9 +115,9 @@ test('a node replaces another user’s certificate with one of its own', async (
   const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.certificate('admin', ['system:masters'])));
   const identity = await open({ kubeconfig });
   const client = identity.connect();
-  const asked = await soon(async () => (await requestsOf('kube-apiserver-client-kubelet', /^admin$/))[0]);
+  const request = await soon(async () => (await requestsOf('kube-apiserver-client-kubelet', /^admin$/))[0]);
   // upstream's approver only approves requests by the node itself or by a bootstrap token
-  if (cluster.own === undefined) await approve(asked);
+  if (cluster.own === undefined) await approve(request);
   await soon(async () => {
     const answer = await client.get(NODES, { name: 'another' }).catch((error: unknown) => error);
     return isApiStatus(answer, 403) || undefined; // a node may only read itself
@@ -226,8 +226,8 @@ test('the serving certificate is for the addresses of the node object, and anoth
       status: { addresses },
     });
     assert.equal(status, 200, text);
-    const asked = async () => (await requestsOf('kubelet-serving', /^system:node:moved$/)).length === index + 1;
-    await soon(async () => (await asked()) || undefined);
+    const request = async () => (await requestsOf('kubelet-serving', /^system:node:moved$/)).length === index + 1;
+    await soon(async () => (await request()) || undefined);
     for (const csr of await requestsOf('kubelet-serving', /^system:node:moved$/)) await approve(csr);
     const names = () => new X509Certificate(serving.current()!.certificate).subjectAltName?.split(', ').sort().join();
     const wanted = `DNS:moved,DNS:moved.internal,IP Address:${ip}`;

@@ -87,7 +87,7 @@ async function approveAll(): Promise<void> {
       await cluster.admin.update(`${path}/${csr.metadata.name}/approval`, { ...csr, status: { conditions } });
 }
 
-const asked = (hash: string, by: string, ...rest: string[]) => [
+const joinCommand = (hash: string, by: string, ...rest: string[]) => [
   'join',
   words.endpoint,
   '--token',
@@ -115,9 +115,9 @@ test('join with a wrong parameter reports which one, and writes nothing', async 
   await refused(asked(words.hash, `${id}.${'z'.repeat(16)}`), /cluster-info is not signed by token id/);
   await refused(asked('sha256:0', token), /must be sha256: and 64 hexadecimal digits/);
   const away = `127.0.0.1:${await freePort()}`;
-  await refused(['join', away, ...asked(words.hash, token).slice(2)], /connection refused/);
+  await refused(['join', away, ...joinCommand(words.hash, token).slice(2)], /connection refused/);
   await refused(['join', words.endpoint, '--token', token], /--discovery-token-ca-cert-hash, or trust/);
-  const { code, out } = await place.call(...asked(words.hash, token, '--dry-run'));
+  const { code, out } = await place.call(...joinCommand(words.hash, token, '--dry-run'));
   assert.equal(code, 0);
   assert.match(out, /kubelet\.yaml\napiVersion: kubelet\.config\.k8s\.io\/v1beta1[\s\S]*Nothing was written/);
   assert.ok(!out.includes(secret));
@@ -144,7 +144,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
     'config.toml',
     `node_name = "${NODE}"\n[kubelet.server]\nport = ${await freePort()}\nhealthz_port = 0\n[kubelet.eviction]\nhard = {}\n`,
   );
-  await place.ok('--config', config, ...asked(words.hash, token));
+  await place.ok('--config', config, ...joinCommand(words.hash, token));
   const bootstrap = place.path('root/cluster/bootstrap-kubelet.conf');
   writeFileSync(bootstrap, readFileSync(bootstrap, 'utf8').replace(token, `zzzzzz.${'z'.repeat(16)}`));
   const refused = (await place.call('--config', config, 'doctor')).out;

@@ -250,15 +250,15 @@ test(`a kubelet killed before a step of a pod’s life duplicates and leaks noth
 });
 
 /** A started kubelet without a further step for this time has adopted everything. */
-const TAKEN_OVER_MS = 1500;
+const ADOPTED_MS = 1500;
 
 /** A kubelet adopts a running pod, and is killed meanwhile; returns its steps. */
-async function takeOver(killAt: number): Promise<string[]> {
+async function adopt(killAt: number): Promise<string[]> {
   await killKubelet(child);
   process.env.KILL = JSON.stringify(killMessage(killAt));
   try {
     child = await startKubeletChild(kubelet.options, kubeconfig(), KILLER);
-    await until('the running pod is adopted', hasTakenOver());
+    await until('the running pod is adopted', hasAdopted());
     if (!isKilled()) await killKubelet(child);
   } catch (error) {
     if (recorded().length <= killAt) throw error; // otherwise it was killed before it was ready
@@ -269,12 +269,12 @@ async function takeOver(killAt: number): Promise<string[]> {
   return recorded();
 }
 
-function hasTakenOver(): () => true | undefined {
+function hasAdopted(): () => true | undefined {
   let [steps, sinceMs] = [0, performance.now()];
   return () => {
     const { length } = recorded();
     if (length !== steps) [steps, sinceMs] = [length, performance.now()];
-    return isKilled() || (steps > 0 && performance.now() - sinceMs > TAKEN_OVER_MS) || undefined;
+    return isKilled() || (steps > 0 && performance.now() - sinceMs > ADOPTED_MS) || undefined;
   };
 }
 
@@ -286,11 +286,11 @@ test(`a kubelet killed while it adopts a pod does not change the pod (TEST_SEED=
   for (const claim of CLAIMS) await claims.attach(claim);
   const main = (object: ApiObject) => listAt(object, 'status', 'containerStatuses')[0];
   const before = main(await cluster.until(pod, isReady));
-  const steps = await takeOver(NEVER);
+  const steps = await adopt(NEVER);
   assert.ok(steps.length > 0, 'the steps are recorded');
   context.diagnostic(`${steps.length} steps`);
   await each(steps, async (killAt) => {
-    await takeOver(killAt);
+    await adopt(killAt);
     await assertOnce('stays');
     const now = main(await cluster.until(pod, isReady));
     assert.deepEqual([at(now, 'containerID'), at(now, 'restartCount')], [at(before, 'containerID'), 0]);

@@ -155,8 +155,8 @@ ls -lnL /api/token | cut -d' ' -f1; cut -d. -f1 /api/token | wc -w`;
     'PASSWORD=s3cret',
     ...['text', 'certificate', 'shop', '-rw-r--r--', '1'],
   ]);
-  const asked = cluster.own?.requests.all.filter(({ user }) => user === `system:node:${NODE}`) ?? [];
-  for (const { query, responseBytes } of asked.filter(({ resource }) => /^(secrets|configmaps)$/.test(resource))) {
+  const requests = cluster.own?.requests.all.filter(({ user }) => user === `system:node:${NODE}`) ?? [];
+  for (const { query, responseBytes } of requests.filter(({ resource }) => /^(secrets|configmaps)$/.test(resource))) {
     assert.match(query, /fieldSelector=metadata.name/, query);
     assert.ok(responseBytes < 10_000, String(responseBytes));
   }
@@ -277,8 +277,8 @@ test('a claim’s local volume is mounted once it is bound', async () => {
       { command: ['sh', '-c', 'echo kept > /d/file'], volumeMounts: [{ name: 'd', mountPath: '/d' }] },
     ),
   );
-  const says = (text: string) => kubelet.until(text, () => eventsOf('claims').some((event) => event.includes(text)));
-  await says('failed to process volumes=[d]: error processing PVC shop/data: PVC is not bound');
+  const reports = (text: string) => kubelet.until(text, () => eventsOf('claims').some((event) => event.includes(text)));
+  await reports('failed to process volumes=[d]: error processing PVC shop/data: PVC is not bound');
   await cluster.apply({
     apiVersion: 'v1',
     kind: 'PersistentVolume',
@@ -296,7 +296,7 @@ test('a claim’s local volume is mounted once it is bound', async () => {
   // with a real control plane a controller does the same
   const status = '/api/v1/namespaces/shop/persistentvolumeclaims/data/status';
   await cluster.admin.patch(status, 'merge', { status: { phase: 'Bound' } });
-  await says(`MountVolume.NewMounter initialization failed for volume "disk" : path "${path}" does not exist`);
+  await reports(`MountVolume.NewMounter initialization failed for volume "disk" : path "${path}" does not exist`);
   mkdirSync(path);
   await messageOf('claims');
   assert.equal(readFileSync(join(path, 'file'), 'utf8'), 'kept\n');

@@ -122,8 +122,8 @@ test('an ephemeral container and changed resources are accepted through their su
   assert.equal(resized.status, 200, resized.text);
   const done = await cluster.until(pod, (object) => {
     const [one] = statusOf(object).containerStatuses ?? [];
-    const goes = statusOf(object).conditions?.some(({ type }) => type.startsWith('PodResize'));
-    return one?.resources?.limits?.cpu === '120m' && one.allocatedResources?.cpu === '60m' && !goes;
+    const isResizing = statusOf(object).conditions?.some(({ type }) => type.startsWith('PodResize'));
+    return one?.resources?.limits?.cpu === '120m' && one.allocatedResources?.cpu === '60m' && !isResizing;
   });
   assert.equal(statusOf(done).containerStatuses![0]!.restartCount, 0);
   await cluster.delete(pod, { gracePeriodSeconds: 1 });
@@ -198,19 +198,19 @@ test('labels and taints set by other clients apply when a pod is admitted', asyn
 
 test('a critical pod preempts another pod, and no other pod does', async () => {
   const { cpu } = kubelet.handle.node().status.allocatable;
-  const asking = (name: string, spec: object) => {
+  const requesting = (name: string, spec: object) => {
     const pod = kubelet.pod(name, spec as Record<string, unknown>);
     const [container] = (pod.spec as Pod['spec']).containers;
     container!.resources = { requests: { cpu: cpu! } };
     return pod;
   };
-  const first = asking('first', {});
+  const first = requesting('first', {});
   await runPod(first);
-  const second = asking('second', {});
+  const second = requesting('second', {});
   await cluster.apply(second);
   const refused = await cluster.until(second, (object) => statusOf(object)?.phase === 'Failed');
   assert.equal(statusOf(refused).reason, 'OutOfcpu');
-  const vital = asking('vital', { priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
+  const vital = requesting('vital', { priorityClassName: 'system-node-critical', priority: 2_000_001_000 });
   await runPod(vital);
   const { phase, reason, conditions } = statusOf((await cluster.find(first))!);
   assert.deepEqual([phase, reason], ['Failed', 'Preempting']);

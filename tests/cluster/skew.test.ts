@@ -68,8 +68,8 @@ for (const [what, disturb, { resource, most }] of SERVERS)
     await cluster.until(NODE, isReady);
     const pod = podOf('web');
     await runs(pod);
-    const asked = server.requests.all.filter((one) => one.resource === resource);
-    assert.ok(asked.length <= most, `${asked.length} requests for ${resource}`);
+    const requests = server.requests.all.filter((one) => one.resource === resource);
+    assert.ok(requests.length <= most, `${requests.length} requests for ${resource}`);
     await cluster.delete(pod);
     await cluster.untilGone(pod);
   });

@@ -61,4 +61,4 @@ export const SPAN_RETRY_MS = 5000;
 export const MAX_ANSWER_HEAD_BYTES = 1 << 20;
 
 /** Most trace ids in one request. */
-export const MAX_ASKED_TRACES = 1000;
+export const MAX_REQUESTED_TRACES = 1000;

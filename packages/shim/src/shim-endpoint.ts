@@ -35,7 +35,7 @@ function parseJson(text: string): Answer {
     const { version, address, protocol } = JSON.parse(text) as Record<string, unknown>;
     return { version: Number(version), address: String(address), protocol: String(protocol).toLowerCase() };
   } catch (error) {
-    throw notUnderstood(error);
+    throw invalidOutput(error);
   }
 }
 
@@ -44,9 +44,9 @@ function parseMessage(output: Uint8Array): Answer {
     const { version, address, protocol } = fromBinary(BootstrapResultSchema, output);
     return { version, address, protocol: protocol.toLowerCase() };
   } catch (error) {
-    throw notUnderstood(error);
+    throw invalidOutput(error);
   }
 }
 
-const notUnderstood = (cause: unknown) =>
+const invalidOutput = (cause: unknown) =>
   new PodwrightError('internal', "the shim's output of start is neither an address nor a description of it", { cause });

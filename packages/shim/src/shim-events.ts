@@ -50,7 +50,7 @@ export class ShimEvents {
   /** Calls the listeners with an event that was not received by ttrpc. Ignores other kinds of events. */
   publish(topic: string, event: Any): void {
     try {
-      const known = knownEvent(event);
+      const known = decodeEvent(event);
       if (known !== undefined) for (const listener of this.#listeners) listener(known);
     } catch (error) {
       this.#logger.warn({ topic, error: errorMessage(error) }, "read a shim's event");
@@ -62,7 +62,7 @@ export class ShimEvents {
   }
 }
 
-function knownEvent(event: Any): ShimEvent | undefined {
+function decodeEvent(event: Any): ShimEvent | undefined {
   const oom = anyUnpack(event, TaskOOMSchema);
   if (oom !== undefined) return { kind: 'oom', taskId: oom.containerId };
   const exit = anyUnpack(event, TaskExitSchema);

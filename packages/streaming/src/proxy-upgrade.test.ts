@@ -148,13 +148,13 @@ test('a slow server receives all data of a client that has ended', async () => {
 
 test('a runtime that writes before it reads receives all data of a client that has ended', async (t) => {
   const sent = 3_000_000;
-  const heard = Promise.withResolvers<number>();
+  const receivedBytes = Promise.withResolvers<number>();
   const server = createTcpServer({ pauseOnConnect: true }, (runtime) => {
     let bytes = 0;
     runtime.on('data', (chunk) => {
       bytes += chunk.length;
     });
-    runtime.on('error', () => undefined).on('close', () => heard.resolve(bytes));
+    runtime.on('error', () => undefined).on('close', () => receivedBytes.resolve(bytes));
     setTimeout(() => runtime.write('said first'), 50);
     setTimeout(() => runtime.resume(), 200);
   });
@@ -169,7 +169,7 @@ test('a runtime that writes before it reads receives all data of a client that h
   client.push(null);
   await once(client, 'end');
   client.destroy();
-  assert.equal(await heard.promise, sent);
+  assert.equal(await receivedBytes.promise, sent);
 });
 
 test('data received from the client in one event loop turn is written in one piece, followed by its end', async () => {

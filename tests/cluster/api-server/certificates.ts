@@ -30,7 +30,7 @@ export type KeyPair = { certificate: string; key: string };
 
 export type Subject = { commonName: string; organizations?: string[] };
 
-type Wanted = {
+type CertificateFields = {
   /** DER of the subject's name. */
   subject: Buffer;
   publicKey: KeyObject;
@@ -117,7 +117,7 @@ export class CertificateAuthority {
     return { certificate, key: pemOf(privateKey) };
   }
 
-  #issue({ subject, publicKey, extensions, notBefore, notAfter }: Wanted): string {
+  #issue({ subject, publicKey, extensions, notBefore, notAfter }: CertificateFields): string {
     const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));
     const byKey = sequence(der(contextTag(0, false), keyIdentifier(this.#publicKey)));
     const signed = sequence(

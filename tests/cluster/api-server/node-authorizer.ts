@@ -112,7 +112,7 @@ function authorizeNode({ verb, name, node, fieldSelector }: NodeQuestion): strin
       return name === node ? YES : `node '${node}' cannot read '${name}', only its own Node object`;
     case 'list':
     case 'watch':
-      return asksFor(fieldSelector, 'metadata.name', node)
+      return selects(fieldSelector, 'metadata.name', node)
         ? YES
         : `node '${node}' cannot read all nodes, only its own Node object`;
     default:
@@ -131,7 +131,7 @@ function authorizePods({ verb, namespace, name, node, fieldSelector }: NodeQuest
     }
     case 'list':
     case 'watch':
-      return asksFor(fieldSelector, 'spec.nodeName', node)
+      return selects(fieldSelector, 'spec.nodeName', node)
         ? YES
         : 'can only list/watch pods with spec.nodeName field selector';
     default:
@@ -139,7 +139,7 @@ function authorizePods({ verb, namespace, name, node, fieldSelector }: NodeQuest
   }
 }
 
-const asksFor = (selector: string, field: string, value: string) =>
+const selects = (selector: string, field: string, value: string) =>
   selector.split(',').some((term) => term === `${field}=${value}` || term === `${field}==${value}`);
 
 /** Objects to which a pod of the node refers. */
@@ -179,7 +179,7 @@ function authorizeSlices({ verb, name, node, fieldSelector }: NodeQuestion, regi
     const slice = registry.find({ kind: SLICES, namespace: '', name });
     return textAt(slice, 'spec', 'nodeName') === node ? YES : NO_RELATION(node);
   }
-  return asksFor(fieldSelector, 'spec.nodeName', node)
+  return selects(fieldSelector, 'spec.nodeName', node)
     ? YES
     : 'can only list/watch/deletecollection resourceslices with nodeName field selector';
 }

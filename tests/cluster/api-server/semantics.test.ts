@@ -216,9 +216,9 @@ describe('refusals', () => {
       message: /User "system:anonymous" cannot list/,
     });
     anonymous.close();
-    const liar = cluster.client({ kind: 'token', token: 'nonsense' });
-    checkRefused(await liar.get('/api/v1/pods'), { status: 401, reason: 'Unauthorized' });
-    liar.close();
+    const impostor = cluster.client({ kind: 'token', token: 'nonsense' });
+    checkRefused(await impostor.get('/api/v1/pods'), { status: 401, reason: 'Unauthorized' });
+    impostor.close();
   });
 });
 

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from './json.ts';
 
 export type BoundObject = { name: string; uid: string };
 
-export type TokenWanted = {
+export type TokenFields = {
   namespace: string;
   serviceAccount: BoundObject;
   pod?: BoundObject;
@@ -48,7 +48,7 @@ export class TokenIssuer {
   }
 
   /** The token, and the time at which its user should renew it. */
-  issue({ expirationSeconds, audiences, ...bound }: TokenWanted): { token: string; expirationTimestamp: Date } {
+  issue({ expirationSeconds, audiences, ...bound }: TokenFields): { token: string; expirationTimestamp: Date } {
     const present = Math.floor(Date.now() / 1000);
     const isExtended = expirationSeconds === EXTENDED_REQUEST_S && audiences.includes(API_AUDIENCE);
     const claims = {

@@ -10,7 +10,7 @@ test('each call ends at its own deadline, unless it has ended before', async () 
   const hold = setInterval(() => undefined, 1000); // the timers under test do not keep the process alive
   const begin = (name: string, durationMs: number) =>
     times.begin(durationMs, () => over.push(`${name}${performance.now() - beginMs < durationMs - 1 ? ' early' : ''}`));
-  const takeBack = begin('first', 60);
+  const cancel = begin('first', 60);
   begin('longer', 120);
   begin('second', 60);
   begin('short', 20);
@@ -18,7 +18,7 @@ test('each call ends at its own deadline, unless it has ended before', async () 
     begin('later', 60);
     times.begin(120, () => done.resolve());
   }, 40);
-  takeBack();
+  cancel();
   await done.promise;
   clearInterval(hold);
   assert.deepEqual(over, ['short', 'second', 'later', 'longer']);

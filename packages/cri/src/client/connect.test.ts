@@ -43,12 +43,12 @@ async function client(t: TestContext, options: Partial<ConnectOptions> & { runti
 
 /** Another vendor's runtime: plain grpc-js, which records the calls that it receives. */
 async function foreignRuntime(t: TestContext, socket: string, packageName: string) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const server = new Server();
   for (const service of [RuntimeService, ImageService]) {
     const definition = grpcServiceDefinition(service, { packageName });
     const answer = (name: string) => (_call: unknown, reply: (error: object | null, value?: object) => void) => {
-      asked.push(name);
+      calls.push(name);
       if (name === 'status') reply({ code: status.UNIMPLEMENTED, details: 'Status: not in this runtime' });
       else if (name === 'updatePodSandboxResources') reply({ code: status.UNKNOWN, details: 'not implemented' });
       else reply(null, {});
@@ -61,7 +61,7 @@ async function foreignRuntime(t: TestContext, socket: string, packageName: strin
     );
   });
   t.after(() => server.forceShutdown());
-  return asked;
+  return calls;
 }
 
 test('a call within a trace propagates it, and the server records a span in it', async (t) => {
@@ -128,12 +128,12 @@ test('a runtime may report an unimplemented call in the message only', async (t)
 
 test('v1alpha2 is used if there is no v1, for all later calls', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
-  const asked = await foreignRuntime(t, socket, 'runtime.v1alpha2');
+  const calls = await foreignRuntime(t, socket, 'runtime.v1alpha2');
   const cri = await client(t, { runtimeEndpoint: `unix://${socket}` });
   assert.equal(cri.apiVersion, 'v1alpha2');
   await assert.rejects(cri.runtime.status({}), { code: 'unimplemented', message: 'Status: not in this runtime' });
   await cri.image.listImages({});
-  assert.deepEqual(asked, ['version', 'status', 'listImages']);
+  assert.deepEqual(calls, ['version', 'status', 'listImages']);
 });
 
 test('an UNIMPLEMENTED call does not change the negotiated version', async (t) => {
@@ -148,9 +148,9 @@ test('an UNIMPLEMENTED call does not change the negotiated version', async (t) =
 
 test('errors other than UNIMPLEMENTED do not make the client try v1alpha2', async (t) => {
   const socket = join(await scratch(t), 'cri.sock');
-  const asked: string[] = [];
+  const calls: string[] = [];
   const version = async (_request: unknown, { service }: { service: string }) => {
-    asked.push(service);
+    calls.push(service);
     throw new PodwrightError('internal', 'still starting');
   };
   await serve(t, { socket, handlers: { runtime: { version }, image: {} } });
@@ -158,7 +158,7 @@ test('errors other than UNIMPLEMENTED do not make the client try v1alpha2', asyn
     code: 'unavailable',
     message: /still starting \(tried for 200 ms\)/,
   });
-  assert.deepEqual(new Set(asked), new Set(['runtime.v1.RuntimeService']));
+  assert.deepEqual(new Set(calls), new Set(['runtime.v1.RuntimeService']));
 });
 
 test('the last error of the runtime is reported even if a later attempt times out', async (t) => {

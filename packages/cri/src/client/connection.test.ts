@@ -119,13 +119,13 @@ test('malformed responses fail with an error that describes them', async (t) => 
 });
 
 test('a call sends its deadline, and is cancelled at the deadline or when its signal aborts', async (t) => {
-  const heard: string[] = [];
+  const events: string[] = [];
   const ended = Promise.withResolvers<void>();
   const { version, status } = await served(t, (stream, headers) => {
-    heard.push(String(headers['grpc-timeout']));
+    events.push(String(headers['grpc-timeout']));
     stream.on('close', () => {
-      heard.push(`reset ${stream.rstCode}`);
-      if (heard.length === 4) ended.resolve();
+      events.push(`reset ${stream.rstCode}`);
+      if (events.length === 4) ended.resolve();
     });
   });
   await assert.rejects(version({}, { timeoutMs: 20 }), { code: 'deadline_exceeded' });
@@ -134,7 +134,7 @@ test('a call sends its deadline, and is cancelled at the deadline or when its si
   setTimeout(() => controller.abort(new Error('no more')), 20);
   await assert.rejects(call, { message: 'no more' });
   await ended.promise;
-  assert.deepEqual(heard, ['20m', 'reset 8', 'undefined', 'reset 8']);
+  assert.deepEqual(events, ['20m', 'reset 8', 'undefined', 'reset 8']);
 });
 
 test('calls on a lost connection fail, and the next call reconnects', async (t) => {

@@ -10,7 +10,7 @@ type Known<E extends DescMessage> = {
 };
 
 /** Range of an item in a response. */
-type Place = { begin: number; end: number };
+type Range = { begin: number; end: number };
 
 /**
  * Creates a decoder of list responses, for `CallOptions.decode`. An item of the previous response, at any position, is not decoded again
@@ -28,17 +28,17 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
   const { number, localName } = list.fields.find(({ message }) => message === element)!;
   let last = { known: new Map<string, Known<E>>(), length: 0, list: create(list) };
   let round = 0;
-  const knownAt = (bytes: Buffer, place: Place) => {
-    const before = last.known.get(idAt(bytes, place));
-    return before !== undefined && isSame(before, bytes, place) ? before : undefined;
+  const itemAt = (bytes: Buffer, range: Range) => {
+    const before = last.known.get(idAt(bytes, range));
+    return before !== undefined && isSame(before, bytes, range) ? before : undefined;
   };
   /** Whether all items are unchanged and distinct. Allocates nothing for an unchanged list. */
-  const isSameList = (bytes: Buffer, places: Place[]) => {
+  const isSameList = (bytes: Buffer, ranges: Range[]) => {
     round++;
     return (
-      places.length === last.length &&
-      places.every((place) => {
-        const before = knownAt(bytes, place);
+      ranges.length === last.length &&
+      ranges.every((range) => {
+        const before = itemAt(bytes, range);
         if (before === undefined || before.round === round) return false;
         before.round = round;
         return true;
@@ -52,13 +52,13 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
     round,
   });
   return (bytes) => {
-    const places = placesOf(bytes, number);
-    if (isSameList(bytes, places)) return last.list;
+    const ranges = rangesOf(bytes, number);
+    if (isSameList(bytes, ranges)) return last.list;
     const known = new Map<string, Known<E>>();
     const items: MessageShape<E>[] = [];
-    for (const place of places) {
-      const now = knownAt(bytes, place) ?? decode(bytes.subarray(place.begin, place.end));
-      known.set(idAt(bytes, place), now);
+    for (const range of ranges) {
+      const now = itemAt(bytes, range) ?? decode(bytes.subarray(range.begin, range.end));
+      known.set(idAt(bytes, range), now);
       items.push(now.item);
     }
     last = { known, length: items.length, list: Object.assign(create(list), { [localName]: items }) };
@@ -67,11 +67,11 @@ export function decodedList<L extends DescMessage, E extends DescMessage>({
 }
 
 /** The encoded id field: tag, length and value. */
-function idAt(bytes: Buffer, { begin, end }: Place): string {
+function idAt(bytes: Buffer, { begin, end }: Range): string {
   return bytes.toString('latin1', begin, Math.min(end, begin + 2 + (bytes[begin + 1] ?? 0)));
 }
 
-function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, { begin, end }: Place): boolean {
+function isSame<E extends DescMessage>({ bytes, maps }: Known<E>, list: Buffer, { begin, end }: Range): boolean {
   const { length } = bytes;
   if (end - begin !== length || list.compare(bytes, 0, maps.begin, begin, begin + maps.begin) !== 0) return false;
   return maps.end === length || list.compare(bytes, maps.end, length, begin + maps.end, end) === 0;
@@ -97,8 +97,8 @@ function mapsOf({ fields }: DescMessage, bytes: Buffer): Known<DescMessage>['map
 }
 
 /** The ranges of the elements of a repeated message field; other fields are skipped. */
-function placesOf(bytes: Buffer, field: number): Place[] {
-  const places: Place[] = [];
+function rangesOf(bytes: Buffer, field: number): Range[] {
+  const ranges: Range[] = [];
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
@@ -110,7 +110,7 @@ function placesOf(bytes: Buffer, field: number): Place[] {
     const begin = reader.pos;
     reader.pos += length;
     if (reader.pos > reader.len) throw new RangeError('premature EOF');
-    places.push({ begin, end: reader.pos });
+    ranges.push({ begin, end: reader.pos });
   }
-  return places;
+  return ranges;
 }

@@ -125,10 +125,10 @@ test('the authority of an IPv6 address has brackets', TIMEOUT, async (t) => {
 });
 
 test('a server with several names receives the called one (SNI)', TIMEOUT, async (t) => {
-  const heard: string[] = [];
+  const names: string[] = [];
   const server = createTlsServer({
     SNICallback: (name, done) => {
-      heard.push(name);
+      names.push(name);
       done(new Error('no certificate'));
     },
   });
@@ -140,7 +140,7 @@ test('a server with several names receives the called one (SNI)', TIMEOUT, async
     const { version } = clientOf(t, { port, host, tls: {} });
     await assert.rejects(version({}), { code: 'unavailable' });
   }
-  assert.deepEqual(heard, ['localhost']);
+  assert.deepEqual(names, ['localhost']);
 });
 
 test(

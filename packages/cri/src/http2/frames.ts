@@ -148,8 +148,8 @@ export function checkShape({ type, length, flags, streamId }: FrameHeader): void
   if (shape === undefined) return;
   const { bytes = length, isOfStream = streamId !== 0 } = shape;
   const isShort = type === FRAME_TYPE.goAway && length < LEAST_GOAWAY_BYTES;
-  const isSaying = type === FRAME_TYPE.settings && flags & FLAG.ack && length > 0;
-  if (length !== bytes || isShort || isSaying)
+  const hasAckPayload = type === FRAME_TYPE.settings && flags & FLAG.ack && length > 0;
+  if (length !== bytes || isShort || hasAckPayload)
     throw broken(`a frame of type ${type} with ${length} bytes`, END_CODE.frameSizeError);
   if ((streamId !== 0) !== isOfStream) throw broken(`a frame of type ${type} on stream ${streamId}`);
 }

@@ -74,4 +74,4 @@ export class ActiveCalls {
 }
 
 const deadlinePassed = () => new PodwrightError('deadline_exceeded', 'the deadline of the client has passed');
-const clientGone = () => new PodwrightError('cancelled', 'the client has gone away');
+const clientGone = () => new PodwrightError('cancelled', 'the client has disconnected');

@@ -19,7 +19,7 @@ const HEAD = encodeLiterals(HEADERS);
 const SUCCESS = encodeLiterals([['grpc-status', '0']]);
 
 /** Consumes the request of a call. */
-type Taker = { onData: (bytes: Buffer) => void; onEnd: () => void };
+type RequestReader = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
 /**
  * A gRPC call on its HTTP/2 stream (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). Sending to a disconnected client has
@@ -29,7 +29,7 @@ export class GrpcCall implements StreamListener {
   readonly #stream: Http2Stream;
   readonly #fields: readonly HeaderField[];
   readonly #closeListeners: (() => void)[] = [];
-  #taker: Taker | undefined;
+  #reader: RequestReader | undefined;
   #isOpen = false;
   #room: PromiseWithResolvers<void> | undefined;
 
@@ -80,7 +80,7 @@ export class GrpcCall implements StreamListener {
       if (request !== undefined) resolve(request);
       else reject(new PodwrightError('unimplemented', 'a request without a message'));
     };
-    this.#taker = { onData, onEnd };
+    this.#reader = { onData, onEnd };
     return promise;
   }
 
@@ -88,7 +88,7 @@ export class GrpcCall implements StreamListener {
   async *requests(): AsyncGenerator<Buffer> {
     const reader = new MessageReader();
     const unread = new UnreadBytes();
-    this.#taker = { onData: (bytes) => unread.add(bytes), onEnd: () => unread.end() };
+    this.#reader = { onData: (bytes) => unread.add(bytes), onEnd: () => unread.end() };
     for (let bytes = await unread.next(); bytes !== undefined; bytes = await unread.next()) {
       this.#stream.take(bytes.length);
       yield* reader.push(bytes);
@@ -121,18 +121,18 @@ export class GrpcCall implements StreamListener {
 
   /** Ends the call with the error's code and message. */
   fail(error: unknown): void {
-    this.#taker = undefined;
+    this.#reader = undefined;
     const status = errorStatus(error);
     if (this.#isOpen) this.#stream.send({ trailers: encodeLiterals(status) });
     else this.#stream.send({ head: encodeLiterals([...HEADERS, ...status]), isLast: true });
   }
 
   onData(bytes: Buffer): void {
-    this.#taker?.onData(bytes);
+    this.#reader?.onData(bytes);
   }
 
   onEnd(): void {
-    this.#taker?.onEnd();
+    this.#reader?.onEnd();
   }
 
   onSent(): void {

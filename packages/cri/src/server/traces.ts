@@ -1,14 +1,14 @@
 import { PodwrightError, type Span, type SpanStore, type Tracer } from '@podwright/base';
 import type { Traces } from '../gen/podwright/v1/traces_pb.js';
-import { MAX_ASKED_TRACES } from '../limits.ts';
+import { MAX_REQUESTED_TRACES } from '../limits.ts';
 import type { ServiceHandlers } from './handlers.ts';
 
 /** podwright.v1.Traces: spans recorded for traced calls. */
 export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'open'>): ServiceHandlers<typeof Traces> {
   return {
     listSpans: async ({ traceIds }) => {
-      if (traceIds.length > MAX_ASKED_TRACES) {
-        const asked = `${traceIds.length} trace ids, more than ${MAX_ASKED_TRACES}`;
+      if (traceIds.length > MAX_REQUESTED_TRACES) {
+        const asked = `${traceIds.length} trace ids, more than ${MAX_REQUESTED_TRACES}`;
         throw new PodwrightError('invalid_argument', `list spans: ${asked}; request fewer at once`);
       }
       const asked = new Set(traceIds);

@@ -20,9 +20,9 @@ const GENERIC: Record<number, { reason: string; message: string }> = {
   405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
   406: { reason: 'NotAcceptable', message: 'the server does not answer with JSON' },
   409: { reason: 'Conflict', message: 'the server reported a conflict' },
-  410: { reason: 'Gone', message: 'the server has this no more' },
+  410: { reason: 'Gone', message: 'the requested resource is no longer available' },
   413: { reason: 'RequestEntityTooLarge', message: 'the request is too large' },
-  415: { reason: 'UnsupportedMediaType', message: 'the server does not take JSON' },
+  415: { reason: 'UnsupportedMediaType', message: 'the server does not accept JSON' },
   422: { reason: 'Invalid', message: 'the server rejected our request due to an error in our request' },
   429: {
     reason: 'TooManyRequests',
@@ -69,13 +69,13 @@ function parseStatus(text: string): ApiStatus | undefined {
 
 function genericStatus({ method, status, contentType, text }: RefusedAnswer): ApiStatus {
   const isText = contentType === undefined || contentType.startsWith('text/plain');
-  const said = isText ? text.slice(0, MAX_PLAIN_MESSAGE_LENGTH).trim() : '';
-  const known = GENERIC[status] ?? {
+  const details = isText ? text.slice(0, MAX_PLAIN_MESSAGE_LENGTH).trim() : '';
+  const generic = GENERIC[status] ?? {
     reason: status >= 500 ? 'InternalError' : '',
     message: `the server answered with the HTTP status ${status}`,
   };
-  const reason = status === 409 && method === 'POST' ? 'AlreadyExists' : known.reason;
-  return { code: status, reason, message: said === '' ? known.message : `${known.message}: ${said}` };
+  const reason = status === 409 && method === 'POST' ? 'AlreadyExists' : generic.reason;
+  return { code: status, reason, message: details === '' ? generic.message : `${generic.message}: ${details}` };
 }
 
 function textIn(value: unknown): string {

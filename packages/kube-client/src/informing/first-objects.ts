@@ -63,8 +63,8 @@ export async function listAll<T extends KubeObject>(
   const objects: T[] = [];
   let from: string | undefined;
   for (let pages = 0; pages < MAX_LIST_PAGES; pages++) {
-    const asked = from === undefined ? { resourceVersion } : { continue: from };
-    const page = await client.list<T>(resource, { ...selection, ...asked, limit }, { signal }).catch((error) => {
+    const parameters = from === undefined ? { resourceVersion } : { continue: from };
+    const page = await client.list<T>(resource, { ...selection, ...parameters, limit }, { signal }).catch((error) => {
       if (from === undefined || !isApiStatus(error, 410)) throw error;
       objects.length = 0;
       return client.list<T>(resource, { ...selection, resourceVersion }, { signal });

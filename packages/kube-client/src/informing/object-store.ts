@@ -21,7 +21,7 @@ export class ObjectStore<T extends KubeObject> {
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): InformerChange<T>[] {
     const known = this.#objects.get(keyOf(object));
     if (type === 'DELETED') return known === undefined ? this.#missed(object) : this.#delete(known, object);
-    return this.#put(known, object, isNews);
+    return this.#put(known, object, isNewer);
   }
 
   /**
@@ -35,13 +35,13 @@ export class ObjectStore<T extends KubeObject> {
     return [
       ...missing.flatMap((known) => this.#delete(known, known)),
       ...[...wanted].flatMap(([key, object]) =>
-        this.#put(this.#objects.get(key), object, isRestart ? isDifferent : isNews),
+        this.#put(this.#objects.get(key), object, isRestart ? isDifferent : isNewer),
       ),
     ];
   }
 
-  #put(known: T | undefined, object: T, isTaken: (known: T, object: T) => boolean): InformerChange<T>[] {
-    if (known !== undefined && !isTaken(known, object)) return [];
+  #put(known: T | undefined, object: T, isAccepted: (known: T, object: T) => boolean): InformerChange<T>[] {
+    if (known !== undefined && !isAccepted(known, object)) return [];
     if (known === undefined && this.#isLate(object)) return [];
     this.#objects.set(keyOf(object), object);
     if (known === undefined) return [{ type: 'ADDED', object }];
@@ -84,7 +84,7 @@ export class ObjectStore<T extends KubeObject> {
 }
 
 /** Where versions are not comparable, the later event is newer. */
-function isNews(known: KubeObject, object: KubeObject): boolean {
+function isNewer(known: KubeObject, object: KubeObject): boolean {
   return (compareVersions(known.metadata.resourceVersion, object.metadata.resourceVersion) ?? -1) < 0;
 }
 

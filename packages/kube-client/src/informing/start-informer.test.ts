@@ -52,7 +52,7 @@ test('objects are listed if the server rejects initial events', async () => {
 });
 
 /** The parameters of the watches: `initial` for initial events, and the start version. */
-function asked(client: FakeKubeClient): string[] {
+function watchesOf(client: FakeKubeClient): string[] {
   return client
     .callsOf({ verb: 'watch' })
     .map(
@@ -85,7 +85,7 @@ test('a watch that ends is restarted from the last version, including bookmarks'
   await until(() => started.changes.length === 1);
   only(client).end();
   await client.waitForCalls({ verb: 'watch' }, 2);
-  assert.deepEqual(asked(client), ['initial now', '150']);
+  assert.deepEqual(watchesOf(client), ['initial now', '150']);
   assert.equal(client.callsOf({ verb: 'list' }).length, 0);
 });
 
@@ -96,7 +96,7 @@ test('refused connections: the same watch is retried without a list', async () =
   client.put(CONFIG_MAPS, object('b'));
   only(client).end(refused());
   await client.waitForCalls({ verb: 'watch' }, 5);
-  assert.deepEqual(asked(client), ['initial now', '102', '102', '102', '102']);
+  assert.deepEqual(watchesOf(client), ['initial now', '102', '102', '102', '102']);
   await until(() => started.informer.problem() === undefined);
 });
 
@@ -111,7 +111,7 @@ test('an object deleted while the server is unreachable is reported as DELETED',
   watch.end();
   await until(() => started.changes.length === 3 && client.watches.size === 1);
   assert.deepEqual(started.changes, ['ADDED a@101', 'DELETED a@101', 'ADDED b@103']);
-  assert.deepEqual(asked(client), ['initial now', 'initial 101', '103']);
+  assert.deepEqual(watchesOf(client), ['initial now', 'initial 101', '103']);
 });
 
 test('expired history: objects are read again from the version, then the current ones', async () => {
@@ -120,7 +120,7 @@ test('expired history: objects are read again from the version, then the current
   client.script({ verb: 'watch' }, refusal(410, 'Expired'));
   only(client).end(refusal(410, 'Expired'));
   await until(() => client.callsOf({ verb: 'watch' }).length === 3 && client.watches.size === 1);
-  assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
+  assert.deepEqual(watchesOf(client), ['initial now', 'initial 101', 'initial now']);
   assert.deepEqual(started.changes, ['ADDED a@101']);
 });
 
@@ -152,7 +152,7 @@ test('older versions of a server restored from a backup are accepted', async () 
   watch.end(refusal(410, 'Expired'));
   await until(() => started.changes.length === 2);
   assert.deepEqual(started.changes[1], 'DELETED a@101');
-  assert.deepEqual(asked(client), ['initial now', 'initial 101', 'initial now']);
+  assert.deepEqual(watchesOf(client), ['initial now', 'initial 101', 'initial now']);
 });
 
 test('reread makes each running informer read its objects again', async () => {
@@ -175,7 +175,7 @@ test('reread makes each running informer read its objects again', async () => {
   all.reread();
   await until(() => changes.length === 3);
   assert.deepEqual(changes, ['ADDED a', 'DELETED a', 'ADDED b']);
-  assert.deepEqual(asked(client), ['initial now', 'initial now', 'initial now']);
+  assert.deepEqual(watchesOf(client), ['initial now', 'initial now', 'initial now']);
   kept.stop();
 });
 

@@ -43,7 +43,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   /** The server does not have the history after that version, or not yet: the next read is of the current objects. */
   #isVersionUnavailable = false;
   /** No attempt has reached the server since the objects were read. */
-  #isAway = false;
+  #isUnreachable = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
     this.#client = client;
@@ -114,9 +114,9 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
       } catch (error) {
         this.#endWatch();
         this.#fail(error);
-        if (isVersionGone(error)) this.#isVersionUnavailable = true;
+        if (isVersionExpired(error)) this.#isVersionUnavailable = true;
         else if (!isToRepeat(error)) break;
-        if (isRestart || !isVersionGone(error)) await this.#pause();
+        if (isRestart || !isVersionExpired(error)) await this.#pause();
       }
     }
     if (!this.#isStopped) await this.#list();
@@ -135,7 +135,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
       try {
         return this.#replace(await read(this.#version ?? '0'), false);
       } catch (error) {
-        if (!isVersionGone(error)) throw error;
+        if (!isVersionExpired(error)) throw error;
         this.#isVersionUnavailable = true;
       }
     }
@@ -156,8 +156,8 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
           throw new PodwrightError('unavailable', 'the server ended the watch at once');
       } catch (error) {
         this.#fail(error);
-        const goesOn = isToRepeat(error) || (isConnectionLost(error) && (eventCount > 0 || !isShort(watch)));
-        if (!goesOn) throw error;
+        const canContinue = isToRepeat(error) || (isConnectionLost(error) && (eventCount > 0 || !isShort(watch)));
+        if (!canContinue) throw error;
         if (isToRepeat(error)) await this.#pause();
       } finally {
         this.#endWatch();
@@ -201,7 +201,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#report(this.#store.replace(objects, isRestart));
     this.#version = isRestart ? resourceVersion : newerVersion(this.#version, resourceVersion);
     if (isRestart) this.#isVersionUnavailable = false;
-    this.#isAway = false;
+    this.#isUnreachable = false;
     this.#problem = undefined;
     this.#hasSynced = true;
     this.#sync.resolve();
@@ -214,9 +214,9 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   /** A server may have lost its history during an outage: that failure must not use the backoff accumulated during the outage. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
-    if (!(error instanceof ApiStatusError)) this.#isAway = true;
-    else if (this.#isAway && isVersionGone(error)) {
-      this.#isAway = false;
+    if (!(error instanceof ApiStatusError)) this.#isUnreachable = true;
+    else if (this.#isUnreachable && isVersionExpired(error)) {
+      this.#isUnreachable = false;
       this.#backoff.forget('');
     }
     this.#problem = errorMessage(error);
@@ -241,7 +241,7 @@ function isToRepeat(error: unknown): boolean {
 }
 
 /** Whether the history after the version has expired, or the server is behind it (restored from a backup). */
-function isVersionGone(error: unknown): boolean {
+function isVersionExpired(error: unknown): boolean {
   if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;
   if (!isApiStatus(error, 504) && !isApiStatus(error, 'Timeout')) return false;
   const { causes = [], message } = error.status;

@@ -55,14 +55,14 @@ class Scripted {
   }
 }
 
-const gives = (status: string, apiVersion = V1) =>
+const prints = (status: string, apiVersion = V1) =>
   `echo '{"kind":"ExecCredential","apiVersion":"${apiVersion}","status":${status}}'`;
 
 test('a token is used until it expires, or indefinitely', async () => {
-  using forGood = new Scripted(gives(`{"token":"t'$n'"}`));
+  using forGood = new Scripted(prints(`{"token":"t'$n'"}`));
   for (let count = 0; count < 3; count++) assert.equal(await forGood.plugin.header(), 'Bearer t1');
   assert.equal(forGood.runs, 1);
-  using short = new Scripted(gives(`{"token":"t'$n'","expirationTimestamp":"1970-01-01T00:0'$n':00Z"}`));
+  using short = new Scripted(prints(`{"token":"t'$n'","expirationTimestamp":"1970-01-01T00:0'$n':00Z"}`));
   assert.equal(await short.plugin.header(), 'Bearer t1');
   short.nowMs = 59_000;
   assert.equal(await short.plugin.header(), 'Bearer t1');
@@ -71,12 +71,12 @@ test('a token is used until it expires, or indefinitely', async () => {
 });
 
 test('rejected credentials are requested again once, and not by every call', async () => {
-  using scripted = new Scripted(gives(`{"token":"t'$n'"}`));
+  using scripted = new Scripted(prints(`{"token":"t'$n'"}`));
   const first = await scripted.plugin.header();
   assert.deepEqual(await Promise.all([scripted.plugin.refused(first), scripted.plugin.refused(first)]), [true, true]);
   assert.equal(await scripted.plugin.refused(first), true);
   assert.equal(scripted.runs, 2);
-  using paused = new Scripted(gives(`{"token":"t'$n'"}`), { pauseMs: 60_000 });
+  using paused = new Scripted(prints(`{"token":"t'$n'"}`), { pauseMs: 60_000 });
   assert.equal(await paused.plugin.refused(await paused.plugin.header()), false);
   assert.equal(paused.runs, 1);
 });
@@ -111,14 +111,14 @@ test('a failed plugin is not restarted by every call', async () => {
 });
 
 test('the output of a plugin that leaves a process running is used', async () => {
-  using scripted = new Scripted(`sleep 30 & ${gives('{"token":"t"}')}`);
+  using scripted = new Scripted(`sleep 30 & ${prints('{"token":"t"}')}`);
   const startedAt = performance.now();
   assert.equal(await scripted.plugin.header(), 'Bearer t');
   assert.ok(performance.now() - startedAt < 20_000);
 });
 
 test('variables of the kubeconfig reach the plugin', async () => {
-  using scripted = new Scripted(gives(`{"token":"'$GIVEN'"}`));
+  using scripted = new Scripted(prints(`{"token":"'$GIVEN'"}`));
   assert.equal(await scripted.plugin.header(), 'Bearer given');
 });
 
@@ -134,30 +134,30 @@ const BROKEN: [what: string, script: string, error: RegExp][] = [
   ['returns another kind', `echo '{"kind":"Secret"}'`, /its output is not an ExecCredential in JSON$/],
   [
     'returns another version',
-    gives('{"token":"hidden"}', `${V1}beta1`),
+    prints('{"token":"hidden"}', `${V1}beta1`),
     /its output is not in version client\.authentication\.k8s\.io\/v1, which/,
   ],
-  ['returns no status', gives('null'), /its output has no status$/],
-  ['returns nothing', gives('{}'), /it returned neither a token nor a certificate with its key$/],
+  ['returns no status', prints('null'), /its output has no status$/],
+  ['returns nothing', prints('{}'), /it returned neither a token nor a certificate with its key$/],
   [
     'returns a key without a certificate',
-    gives('{"clientKeyData":"hidden"}'),
+    prints('{"clientKeyData":"hidden"}'),
     /it returned only one of clientCertificateData and clientKeyData$/,
   ],
   [
     'returns an invalid pair',
-    gives('{"clientKeyData":"hidden","clientCertificateData":"hidden"}'),
+    prints('{"clientKeyData":"hidden","clientCertificateData":"hidden"}'),
     /clientKeyData: no private key in PEM/,
   ],
   [
     'returns a token with a header injection',
-    gives('{"token":"hidden\\\\nx: y"}'),
+    prints('{"token":"hidden\\\\nx: y"}'),
     /its token has invalid characters$/,
   ],
-  ['returns a token that is a number', gives('{"token":5}'), /its status\.token is not a string$/],
+  ['returns a token that is a number', prints('{"token":5}'), /its status\.token is not a string$/],
   [
     'returns an invalid time',
-    gives('{"token":"hidden","expirationTimestamp":"soon"}'),
+    prints('{"token":"hidden","expirationTimestamp":"soon"}'),
     /its status\.expirationTimestamp is not a time such as/,
   ],
   ['writes without end', 'yes hidden', /more than 1048576 bytes of stdout$/],

@@ -124,18 +124,18 @@ export class Http2Connection {
 
   /** Any received bytes count as activity, whatever frames they contain. */
   #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
-    let heardBytes = -1;
-    let heardAtMs = 0;
-    let asking = false;
+    let receivedBytes = -1;
+    let receivedAtMs = 0;
+    let isPinging = false;
     const look = () => {
       const now = performance.now();
-      if (socket.bytesRead !== heardBytes) [heardBytes, heardAtMs] = [socket.bytesRead, now];
-      if (asking || now - heardAtMs < afterMs || this.#session.destroyed) return;
-      asking = true;
-      const givenUp = setTimeout(() => this.destroy(), timeoutMs).unref();
+      if (socket.bytesRead !== receivedBytes) [receivedBytes, receivedAtMs] = [socket.bytesRead, now];
+      if (isPinging || now - receivedAtMs < afterMs || this.#session.destroyed) return;
+      isPinging = true;
+      const timeout = setTimeout(() => this.destroy(), timeoutMs).unref();
       this.#session.ping(() => {
-        clearTimeout(givenUp);
-        asking = false;
+        clearTimeout(timeout);
+        isPinging = false;
       });
     };
     return setInterval(look, afterMs / 2).unref();

@@ -26,7 +26,7 @@ const FRAMES = Buffer.from(
   'base64',
 );
 /** The frame that crictl 1.36 sends after the end: a reset of stream 7. */
-const FAREWELL = Buffer.from('gAMAAwAAAAgAAAAHAAAABQ==', 'base64');
+const LAST_FRAME = Buffer.from('gAMAAwAAAAgAAAAHAAAABQ==', 'base64');
 
 function upgradeRequest(url: string, protocols: string[]): Buffer {
   const { host, pathname } = new URL(url);
@@ -44,7 +44,7 @@ async function answerTo(url: string, pieces: Iterable<Buffer>): Promise<Buffer> 
     await new Promise((written) => socket.write(piece, written));
     await new Promise((tick) => setImmediate(tick));
   }
-  return answer.finally(() => socket.end(FAREWELL));
+  return answer.finally(() => socket.end(LAST_FRAME));
 }
 
 /** The HTTP head, and the data of each stream. */

@@ -72,7 +72,7 @@ export async function forwardPort(dial: PortDialer, connection: ForwardedConnect
   const { data, error, port, signal } = connection;
   error.resume(); // clients end their direction immediately
   try {
-    const socket = await dialWhileWanted(dial, connection);
+    const socket = await dialUntilAbandoned(dial, connection);
     if (signal.aborted || data.destroyed) socket.on('error', () => undefined).destroy();
     else await joinStream(data, socket, signal);
     error.end();
@@ -83,7 +83,7 @@ export async function forwardPort(dial: PortDialer, connection: ForwardedConnect
 }
 
 /** Dials until the client disconnects. */
-async function dialWhileWanted(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
+async function dialUntilAbandoned(dial: PortDialer, { data, port, signal }: ForwardedConnection): Promise<Duplex> {
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   data.once('close', abandon);

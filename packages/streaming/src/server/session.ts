@@ -90,9 +90,9 @@ class Output {
   /**
    * Forwards one output and its end. Without a target, or after the target was destroyed, the output is discarded so that no writer blocks.
    */
-  pass(source: Readable | undefined, asked: Writable | undefined): void {
-    if (source === undefined) return void asked?.end();
-    const target = asked?.destroyed ? undefined : asked; // the client disconnected while the process started
+  pass(source: Readable | undefined, requested: Writable | undefined): void {
+    if (source === undefined) return void requested?.end();
+    const target = requested?.destroyed ? undefined : requested; // the client disconnected while the process started
     this.#flowing++;
     source.on('data', () => {
       this.#lastByteAtMs = performance.now();
