@@ -1,4 +1,4 @@
-/** The settings of a node that has a cluster: its own, and a KubeletConfiguration over them. */
+/** The settings of a node of a cluster: its own, overridden by a KubeletConfiguration. */
 import { layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';

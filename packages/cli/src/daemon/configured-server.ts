@@ -1,4 +1,4 @@
-/** What fields of a KubeletConfiguration and flags make of the settings of the HTTP API. */
+/** Maps fields of a KubeletConfiguration and flags to the options of the HTTP API. */
 import type { KubeletConfiguration, KubeletServerOptions } from '@podwright/kubelet-configuration';
 import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
 

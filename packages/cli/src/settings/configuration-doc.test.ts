@@ -86,7 +86,7 @@ test('the example of an error is the actual message', () => {
 /** Keys of `[kubelet]` without a field or flag of upstream's kubelet. */
 const KEYS_WITHOUT_FIELD = ['kubelet.net_raw_default', 'kubelet.device_plugin_dir'];
 
-test('fields of a KubeletConfiguration name keys of this file, and every key of [kubelet] is named by one', () => {
+test('fields of a KubeletConfiguration name keys of this file, and each key of [kubelet] has a field', () => {
   const keys = schemaKeys(z.toJSONSchema(FileSchema, { io: 'input' }) as JsonSchema).map(([key]) => key);
   const named = [...FIELDS.values()].flatMap(({ key }) => key ?? []);
   const isNamed = (key: string) => named.some((one) => key === one || key.startsWith(`${one}.`));
