@@ -50,12 +50,12 @@ async function textOf(response: HttpResponse): Promise<string> {
 test('a node:http server gets the request, and its answer arrives with a length or in chunks', async (t) => {
   const path = await serve(t, async (request, response) => {
     const body = await request.setEncoding('utf8').toArray();
-    const said = JSON.stringify([request.method, request.url, request.headers['content-type'], body.join('')]);
+    const echo = JSON.stringify([request.method, request.url, request.headers['content-type'], body.join('')]);
     response.statusCode = request.url === '/long' ? 404 : 200;
-    if (request.url === '/long') return response.end(said.padEnd(300_000));
-    response.write(said.slice(0, 5));
+    if (request.url === '/long') return response.end(echo.padEnd(300_000));
+    response.write(echo.slice(0, 5));
     response.write('ä'.repeat(100_000));
-    response.end(said.slice(5));
+    response.end(echo.slice(5));
   });
   for (const [method, body] of [['GET'], ['DELETE'], ['POST', 'ü'.repeat(200_000)]] as const) {
     const request = { method, headers: { 'content-type': 'x/y' }, body };

@@ -49,10 +49,13 @@ test('unknown fields are kept', async (t) => {
 });
 
 test('an error has the message of its Status object, or else the response text', async (t) => {
-  const ask = async (body: string) => (await nodeAnswering(t, body, 404)).pods();
-  await assert.rejects(ask('{"kind":"Status","message":"no such pod"}'), { code: 'not_found', message: 'no such pod' });
-  await assert.rejects(ask('{"message":5}'), { code: 'not_found', message: '{"message":5}' });
-  await assert.rejects(ask('plain'), { code: 'not_found', message: 'plain' });
+  const listPods = async (body: string) => (await nodeAnswering(t, body, 404)).pods();
+  await assert.rejects(listPods('{"kind":"Status","message":"no such pod"}'), {
+    code: 'not_found',
+    message: 'no such pod',
+  });
+  await assert.rejects(listPods('{"message":5}'), { code: 'not_found', message: '{"message":5}' });
+  await assert.rejects(listPods('plain'), { code: 'not_found', message: 'plain' });
 });
 
 test('a call waits for a starting node, but not for one that died while starting', async (t) => {

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isErrno } from '@podwright/base';
 
-/** The start time of a process in clock ticks since boot, which distinguishes it from a later process with the same PID. `undefined` if it has exited. */
+/**
+ * The start time of a process in clock ticks since boot, which distinguishes it from a later process with the same PID. `undefined` if it
+ * has exited.
+ */
 export function processStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -4,7 +4,10 @@ import { namesInSync, PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
 import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import { processStart } from './process-start.ts';
 
-/** While a node starts, a file `starting-PID-STARTTIME` is in its state directory. It is removed when the API answers or the start fails. Files of exited processes are ignored. */
+/**
+ * While a node starts, a file `starting-PID-STARTTIME` is in its state directory. It is removed when the API answers or the start fails.
+ * Files of exited processes are ignored.
+ */
 const FILE = /^starting-(\d+)-(\d+)$/;
 
 /** Marks this process as a starting node until the result is disposed. */

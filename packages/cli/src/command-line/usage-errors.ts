@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 /** Makes usage errors throw `invalid_argument` with a hint, as all other errors do. Call it after all commands are added. */
 export function reportUsageErrors(program: Command): void {
   for (const command of commandsOf(program)) {
-    command.error = (said: string) => {
-      throw new PodwrightError('invalid_argument', usageError(command, said));
+    command.error = (message: string) => {
+      throw new PodwrightError('invalid_argument', usageError(command, message));
     };
   }
 }
@@ -15,12 +15,12 @@ function commandsOf(command: Command): Command[] {
 }
 
 /** Rewrites commander's message about a usage error: prefixes the command and appends where to find help. */
-export function usageError(command: Command, said: string): string {
+export function usageError(command: Command, message: string): string {
   const path = pathOf(command);
-  const message = reworded(command, said.replace(/^error: /, '').replace(/\n\((D)id (.*)\)$/, '; did $2'));
+  const text = reworded(command, message.replace(/^error: /, '').replace(/\n\((D)id (.*)\)$/, '; did $2'));
   const help = `podwright ${path === '' ? '' : `${path} `}--help`;
-  const leadsOn = /; did you mean|: podwright /.test(message);
-  return `${path === '' ? '' : `${path}: `}${message}${leadsOn ? '' : `; '${help}' explains`}`;
+  const hasHint = /; did you mean|: podwright /.test(text);
+  return `${path === '' ? '' : `${path}: `}${text}${hasHint ? '' : `; '${help}' explains`}`;
 }
 
 function reworded(command: Command, message: string): string {

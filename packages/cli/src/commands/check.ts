@@ -15,7 +15,10 @@ import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 
 export type CheckOptions = ManifestOptions & { output: OutputFormat };
 
-/** `podwright check FILE…`: reports errors in manifests and problems that the pods would have. It needs no node. Returns 1 if there is a problem. */
+/**
+ * `podwright check FILE…`: reports errors in manifests and problems that the pods would have. It needs no node. Returns 1 if there is a
+ * problem.
+ */
 export async function check({ settings }: CommandContext, files: string[], options: CheckOptions): Promise<number> {
   const config = await settings();
   const checked = await checkManifests(config, manifestNames('check', files, options), options);

@@ -141,9 +141,12 @@ function hostFindings(abilities: HostAbilities): Finding[] {
 }
 
 /** The cgroup driver, and the reason for it. */
-function driverFinding(asked: Parameters<typeof chooseCgroupDriver>[0], { cgroups: { mode } }: HostAbilities): Finding {
+function driverFinding(
+  requested: Parameters<typeof chooseCgroupDriver>[0],
+  { cgroups: { mode } }: HostAbilities,
+): Finding {
   try {
-    const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode });
+    const { driver, reason } = chooseCgroupDriver(requested, { systemd: isSystemdHost(), mode });
     return { what: 'cgroup driver', level: 'ok', message: `${driver}: ${reason}` };
   } catch (error) {
     const fix = 'leave runtime.cgroup_driver out of the configuration';

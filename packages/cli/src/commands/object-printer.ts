@@ -53,7 +53,10 @@ export class TablePrinter {
     this.#headersDue = false;
   }
 
-  /** The width for which columns are omitted, or `undefined` to omit none: without titles it would be unclear which are missing, and `-o wide` without wide columns means full cells. */
+  /**
+   * The width for which columns are omitted, or `undefined` to omit none: without titles it would be unclear which are missing, and `-o
+   * wide` without wide columns means full cells.
+   */
   #width(): number | undefined {
     const { output, headers } = this.#options;
     const isWhole = output.type === 'wide' && !this.#columns.some(({ wide }) => wide);

@@ -1,6 +1,9 @@
 import { parse } from 'yaml';
 
-/** Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In its own file, since the YAML library is slow to load. */
+/**
+ * Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In its own file, since the YAML library is slow to
+ * load.
+ */
 export function yamlAsJson(text: string): string | undefined {
   try {
     const value: unknown = parse(text, { maxAliasCount: 0 });

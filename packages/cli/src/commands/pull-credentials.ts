@@ -4,7 +4,10 @@ import { parseImageReference } from '@podwright/kube-api';
 import { entriesFor, parseDockerConfig, type RegistryCredential } from '@podwright/kubelet';
 import { printError } from '../output/terminal-text.ts';
 
-/** The credentials of `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` with the password on standard input. `authfile` is a docker configuration. */
+/**
+ * The credentials of `podwright pull`. `creds` is `USER:PASSWORD`, or `USER` with the password on standard input. `authfile` is a docker
+ * configuration.
+ */
 export type PullOptions = { creds?: string; authfile?: string };
 
 /**

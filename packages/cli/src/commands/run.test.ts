@@ -16,7 +16,10 @@ const NODE = { name: 'n', version: '1', pid: 1, manifestDir: '/m', podLogsDir: '
 type Answer = (response: ServerResponse) => unknown;
 const applied: Answer = (response) => response.end(JSON.stringify(APPLIED));
 
-/** Starts a run on a node with these answers to apply and delete requests. Resolves when the run watches its pods, or waits for the answer to its apply. */
+/**
+ * Starts a run on a node with these answers to apply and delete requests. Resolves when the run watches its pods, or waits for the answer
+ * to its apply.
+ */
 async function startedRun(t: TestContext, { apply = applied, remove }: { apply?: Answer; remove: Answer }) {
   const directory = mkdtempSync('/tmp/run-');
   const apiSocket = join(directory, 'node.sock');

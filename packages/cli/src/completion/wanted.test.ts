@@ -7,7 +7,7 @@ import { readQuestion } from './wanted.ts';
 const program = createProgram(() => undefined);
 
 /** The completions at the end of a command line. */
-function ask(...words: string[]) {
+function complete(...words: string[]) {
   const { wanted, begun, before, options } = readQuestion(program, words);
   const shown = wanted.kind === 'words' ? wanted.words.map(({ word }) => word) : wanted;
   return { shown, begun, before, options: Object.fromEntries(options) };
@@ -16,16 +16,16 @@ function ask(...words: string[]) {
 test('all commands that are not hidden are offered, and all of their options', () => {
   const visible = program.createHelp().visibleCommands(program);
   assert.deepEqual(
-    ask('').shown,
+    complete('').shown,
     visible.map((command) => command.name()),
   );
   assert.ok(visible.length > 15 && !visible.some((command) => command.name().startsWith('_')));
   for (const command of visible) {
-    const offered = ask(command.name(), '--').shown;
+    const offered = complete(command.name(), '--').shown;
     const options = [...command.options, ...program.options].map(({ long }) => long);
     assert.deepEqual([...(offered as string[])].sort(), [...new Set([...options, '--help'])].sort());
   }
-  assert.deepEqual(ask('runtime', '').shown, ['plugins']);
+  assert.deepEqual(complete('runtime', '').shown, ['plugins']);
 });
 
 test('an argument or an option value determines the kind of completion', () => {
@@ -63,39 +63,39 @@ test('an argument or an option value determines the kind of completion', () => {
       ['auto', 'v1', 'v1alpha2'],
     ],
   ];
-  for (const [words, expected] of table) assert.deepEqual(ask(...words).shown, expected, words.join(' '));
-  const formats = ask('ps', '-o', '').shown as string[];
+  for (const [words, expected] of table) assert.deepEqual(complete(...words).shown, expected, words.join(' '));
+  const formats = complete('ps', '-o', '').shown as string[];
   for (const format of ['json', 'yaml', 'wide']) assert.ok(formats.includes(format));
-  const topics = ask('help', '').shown as string[];
+  const topics = complete('help', '').shown as string[];
   for (const topic of ['manifests', 'exit-codes', 'settings', 'run']) assert.ok(topics.includes(topic));
 });
 
 test('objects are completed as TYPE/NAME if the command accepts types', () => {
-  assert.ok((ask('get', '').shown as string[]).includes('configmaps'));
-  const named = ask('describe', 'web', 'cm/co');
+  assert.ok((complete('get', '').shown as string[]).includes('configmaps'));
+  const named = complete('describe', 'web', 'cm/co');
   assert.deepEqual(named.shown, { kind: 'object', of: kindOfWord('cm') });
   assert.deepEqual([named.begun, named.before], ['co', 'cm/']);
-  assert.deepEqual(ask('logs', 'pod/w').shown, { kind: 'object', of: kindOfWord('pod') });
-  assert.deepEqual(ask('logs', 'cm/w').shown, { kind: 'pod' });
+  assert.deepEqual(complete('logs', 'pod/w').shown, { kind: 'object', of: kindOfWord('pod') });
+  assert.deepEqual(complete('logs', 'cm/w').shown, { kind: 'pod' });
 });
 
 test('options that choose a node or a namespace are read at any position', () => {
-  const question = ask('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
+  const question = complete('--root', '/r', 'logs', '-n=team', '--state=/s', '-fcmain', '');
   assert.deepEqual(question.options, { root: '/r', namespace: 'team', state: '/s', container: 'main' });
   assert.deepEqual(question.shown, { kind: 'pod' });
 });
 
 test('a namespace before the verb is read and not taken for the verb', () => {
-  const verbs = ask('').shown;
+  const verbs = complete('').shown;
   for (const words of [['-n', 'team'], ['-nteam'], ['--namespace', 'team'], ['--namespace=team']]) {
-    assert.deepEqual(ask(...words, '').shown, verbs);
-    assert.deepEqual(ask(...words, 'logs', '').options, { namespace: 'team' });
+    assert.deepEqual(complete(...words, '').shown, verbs);
+    assert.deepEqual(complete(...words, 'logs', '').options, { namespace: 'team' });
   }
-  assert.deepEqual(ask('-n', '').shown, { kind: 'namespace' });
-  assert.deepEqual(ask('--namespace=te').shown, { kind: 'namespace' });
+  assert.deepEqual(complete('-n', '').shown, { kind: 'namespace' });
+  assert.deepEqual(complete('--namespace=te').shown, { kind: 'namespace' });
 });
 
 test('the value after an equals sign is completed as its own word', () => {
-  const { shown, begun, before } = ask('logs', '--namespace=te');
+  const { shown, begun, before } = complete('logs', '--namespace=te');
   assert.deepEqual([shown, begun, before], [{ kind: 'namespace' }, 'te', '--namespace=']);
 });

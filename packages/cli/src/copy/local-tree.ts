@@ -49,8 +49,8 @@ export class LocalTree implements Disposable {
 
   /** Writes a file, replacing an existing one, with the permission bits of `mode` without those of the umask. */
   async writeFile(names: Names, mode: number, body: AsyncIterable<Buffer>): Promise<void> {
-    const place = this.#freePath(names);
-    await writeBody(openSync(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
+    const path = this.#freePath(names);
+    await writeBody(openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
   }
 
   /** Creates a hard link to a file of the tree. Throws `invalid_argument` unless that is a regular file. */
@@ -76,15 +76,15 @@ export class LocalTree implements Disposable {
   /** Removes an existing file of this name and returns its path. */
   #freePath(names: Names): Buffer {
     this.#enter(names.slice(0, -1));
-    const place = child(this.#open.at(-1)!.fd, names.at(-1)!);
+    const path = child(this.#open.at(-1)!.fd, names.at(-1)!);
     try {
-      unlinkSync(place);
+      unlinkSync(path);
     } catch (error) {
       if (isErrno(error, 'EISDIR'))
         throw new PodwrightError('failed_precondition', `${this.#show(names)} is a directory here`);
       if (!isErrno(error, 'ENOENT')) throw error;
     }
-    return place;
+    return path;
   }
 
   /** Opens the directories on a path and creates missing ones. Returns a path of the last. */
@@ -94,16 +94,16 @@ export class LocalTree implements Disposable {
     while (depth < names.length && open[depth + 1]?.name === names[depth]) depth++;
     for (const { fd } of open.splice(depth + 1).reverse()) closeSync(fd);
     for (const name of names.slice(depth)) {
-      const place = child(open.at(-1)!.fd, name);
-      makeDirectory(place, mode);
-      open.push({ name, fd: this.#openDirectory(place, names) });
+      const path = child(open.at(-1)!.fd, name);
+      makeDirectory(path, mode);
+      open.push({ name, fd: this.#openDirectory(path, names) });
     }
     return child(open.at(-1)!.fd, '.');
   }
 
-  #openDirectory(place: Buffer, names: Names): number {
+  #openDirectory(path: Buffer, names: Names): number {
     try {
-      return openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     } catch (error) {
       if (!isErrno(error, 'ELOOP') && !isErrno(error, 'ENOTDIR')) throw error;
       const message = `${this.#show(names)} leads through a non-directory here; symbolic links are not followed`;
@@ -120,9 +120,9 @@ export class LocalTree implements Disposable {
 const directoryMode = (mode: number): number => (mode & 0o777) | PRIVATE_DIRECTORY;
 
 /** Creates a directory unless the path exists. */
-function makeDirectory(place: Buffer, mode: number): void {
+function makeDirectory(path: Buffer, mode: number): void {
   try {
-    mkdirSync(place, { mode });
+    mkdirSync(path, { mode });
   } catch (error) {
     if (!isErrno(error, 'EEXIST')) throw error;
   }

@@ -28,8 +28,11 @@ const PIECE_BYTES = 256 << 10;
 
 const SLASH = Buffer.from('/');
 
-/** `place` is the path from which the entry is read: below the top, a name in an open directory. `path` is for messages. Names need not be UTF-8. */
-type Entry = Omit<PackOptions, 'name'> & { name: Buffer; place: string | Buffer; facts: Stats; flags: number };
+/**
+ * `source` is the path from which the entry is read: below the top, a name in an open directory. `path` is for messages. Names need not be
+ * UTF-8.
+ */
+type Entry = Omit<PackOptions, 'name'> & { name: Buffer; source: string | Buffer; facts: Stats; flags: number };
 type Header = { name: Buffer; mode: number; uid: number; gid: number };
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -42,8 +45,8 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
  * Files are read synchronously: the command has nothing else to do, and the thread pool takes longer than reading a small file.
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
-  const place = options.path;
-  yield* packEntry({ ...options, name: Buffer.from(options.name), place, facts: statSync(place), flags: O_RDONLY });
+  const source = options.path;
+  yield* packEntry({ ...options, name: Buffer.from(options.name), source, facts: statSync(source), flags: O_RDONLY });
   yield ARCHIVE_END;
 }
 
@@ -62,11 +65,11 @@ export function* inPieces(parts: Iterable<Buffer>): Generator<Buffer, void, void
 }
 
 function* packEntry(entry: Entry): Generator<Buffer, void, void> {
-  const { path, name, place, facts } = entry;
+  const { path, name, source, facts } = entry;
   const header = { name, mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid };
   if (facts.isFile()) yield* packFile(entry, header);
   else if (facts.isSymbolicLink())
-    yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(place, 'buffer') });
+    yield tarHeader({ ...header, type: 'symlink', linkName: readlinkSync(source, 'buffer') });
   else if (facts.isDirectory()) yield* packDirectory(entry, header);
   else entry.onSkipped(`${path} is not a regular file: skipped`);
 }
@@ -77,9 +80,9 @@ function* packDirectory(entry: Entry, header: Header): Generator<Buffer, void, v
   yield tarHeader({ ...header, name: Buffer.concat([name, SLASH]), type: 'directory' });
   const held = `/proc/self/fd/${directory.fd}`;
   for (const below of readdirSync(held, 'buffer').sort(Buffer.compare)) {
-    const place = Buffer.concat([Buffer.from(`${held}/`), below]);
-    const inside = { path: join(path, below.toString()), name: Buffer.concat([name, SLASH, below]), place };
-    yield* packEntry({ ...entry, ...inside, facts: lstatSync(place), flags: O_RDONLY | O_NOFOLLOW });
+    const source = Buffer.concat([Buffer.from(`${held}/`), below]);
+    const inside = { path: join(path, below.toString()), name: Buffer.concat([name, SLASH, below]), source };
+    yield* packEntry({ ...entry, ...inside, facts: lstatSync(source), flags: O_RDONLY | O_NOFOLLOW });
   }
 }
 
@@ -104,9 +107,9 @@ function* packFile(entry: Entry, header: Header): Generator<Buffer, void, void> 
 /** An open file, closed when disposed. */
 type OpenFile = Disposable & { fd: number };
 
-function openEntry({ path, place, flags }: Entry, kind: number): OpenFile {
+function openEntry({ path, source, flags }: Entry, kind: number): OpenFile {
   try {
-    const fd = openSync(place, flags | kind);
+    const fd = openSync(source, flags | kind);
     return { fd, [Symbol.dispose]: () => closeSync(fd) };
   } catch (error) {
     throw isErrno(error, 'ELOOP') || isErrno(error, 'ENOTDIR') ? changed(path) : error;

@@ -5,7 +5,10 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { collectWhenQuiet } from './collect-when-quiet.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
-/** Sets up a daemon's process. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway. */
+/**
+ * Sets up a daemon's process. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`,
+ * freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
+ */
 export function beginDaemon(
   { root, state, log_level: level }: Pick<NodeConfig, 'root' | 'state' | 'log_level'>,
   system?: System,

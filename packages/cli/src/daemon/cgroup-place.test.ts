@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseCgroupDriver } from './cgroup-place.ts';
 
-type Asked = Parameters<typeof chooseCgroupDriver>[0];
+type Requested = Parameters<typeof chooseCgroupDriver>[0];
 type Host = Parameters<typeof chooseCgroupDriver>[1];
 
 const SYSTEMD: Host = { systemd: true, mode: 'v2' };
@@ -10,8 +10,8 @@ const HYBRID: Host = { systemd: true, mode: 'hybrid' };
 const NO_SYSTEMD: Host = { systemd: false, mode: 'v2' };
 
 test('the driver is systemd if that works, unless cgroupfs is configured', () => {
-  const check = (asked: Asked, host: Host, expected: string) =>
-    assert.equal(chooseCgroupDriver(asked, host).driver, expected, `${asked} on ${JSON.stringify(host)}`);
+  const check = (requested: Requested, host: Host, expected: string) =>
+    assert.equal(chooseCgroupDriver(requested, host).driver, expected, `${requested} on ${JSON.stringify(host)}`);
   check('auto', SYSTEMD, 'systemd');
   check('auto', HYBRID, 'cgroupfs');
   check('auto', { systemd: true, mode: 'v1' }, 'cgroupfs');

@@ -23,17 +23,17 @@ type CgroupSettings = Pick<NodeConfig, 'cgroup_parent' | 'log_level'> & {
 
 /** The driver for these settings on this host, and the reason. Throws `failed_precondition` if the configured driver cannot work. */
 export function chooseCgroupDriver(
-  asked: NodeConfig['runtime']['cgroup_driver'],
+  requested: NodeConfig['runtime']['cgroup_driver'],
   host: Parameters<typeof systemdObstacle>[0],
 ): { driver: CgroupDriver; reason: string } {
-  if (asked === 'cgroupfs') return { driver: 'cgroupfs', reason: 'set in the configuration' };
+  if (requested === 'cgroupfs') return { driver: 'cgroupfs', reason: 'set in the configuration' };
   const obstacle = systemdObstacle(host);
   if (obstacle === undefined)
     return {
       driver: 'systemd',
-      reason: asked === 'auto' ? 'systemd is the init process, with cgroup v2 alone' : 'set in the configuration',
+      reason: requested === 'auto' ? 'systemd is the init process, with cgroup v2 alone' : 'set in the configuration',
     };
-  if (asked === 'auto') return { driver: 'cgroupfs', reason: obstacle };
+  if (requested === 'auto') return { driver: 'cgroupfs', reason: obstacle };
   throw new PodwrightError(
     'failed_precondition',
     `use runtime.cgroup_driver = "systemd": ${obstacle}; set it to "auto" or "cgroupfs"`,
@@ -46,19 +46,19 @@ export function chooseCgroupDriver(
  */
 export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPlace> {
   const { cgroup_parent: cgroupParent } = config;
-  const { cgroup_driver: asked } = config.runtime;
+  const { cgroup_driver: requested } = config.runtime;
   const cgroupfs: CgroupPlace = { cgroupDriver: 'cgroupfs', cgroupParent };
-  if (asked === 'cgroupfs') return cgroupfs;
+  if (requested === 'cgroupfs') return cgroupfs;
   const logger = createLogger({ name: 'cgroups', level: config.log_level });
   const cgroups = await discoverCgroups();
-  const { driver, reason } = chooseCgroupDriver(asked, { systemd: isSystemdHost(), mode: cgroups.mode });
+  const { driver, reason } = chooseCgroupDriver(requested, { systemd: isSystemdHost(), mode: cgroups.mode });
   logger.info({ driver, reason }, 'cgroup driver');
   if (driver === 'cgroupfs') return cgroupfs;
   try {
     const parent = await delegateCgroup(cgroups, delegatedUnit(cgroupParent), logger);
     return { cgroupDriver: 'systemd', cgroupParent: parent };
   } catch (error) {
-    if (asked === 'systemd') throw error;
+    if (requested === 'systemd') throw error;
     logger.warn({ error: errorMessage(error) }, 'systemd delegates no cgroup; the driver is cgroupfs');
     return cgroupfs;
   }

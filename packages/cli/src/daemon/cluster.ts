@@ -8,7 +8,10 @@ import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 
 export type ClusterConnection = {
   options: NonNullable<KubeletOptions['cluster']>;
-  /** Requests and renews the serving certificate of the kubelet's API if serverTLSBootstrap is set. Resolves with a getter of the current one. */
+  /**
+   * Requests and renews the serving certificate of the kubelet's API if serverTLSBootstrap is set. Resolves with a getter of the current
+   * one.
+   */
   signServer(kubelet: Kubelet): Promise<() => CertificatePair | undefined>;
   close(): Promise<void>;
 };

@@ -1,7 +1,7 @@
 /** Maps fields of a KubeletConfiguration and flags to the options of the node object. */
 import type { KubeletOptions } from '@podwright/kubelet';
+import { type FieldSetters, type WantedFields, withFields } from './configured-fields.ts';
 import { hardThresholds } from './hard-thresholds.ts';
-import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
 
 type NodeSettings = KubeletOptions['node'];
 

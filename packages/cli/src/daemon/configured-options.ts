@@ -12,10 +12,10 @@ import {
 } from '@podwright/kubelet';
 import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import { cpuOptions, topologyOptions } from '@podwright/placement';
+import { type FieldSetters, withFields } from './configured-fields.ts';
 import { configuredNode } from './configured-node.ts';
 import { configuredServer } from './configured-server.ts';
 import { hardThresholds } from './hard-thresholds.ts';
-import { type FieldSetters, withFields } from './laid-fields.ts';
 
 /**
  * The setter of each field. The order matters for fields that depend on each other: `podsPerCore` lowers `maxPods`, and `kubeReserved`

@@ -1,6 +1,6 @@
 /** Maps fields of a KubeletConfiguration and flags to the options of the HTTP API. */
 import type { KubeletConfiguration, KubeletServerOptions } from '@podwright/kubelet-configuration';
-import { type FieldSetters, type WantedFields, withFields } from './laid-fields.ts';
+import { type FieldSetters, type WantedFields, withFields } from './configured-fields.ts';
 
 type Tls = KubeletServerOptions['tls'];
 type Authentication = KubeletServerOptions['authentication'];

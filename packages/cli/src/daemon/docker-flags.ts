@@ -70,7 +70,10 @@ export function dockerLine({ own, given }: Line): DockerLine {
   };
 }
 
-/** Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not, but flags need one. */
+/**
+ * Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not, but flags
+ * need one.
+ */
 export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {
   const isDocker = (runtime ?? inSettings) === 'docker';
   if (!isDocker && needing.length > 0)

@@ -8,7 +8,10 @@ import { tracingOptions } from './tracing-options.ts';
 /** The default socket of `podwright dockershim`, in the state directory. */
 const SOCKET_NAME = 'dockershim.sock';
 
-/** The options of the dockershim from a node's settings. The defaults of the CNI directories are in `[network]`, for both kinds of runtime. */
+/**
+ * The options of the dockershim from a node's settings. The defaults of the CNI directories are in `[network]`, for both kinds of
+ * runtime.
+ */
 export function dockershimOptions(config: NodeConfig): DockershimOptions {
   const { dockershim, network, runtime } = config;
   return {

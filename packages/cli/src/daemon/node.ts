@@ -14,7 +14,10 @@ import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
-/** How long the kernel holds back a connection to the kubelet's ports while the client sends nothing; the same as the timeout for a request. */
+/**
+ * How long the kernel holds back a connection to the kubelet's ports while the client sends nothing; the same as the timeout for a
+ * request.
+ */
 const SILENT_CLIENT_SECONDS = 10;
 
 /**

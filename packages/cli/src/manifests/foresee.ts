@@ -13,7 +13,10 @@ export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: str
 
 type Host = Awaited<ReturnType<typeof thisHost>>;
 
-/** Finds problems that the pods of manifests and workloads would have: by a dry run of the node if it answers, or else by checks of this host. */
+/**
+ * Finds problems that the pods of manifests and workloads would have: by a dry run of the node if it answers, or else by checks of this
+ * host.
+ */
 export async function foresee(
   decoded: DecodedManifest,
   client: Pick<NodeClient, 'apply'>,

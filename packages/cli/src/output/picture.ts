@@ -29,7 +29,10 @@ export class Picture implements Disposable {
     process.off('SIGCONT', this.#continued);
   }
 
-  /** The escape sequence that erases the drawn lines. It starts at the first column, since the terminal may have echoed `^C`, and counts lines wrapped by a narrower terminal. */
+  /**
+   * The escape sequence that erases the drawn lines. It starts at the first column, since the terminal may have echoed `^C`, and counts
+   * lines wrapped by a narrower terminal.
+   */
   #erasure(): string {
     const width = this.#out.columns || 80;
     const rows = this.#drawn.reduce((sum, cells) => sum + Math.max(1, Math.ceil(cells / width)), 0);

@@ -9,10 +9,10 @@ import { ended, podOf, RUNNING, status } from './pod.fixture.ts';
 /** A follower of these logs by container ID. Each log stays open until its function in `ends` is called. */
 function follower(logs: Record<string, string[]>, old: string[] = []) {
   const shown: string[] = [];
-  const asked: LogOptions[] = [];
+  const requests: LogOptions[] = [];
   const ends = new Map<string, () => void>();
   const log = async (_pod: object, options: LogOptions) => {
-    asked.push(options);
+    requests.push(options);
     const id = options.containerId!;
     if (!(id in logs)) throw new PodwrightError('not_found', 'removed');
     const end = Promise.withResolvers<void>();
@@ -30,7 +30,7 @@ function follower(logs: Record<string, string[]>, old: string[] = []) {
     old: new Set(old),
     signal: new AbortController().signal,
   });
-  return { follow, shown, asked, ends };
+  return { follow, shown, requests, ends };
 }
 
 test('a status lists the attempts that have a log, in order', () => {
@@ -97,10 +97,10 @@ test('a removed log is skipped', async () => {
 });
 
 test('only the last lines of an existing pod are requested', async () => {
-  const { follow, asked, ends } = follower({ 'x://1': ['x'] }, ['u1']);
+  const { follow, requests, ends } = follower({ 'x://1': ['x'] }, ['u1']);
   follow.update(podOf({ containers: [status('a', RUNNING, { containerID: 'x://1' })] }));
   while (!ends.has('x://1')) await new Promise(setImmediate);
-  assert.equal(asked[0]!.tailLines, 10);
+  assert.equal(requests[0]!.tailLines, 10);
   ends.get('x://1')!();
   await follow.drain();
 });

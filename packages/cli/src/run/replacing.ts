@@ -15,7 +15,10 @@ export type ReplaceOptions = {
   signal: AbortSignal;
 };
 
-/** Applies a manifest. Prompts before it replaces existing objects with other content. Rejects with `failed_precondition` if that is not allowed. */
+/**
+ * Applies a manifest. Prompts before it replaces existing objects with other content. Rejects with `failed_precondition` if that is not
+ * allowed.
+ */
 export async function applyWithConsent(manifest: string, options: ReplaceOptions): Promise<ApplyResult> {
   const { client, force } = options;
   const applied = await client.apply(manifest, { replace: force });

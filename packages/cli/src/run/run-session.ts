@@ -35,7 +35,7 @@ export class RunSession {
   /** Since when pods are settled, by UID. */
   readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
-  readonly #gone = new Set<string>();
+  readonly #removed = new Set<string>();
   readonly #deletedByOthers = new Set<string>();
   #removing = false;
   #failure: unknown;
@@ -76,11 +76,14 @@ export class RunSession {
     return [...this.#deletedByOthers].flatMap((uid) => this.pods.get(uid) ?? []);
   }
 
-  /** Created objects that this run still owns. Pods deleted by another client are excluded: that client may have created new ones of the same name. */
+  /**
+   * Created objects that this run still owns. Pods deleted by another client are excluded: that client may have created new ones of the
+   * same name.
+   */
   get #made(): AppliedObject[] {
     return this.#objects.filter(
       ({ action, uid }) =>
-        action === 'created' && (uid === undefined || !(this.#gone.has(uid) || this.#deletedByOthers.has(uid))),
+        action === 'created' && (uid === undefined || !(this.#removed.has(uid) || this.#deletedByOthers.has(uid))),
     );
   }
 
@@ -116,7 +119,7 @@ export class RunSession {
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
       const pod = this.pods.get(uid);
-      if (this.#gone.has(uid) || pod === undefined || isProven(pod, this.#isOver)) return 0;
+      if (this.#removed.has(uid) || pod === undefined || isProven(pod, this.#isOver)) return 0;
       const settledAtMs = this.#settledAtMs.get(uid) ?? Date.now();
       const slowMs = Math.min(STEADY_MS, (settledAtMs - this.#startedAtMs) * SLOW_SHARE);
       return settledAtMs + Math.max(steadyMs, slowMs) - Date.now();
@@ -151,7 +154,7 @@ export class RunSession {
     using bound = withTimeout(signal, timeoutMs, 'wait until the pods have ended');
     try {
       await raceAbort(Promise.all(pods.map((object) => this.#delete(object, gracePeriodSeconds))), bound);
-      await this.#until(() => uidsOf(pods).every((uid) => this.#gone.has(uid)), bound);
+      await this.#until(() => uidsOf(pods).every((uid) => this.#removed.has(uid)), bound);
       await raceAbort(Promise.all(others.map((object) => this.#delete(object))), bound);
     } catch (error) {
       if (!isDeadlineExceeded(error) || signal?.aborted) throw error;
@@ -165,13 +168,13 @@ export class RunSession {
       await this.#client.delete(object, gracePeriodSeconds);
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      if (object.uid !== undefined) this.#gone.add(object.uid);
+      if (object.uid !== undefined) this.#removed.add(object.uid);
     }
   }
 
   /** Marks pods that the initial list lacks as removed: they were deleted before the watch. */
   #missing(): void {
-    for (const uid of this.uids) if (!this.pods.has(uid)) this.#gone.add(uid);
+    for (const uid of this.uids) if (!this.pods.has(uid)) this.#removed.add(uid);
     this.#wake();
   }
 
@@ -181,15 +184,16 @@ export class RunSession {
 
   #is(uid: string, condition: (pod: Pod) => boolean): boolean {
     const pod = this.pods.get(uid);
-    return this.#gone.has(uid) || (pod !== undefined && condition(pod));
+    return this.#removed.has(uid) || (pod !== undefined && condition(pod));
   }
 
-  #take(pod: Pod, gone: boolean): void {
+  #take(pod: Pod, isDeleted: boolean): void {
     const { uid, deletionTimestamp } = pod.metadata;
     const before = this.pods.get(uid);
     const endedBefore = before !== undefined && isEnded(before);
-    if ((gone || deletionTimestamp !== undefined) && !this.#removing && !endedBefore) this.#deletedByOthers.add(uid);
-    if (gone) this.#gone.add(uid);
+    if ((isDeleted || deletionTimestamp !== undefined) && !this.#removing && !endedBefore)
+      this.#deletedByOthers.add(uid);
+    if (isDeleted) this.#removed.add(uid);
     this.pods.set(uid, pod);
     if (!this.#isSettled(pod)) this.#settledAtMs.delete(uid);
     else if (!this.#settledAtMs.has(uid)) this.#settledAtMs.set(uid, Date.now());

@@ -23,7 +23,9 @@ export function failsToStart(pod: Pod, warned: boolean): boolean {
   return !isEnded(pod) && !hasStarted && (warned || isInTrouble(pod));
 }
 
-/** Ends the wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has held for `patienceMs` without progress. */
+/**
+ * Ends the wait for pods that fail to start: `signal` aborts with `NotStarted` once `isStuck` has held for `patienceMs` without progress.
+ */
 export class StartPatience implements Disposable {
   readonly #aborting = new AbortController();
   readonly #timer: NodeJS.Timeout;
