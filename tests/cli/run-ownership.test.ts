@@ -58,7 +58,7 @@ test('existing objects are kept, and replaced only after a prompt or with --forc
   assert.equal((await prompted('y\n')).code, 0);
   const forced = await place.call('run', '--once', '--force', map, place.path('input/job.yaml'));
   assert.equal(forced.code, 0, forced.err);
-  assert.match(forced.err, /^configmap settings existed before this run, replaced, and will be kept$/m);
+  assert.match(forced.err, /^configmap settings existed before this run; replaced and kept$/m);
   assert.equal(applied('configmap', 'settings'), true);
 });
 

@@ -44,7 +44,7 @@ test('pods are stopped in order before the host shuts down, and started again if
   const doctor = async () => /(\S+) +shutdown +(.*)/.exec((await host.run('podwright doctor')).out)?.slice(1);
   assert.match(
     (await doctor())!.join(' '),
-    /^MISSING pods are not ended before the host shuts down: connect to the system/,
+    /^MISSING pods are not stopped before the host shuts down: connect to the system/,
   );
 
   await ok('mkdir -p /run/dbus /run/systemd && dbus-daemon --system --fork --nopidfile');

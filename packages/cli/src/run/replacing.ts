@@ -84,5 +84,5 @@ export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<str
   if (others.length > 0)
     printError(`${objectNames(others)}: created by another 'podwright run', which removes it at exit`);
   if (unchanged.length > 0) printError(`${objectNames(unchanged)} existed before this run and will be kept`);
-  if (replaced.length > 0) printError(`${objectNames(replaced)} existed before this run, replaced, and will be kept`);
+  if (replaced.length > 0) printError(`${objectNames(replaced)} existed before this run; replaced and kept`);
 }
