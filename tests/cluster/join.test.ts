@@ -107,13 +107,16 @@ test('join with a wrong parameter reports which one, and writes nothing', async 
     assert.match(err, message);
     assert.ok(!err.includes(secret));
   };
-  await refused(asked(`sha256:${'0'.repeat(64)}`, token), /the cluster's authority is sha256:[0-9a-f]{64}, which no/);
   await refused(
-    asked(words.hash, `zzzzzz.${secret}`),
+    joinCommand(`sha256:${'0'.repeat(64)}`, token),
+    /the cluster's authority is sha256:[0-9a-f]{64}, which no/,
+  );
+  await refused(
+    joinCommand(words.hash, `zzzzzz.${secret}`),
     /token id zzzzzz does not belong to this cluster, or it has expired/,
   );
-  await refused(asked(words.hash, `${id}.${'z'.repeat(16)}`), /cluster-info is not signed by token id/);
-  await refused(asked('sha256:0', token), /must be sha256: and 64 hexadecimal digits/);
+  await refused(joinCommand(words.hash, `${id}.${'z'.repeat(16)}`), /cluster-info is not signed by token id/);
+  await refused(joinCommand('sha256:0', token), /must be sha256: and 64 hexadecimal digits/);
   const away = `127.0.0.1:${await freePort()}`;
   await refused(['join', away, ...joinCommand(words.hash, token).slice(2)], /connection refused/);
   await refused(['join', words.endpoint, '--token', token], /--discovery-token-ca-cert-hash, or trust/);
@@ -150,7 +153,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   const refused = (await place.call('--config', config, 'doctor')).out;
   assert.match(refused, /MISSING +certificate +none yet, and the API server rejects the token of/);
   writeFileSync(`${bootstrap}.0123456789ab.tmp`, token); // as one leaves it that is killed
-  await place.ok('--config', config, ...asked(words.hash, token)); // does no harm
+  await place.ok('--config', config, ...joinCommand(words.hash, token)); // does no harm
   assert.match(
     (await place.call('--config', config, 'doctor')).out,
     /note +certificate +none yet: the node requests one/,
@@ -179,7 +182,7 @@ test('a node joins, is killed while it waits for its certificate, and becomes re
   );
   const pods = await cluster.admin.get(`/api/v1/nodes/${NODE}/proxy/pods`);
   assert.match(pods.text, /^\{"kind":"PodList"/);
-  assert.match(await place.ok('--config', config, ...asked(words.hash, token)), /has already joined https:/);
+  assert.match(await place.ok('--config', config, ...joinCommand(words.hash, token)), /has already joined https:/);
   await place.ok('--config', config, 'load', bundle.image);
   const pod = bound('stays');
   await cluster.apply(pod);
