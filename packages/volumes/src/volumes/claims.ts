@@ -25,7 +25,7 @@ export class ClaimVolumes {
   }
 
   /** The directory of a claim, made if it does not exist. It appears by a rename, with its final mode. */
-  make(namespace: string, name: string): Promise<string> {
+  async make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
     return this.#locks.run(path, () => this.#make(path, { namespace, name }));
   }
