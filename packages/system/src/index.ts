@@ -1,34 +1,93 @@
-export * from './accept-filter.ts';
-export * from './deferred-accept.ts';
-export * from './errno.ts';
-export * from './id-mapped-mounts.ts';
-export * from './id-mapping.ts';
-export * from './libc.ts';
-export * from './lock-directory.ts';
-export * from './mount-namespace.ts';
-export * from './mount-options.ts';
-export * from './mountinfo.ts';
-export * from './mounts.ts';
-export * from './namespaces.ts';
-export * from './netlink/addresses.ts';
-export * from './netlink/conntrack.ts';
-export * from './netlink/ip-address.ts';
-export * from './netlink/links.ts';
-export * from './netlink/message.ts';
-export * from './netlink/neighbours.ts';
-export * from './netlink/netlink-socket.ts';
-export * from './netlink/nft-expressions.ts';
-export * from './netlink/nft-inspection.ts';
-export * from './netlink/nftables.ts';
-export * from './netlink/routes.ts';
-export * from './netlink/socket-owner.ts';
-export * from './netlink/traffic-control.ts';
-export * from './port-dialer.ts';
-export * from './process-starter.ts';
-export * from './processes.ts';
-export * from './pty.ts';
-export * from './root-path.ts';
-export * from './seqpacket.ts';
-export * from './system.ts';
-export * from './traversal.ts';
-export * from './user-namespace.ts';
+export { filterConnections } from './accept-filter.ts';
+export { deferAccept } from './deferred-accept.ts';
+export { hasErrno, wrapFileError } from './errno.ts';
+export { bindIdMapped, chownToMappedIds, type MappedUsers, mountAllIdMapped } from './id-mapped-mounts.ts';
+export { type IdMappingSupport, probeIdMapping, trialMappings } from './id-mapping.ts';
+export { lockDirectory, lockDirectoryItself } from './lock-directory.ts';
+export { createCoveredNamespace, withMountNamespace } from './mount-namespace.ts';
+export { mountFlags } from './mount-options.ts';
+export {
+  type MountEntry,
+  mountsBelow,
+  parseMountinfo,
+  readMounts,
+  unmountEntries,
+  unmountOnce,
+  unmountTree,
+} from './mountinfo.ts';
+export { type Mount, mountAll, mountAllAsync } from './mounts.ts';
+export {
+  createNamespaces,
+  createOwnedNamespaces,
+  type NamespaceDependencies,
+  preparePinDirectory,
+  removeNamespace,
+  setUpNamespaces,
+  withNetworkNamespace,
+} from './namespaces.ts';
+export { addAddress, decodeAddress, type LinkAddress, listAddresses, removeAddress } from './netlink/addresses.ts';
+export { deleteFlows, type Flow, flowsTo } from './netlink/conntrack.ts';
+export { addressBytes, addressText, prefixMask } from './netlink/ip-address.ts';
+export {
+  addLink,
+  addVethPair,
+  changeLink,
+  decodeLink,
+  deleteLink,
+  getLink,
+  type Link,
+  listLinks,
+  withoutLinkLocalAddress,
+} from './netlink/links.ts';
+export { decodeAttributes, type NetlinkMessage, text } from './netlink/message.ts';
+export { addForwarding } from './netlink/neighbours.ts';
+export { type NetlinkRequest, NetlinkSocket, NetlinkSockets, requestFlags } from './netlink/netlink-socket.ts';
+export {
+  comesIn,
+  daddrIn,
+  destinationTranslated,
+  goesOut,
+  type IpVersion,
+  inPrefix,
+  jump,
+  masquerade,
+  ofVersion,
+  toThisHost,
+  translateDestination,
+  verdict,
+} from './netlink/nft-expressions.ts';
+export { type NftChainSummary, readChain, readForwardFilters, tableMentions } from './netlink/nft-inspection.ts';
+export {
+  changeElements,
+  type NftChain,
+  type NftElement,
+  type NftElementChange,
+  type NftRule,
+  type NftSet,
+  type NftTable,
+  type NftType,
+  removeTable,
+  replaceTable,
+  rulesetGeneration,
+} from './netlink/nftables.ts';
+export { addDefaultRoute, decodeRoute, listRoutes, type Route } from './netlink/routes.ts';
+export { SocketOwners, type TcpEnds } from './netlink/socket-owner.ts';
+export { limitRate, redirectIncoming } from './netlink/traffic-control.ts';
+export { createPortDialer, type PortDialer } from './port-dialer.ts';
+export { ProcessStarter, UNREAD_STAYS } from './process-starter.ts';
+export {
+  findByCommandLine,
+  isInCgroup,
+  isRunning,
+  killProcessTrees,
+  readCommandLine,
+  readProcess,
+  signalNumber,
+  signalProcess,
+} from './processes.ts';
+export { setProcessTerminalSize } from './pty.ts';
+export { resolveInRoot } from './root-path.ts';
+export { SeqpacketSocket, SeqpacketSockets } from './seqpacket.ts';
+export { type DeviceNode, loadSystem, System } from './system.ts';
+export { grantTraversal, grantTraversalAbove } from './traversal.ts';
+export { hostIdOf, type IdMapping, type IdMappings, withUserNamespace } from './user-namespace.ts';
