@@ -9,7 +9,7 @@ import { ResourceAdmission, type TopologySettings } from '../topology/resource-a
 import { CpuManager, type CpuManagerOptions } from './cpu-manager.ts';
 import { NO_CPU_OPTIONS } from './cpu-options.ts';
 
-/** Two sockets, a NUMA node each, with two cores of two threads. */
+/** Two sockets with a NUMA node each, with two cores of two threads. */
 const TWO_NODES: Cpu[] = Array.from({ length: 8 }, (_, id) => {
   const core = id % 4;
   const place = core < 2 ? 0 : 1;
@@ -54,11 +54,11 @@ function podOf(uid: string, parts: Record<string, Part | string>): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: of(false), initContainers: of(true) } };
 }
 
-test('containers that ask for whole processors have them for themselves, all others share the rest', async (context) => {
+test('containers that request whole processors get exclusive ones, all others share the rest', async (context) => {
   const { manager, admit, admission } = await open(context);
   assert.deepEqual([manager.reserved, manager.allocatable], [[0], [1, 2, 3, 4, 5, 6, 7]]);
   assert.equal(await admit(podOf('u1', { whole: '2', part: '500m' })), undefined);
-  assert.deepEqual(manager.cpusOf('u1', 'whole'), [1, 5], 'a core that is free as a whole');
+  assert.deepEqual(manager.cpusOf('u1', 'whole'), [1, 5], 'a completely free core');
   assert.deepEqual([manager.ownOf('u1', 'part'), manager.cpusOf('u1', 'part')], [[], [0, 2, 3, 4, 6, 7]]);
   assert.ok(manager.hasOwn(podOf('u1', { whole: '2' })));
   const { reason, message } = (await admit(podOf('u2', { app: '6' })))!;
@@ -68,7 +68,7 @@ test('containers that ask for whole processors have them for themselves, all oth
   assert.equal(await admit(podOf('u2', { app: '6' })), undefined);
 });
 
-test('a pod that is not guaranteed, or has amounts as a whole, shares', async (context) => {
+test('a pod that is not guaranteed, or has pod-level resources, uses shared processors', async (context) => {
   const { manager, admit } = await open(context);
   const burstable = podOf('u1', { app: '2' });
   burstable.spec.containers[0]!.resources = { requests: { cpu: '2' } };
@@ -79,7 +79,7 @@ test('a pod that is not guaranteed, or has amounts as a whole, shares', async (c
   assert.deepEqual([manager.ownOf('u1', 'app'), manager.ownOf('u2', 'app')], [[], []]);
 });
 
-test('init containers leave their processors to those after them, sidecars keep theirs', async (context) => {
+test('later containers reuse processors of init containers, but not of sidecars', async (context) => {
   const { manager, admit } = await open(context);
   const pod = podOf('u1', {
     first: { cpu: '4', init: 'once' },
@@ -95,11 +95,11 @@ test('init containers leave their processors to those after them, sidecars keep 
   assert.ok([...side!].every((cpu) => !second!.has(cpu) && !app!.has(cpu)));
   assert.ok(
     [...app!].some((cpu) => first!.has(cpu)),
-    'what the init container had is used again',
+    'the init container’s processors are reused',
   );
 });
 
-test('a restarted kubelet goes on with what it has given out, and refuses what cannot be', async (context) => {
+test('a restarted kubelet restores its assignments, and rejects invalid ones', async (context) => {
   const { admit, options } = await open(context);
   await admit(podOf('u1', { app: '2' }));
   const again = await CpuManager.open(options);
@@ -117,13 +117,13 @@ test('a restarted kubelet goes on with what it has given out, and refuses what c
   await assert.rejects(CpuManager.open(absent), /the host has no processors 9/);
 });
 
-test('reserved processors are not even shared if that is asked for', async (context) => {
+test('with strict-cpu-reservation reserved processors are not even shared', async (context) => {
   const { manager, options } = await open(context, { options: { ...NO_CPU_OPTIONS, strictReservation: true } });
   assert.deepEqual(manager.cpusOf('u', 'c'), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual((await CpuManager.open(options)).cpusOf('u', 'c'), [1, 2, 3, 4, 5, 6, 7]);
 });
 
-test('with full-pcpus-only nobody shares a core', async (context) => {
+test('with full-pcpus-only containers do not share cores', async (context) => {
   const { admit } = await open(context, { options: { ...NO_CPU_OPTIONS, fullCores: true } });
   assert.deepEqual(await admit(podOf('u1', { app: '3' })), {
     reason: 'SMTAlignmentError',
@@ -137,7 +137,7 @@ test('with full-pcpus-only nobody shares a core', async (context) => {
   });
 });
 
-test('processors are of the NUMA node that suits, or the pod is refused', async (context) => {
+test('processors are on a suitable NUMA node, or the pod is rejected', async (context) => {
   const { manager, admit } = await open(context, {}, SINGLE);
   assert.equal(await admit(podOf('u1', { app: '4' })), undefined);
   assert.deepEqual(manager.ownOf('u1', 'app'), [2, 3, 6, 7]);
@@ -158,7 +158,7 @@ test('processors are of the NUMA node that suits, or the pod is refused', async 
   assert.equal((await byPod.admit(podOf('u2', { a: '2', b: '2' })))?.reason, 'TopologyAffinityError');
 });
 
-test('a container has nothing that could not be written down', async (context) => {
+test('a container has no processors if the checkpoint cannot be written', async (context) => {
   const { manager, admit, options } = await open(context);
   await rm(options.file);
   await mkdir(options.file);
@@ -171,6 +171,6 @@ test('a container has nothing that could not be written down', async (context) =
   await rm(options.file);
   await mkdir(options.file);
   await assert.rejects(manager.release('u1'));
-  await manager.release('u1'); // what it had is given back all the same
+  await manager.release('u1'); // its processors are released even if the write fails
   assert.deepEqual(manager.ownOf('u1', 'whole'), []);
 });

@@ -27,20 +27,23 @@ import { countOf, takePacked } from './take-cpus.ts';
 
 export type CpuManagerOptions = {
   cpus: Cpu[];
-  /** Never given to a container for itself: these, or so many if there are none. */
+  /** Reserved processors, which no container gets exclusively: a list, or only their number. */
   reserved: { cpus: number[]; count: number };
   options: CpuPolicyOptions;
-  /** Where it is written down who has which. */
+  /** Path of the checkpoint file. */
   file: string;
 };
 
-/** Gives containers of guaranteed pods that ask for whole processors such of their own; all others share the rest (policy `static`). */
+/**
+ * Policy `static`: assigns exclusive processors to containers of guaranteed pods that request whole ones; all other containers
+ * share the rest.
+ */
 export class CpuManager implements HintProvider {
   readonly #options: CpuManagerOptions;
   readonly #all: number[];
   readonly reserved: number[];
   #state: CpuState;
-  /** Of the pod that is being admitted: what its init containers had. */
+  /** Processors of init containers of the pod that is being admitted: its next containers may reuse them. */
   #reusable: { podUid: string; cpus: number[] } = { podUid: '', cpus: [] };
 
   private constructor(options: CpuManagerOptions, state: CpuState | undefined) {
@@ -50,7 +53,10 @@ export class CpuManager implements HintProvider {
     this.#state = state ?? { shared: [], own: {} };
   }
 
-  /** Goes on with what an earlier kubelet has given out. `failed_precondition` if that cannot be, or if too much is reserved. */
+  /**
+   * Restores the assignments of an earlier kubelet. Rejects with `failed_precondition` if they are invalid, or too many
+   * processors are reserved.
+   */
   static async open(options: CpuManagerOptions): Promise<CpuManager> {
     const manager = new CpuManager(options, await readCpuState(options.file, 'static'));
     manager.#checkState();
@@ -73,7 +79,7 @@ export class CpuManager implements HintProvider {
     );
   }
 
-  /** All processors must be in the file, once, as long as something is given out; else it begins anew. */
+  /** Throws unless the checkpoint has all processors exactly once. Without assignments the state is reset. */
   #checkState(): void {
     const { shared, own } = this.#state;
     const { strictReservation } = this.#options.options;
@@ -88,12 +94,12 @@ export class CpuManager implements HintProvider {
     throw new PodwrightError('failed_precondition', `invalid state, ${advice}: ${problem}`);
   }
 
-  /** What could be given to containers for themselves, by what there is. */
+  /** All processors that may be assigned exclusively. */
   get allocatable(): number[] {
     return differenceOf(this.#all, this.reserved);
   }
 
-  /** How many others may still be given, and how many are, by NUMA node. */
+  /** `free`: how many processors may still be assigned; `given`: how many are assigned, by NUMA node. */
   counts(): { free: number; given: Map<number, number> } {
     const { own } = this.#state;
     const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
@@ -102,17 +108,17 @@ export class CpuManager implements HintProvider {
     return { free: this.#free.length, given: new Map(counted) };
   }
 
-  /** Those that a container has for itself. */
+  /** The exclusive processors of a container. */
   ownOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** Those that a container runs on: its own, or those that it shares. */
+  /** The processors that a container runs on: its exclusive ones, or the shared ones. */
   cpusOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? this.#state.shared;
   }
 
-  /** Whether a container that does its work all the time has processors for itself. */
+  /** Whether a container or sidecar of the pod has exclusive processors. */
   hasOwn({ metadata: { uid }, spec }: Pod): boolean {
     const lasting = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers];
     return lasting.some(({ name }) => this.ownOf(uid, name).length > 0);
@@ -142,7 +148,7 @@ export class CpuManager implements HintProvider {
     return { cpu: this.#hints(this.#free, unionOf(this.#reusableOf(pod), assigned), count) };
   }
 
-  /** NUMA nodes that have enough; what may be used again must be on them. */
+  /** NUMA nodes that have enough processors; reusable ones must be on them. */
   #hints(available: number[], reusable: number[], count: number): TopologyHint[] {
     const { cpus } = this.#options;
     const nodes = [...new Set(cpus.map(({ node }) => node))].sort((a, b) => a - b);
@@ -160,7 +166,7 @@ export class CpuManager implements HintProvider {
       }));
   }
 
-  /** With `align-by-socket` nodes are as good as those of one socket. */
+  /** With `align-by-socket` NUMA nodes are preferred if they span no more sockets than necessary. */
   #isBySocket(mask: NodeMask, leastCount: number): boolean {
     const { cpus, options } = this.#options;
     const perSocket = Math.floor(countOf(cpus, 'node') / countOf(cpus, 'socket'));
@@ -185,7 +191,7 @@ export class CpuManager implements HintProvider {
     await this.#save({ shared: differenceOf(this.#state.shared, cpus), own });
   }
 
-  /** With `full-pcpus-only` nobody shares a core with another container. */
+  /** With `full-pcpus-only` containers do not share cores. */
   #requireWholeCores(count: number): void {
     const { options, cpus } = this.#options;
     if (!options.fullCores) return;
@@ -200,7 +206,7 @@ export class CpuManager implements HintProvider {
     throw fail(`not enough free physical CPUs: ${amounts}`);
   }
 
-  /** Those of the hinted nodes first. */
+  /** Takes processors of the hinted nodes first. */
   #choose(count: number, { nodes }: TopologyHint, reusable: number[]): number[] {
     const free = unionOf(this.#free, reusable);
     const near = nodes === undefined ? [] : intersectionOf(free, this.#near(nodes));
@@ -239,7 +245,7 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    // given back also where that cannot be written down: a file that names a pod which is gone is put right at the next start
+    // released even if the write fails: a checkpoint that names a removed pod is corrected at the next start
     this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
     await writeCpuState(this.#options.file, this.#state);
   }
@@ -248,14 +254,14 @@ export class CpuManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Nothing is so before it is written down. */
+  /** Updates the state after it is written. */
   async #save(state: CpuState): Promise<void> {
     await writeCpuState(this.#options.file, state);
     this.#state = state;
   }
 }
 
-/** What is wrong with a state, in upstream's words. */
+/** Why a state is invalid, with upstream's message. */
 function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },

@@ -2,17 +2,17 @@ import { flagProblems, type PolicyFlags, readFlags } from '../topology/policy-fl
 
 /** The policy options of the CPU manager (`cpuManagerPolicyOptions`). */
 export type CpuPolicyOptions = {
-  /** `full-pcpus-only`: nobody shares a core. */
+  /** `full-pcpus-only`: containers do not share cores. */
   fullCores: boolean;
-  /** `distribute-cpus-across-numa`: the same number of each NUMA node. */
+  /** `distribute-cpus-across-numa`: the same number from each NUMA node. */
   acrossNodes: boolean;
-  /** `align-by-socket`: all NUMA nodes of a socket are alike. */
+  /** `align-by-socket`: NUMA nodes of the same socket are equivalent. */
   alignBySocket: boolean;
-  /** `distribute-cpus-across-cores`: each of another core. */
+  /** `distribute-cpus-across-cores`: each from another core. */
   acrossCores: boolean;
   /** `strict-cpu-reservation`: reserved processors are not even shared. */
   strictReservation: boolean;
-  /** `prefer-align-cpus-by-uncorecache`: of one cache, if that can be. */
+  /** `prefer-align-cpus-by-uncorecache`: from one cache if possible. */
   byCache: boolean;
 };
 
@@ -25,7 +25,7 @@ const FLAGS: PolicyFlags<keyof CpuPolicyOptions> = {
   'prefer-align-cpus-by-uncorecache': { key: 'byCache' },
 };
 
-/** Pairs that upstream does not take together. */
+/** Pairs of options that upstream does not allow together. */
 const APART = [
   ['full-pcpus-only', 'distribute-cpus-across-cores'],
   ['distribute-cpus-across-numa', 'distribute-cpus-across-cores'],
@@ -33,7 +33,7 @@ const APART = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** Expects options without problems. */
+/** `options` must be valid. */
 export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
   const on = readFlags(options, FLAGS);
   const all = Object.values(FLAGS).map(({ key }) => [key, on.has(key)]);
@@ -42,7 +42,7 @@ export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
 
 export const NO_CPU_OPTIONS: CpuPolicyOptions = cpuOptions({});
 
-/** What is wrong with them, as upstream has it; `allowsAlpha` with the gate CPUManagerPolicyAlphaOptions. */
+/** Problems of the options, with upstream's messages. `allowsAlpha`: the feature gate CPUManagerPolicyAlphaOptions. */
 export function cpuOptionProblems(options: Record<string, string>, allowsAlpha: boolean): string[] {
   const problems = flagProblems(options, FLAGS, { gate: 'CPUManagerPolicyAlphaOptions', isOn: allowsAlpha });
   const on = readFlags(options, FLAGS);

@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import { formatCpus, parseCpus } from '@podwright/kube-api';
 import { checksumOf, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** Processors that all containers share which have none of their own, and those of the others, by UID of the pod and name. */
+/** The shared processors, and the exclusive ones by the pod's UID and the container's name. */
 export type CpuState = { shared: number[]; own: Record<string, Record<string, number[]>> };
 
-/** As upstream writes it (cpumanager/state), without pod-level entries. */
+/** Upstream's format (cpumanager/state), without pod-level entries. */
 type StateFile = {
   policyName: string;
   defaultCpuSet: string;
@@ -14,8 +14,8 @@ type StateFile = {
 };
 
 /**
- * What an earlier kubelet has given out; `undefined` if nothing. `failed_precondition` for a file of another policy, or one that is not
- * whole: what runs then has processors that are not known.
+ * The assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` for a corrupt file,
+ * or one of another policy: processors of running containers are then unknown.
  */
 export async function readCpuState(path: string, policy: 'none' | 'static'): Promise<CpuState | undefined> {
   try {

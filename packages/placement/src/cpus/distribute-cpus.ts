@@ -1,8 +1,8 @@
-/** Processors in equal parts of several NUMA nodes, for `distribute-cpus-across-numa`. Pure; decisions are upstream's. */
+/** Takes processors in equal parts from several NUMA nodes, for `distribute-cpus-across-numa`. Pure; decides as upstream. */
 import type { Cpu } from '../topology/machine.ts';
 import { countOf, nodesInOrder, notEnough, type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** `groupSize` processors are taken together: those of a core, or one. Throws `resource_exhausted` if there are not enough. */
+/** Processors are taken in groups of `groupSize`: a core's, or 1. Throws `resource_exhausted` if there are not enough. */
 export function takeDistributed(request: TakeRequest & { groupSize: number }): number[] {
   const { cpus, available, count, groupSize } = request;
   const packed = () => takePacked({ ...request, byCache: false });
@@ -19,7 +19,7 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
   return packed();
 }
 
-/** How many nodes are needed if all were free, and how many could have a part. */
+/** The least number of nodes if all their processors were free, and the greatest number that can take part. */
 function nodeRange(
   cpus: Cpu[],
   { free, groups, groupSize }: { free: number; groups: number; groupSize: number },
@@ -28,11 +28,11 @@ function nodeRange(
   return [Math.ceil(groups / perNode), Math.min(groups, free)];
 }
 
-/** So many processors of each node, and what is left over in groups of these nodes, in turn. */
+/** `share` processors of each node, and the remainder in groups from the nodes `rest`, in turn. */
 type Plan = { nodes: number[]; share: number; rest: number[] };
 type PlanInput = { free: Map<number, number[]>; count: number; groupSize: number };
 
-/** The plan that leaves the nodes most alike. */
+/** The plan that balances the free processors of the nodes best. */
 function bestPlan(order: number[], size: number, input: PlanInput): Plan | undefined {
   let best: { plan: Plan; balance: number } | undefined;
   for (const nodes of combinationsOf(order, size)) {
@@ -77,7 +77,7 @@ function bestRest(
   return best;
 }
 
-/** What is free when the nodes have given a group each in turn; `undefined` if they have not enough. */
+/** The free processors after each node has given up one group in turn; `undefined` if there are not enough. */
 function afterRest(
   nodes: number[],
   left: Map<number, number>,
@@ -117,7 +117,7 @@ function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   return found;
 }
 
-/** The standard deviation, to three digits. */
+/** Standard deviation, rounded to three digits. */
 function spreadOf(amounts: Map<number, number>): number {
   const values = [...amounts.values()];
   const mean = rounded(values.reduce((sum, value) => sum + value, 0) / values.length);

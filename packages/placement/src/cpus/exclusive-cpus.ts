@@ -9,14 +9,20 @@ import {
 
 const NANOS_PER_CPU = 1_000_000_000n;
 
-/** How many processors a container gets for itself: what it asks for if that is whole and its pod guaranteed, else none. Pure. */
+/**
+ * How many exclusive processors a container gets: its request if that is a whole number and the pod is guaranteed, otherwise 0.
+ * Pure.
+ */
 export function exclusiveCpus(pod: Pod, { resources }: Container): number {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return 0;
   const { nanos } = parseQuantity(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '0');
   return nanos % NANOS_PER_CPU === 0n ? Number(nanos / NANOS_PER_CPU) : 0;
 }
 
-/** How many the pod has at once at most: those of its containers and sidecars, or of an init container with the sidecars before it. */
+/**
+ * The greatest number that the pod has at the same time: for its containers and sidecars, or for an init container and the
+ * sidecars before it.
+ */
 export function exclusiveCpusOfPod(pod: Pod): number {
   let sidecars = 0;
   let peak = 0;

@@ -3,14 +3,14 @@ import type { CriClient } from '@podwright/cri';
 import { formatCpus } from '@podwright/kube-api';
 import type { CpuManager } from './cpu-manager.ts';
 
-/** A container that runs, by its pod, its name and its id in the runtime. */
+/** A running container: its pod, its name and its ID in the runtime. */
 export type RunningContainer = { podUid: string; name: string; id: string };
 
-/** What containers run on, as far as it is known that they do: by the pod's UID and the container's name. */
+/** The last processors that were applied to each container, by the pod's UID and the container's name. */
 export class KnownCpus {
   readonly #known = new Map<string, string>();
 
-  /** The container is started with these. */
+  /** Call it when the container starts with these processors. */
   note(podUid: string, name: string, cpus: string): void {
     this.#known.set(`${podUid}/${name}`, cpus);
   }
@@ -34,7 +34,7 @@ export type ReconcileInput = {
   logger: Logger;
 };
 
-/** Holds running containers to their processors, again and again, as those that are shared change with what others get. */
+/** Applies the assigned processors to running containers periodically, as the shared ones change with each assignment. */
 export async function reconcileCpus(input: ReconcileInput, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await reconcileOnce(input, signal);

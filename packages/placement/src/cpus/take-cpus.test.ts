@@ -5,7 +5,7 @@ import type { Cpu } from '../topology/machine.ts';
 import { takeDistributed } from './distribute-cpus.ts';
 import { type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** Threads of a core are as far apart as there are cores, and cores go round the sockets, or fill one after the other. */
+/** The threads of a core are numbered `cores` apart; cores alternate between sockets (`round`), or fill one after another. */
 type Shape = { sockets: number; nodes: number; cores: number; threads: number; round?: true; cachesOf?: number };
 
 function machine({ sockets, nodes, cores, threads, round, cachesOf }: Shape): Cpu[] {
@@ -54,11 +54,11 @@ const PACKED: Case[] = [
   [CACHES_OF_TWO_SOCKETS, '2-15', 6, '2-7', { byCache: true }],
 ];
 
-test('processors are taken in whole nodes, sockets and cores, as long as so many are needed', () => {
+test('processors are taken in whole nodes, sockets and cores while enough are needed', () => {
   for (const one of PACKED) check(takePacked, one);
 });
 
-test('processors are taken in equal parts of NUMA nodes', () => {
+test('processors are taken in equal parts from NUMA nodes', () => {
   const all: Case[] = [
     [TWO_SOCKETS, '0-11', 8, '0-3,6-9'],
     [FOUR_NODES, '0-79', 64, '0-7,10-17,20-27,30-37,40-47,50-57,60-67,70-77'],
@@ -72,7 +72,7 @@ test('processors are taken in equal parts of NUMA nodes', () => {
   check((request) => takeDistributed({ ...request, groupSize: 2 }), [TWO_SOCKETS, '0-11', 4, '0,2,6,8']);
 });
 
-test('lists of processors are read and written as the kernel does', () => {
+test('lists of processors have the kernel’s format', () => {
   const lists: [text: string, cpus: number[], written?: string][] = [
     ['', []],
     ['0', [0]],

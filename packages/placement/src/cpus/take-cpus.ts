@@ -1,23 +1,23 @@
-/** Which processors are taken for a container. Pure; decisions are those of upstream's CPU manager. */
+/** Chooses processors for a container. Pure; decides as upstream's CPU manager. */
 import { PodwrightError } from '@podwright/base';
 import type { Cpu } from '../topology/machine.ts';
 
 export type TakeRequest = {
-  /** All of the host. */
+  /** All processors of the host. */
   cpus: Cpu[];
   available: number[];
   count: number;
   /** `spread` takes processors of different cores. */
   order: 'packed' | 'spread';
-  /** Processors that share a cache before others. */
+  /** Prefer processors that share a cache. */
   byCache: boolean;
 };
 
 type Level = 'node' | 'socket' | 'core' | 'cache';
 
 /**
- * Whole NUMA nodes and sockets as long as so many are needed, then whole cores, then single processors; of each those with the fewest
- * free processors. Throws `resource_exhausted` if there are not enough.
+ * Takes whole NUMA nodes and sockets while enough processors are needed, then whole cores, then single processors; at each level
+ * those with the fewest free processors first. Throws `resource_exhausted` if there are not enough.
  */
 export function takePacked(request: TakeRequest): number[] {
   const { available, count } = request;
@@ -36,13 +36,13 @@ export function notEnough(requested: number, available: number): PodwrightError 
   return new PodwrightError('resource_exhausted', `${what}: requested=${requested}, available=${available}`);
 }
 
-/** The nodes in the order in which they are taken from. */
+/** NUMA nodes in the order in which processors are taken. */
 export function nodesInOrder(request: TakeRequest): number[] {
   return new FreeCpus(request).groups('node');
 }
 
 class FreeCpus {
-  /** From the widest: sockets are in NUMA nodes, or the other way round. */
+  /** The wider level first: a NUMA node contains sockets, or a socket contains NUMA nodes. */
   readonly levels: ['node', 'socket'] | ['socket', 'node'];
   readonly taken: number[] = [];
   free: Cpu[];
@@ -60,7 +60,7 @@ class FreeCpus {
     return this.#request.count - this.taken.length;
   }
 
-  /** No more than are needed. */
+  /** Takes nothing if the processors are more than needed. */
   take(cpus: Cpu[]): void {
     if (cpus.length > this.#needed) return;
     const ids = new Set(cpus.map(({ id }) => id));
@@ -68,7 +68,7 @@ class FreeCpus {
     this.free = this.free.filter(({ id }) => !ids.has(id));
   }
 
-  /** Groups that are free as a whole, those that are not too large. */
+  /** Takes groups that are completely free and not larger than needed. */
   takeWhole(level: Level): void {
     for (const group of this.#wholeGroups(level)) this.take(this.#members(this.free, level, group));
   }
@@ -78,7 +78,7 @@ class FreeCpus {
     return this.groups(level).filter((group) => this.#members(this.free, level, group).length === all(group));
   }
 
-  /** Whole caches first; the rest from the first one that has enough whole cores. */
+  /** Takes whole caches first; the rest from the first cache with enough whole cores. */
   takeByCache(): void {
     const { cpus } = this.#request;
     const perCache = Math.floor(cpus.length / countOf(cpus, 'cache'));
@@ -101,13 +101,13 @@ class FreeCpus {
     if (part.length === this.#needed) this.take(part);
   }
 
-  /** Single processors. */
+  /** Single processors, in the order in which they are taken. */
   inOrder(): Cpu[] {
     const level = this.#request.order === 'packed' ? 'core' : 'socket';
     return this.groups(level).flatMap((group) => this.#members(this.free, level, group).sort((a, b) => a.id - b.id));
   }
 
-  /** Free groups of a level, in the order of those that they are in; those with fewer free processors first. */
+  /** Groups with free processors, sorted by their parents' order, then those with fewer free processors first. */
   groups(level: Level): number[] {
     const above = {
       [this.levels[0]]: undefined,

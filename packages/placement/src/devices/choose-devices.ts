@@ -1,4 +1,4 @@
-/** Which free devices a container gets. Decisions are those of upstream's device manager; of equal devices the first is taken. */
+/** Chooses free devices for a container. Decides as upstream's device manager; among equal devices the first is taken. */
 import { PodwrightError } from '@podwright/base';
 import { hasNode, type NodeMask } from '../topology/node-mask.ts';
 import { type Device, NO_NODE } from './device-types.ts';
@@ -6,23 +6,23 @@ import { type Device, NO_NODE } from './device-types.ts';
 export type DeviceRequest = {
   resource: string;
   count: number;
-  /** Healthy ones, in the plugin's order. */
+  /** Healthy devices, in the plugin's order. */
   healthy: Device[];
-  /** Of anybody. */
+  /** Devices of any container. */
   inUse: ReadonlySet<string>;
-  /** What init containers of the pod had: it is given out again first. */
+  /** Devices of the pod's init containers: reused first. */
   reusable: ReadonlySet<string>;
-  /** Where the container is to be; `undefined` if it does not matter. */
+  /** NUMA nodes of the container's hint; `undefined` for any. */
   nodes: NodeMask | undefined;
 };
 
-/** Devices to choose from, those that must be among the chosen ones, and how many are to be chosen. */
+/** Available devices, those that must be chosen, and the number to choose. */
 export type Preference = { available: string[]; mustInclude: string[]; count: number };
 
-/** Asks the plugin which devices it would give to the container. */
+/** Calls the plugin's GetPreferredAllocation. */
 export type PreferDevices = (preference: Preference) => Promise<string[]>;
 
-/** Rejects with what is missing, in upstream's words. */
+/** Rejects with upstream's message if there are not enough devices. */
 export async function chooseDevices(request: DeviceRequest, prefer: PreferDevices): Promise<string[]> {
   const { resource, count, healthy, inUse, reusable, nodes } = request;
   const chosen = new Set(take([...reusable], count));
@@ -55,7 +55,9 @@ const take = <T>(values: T[], count: number): T[] => values.slice(0, Math.max(0,
 
 type ByNodes = { aligned: string[]; unaligned: string[]; elsewhere: string[] };
 
-/** Those of the wanted nodes first: of each group those of nodes with few devices, so that nodes with many stay whole. */
+/**
+ * Devices of the hinted nodes first; in each group devices of nodes with few devices first, so that nodes with many stay whole.
+ */
 function sortByNodes(free: Device[], nodes: NodeMask | undefined, all: Device[]): ByNodes {
   const ids = free.map(({ id }) => id);
   if (nodes === undefined || all.every((device) => device.nodes.length === 0))

@@ -1,6 +1,6 @@
 import { type Assignment, deviceIds } from './device-types.ts';
 
-/** Which container has which devices. */
+/** The devices of each container. */
 export class DeviceAssignments {
   readonly #pods = new Map<string, Assignment[]>();
 
@@ -8,7 +8,7 @@ export class DeviceAssignments {
     for (const assignment of assignments) this.add(assignment);
   }
 
-  /** In the place of what the container had of the resource. */
+  /** Replaces the container's devices of the resource. */
   add(assignment: Assignment): void {
     const { podUid, container, resource } = assignment;
     const others = this.ofPod(podUid).filter((one) => one.container !== container || one.resource !== resource);
@@ -23,13 +23,13 @@ export class DeviceAssignments {
     return this.ofPod(podUid).filter((one) => one.container === container);
   }
 
-  /** The devices that a container has of a resource; `undefined` if it was given none. */
+  /** The container's devices of a resource; `undefined` if none are assigned. */
   find(podUid: string, container: string, resource: string): string[] | undefined {
     const found = this.ofContainer(podUid, container).find((one) => one.resource === resource);
     return found && deviceIds(found);
   }
 
-  /** Every device of the resource that somebody has. */
+  /** All assigned devices of the resource. */
   inUse(resource: string): Set<string> {
     return new Set(this.all().flatMap((one) => (one.resource === resource ? deviceIds(one) : [])));
   }
@@ -46,7 +46,7 @@ export class DeviceAssignments {
     return [...this.#pods.keys()];
   }
 
-  /** The container has again what it had before. */
+  /** Sets the assignments of a container back after a failed change. */
   restore(podUid: string, container: string, assignments: Assignment[]): void {
     const others = this.ofPod(podUid).filter((one) => one.container !== container);
     const all = [...others, ...assignments];
@@ -54,7 +54,7 @@ export class DeviceAssignments {
     else this.#pods.set(podUid, all);
   }
 
-  /** Whether the pod had any. */
+  /** Returns whether the pod had assignments. */
   forget(podUid: string): boolean {
     return this.#pods.delete(podUid);
   }

@@ -2,19 +2,19 @@ import { countNodes, maskOf, masksOf, type NodeMask } from '../topology/node-mas
 import type { TopologyHint } from '../topology/topology-hint.ts';
 import { type Device, NO_NODE } from './device-types.ts';
 
-/** What hints of a resource are made of. */
+/** Input for the hints of one resource. */
 export type DeviceHintInput = {
-  /** All that the plugin has. */
+  /** All devices of the plugin. */
   devices: Device[];
   available: ReadonlySet<string>;
-  /** What init containers of the pod had. */
+  /** Devices of the pod's init containers. */
   reusable: ReadonlySet<string>;
   count: number;
   /** NUMA nodes of the host. */
   nodes: number[];
 };
 
-/** On which NUMA nodes there are enough devices; `undefined` if none says where it is. Pure. */
+/** NUMA nodes with enough devices; `undefined` if no device has a NUMA node. Pure. */
 export function deviceHints({
   devices,
   available,
@@ -39,7 +39,7 @@ export function deviceHints({
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
 }
 
-/** How many devices there are in each place: there may be many devices, but few places. */
+/** Number of devices by their set of nodes: there may be many devices, but few different sets. */
 function tally(places: NodeMask[]): Map<NodeMask, number> {
   const counts = new Map<NodeMask, number>();
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
@@ -49,7 +49,7 @@ function tally(places: NodeMask[]): Map<NodeMask, number> {
 const countOn = (counts: Map<NodeMask, number>, mask: NodeMask) =>
   [...counts].reduce((sum, [place, amount]) => sum + ((place & mask) === 0n ? 0 : amount), 0);
 
-/** A device by NUMA node, as it is written down. */
+/** IDs of devices by NUMA node, as in the checkpoint. */
 export function byNode(devices: Device[]): Record<string, string[]> {
   const placed = devices.flatMap(({ id, nodes }) =>
     (nodes.length === 0 ? [NO_NODE] : nodes).map((node) => ({ id, node: String(node) })),

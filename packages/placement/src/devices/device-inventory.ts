@@ -3,42 +3,42 @@ import { DEVICE_PLUGIN_GRACE_MS } from './limits.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 
 /**
- * A resource is `offered` by a plugin that has registered, its devices those that it tells of; `lost` since its plugin has gone, which
- * may come back; or `gone`: then the node has none of it.
+ * A resource is `offered` by a registered plugin, which lists its devices; `lost` after the plugin disconnected, until the grace
+ * period is over; or `gone`: the node has none of it.
  */
 type Resource =
   | { state: 'offered'; plugin: PluginConnection; devices: Device[] }
   | { state: 'lost'; sinceMs: number; devices: Device[] }
   | { state: 'gone' };
 
-/** Amounts of each resource. */
+/** Number of devices of each resource. */
 export type DeviceAmounts = { capacity: Record<string, number>; allocatable: Record<string, number> };
 
-/** What plugins have registered. */
+/** Resources of registered plugins. */
 export class DeviceInventory {
   readonly #resources = new Map<string, Resource>();
   readonly #now: () => number;
 
-  /** `lost` are resources that an earlier kubelet knew: their plugins are to register again. */
+  /** `lost`: resources from the checkpoint, whose plugins have to register again. */
   constructor(lost: string[], now: () => number = () => performance.now()) {
     this.#now = now;
     for (const resource of lost) this.#resources.set(resource, { state: 'lost', sinceMs: now(), devices: [] });
   }
 
-  /** A plugin has registered: until it tells of its devices there are none that are healthy. */
+  /** Sets the registered plugin. Until its first list, all known devices count as unhealthy. */
   connect(plugin: PluginConnection): void {
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
   }
 
-  /** Whether the list counts: it does not if another plugin has taken the resource over. */
+  /** Returns false if another plugin has taken over the resource: the list is ignored. */
   list(plugin: PluginConnection, devices: Device[]): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     this.#resources.set(plugin.resource, { state: 'offered', plugin, devices });
     return true;
   }
 
-  /** The plugin has gone; whether anybody is to know. */
+  /** Returns false if another plugin has taken over the resource: nothing changes. */
   disconnect(plugin: PluginConnection): boolean {
     if (this.plugin(plugin.resource) !== plugin) return false;
     const devices = this.#known(plugin.resource).map((device) => ({ ...device, isHealthy: false }));
@@ -55,13 +55,13 @@ export class DeviceInventory {
     return this.resources().flatMap((resource) => this.plugin(resource) ?? []);
   }
 
-  /** Whether a plugin has registered for the resource, not too long ago if it has gone. */
+  /** Whether a plugin offers the resource, or disconnected within the grace period. */
   has(resource: string): boolean {
     this.#expire();
     return (this.#resources.get(resource)?.state ?? 'gone') !== 'gone';
   }
 
-  /** Names of all that `has` tells of. */
+  /** Names of all resources for which `has` is true. */
   resources(): string[] {
     this.#expire();
     return [...this.#resources].flatMap(([resource, { state }]) => (state === 'gone' ? [] : [resource]));
@@ -75,7 +75,7 @@ export class DeviceInventory {
     return this.devices(resource).filter(({ isHealthy }) => isHealthy);
   }
 
-  /** For the node's status: a resource that is gone stays there, with nothing of it. */
+  /** For the node's status: a resource that is gone stays in it with the number 0. */
   amounts(): DeviceAmounts {
     this.#expire();
     const names = [...this.#resources.keys()];

@@ -22,8 +22,8 @@ async function newNode(context: TestContext) {
     for (const close of closers.reverse()) await close();
     await rm(directory, { recursive: true });
   });
-  const unwell: string[][] = [];
-  const onHealth = (podUids: string[]) => void unwell.push(podUids);
+  const unhealthy: string[][] = [];
+  const onHealth = (podUids: string[]) => void unhealthy.push(podUids);
   const start = async () => {
     const options = {
       directory,
@@ -44,7 +44,7 @@ async function newNode(context: TestContext) {
     await made.start();
     return made;
   };
-  return { directory, running, unwell, start, plugin };
+  return { directory, running, unhealthy, start, plugin };
 }
 
 function podOf(uid: string, containers: Record<string, object>, initContainers: Record<string, object> = {}): Pod {
@@ -74,7 +74,7 @@ async function until(what: string, check: () => boolean): Promise<boolean> {
 const healthy = (manager: DeviceManager, count: number, resource = WIDGET) =>
   until(`${count} devices`, () => (manager.amounts().allocatable[resource] ?? -1) === count);
 
-test('a container gets devices of a plugin, and with them what the plugin says', async (context) => {
+test('a container gets a plugin’s devices, with the options of the plugin’s answer', async (context) => {
   const node = await newNode(context);
   const { manager, admit, admission } = await node.start();
   const answer = (ids: string[]) => ({
@@ -119,7 +119,7 @@ test('a container gets devices of a plugin, and with them what the plugin says',
   assert.equal(await admit(second), undefined);
 });
 
-test('init containers leave their devices to those after them, sidecars keep theirs', async (context) => {
+test('later containers reuse devices of init containers, but not of sidecars', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   await node.plugin({ devices: ['w1', 'w2', 'w3'] });
@@ -134,7 +134,7 @@ test('init containers leave their devices to those after them, sidecars keep the
   assert.deepEqual(has('app').toSorted(), ['w2', 'w3']);
 });
 
-test('what an init container left over is nothing to the next pod, nor to its own once that was released', async (context) => {
+test('an init container’s devices are not reused by the next pod, nor by its own after that was released', async (context) => {
   const node = await newNode(context);
   const { manager, admission, admit } = await node.start();
   const on = (place: number, ...ids: string[]) => ids.map((id) => ({ id, nodes: [place] }));
@@ -156,7 +156,7 @@ test('what an init container left over is nothing to the next pod, nor to its ow
   assert.deepEqual(devices, { 0: ['w1'], 1: ['w3'] });
 });
 
-test('devices are kept over a restart of the kubelet, and freed with their pod', async (context) => {
+test('assignments survive a restart of the kubelet, and end with their pod', async (context) => {
   const node = await newNode(context);
   const before = await node.start();
   const plugin = await node.plugin({ devices: ['w1', 'w2'] });
@@ -168,9 +168,9 @@ test('devices are kept over a restart of the kubelet, and freed with their pod',
   const { manager, admit } = await node.start();
   assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'kubelet_internal_checkpoint']);
   assert.deepEqual(manager.amounts(), { capacity: { [WIDGET]: 0 }, allocatable: { [WIDGET]: 0 } });
-  assert.deepEqual(manager.admissible(), { [WIDGET]: 1n }, 'what pods have may be had');
+  assert.deepEqual(manager.admissible(), { [WIDGET]: 1n }, 'assigned devices are admissible');
   node.running.add('u1');
-  assert.equal(await admit(pod), undefined, 'it runs, and goes on with what it has');
+  assert.equal(await admit(pod), undefined, 'it runs, and keeps its devices');
   assert.deepEqual((await manager.optionsFor(pod, container(pod, 'app'))).envs, { WIDGETS: 'w1' });
   await plugin.stop();
   await plugin.start();
@@ -183,7 +183,7 @@ test('devices are kept over a restart of the kubelet, and freed with their pod',
   assert.deepEqual(Data, { PodDeviceEntries: null, RegisteredDevices: { [WIDGET]: ['w1', 'w2'] } });
 });
 
-test('a checkpoint that is not whole counts as none', async (context) => {
+test('a corrupt checkpoint is ignored', async (context) => {
   const node = await newNode(context);
   const file = join(node.directory, 'kubelet_internal_checkpoint');
   const upstreams =
@@ -196,7 +196,7 @@ test('a checkpoint that is not whole counts as none', async (context) => {
   }
 });
 
-test('a plugin that goes is waited for, its devices are not given out meanwhile', async (context) => {
+test('devices of a disconnected plugin stay known for the grace period, but are not assigned', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1', { id: 'w2', isHealthy: false }] });
@@ -214,7 +214,7 @@ test('a plugin that goes is waited for, its devices are not given out meanwhile'
   assert.equal(await admit(podOf('u2', { app: { [WIDGET]: '1' } })), undefined);
 });
 
-test('a container whose device becomes unwell is told of, and shows it', async (context) => {
+test('a pod whose device becomes unhealthy is reported, with the device’s health', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1', 'w2'] });
@@ -224,16 +224,16 @@ test('a container whose device becomes unwell is told of, and shows it', async (
   assert.deepEqual(manager.healthOf('u1', 'app'), shown('Healthy'));
   plugin.change(['w1', { id: 'w2', isHealthy: false }]);
   await healthy(manager, 1);
-  assert.deepEqual(node.unwell, []);
+  assert.deepEqual(node.unhealthy, []);
   plugin.change([{ id: 'w1', isHealthy: false }, 'w2']);
-  await until('it is told', () => node.unwell.length === 1);
-  assert.deepEqual([node.unwell, manager.healthOf('u1', 'app')], [[['u1']], shown('Unhealthy')]);
+  await until('it is reported', () => node.unhealthy.length === 1);
+  assert.deepEqual([node.unhealthy, manager.healthOf('u1', 'app')], [[['u1']], shown('Unhealthy')]);
 });
 
-test('a plugin says which devices go together, and cannot give out what is not free', async (context) => {
+test('a plugin’s preferred devices are chosen, but only free ones', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
-  await node.plugin({ devices: ['w1', 'w2', 'w3', 'w4'], prefer: () => ['nobody', 'w4', 'w3', 'w1'] });
+  await node.plugin({ devices: ['w1', 'w2', 'w3', 'w4'], prefer: () => ['unknown', 'w4', 'w3', 'w1'] });
   await healthy(manager, 4);
   const has = (uid: string) => Object.values(manager.devicesOf(uid, 'app')[0]!.devices).flat();
   assert.equal(await admit(podOf('u1', { app: { [WIDGET]: '2' } })), undefined);
@@ -242,7 +242,7 @@ test('a plugin says which devices go together, and cannot give out what is not f
   assert.deepEqual(has('u2'), ['w1', 'w2']);
 });
 
-test('registrations that make no sense are refused, in upstream’s words', async (context) => {
+test('invalid registrations are refused with upstream’s messages', async (context) => {
   const node = await newNode(context);
   await node.start();
   const plugin = new FakePlugin(node.directory, WIDGET, { devices: [] });
@@ -259,7 +259,7 @@ test('registrations that make no sense are refused, in upstream’s words', asyn
   for (const [request, expected] of wrong) await assert.rejects(plugin.register(request), expected);
 });
 
-test('hostile plugins are bounded: too many devices, ids that are too long, an end in the middle of an answer', async (context) => {
+test('hostile plugins are bounded: too many devices, too long IDs, truncated answers', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const good = await node.plugin({ devices: ['w1'] });
@@ -271,16 +271,16 @@ test('hostile plugins are bounded: too many devices, ids that are too long, an e
   ].entries()) {
     const resource = `example.com/hostile-${index}`;
     await node.plugin({ devices }, resource);
-    await until('the plugin is given up', () => manager.amounts().capacity[resource] === 0);
+    await until('the plugin is disconnected', () => manager.amounts().capacity[resource] === 0);
   }
   const pod = podOf('u1', { app: { [WIDGET]: '1' } });
   good.hold = good.stop();
   const { reason } = (await admit(pod))!;
   assert.equal(reason, 'UnexpectedAdmissionError');
-  assert.equal(manager.devicesOf('u1', 'app').length, 0, 'nothing is given out in part');
+  assert.equal(manager.devicesOf('u1', 'app').length, 0, 'nothing is assigned partially');
 });
 
-test('a directory that another kubelet has is left alone', async (context) => {
+test('a directory that another kubelet serves is not changed', async (context) => {
   const node = await newNode(context);
   const other = createServer((socket) => socket.destroy()).listen(join(node.directory, 'kubelet.sock'));
   context.after(() => other.close());
@@ -290,7 +290,7 @@ test('a directory that another kubelet has is left alone', async (context) => {
   assert.deepEqual((await readdir(node.directory)).toSorted(), ['kubelet.sock', 'theirs.sock']);
 });
 
-test('a node is new until a plugin has told of its devices, and never again', async (context) => {
+test('a node is new until the first plugin has listed its devices', async (context) => {
   const node = await newNode(context);
   const { manager } = await node.start();
   assert.equal(manager.isNew, true);
@@ -301,7 +301,7 @@ test('a node is new until a plugin has told of its devices, and never again', as
   assert.equal(next.manager.isNew, false);
 });
 
-test('what a container has of a claim is not asked of a plugin', async (context) => {
+test('resources that a claim satisfies are not requested from a plugin', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   const plugin = await node.plugin({ devices: ['w1'] });
@@ -313,13 +313,13 @@ test('what a container has of a claim is not asked of a plugin', async (context)
   assert.deepEqual([plugin.calls, manager.isMissing(pod, container(pod, 'one'))], [[], false]);
 });
 
-test('a container has no device that could not be written down, at its admission or at its start', async (context) => {
+test('a container has no devices if the checkpoint cannot be written, neither at admission nor at its start', async (context) => {
   const node = await newNode(context);
   const { manager, admit } = await node.start();
   await node.plugin({ devices: ['w1'] });
   await healthy(manager, 1);
   const checkpoint = join(node.directory, 'kubelet_internal_checkpoint');
-  await until('its list is written down', () => existsSync(checkpoint));
+  await until('its list is in the checkpoint', () => existsSync(checkpoint));
   await rm(checkpoint);
   await mkdir(checkpoint);
   const pod = podOf('u1', { app: { [WIDGET]: '1' } });
@@ -334,7 +334,7 @@ test('a container has no device that could not be written down, at its admission
   assert.equal(manager.isMissing(pod, app), false);
 });
 
-test('a plugin that does not answer holds up only pods that ask for its devices, until the pod is deleted', async (context) => {
+test('a hanging plugin delays only pods that request its devices, until the pod is deleted', async (context) => {
   const node = await newNode(context);
   const { manager, admission, admit } = await node.start();
   const hung = await node.plugin({ devices: ['w1', 'w2'] });
@@ -346,14 +346,14 @@ test('a plugin that does not answer holds up only pods that ask for its devices,
   const deletion = new AbortController();
   const first = admission.admit(podOf('u1', { app: { [WIDGET]: '1' } }), deletion.signal);
   const second = admit(podOf('u2', { app: { [WIDGET]: '1' } }));
-  await until('the plugin is asked', () => hung.calls.length === 1);
+  await until('the plugin is called', () => hung.calls.length === 1);
   const others = [podOf('u3', { app: { cpu: '1' } }), podOf('u4', { app: { [GADGET]: '1' } })];
   assert.deepEqual(await Promise.all(others.map(admit)), [undefined, undefined]);
   await admission.exclusively(async () => undefined);
   await admission.release('u3');
   deletion.abort(new Error('deleted'));
   await assert.rejects(first, /deleted/);
-  await until('the next pod is asked for', () => hung.calls.length === 2);
+  await until('the plugin is called for the next pod', () => hung.calls.length === 2);
   resolve();
   assert.equal(await second, undefined);
   assert.deepEqual(manager.devicesOf('u1', 'app'), []);

@@ -36,37 +36,37 @@ import { PluginConnection } from './plugin-connection.ts';
 import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registration.ts';
 
 export type DeviceManagerOptions = {
-  /** Directory of the plugins' sockets, of ours and of the checkpoint. */
+  /** Directory of the plugins' sockets, the kubelet's socket and the checkpoint. */
   directory: string;
   /** NUMA nodes of the host. */
   nodes: number[];
-  /** Whether something of the pod runs: what it has been given it keeps, whatever its plugin says. */
+  /** Whether containers of the pod run: it keeps its devices, even if they are unhealthy. */
   isRunning: (podUid: string) => boolean;
   logger: Logger;
   metrics?: Registry;
 };
 
-/** Called with the pods whose devices have become healthy or unhealthy. */
+/** Called with the pods whose devices became healthy or unhealthy. */
 export type DeviceHealthListener = (podUids: string[]) => void;
 
-/** A plugin as its socket tells of it: the name is that of its resource. */
+/** A plugin of the plugin registration directory; `name` is its resource. */
 type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
 
 /** Upstream's name of the file (kubeletDeviceManagerCheckpoint). */
 const CHECKPOINT = 'kubelet_internal_checkpoint';
 
-/** Knows the device plugins and gives their devices to containers. */
+/** Manages device plugins, and assigns their devices to containers. */
 export class DeviceManager implements HintProvider {
   readonly #options: DeviceManagerOptions;
   readonly #inventory: DeviceInventory;
   readonly #assignments: DeviceAssignments;
-  /** Of each pod that is being admitted: what its init containers had, by resource. */
+  /** Devices of init containers of each pod that is being admitted, by resource. */
   readonly #reusable = new Map<string, Map<string, Set<string>>>();
-  /** Nothing was written down yet: the node is a new one. */
+  /** Whether there is no checkpoint: the node is new. */
   #isNew: boolean;
   #server: CriServer | undefined;
   #onHealth: DeviceHealthListener = () => undefined;
-  /** A plugin may send its list again and again: one write waits, whatever comes. */
+  /** Writes the checkpoint; calls during a write share the next one, as a plugin may send lists at any rate. */
   readonly #writing = new CoalescedWork(() => this.#write());
   readonly #metrics: DeviceMetrics | undefined;
 
@@ -78,16 +78,19 @@ export class DeviceManager implements HintProvider {
     this.#assignments = new DeviceAssignments(records?.assignments ?? []);
   }
 
-  /** Goes on with what an earlier kubelet has given out; a checkpoint that is not whole is named in the log and counts as none. */
+  /** Restores the assignments of an earlier kubelet; a corrupt checkpoint is logged and ignored. */
   static async open(options: DeviceManagerOptions): Promise<DeviceManager> {
     const records = await readDeviceRecords(join(options.directory, CHECKPOINT)).catch((error: unknown) => {
-      options.logger.error({ error: errorMessage(error) }, 'what containers have of devices is not known any more');
+      options.logger.error(
+        { error: errorMessage(error) },
+        'cannot read the device checkpoint: assigned devices are unknown',
+      );
       return { assignments: [], registered: {} };
     });
     return new DeviceManager(options, records);
   }
 
-  /** Lets plugins register in the directory. Rejects with `already_exists` if another kubelet has it. */
+  /** Serves the registration of plugins. Rejects with `already_exists` if another kubelet serves the directory. */
   async serve(onHealth: DeviceHealthListener): Promise<void> {
     this.#onHealth = onHealth;
     const { directory, logger } = this.#options;
@@ -101,7 +104,7 @@ export class DeviceManager implements HintProvider {
     await removeIfEmpty(this.#options.directory);
   }
 
-  /** Connects to a plugin that has registered, in the place of an earlier one of its resource. Rejects if it does not answer. */
+  /** Connects to a plugin that has registered, and replaces an earlier plugin of the resource. Rejects if it does not answer. */
   async connect({ resource, socket }: RegisteredPlugin): Promise<void> {
     const known = this.#inventory.resources();
     if (!known.includes(resource) && known.length >= MAX_DEVICE_RESOURCES)
@@ -118,10 +121,10 @@ export class DeviceManager implements HintProvider {
     earlier?.close();
     this.#options.logger.info({ resource, socket }, 'a device plugin has registered');
     this.#metrics?.registered(resource);
-    background(this.#options.logger, 'the devices of a plugin are not followed any more', this.#follow(plugin));
+    background(this.#options.logger, 'stopped watching the devices of a plugin', this.#follow(plugin));
   }
 
-  /** Takes plugins that come through the plugin registration directory. */
+  /** For plugins in the plugin registration directory. */
   readonly pluginHandler = {
     validate: ({ name, versions }: WatchedPlugin) => checkPlugin(name, [...versions]),
     register: ({ name, endpoint }: WatchedPlugin) => this.connect({ resource: name, socket: endpoint }),
@@ -142,20 +145,20 @@ export class DeviceManager implements HintProvider {
       plugin.close();
     }
     if (!this.#watchHealth(resource, () => this.#inventory.disconnect(plugin))) return;
-    this.#options.logger.warn({ resource, error: why }, 'a device plugin has gone');
+    this.#options.logger.warn({ resource, error: why }, 'a device plugin disconnected');
   }
 
-  /** Whether no kubelet here has ever heard of a plugin: what its node object says of devices is of a host that was before. */
+  /** Whether no plugin has registered since the node was set up: device amounts in its node object are of an earlier host. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** What the node has, for its status: of a resource whose plugin has gone for good, none. */
+  /** Amounts for the node's status; 0 for a resource whose plugin is gone. */
   amounts(): DeviceAmounts {
     return this.#inventory.amounts();
   }
 
-  /** What pods may have together: at least what they have, though its plugin may be away. */
+  /** Amounts for admission: at least the assigned devices, even if their plugin is unavailable. */
   admissible(): Record<string, bigint> {
     const { allocatable } = this.#inventory.amounts();
     const names = [...Object.keys(allocatable), ...this.#assignments.resources()];
@@ -163,7 +166,7 @@ export class DeviceManager implements HintProvider {
     return Object.fromEntries(names.map((name) => [name, BigInt(most(name))]));
   }
 
-  /** Whether a plugin offers devices of the resource now. */
+  /** Whether a plugin currently offers healthy devices of the resource. */
   isOffered(resource: string): boolean {
     return this.#inventory.healthy(resource).length > 0;
   }
@@ -177,23 +180,24 @@ export class DeviceManager implements HintProvider {
     return this.#assignments.ofContainer(podUid, container);
   }
 
-  /** How the devices are that a container has. */
+  /** Health of the container's devices. */
   healthOf(podUid: string, container: string): AllocatedResourceStatus[] {
     return this.#assignments.ofContainer(podUid, container).map((assignment) => {
       const devices = this.#inventory.devices(assignment.resource);
-      const unwell = new Set(devices.filter(({ isHealthy }) => !isHealthy).map(({ id }) => id));
-      const health = (id: string) => (unwell.has(id) ? 'Unhealthy' : 'Healthy');
+      const unhealthy = new Set(devices.filter(({ isHealthy }) => !isHealthy).map(({ id }) => id));
+      const health = (id: string) => (unhealthy.has(id) ? 'Unhealthy' : 'Healthy');
       const resources = deviceIds(assignment).map((id) => ({ resourceID: id, health: health(id) }) as const);
       return { name: assignment.resource, resources };
     });
   }
 
-  /** Tells of the pods that have devices which have become well or unwell by `change`. */
+  /** Notifies the listener of pods with devices whose health `change` changes. */
   #watchHealth<T>(resource: string, change: () => T): T {
-    const unwell = () => new Set(this.#inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));
-    const before = unwell();
+    const unhealthy = () =>
+      new Set(this.#inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));
+    const before = unhealthy();
     const result = change();
-    const after = unwell();
+    const after = unhealthy();
     const isChanged = (id: string) => before.has(id) !== after.has(id);
     const own = this.#assignments.all().filter((one) => one.resource === resource && deviceIds(one).some(isChanged));
     if (own.length > 0) this.#onHealth([...new Set(own.map(({ podUid }) => podUid))]);
@@ -244,16 +248,16 @@ export class DeviceManager implements HintProvider {
     await this.#allocate(request, this.#options.isRunning(request.pod.metadata.uid), signal);
   }
 
-  /** Whether a container that is about to start has not been given what it asks for: it ran when its kubelet knew nothing of that. */
+  /** Whether a container that is about to start lacks requested devices: it ran while the kubelet had no record of it. */
   isMissing(pod: Pod, container: Container): boolean {
     const { uid } = pod.metadata;
     const counts = [...this.#requests(pod, container)];
     return counts.some(([name, count]) => count > 0 && this.#assignments.find(uid, container.name, name) === undefined);
   }
 
-  /** Gives such a container its devices. */
+  /** Assigns missing devices before the container starts. */
   async allocateMissing(pod: Pod, container: Container): Promise<void> {
-    const { signal } = new AbortController(); // the calls of plugins have a bound
+    const { signal } = new AbortController(); // calls to plugins have timeouts
     if (this.isMissing(pod, container)) await this.#allocate({ pod, container, hint: NO_HINT }, false, signal);
   }
 
@@ -273,7 +277,7 @@ export class DeviceManager implements HintProvider {
     this.#noteReusable(pod, container);
   }
 
-  /** Whether anything was given out. */
+  /** Returns whether devices were assigned. */
   async #allocateResource(request: ResourceRequest, signal: AbortSignal): Promise<boolean> {
     const { podUid, container, resource, count, nodes, isRunning } = request;
     const own = this.#assignments.find(podUid, container, resource);
@@ -305,7 +309,7 @@ export class DeviceManager implements HintProvider {
     return true;
   }
 
-  /** The healthy devices of a resource. Throws in upstream's words if there are none, or if those that a container has are not. */
+  /** The healthy devices of a resource. Throws with upstream's message if there are none, or if assigned ones are unhealthy. */
   #healthyOrThrow(resource: string, own: string[]): Device[] {
     const fail = (why: string) => new PodwrightError('failed_precondition', why);
     if (!this.#inventory.has(resource)) throw fail(`cannot allocate unregistered device ${resource}`);
@@ -317,12 +321,12 @@ export class DeviceManager implements HintProvider {
     return healthy;
   }
 
-  /** Of another pod than the one that is being admitted nothing may be used again. */
+  /** Devices may be reused only within the same pod. */
   #reusableOf(podUid: string, resource: string): ReadonlySet<string> {
     return this.#reusable.get(podUid)?.get(resource) ?? new Set();
   }
 
-  /** An init container leaves its devices to those after it; a sidecar keeps them, as others do. */
+  /** Later containers may reuse the devices of an init container, but not those of a sidecar or container. */
   #noteReusable(pod: Pod, container: Container): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);
@@ -336,9 +340,7 @@ export class DeviceManager implements HintProvider {
     if (reusable.size > 0) this.#reusable.set(uid, reusable);
   }
 
-  /**
-   * What the container is to be started with. Tells plugins that want to know that it starts, and rejects with why it may not.
-   */
+  /** Options for the container's start. Calls PreStartContainer of plugins that require it; rejects if that fails. */
   async optionsFor(pod: Pod, container: Container): Promise<ContainerDeviceOptions> {
     const { uid } = pod.metadata;
     for (const assignment of this.#assignments.ofContainer(uid, container.name)) {
@@ -357,12 +359,12 @@ export class DeviceManager implements HintProvider {
     if (this.#assignments.forget(podUid)) await this.#writeOrLog();
   }
 
-  /** Frees what pods have that are not there any more. */
+  /** Releases the devices of unknown pods. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     for (const podUid of this.#assignments.pods()) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** What the container asks for of resources that plugins offer, or that somebody has; not what it has of a claim. */
+  /** Requests of the container for registered or assigned resources, except those of ResourceClaims. */
   #requests(pod: Pod, { name: container, resources }: Container): Map<string, number> {
     const known = this.#assignments.resources();
     const limits = Object.entries(resources?.limits ?? {});
@@ -373,14 +375,14 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** What is gone or has changed nobody has to wait for: it is written down the next time at the latest. */
+  /** Best effort: a failed write is repeated with the next change. */
   async #writeOrLog(): Promise<void> {
     await this.#writing.run().catch((error: unknown) => {
-      this.#options.logger.error({ error: errorMessage(error) }, 'what containers have of devices is not written down');
+      this.#options.logger.error({ error: errorMessage(error) }, 'cannot write the device checkpoint');
     });
   }
 
-  /** Rejects in upstream's words: a container must not have what stands in no file. */
+  /** Rejects with upstream's message: a container must not start with devices that are not recorded. */
   async #write(): Promise<void> {
     const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
     const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));

@@ -1,9 +1,9 @@
-/** Metrics of device plugins, by upstream's names. */
+/** Metrics of device plugins, with upstream's names. */
 import { Counter, Histogram, type Registry } from '@podwright/base';
 
 export type DeviceMetrics = {
   registered(resource: string): void;
-  /** A plugin has answered after so long. */
+  /** Call it after a plugin has answered Allocate. */
   allocated(resource: string, seconds: number): void;
 };
 

@@ -1,6 +1,6 @@
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 
-/** What the pod as a whole asks for: all containers with sidecars, or the init container that asks for most with those before it. */
+/** The pod's total request: of all containers and sidecars, or of the largest init container and the sidecars before it. */
 export function podRequests(pod: Pod, requests: (container: Container) => Map<string, number>): Map<string, number> {
   const total = new Map<string, number>();
   const peak = new Map<string, number>();

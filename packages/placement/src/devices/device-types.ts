@@ -1,7 +1,7 @@
-/** A device of a plugin: `nodes` are its NUMA nodes, none if it does not say. */
+/** A device of a plugin; `nodes` are its NUMA nodes, empty if the plugin does not report any. */
 export type Device = { id: string; isHealthy: boolean; nodes: number[] };
 
-/** What a container gets with its devices, as the plugin has answered. */
+/** Container options of one plugin's Allocate answer. */
 export type DeviceAnswer = {
   envs: Record<string, string>;
   mounts: { containerPath: string; hostPath: string; readOnly: boolean }[];
@@ -10,20 +10,20 @@ export type DeviceAnswer = {
   cdiDevices: { name: string }[];
 };
 
-/** What the plugins of all of a container's devices have answered. */
+/** Container options of all plugins' answers. */
 export type ContainerDeviceOptions = DeviceAnswer;
 
-/** Devices of one resource that a container has: by NUMA node, -1 for those without one. */
+/** The container's devices of one resource, by NUMA node; -1 for devices without one. */
 export type Assignment = {
   podUid: string;
   container: string;
   resource: string;
   devices: Record<string, string[]>;
-  /** A `ContainerAllocateResponse`, as its bytes. */
+  /** The encoded `ContainerAllocateResponse`. */
   answer: Uint8Array;
 };
 
-/** In the place of a NUMA node, for devices without any. */
+/** Replaces the NUMA node of devices without one. */
 export const NO_NODE = -1;
 
 export const deviceIds = ({ devices }: Pick<Assignment, 'devices'>): string[] => [

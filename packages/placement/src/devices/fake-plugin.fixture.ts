@@ -1,26 +1,26 @@
-/** A device plugin for tests, over the real protocol; it does what its test tells it, also what no plugin should. */
+/** A device plugin for tests, over the real protocol; its test controls it, including misbehaviour. */
 import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
 import { type CriServer, connectService, handleService, serveServices } from '@podwright/cri';
 import { DevicePlugin, Registration } from '@podwright/cri/device-plugin';
 import { Registration as WatchedRegistration } from '@podwright/cri/plugin-registration';
 
-/** A device as a test names it: its id alone, or with what else there is to tell of it. */
+/** A device: its ID alone, or with its health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
 
 export type FakePluginBehavior = {
   devices: FakeDevice[];
   preStartRequired?: boolean;
-  /** What it answers to Allocate. */
+  /** Its answer to Allocate. */
   answer?: (ids: string[]) => object;
   prefer?: (available: string[], mustInclude: string[], count: number) => string[];
 };
 
 export class FakePlugin {
   readonly resource: string;
-  /** What it was asked, in order. */
+  /** Received calls, in order. */
   readonly calls: { method: 'allocate' | 'preStart' | 'prefer'; ids: string[] }[] = [];
-  /** What it waits for before it answers an Allocate. */
+  /** Delays answers to Allocate until this resolves. */
   hold: Promise<unknown> | undefined;
   behavior: FakePluginBehavior;
   readonly #directory: string;
@@ -69,7 +69,7 @@ export class FakePlugin {
     this.#server = await serveServices([service], { socket: this.socket, logger: silentLogger });
   }
 
-  /** Tells the kubelet of itself, as it is by its resource, or as something else. */
+  /** Registers at the kubelet, by default with its own resource and socket. */
   async register(request: { version?: string; endpoint?: string; resourceName?: string } = {}): Promise<void> {
     const kubelet = connectService(Registration, join(this.#directory, 'kubelet.sock'), { maxReceiveBytes: 1 << 20 });
     try {
@@ -85,7 +85,7 @@ export class FakePlugin {
     await this.register();
   }
 
-  /** Lets itself be found at a socket in a directory, in the place of `register`. */
+  /** Serves the plugin registration protocol in a directory, instead of `register`. */
   async announce(directory: string): Promise<void> {
     await this.serve();
     const info = { type: 'DevicePlugin', name: this.resource, endpoint: this.socket, supportedVersions: ['v1beta1'] };
@@ -97,7 +97,7 @@ export class FakePlugin {
     this.#announced = await serveServices([service], { socket, logger: silentLogger });
   }
 
-  /** Tells of other devices. */
+  /** Changes the devices, and sends the list. */
   change(devices: FakeDevice[]): void {
     this.behavior = { ...this.behavior, devices };
     this.#changes.publish();

@@ -1,19 +1,19 @@
 /** Device plugins: timers and bounds that are not options, with their sources. */
 
-/** How long the devices of a plugin that has gone are counted, as upstream (endpointStopGracePeriod). */
+/** How long the devices of a disconnected plugin still count, as upstream (endpointStopGracePeriod). */
 export const DEVICE_PLUGIN_GRACE_MS = 5 * 60_000;
-/** How long a plugin that registers may take to answer, as upstream's dial. */
+/** Timeout of the connection to a plugin that registers, as upstream's dial. */
 export const DEVICE_PLUGIN_CONNECT_TIMEOUT_MS = 10_000;
-/** How long a plugin may take to give out devices: upstream waits without end, and so do all pods after it. */
+/** Timeout of Allocate. Upstream has none, and waiting pods would wait for it as well. */
 export const DEVICE_ALLOCATE_TIMEOUT_MS = 60_000;
-/** Before the start of a container: upstream's KubeletPreStartContainerRPCTimeoutInSecs. */
+/** Timeout of PreStartContainer: upstream's KubeletPreStartContainerRPCTimeoutInSecs. */
 export const DEVICE_PRE_START_TIMEOUT_MS = 30_000;
-/** A list of devices: what a client of Go's gRPC takes. */
+/** Maximum size of a device list: the default limit of Go's gRPC clients. */
 export const MAX_DEVICE_LIST_BYTES = 4 << 20;
-/** What such a list has room for with ids of a sensible length. */
+/** Maximum number of devices in a list; such a list fits into its maximum size with IDs of usual length. */
 export const MAX_DEVICES = 65_536;
 export const MAX_DEVICE_ID_LENGTH = 4096;
-/** NUMA nodes that a host can have, as upstream's masks. */
+/** Maximum number of NUMA nodes, as in upstream's masks. */
 export const MAX_DEVICE_NODES = 64;
-/** Resources that plugins register: a kubelet keeps a connection for each. */
+/** Maximum number of registered resources; each has a connection. */
 export const MAX_DEVICE_RESOURCES = 256;

@@ -1,4 +1,4 @@
-/** One device plugin: its calls, with a bound each, and its list of devices for as long as it tells of them. */
+/** Connection to one device plugin: calls with timeouts, and the stream of its device lists. */
 import { PodwrightError } from '@podwright/base';
 import { connectService } from '@podwright/cri';
 import {
@@ -26,25 +26,25 @@ export class PluginConnection {
   readonly #end = new AbortController();
   #options: DevicePluginOptions | undefined;
 
-  /** Throws `invalid_argument` for a path that no socket can have. */
+  /** Throws `invalid_argument` for a path that cannot be a socket's. */
   constructor(resource: string, socket: string) {
     this.resource = resource;
     this.socket = socket;
     this.#client = connectService(DevicePlugin, socket, { maxReceiveBytes: MAX_DEVICE_LIST_BYTES });
   }
 
-  /** Asks the plugin what it wants to be asked. Rejects if it does not answer in time. */
+  /** Reads the plugin's options. Rejects if it does not answer in time. */
   async connect(): Promise<void> {
     this.#options = await this.#client.getDevicePluginOptions({}, this.#within(DEVICE_PLUGIN_CONNECT_TIMEOUT_MS));
   }
 
-  /** The devices, at each change; ends with the plugin's stream, or with what is wrong about it. */
+  /** The devices, after each change. Ends with the plugin's stream; throws if the stream or a list is invalid. */
   async *lists(): AsyncGenerator<Device[]> {
     const options = { signal: this.#end.signal, timeoutMs: Number.POSITIVE_INFINITY };
     for await (const list of this.#client.listAndWatch({}, options)) yield devicesOf(list);
   }
 
-  /** What a container needs that gets these devices. */
+  /** Options for a container that gets these devices. */
   async allocate(ids: string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] };
     const { containerResponses } = await this.#client.allocate(
@@ -56,7 +56,7 @@ export class PluginConnection {
     throw new PodwrightError('internal', `no containers return in allocation response of ${this.resource}`);
   }
 
-  /** The devices that the plugin would choose; none if it does not want to be asked. */
+  /** The devices that the plugin prefers; empty if it does not support that call. */
   async prefer({ available, mustInclude, count }: Preference, signal: AbortSignal): Promise<string[]> {
     if (this.#options?.getPreferredAllocationAvailable !== true) return [];
     const request = { availableDeviceIDs: available, mustIncludeDeviceIDs: mustInclude, allocationSize: count };
@@ -65,15 +65,15 @@ export class PluginConnection {
     return containerResponses[0]?.deviceIDs ?? [];
   }
 
-  /** A container with these devices is about to start; nothing if the plugin does not want to know. */
+  /** Reports that a container with these devices is about to start, if the plugin requires it. */
   async preStart(ids: string[]): Promise<void> {
     if (this.#options?.preStartRequired !== true) return;
     await this.#client.preStartContainer({ devicesIds: ids }, this.#within(DEVICE_PRE_START_TIMEOUT_MS));
   }
 
-  /** Ends what is under way. */
+  /** Cancels all calls. */
   close(): void {
-    this.#end.abort(new PodwrightError('cancelled', `the device plugin of ${this.resource} is not used any more`));
+    this.#end.abort(new PodwrightError('cancelled', `the device plugin of ${this.resource} is no longer used`));
     this.#client.close();
   }
 
@@ -83,10 +83,10 @@ export class PluginConnection {
   }
 }
 
-/** Of devices with the same id the last one counts. Throws `out_of_range` for what no plugin needs. */
+/** For duplicate IDs the last device counts. Throws `out_of_range` above the limits. */
 function devicesOf({ devices }: ListAndWatchResponse): Device[] {
   if (devices.length > MAX_DEVICES)
-    throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are taken`);
+    throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are allowed`);
   const found = new Map(
     devices.map(({ ID: id, health, topology }) => {
       if (id.length > MAX_DEVICE_ID_LENGTH)

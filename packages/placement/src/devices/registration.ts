@@ -9,13 +9,13 @@ import { isExtendedResource } from '@podwright/kube-api';
 const VERSION = 'v1beta1';
 const KUBELET_SOCKET = 'kubelet.sock';
 
-/** A plugin that asks to be connected to, by its resource and the path of its socket. */
+/** A plugin that registers: its resource and the path of its socket. */
 export type RegisteredPlugin = { resource: string; socket: string };
 
 /**
- * Serves registrations on `kubelet.sock` in the directory, from which the sockets of an earlier kubelet's plugins are removed: plugins
- * see that, and register again. A registration is answered once its plugin is connected. Throws `already_exists` if another kubelet
- * has the directory.
+ * Serves registrations on `kubelet.sock` in the directory. Removes the sockets of plugins first, so that running plugins notice
+ * the restart and register again. A registration is answered after its plugin is connected. Rejects with `already_exists` if
+ * another kubelet serves the directory.
  */
 export async function serveRegistration({
   directory,
@@ -27,7 +27,7 @@ export async function serveRegistration({
   logger: Logger;
 }): Promise<CriServer> {
   await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
-  await removeSockets(directory); // before ours is there: plugins that see it make theirs anew
+  await removeSockets(directory); // before serving: plugins that see the kubelet's socket make theirs again
   const service = handleService(Registration, {
     register: async ({ version, endpoint, resourceName: resource }) => {
       checkPlugin(resource, [version]);
@@ -53,7 +53,7 @@ function isServed(socket: string): Promise<boolean> {
   return promise.finally(() => connection.destroy());
 }
 
-/** Throws `invalid_argument`, in upstream's words, for a version of the protocol or a name of a resource that is none. */
+/** Throws `invalid_argument`, with upstream's message, for an unsupported version or an invalid resource name. */
 export function checkPlugin(resource: string, versions: string[]): void {
   if (!versions.includes(VERSION)) {
     const asked = JSON.stringify(versions.join(', ').slice(0, 100));

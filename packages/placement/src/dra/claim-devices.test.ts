@@ -46,7 +46,7 @@ const POD = {
 const container = (name: string, claims: object[], requests = {}) =>
   ({ name, resources: { claims, requests } }) as unknown as Container;
 
-test('a container has the devices of the requests that it names', () => {
+test('a container gets the devices of the requests that it names', () => {
   const check = (expected: string[], one: Container) =>
     assert.deepEqual(
       cdiDevices(POD, one, prepared).map((name) => name.split('=')[1]),
@@ -61,13 +61,13 @@ test('a container has the devices of the requests that it names', () => {
   check(['b', 'x'], container('c0', [{ name: 'gpu', request: 'small' }], { 't.com/gpu': '1' }));
 });
 
-test('a claim of which nothing is known is told by its name', () => {
+test('a claim that is not prepared is an error with its name', () => {
   assert.throws(() => cdiDevices(POD, container('main', [{ name: 'lost' }]), prepared), {
     message: 'internal error: unable to get claim info for ResourceClaim lost in namespace default',
   });
 });
 
-test('it is told which claims a container has, and how their devices are', () => {
+test('claims and device health of a container are listed', () => {
   const one = container('c0', [{ name: 'gpu', request: 'big/first' }, { name: 'gpu' }], { 't.com/gpu': '1' });
   assert.deepEqual(
     claimsOfContainer(POD, one, prepared).map(({ ClaimName }) => ClaimName),

@@ -1,4 +1,4 @@
-/** What containers have of claims that are prepared. Pure. */
+/** The devices of containers from prepared claims. Pure. */
 import {
   type AllocatedResourceStatus,
   type Container,
@@ -12,21 +12,21 @@ import type { ClaimRecord, PreparedDevice } from './claim-records.ts';
 import type { DeviceHealth, DeviceName } from './device-health.ts';
 import { refusal } from './pod-claims.ts';
 
-/** What was prepared, by the name of the claim in the pod's namespace. */
+/** Prepared claims of the pod's namespace, by name. */
 export type PreparedClaims = (claimName: string) => ClaimRecord | undefined;
 
-/** A request of a claim, '' for all of them. */
+/** A request of a claim; '' for all its requests. */
 type Asked = { claimName: string; request: string };
 
 type HealthOf = (driver: string, device: DeviceName) => DeviceHealth;
 
-/** In the place of a resource of a plugin: one that device classes are asked for by (resource.k8s.io DeviceClass). */
+/** Prefix of resources that stand for device classes (resource.k8s.io DeviceClass) rather than for plugins' resources. */
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
-/** The devices of a container, by their names of the Container Device Interface. Throws for a claim that is not prepared. */
+/** CDI names of a container's devices. Throws for a claim that is not prepared. */
 export function cdiDevices(pod: Pod, container: Container, prepared: PreparedClaims): string[] {
   const names = askedBy(pod, container).flatMap(({ claimName, request }) => {
-    if (claimName === '') return []; // on purpose: there is nothing to have
+    if (claimName === '') return []; // no claim on purpose, so no devices
     const record = prepared(claimName);
     if (record === undefined) {
       const where = `ResourceClaim ${claimName} in namespace ${pod.metadata.namespace}`;
@@ -37,13 +37,13 @@ export function cdiDevices(pod: Pod, container: Container, prepared: PreparedCla
   return [...new Set(names)];
 }
 
-/** The claims that a container has devices of. */
+/** The claims whose devices a container has. */
 export function claimsOfContainer(pod: Pod, container: Container, prepared: PreparedClaims): ClaimRecord[] {
   const names = new Set(askedBy(pod, container).map(({ claimName }) => claimName));
   return [...names].flatMap((name) => prepared(name) ?? []);
 }
 
-/** How the devices of a container are; of extended resources nothing is told, as with upstream. */
+/** Health of a container's devices; extended resources are omitted, as in upstream. */
 export function claimHealth(
   pod: Pod,
   { resources }: Container,
@@ -53,12 +53,12 @@ export function claimHealth(
   return (resources?.claims ?? []).flatMap((claim) => {
     const record = prepared(names.get(claim.name) ?? '');
     if (record === undefined) return [];
-    const told = devicesOf(record, baseRequest(claim)).map((device) => {
+    const entries = devicesOf(record, baseRequest(claim)).map((device) => {
       const { driver, PoolName: pool, DeviceName: name, CDIDeviceIDs } = device;
       const resourceID = CDIDeviceIDs?.[0] ?? `${driver}/${pool}/${name}`;
       return [resourceID, { resourceID, ...healthOf(driver, { pool, device: name }) }] as const;
     });
-    const byId = new Map(told.toReversed()); // the first of an id counts
+    const byId = new Map(entries.toReversed()); // for duplicate IDs the first counts
     if (byId.size === 0) return [];
     const request = claim.request === undefined || claim.request === '' ? '' : `/${claim.request}`;
     return [{ name: `claim:${claim.name}${request}`, resources: [...byId.values()].toReversed() }];
@@ -78,7 +78,7 @@ function askedBy(pod: Pod, { name: container, resources }: Container): Asked[] {
   return [...named, ...own.map(({ requestName: request }) => ({ claimName, request }))];
 }
 
-/** The names of the objects that are there, by those of the pod's claims. */
+/** Names of ResourceClaim objects, by name of the pod's claims. */
 function namesOf(pod: Pod): Map<string, string> {
   const made = claimStatusesOf(pod).resourceClaimStatuses ?? [];
   const nameOf = ({ name, resourceClaimName }: PodResourceClaim) =>
@@ -97,5 +97,5 @@ function devicesOf({ DriverState }: ClaimRecord, request: string): Device[] {
   );
 }
 
-/** Of a request and one of its alternatives, the request. */
+/** Of `request/subrequest` the request. */
 const baseRequest = ({ request = '' }: ContainerClaim) => request.split('/')[0]!;

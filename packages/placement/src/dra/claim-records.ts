@@ -1,9 +1,9 @@
-/** What was prepared for which pods, in upstream's file: either kubelet goes on with the other's. */
+/** Records of prepared claims and their pods, in upstream's file format: a kubelet can continue with the other one's file. */
 import { crc32 } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** A device that a driver has prepared; `RequestNames` empty for all requests of the claim. */
+/** A prepared device; `RequestNames` is empty for all requests of the claim. */
 export type PreparedDevice = {
   PoolName: string;
   DeviceName: string;
@@ -12,20 +12,20 @@ export type PreparedDevice = {
   CDIDeviceIDs: string[] | null;
 };
 
-/** A claim that drivers were asked to prepare. */
+/** A claim that drivers prepare or have prepared. */
 export type ClaimRecord = {
   ClaimUID: string;
   ClaimName: string;
   Namespace: string;
-  /** The pods that have it; the values say nothing. */
+  /** UIDs of its pods as keys; the values are empty. */
   PodUIDs: Record<string, object>;
-  /** By the driver's name. */
+  /** By driver name. */
   DriverState: Record<string, { Devices: PreparedDevice[] | null }>;
 };
 
 const TYPE = { kind: 'DRACheckpoint', apiVersion: 'checkpoint.dra.kubelet.k8s.io/v1' };
 
-/** Rejects with `data_loss` for a file that somebody else has written or changed: what drivers have prepared is then not known. */
+/** Rejects with `data_loss` for a changed or corrupt file: prepared devices are then unknown. */
 export async function readClaimRecords(path: string): Promise<ClaimRecord[]> {
   const file = (await readStateFile(path)) as { Data?: unknown; Checksum?: unknown } | undefined;
   if (file === undefined) return [];

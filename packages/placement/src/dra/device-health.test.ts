@@ -7,7 +7,11 @@ import { DraHealth } from './device-health.ts';
 const A = { pool: 'pool', device: 'a' };
 const B = { pool: 'pool', device: 'b' };
 
-const told = ({ pool, device }: typeof A, health: HealthStatus, more: { message?: string; seconds?: bigint } = {}) =>
+const reported = (
+  { pool, device }: typeof A,
+  health: HealthStatus,
+  more: { message?: string; seconds?: bigint } = {},
+) =>
   create(DeviceHealthSchema, {
     device: { poolName: pool, deviceName: device },
     health,
@@ -15,11 +19,14 @@ const told = ({ pool, device }: typeof A, health: HealthStatus, more: { message?
     healthCheckTimeoutSeconds: more.seconds ?? 0n,
   });
 
-test('a device is as its driver has said last, until that is too old', () => {
+test('the health of a device is its driver’s last report, until that is too old', () => {
   let nowMs = 0;
   const health = new DraHealth(() => nowMs);
   assert.deepEqual(health.of('d', A), { health: 'Unknown' });
-  const both = [told(A, HealthStatus.HEALTHY), told(B, HealthStatus.UNHEALTHY, { message: 'hot', seconds: 5n })];
+  const both = [
+    reported(A, HealthStatus.HEALTHY),
+    reported(B, HealthStatus.UNHEALTHY, { message: 'hot', seconds: 5n }),
+  ];
   assert.deepEqual(health.update('d', both), [A, B]);
   assert.deepEqual(health.update('d', both), []);
   assert.deepEqual(
@@ -28,16 +35,16 @@ test('a device is as its driver has said last, until that is too old', () => {
   );
   nowMs = 6000;
   assert.deepEqual([health.of('d', A).health, health.of('d', B).health], ['Healthy', 'Unknown']);
-  assert.deepEqual(health.update('d', [told(A, HealthStatus.HEALTHY)]), [B]);
+  assert.deepEqual(health.update('d', [reported(A, HealthStatus.HEALTHY)]), [B]);
   nowMs = 36_001;
   assert.deepEqual(health.of('d', A), { health: 'Unknown' });
   assert.deepEqual(health.clear('d'), [A]);
   assert.deepEqual(health.clear('d'), []);
 });
 
-test('what is said of a device is cut where upstream cuts it', () => {
+test('a message is truncated at upstream’s limit', () => {
   const health = new DraHealth();
-  health.update('d', [told(A, HealthStatus.UNHEALTHY, { message: 'x'.repeat(1025) })]);
+  health.update('d', [reported(A, HealthStatus.UNHEALTHY, { message: 'x'.repeat(1025) })]);
   const { message } = health.of('d', A);
   assert.deepEqual([message?.length, message?.slice(-4)], [1024, 'x...']);
 });

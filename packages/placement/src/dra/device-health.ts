@@ -1,24 +1,24 @@
-/** How the devices of DRA drivers are, as their drivers say. */
-import { HealthStatus, type DeviceHealth as ToldHealth } from '@podwright/cri/dra-health';
+/** Health of the devices of DRA drivers, as reported by their drivers. */
+import { HealthStatus, type DeviceHealth as ReportedHealth } from '@podwright/cri/dra-health';
 
-/** Upstream's bound of what is said of a device. */
+/** Upstream's limit for the message of a device. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 
-/** How long is believed what a driver has said of a device, if it does not say itself: upstream's. */
-const DRA_HEALTH_KEPT_MS = 30_000;
+/** How long a report is valid without a timeout of its own: upstream's default. */
+const DRA_HEALTH_TIMEOUT_MS = 30_000;
 
-/** What is known of a device now. */
+/** Current health of a device. */
 export type DeviceHealth = { health: 'Healthy' | 'Unhealthy' | 'Unknown'; message?: string };
 
-/** A device within its driver. */
+/** A device of a driver. */
 export type DeviceName = { pool: string; device: string };
 
-type Known = DeviceHealth & { name: DeviceName; atMs: number; keptMs: number };
+type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number };
 
 const UNKNOWN: DeviceHealth = { health: 'Unknown' };
-const WORDS = { [HealthStatus.HEALTHY]: 'Healthy', [HealthStatus.UNHEALTHY]: 'Unhealthy' } as const;
+const HEALTH_TEXT = { [HealthStatus.HEALTHY]: 'Healthy', [HealthStatus.UNHEALTHY]: 'Unhealthy' } as const;
 
-/** What nobody has confirmed for too long is not known any more. */
+/** Reported health of devices. A report that is too old counts as unknown. */
 export class DraHealth {
   /** By driver, then by pool and device. */
   readonly #known = new Map<string, Map<string, Known>>();
@@ -35,10 +35,10 @@ export class DraHealth {
     return message === undefined ? { health } : { health, message };
   }
 
-  /** A driver has told of devices; returns those that are not as they were, and those that it has not told of for too long. */
-  update(driver: string, told: ToldHealth[]): DeviceName[] {
+  /** Records a driver's report; returns the devices whose health has changed, and those whose last report is too old. */
+  update(driver: string, reports: ReportedHealth[]): DeviceName[] {
     const before = this.#known.get(driver) ?? new Map<string, Known>();
-    const now = told.map((one) => knownOf(one, this.#now()));
+    const now = reports.map((one) => knownOf(one, this.#now()));
     const stale = [...before.values()].filter((one) => this.#isStale(one));
     const changed = now.filter((one) => !isSame(before.get(keyOf(one.name)), one));
     const kept = [...before.values()].filter((one) => !this.#isStale(one));
@@ -46,32 +46,32 @@ export class DraHealth {
     return [...changed, ...stale].map(({ name }) => name);
   }
 
-  /** The driver tells no more. */
+  /** The driver stopped reporting. Returns its devices. */
   clear(driver: string): DeviceName[] {
     const before = [...(this.#known.get(driver)?.values() ?? [])];
     this.#known.delete(driver);
     return before.map(({ name }) => name);
   }
 
-  #isStale({ atMs, keptMs }: Known): boolean {
-    return this.#now() - atMs > keptMs;
+  #isStale({ atMs, timeoutMs }: Known): boolean {
+    return this.#now() - atMs > timeoutMs;
   }
 }
 
-function knownOf({ device, health, healthCheckTimeoutSeconds: seconds, message }: ToldHealth, atMs: number): Known {
+function knownOf({ device, health, healthCheckTimeoutSeconds: seconds, message }: ReportedHealth, atMs: number): Known {
   return {
     name: { pool: device?.poolName ?? '', device: device?.deviceName ?? '' },
-    health: health === HealthStatus.UNKNOWN ? 'Unknown' : (WORDS[health] ?? 'Unknown'),
+    health: health === HealthStatus.UNKNOWN ? 'Unknown' : (HEALTH_TEXT[health] ?? 'Unknown'),
     ...(message !== '' && { message: shortened(message) }),
     atMs,
-    keptMs: seconds > 0n ? Number(seconds) * 1000 : DRA_HEALTH_KEPT_MS,
+    timeoutMs: seconds > 0n ? Number(seconds) * 1000 : DRA_HEALTH_TIMEOUT_MS,
   };
 }
 
 const keyOf = ({ pool, device }: DeviceName) => `${pool}/${device}`;
 
 const isSame = (before: Known | undefined, now: Known) =>
-  before?.health === now.health && before.message === now.message && before.keptMs === now.keptMs;
+  before?.health === now.health && before.message === now.message && before.timeoutMs === now.timeoutMs;
 
 const shortened = (text: string) =>
   text.length <= MAX_HEALTH_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_HEALTH_MESSAGE_LENGTH - 3)}...`;

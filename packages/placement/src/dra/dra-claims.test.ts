@@ -10,8 +10,8 @@ import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
 
-/** Nobody hears of drivers. */
-const NOBODY = { onUsable: () => undefined, onHealth: () => undefined, logger: silentLogger };
+/** Drivers without listeners. */
+const NO_LISTENERS = { onUsable: () => undefined, onHealth: () => undefined, logger: silentLogger };
 const never = new AbortController().signal;
 
 const POD = podOf('1');
@@ -43,8 +43,8 @@ const claimOf = (change: object = {}, status: object = {}): ResourceClaim => ({
   },
 });
 
-/** A driver that prepares two devices for each claim, and a kubelet's part that can be made anew. */
-class Place {
+/** A driver that prepares two devices for each claim, and the kubelet's claims, which can be reopened. */
+class TestNode {
   readonly directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   readonly calls: string[] = [];
   claim: ResourceClaim | undefined = claimOf();
@@ -70,7 +70,7 @@ class Place {
 
   async reopen(): Promise<void> {
     this.drivers?.stop();
-    this.drivers = new DraDrivers(NOBODY);
+    this.drivers = new DraDrivers(NO_LISTENERS);
     this.metrics = new Registry();
     const plugin = { name: 'gpu.test', endpoint: join(this.directory, 'dra.sock'), versions: ['v1.DRAPlugin'] };
     await this.drivers.register(plugin);
@@ -121,12 +121,12 @@ class Place {
   }
 }
 
-test('operations, calls of drivers and claims in use are counted as upstream counts them', async (context) => {
-  const place = new Place();
-  await place.open(context);
-  await place.claims.prepare(POD, never);
+test('operations, calls to drivers and claims in use have upstream’s metrics', async (context) => {
+  const node = new TestNode();
+  await node.open(context);
+  await node.claims.prepare(POD, never);
   const shown = async () =>
-    (await place.metrics.metrics()).split('\n').filter((line) => /^dra_\w+_(count|in_use)\{/.test(line));
+    (await node.metrics.metrics()).split('\n').filter((line) => /^dra_\w+_(count|in_use)\{/.test(line));
   const method = '/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources';
   const prepared = [
     'dra_operations_duration_seconds_count{operation_name="PrepareResources",is_error="false"} 1',
@@ -134,10 +134,10 @@ test('operations, calls of drivers and claims in use are counted as upstream cou
   ];
   const inUse = (count: number) => `dra_resource_claims_in_use{driver_name="<any>"} ${count}`;
   assert.deepEqual(await shown(), [...prepared, inUse(1), 'dra_resource_claims_in_use{driver_name="gpu.test"} 1']);
-  place.error = 'busy';
-  await assert.rejects(place.claims.unprepare('1'), /busy/);
-  place.error = '';
-  await place.claims.unprepare('1');
+  node.error = 'busy';
+  await assert.rejects(node.claims.unprepare('1'), /busy/);
+  node.error = '';
+  await node.claims.unprepare('1');
   const lines = await shown();
   for (const failed of ['true', 'false'])
     assert.ok(
@@ -151,27 +151,27 @@ test('operations, calls of drivers and claims in use are counted as upstream cou
   );
 });
 
-test('a claim is prepared once for its pods, and taken back after the last', async (context) => {
-  const place = new Place();
-  await place.open(context);
-  place.claim = claimOf({ ownerReferences: [] });
+test('a claim is prepared once for its pods, and unprepared after the last', async (context) => {
+  const node = new TestNode();
+  await node.open(context);
+  node.claim = claimOf({ ownerReferences: [] });
   const shared = { spec: { resourceClaims: [{ name: 'gpu', resourceClaimName: 'pod-gpu' }] } };
-  await place.claims.prepare(podOf('1', shared), never);
-  await place.claims.prepare(podOf('2', shared), never);
-  assert.deepEqual(place.calls, ['prepare claim-1']);
-  await place.claims.unprepare('1');
-  assert.deepEqual(place.calls, ['prepare claim-1']);
-  await place.claims.unprepare('2');
-  await place.claims.unprepare('2');
-  assert.deepEqual(place.calls, ['prepare claim-1', 'unprepare claim-1']);
+  await node.claims.prepare(podOf('1', shared), never);
+  await node.claims.prepare(podOf('2', shared), never);
+  assert.deepEqual(node.calls, ['prepare claim-1']);
+  await node.claims.unprepare('1');
+  assert.deepEqual(node.calls, ['prepare claim-1']);
+  await node.claims.unprepare('2');
+  await node.claims.unprepare('2');
+  assert.deepEqual(node.calls, ['prepare claim-1', 'unprepare claim-1']);
 });
 
-test('why a pod may not have its claim is told in upstream’s words', async (context) => {
-  const place = new Place();
-  await place.open(context);
+test('errors of claims that a pod may not use are upstream’s', async (context) => {
+  const node = new TestNode();
+  await node.open(context);
   const check = async (expected: string, claim: ResourceClaim | undefined, pod = POD) => {
-    place.claim = claim;
-    assert.equal(await place.failure(pod), expected);
+    node.claim = claim;
+    assert.equal(await node.failure(pod), expected);
   };
   await check('pod "default/pod-1": ResourceClaim not created yet', claimOf(), podOf('1', { status: undefined }));
   await check('fetch ResourceClaim pod-gpu: resourceclaims.resource.k8s.io "pod-gpu" not found', undefined);
@@ -183,15 +183,15 @@ test('why a pod may not have its claim is told in upstream’s words', async (co
   await check('ResourceClaim pod-gpu: not allocated', claimOf({}, { allocation: undefined }));
   const other = { allocation: { devices: { results: [{ driver: 'other.test' }] } } };
   await check('DRA driver other.test is not registered', claimOf({}, other));
-  assert.deepEqual(place.calls, []);
-  place.error = 'no device';
+  assert.deepEqual(node.calls, []);
+  node.error = 'no device';
   await check('NodePrepareResources failed for ResourceClaim pod-gpu: no device', claimOf());
-  place.error = '';
-  place.answers = () => [];
+  node.error = '';
+  node.answers = () => [];
   await check('NodePrepareResources skipped 1 ResourceClaims', claimOf());
-  place.answers = () => ['stranger'];
+  node.answers = () => ['stranger'];
   await check('NodePrepareResources returned result for unknown claim UID stranger', claimOf());
-  place.answers = (uids) => uids;
+  node.answers = (uids) => uids;
   await check('', claimOf());
   await check(
     'old ResourceClaim with same name pod-gpu and different UID claim-1 still exists (previous pod force-deleted?!)',
@@ -199,38 +199,38 @@ test('why a pod may not have its claim is told in upstream’s words', async (co
   );
 });
 
-test('a kubelet that begins anew knows what was prepared, and takes back what nobody has', async (context) => {
-  const place = new Place();
-  await place.open(context);
-  await place.claims.prepare(POD, never);
-  const { Data } = JSON.parse(readFileSync(place.path, 'utf8'));
+test('a restarted kubelet has the records of prepared claims, and unprepares those without a pod', async (context) => {
+  const node = new TestNode();
+  await node.open(context);
+  await node.claims.prepare(POD, never);
+  const { Data } = JSON.parse(readFileSync(node.path, 'utf8'));
   const record = JSON.parse(Data).ClaimInfoStateList[0];
   assert.deepEqual([record.ClaimUID, record.PodUIDs], ['claim-1', { 1: {} }]);
-  await place.reopen();
-  const { Devices } = place.claims.preparedIn('default')('pod-gpu')!.DriverState['gpu.test']!;
+  await node.reopen();
+  const { Devices } = node.claims.preparedIn('default')('pod-gpu')!.DriverState['gpu.test']!;
   assert.deepEqual(
     Devices?.map(({ DeviceName }) => DeviceName),
     ['a', 'b', 'c'],
   );
-  await place.claims.keepOnly((uid) => uid === '1');
-  assert.deepEqual(place.calls, ['prepare claim-1']);
-  await place.drivers.deregister({ name: 'gpu.test', endpoint: join(place.directory, 'dra.sock'), versions: [] });
-  await place.claims.keepOnly(() => false);
-  await place.reopen();
-  await place.claims.keepOnly(() => false);
-  assert.deepEqual(place.calls, ['prepare claim-1', 'unprepare claim-1']);
+  await node.claims.keepOnly((uid) => uid === '1');
+  assert.deepEqual(node.calls, ['prepare claim-1']);
+  await node.drivers.deregister({ name: 'gpu.test', endpoint: join(node.directory, 'dra.sock'), versions: [] });
+  await node.claims.keepOnly(() => false);
+  await node.reopen();
+  await node.claims.keepOnly(() => false);
+  assert.deepEqual(node.calls, ['prepare claim-1', 'unprepare claim-1']);
 });
 
-test('a file of records that was changed is not believed', async (context) => {
-  const place = new Place();
-  await place.open(context);
-  await place.claims.prepare(POD, never);
-  writeFileSync(place.path, readFileSync(place.path, 'utf8').replace('claim-1', 'claim-9'));
-  await assert.rejects(place.reopen(), { code: 'data_loss', message: /dra_manager_state is corrupt: drain the node/ });
+test('a changed file of records is rejected', async (context) => {
+  const node = new TestNode();
+  await node.open(context);
+  await node.claims.prepare(POD, never);
+  writeFileSync(node.path, readFileSync(node.path, 'utf8').replace('claim-1', 'claim-9'));
+  await assert.rejects(node.reopen(), { code: 'data_loss', message: /dra_manager_state is corrupt: drain the node/ });
 });
 
-test('drivers are taken with the services that we speak', () => {
-  const drivers = new DraDrivers(NOBODY);
+test('drivers are registered if they have a supported service', () => {
+  const drivers = new DraDrivers(NO_LISTENERS);
   const check = (versions: string[], expected: string) => {
     const validate = () => drivers.validate({ name: 'd', endpoint: '/s', versions });
     if (expected === '') validate();

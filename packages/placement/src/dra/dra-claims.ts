@@ -9,17 +9,17 @@ import type { DraDrivers, DraService } from './dra-drivers.ts';
 import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
-/** How long the end of pods that nobody knows any more waits for a driver before it goes on with the next. */
-const ORPHAN_PATIENCE_MS = 10_000;
+/** How long the cleanup of an unknown pod waits for a driver before it continues with the next pod. */
+const ORPHAN_TIMEOUT_MS = 10_000;
 
-/** Upstream's bound of a call to a DRA driver. */
+/** Upstream's timeout of a call to a DRA driver. */
 const DRA_TIMEOUT_MS = 45_000;
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;
-  /** The claim as the API server has it now. Rejects in its words. */
+  /** Reads the claim from the API server. Rejects with the server's message. */
   claim: (place: { namespace: string; name: string }, signal: AbortSignal) => Promise<ResourceClaim>;
-  /** Where records are kept. */
+  /** Path of the file with the records. */
   path: string;
   logger: Logger;
   metrics?: Registry;
@@ -28,14 +28,14 @@ export type DraClaimsOptions = {
 type Message = { namespace: string; uid: string; name: string };
 
 /**
- * Claims of pods, prepared by the drivers of their devices before a pod begins, and taken back after its last pod has ended. What is
- * going to be prepared is written down before a driver hears of it, so nothing is forgotten, whatever we are killed in.
+ * ResourceClaims of pods: prepared by drivers before a pod starts, and unprepared after its last pod has ended. A claim is
+ * recorded before its driver is called, so that it is unprepared even if the kubelet is killed.
  */
 export class DraClaims {
   readonly #options: DraClaimsOptions;
   /** By namespace and name. */
   readonly #records: Map<string, ClaimRecord>;
-  /** Those that this process knows to be prepared; drivers are asked again about the others. */
+  /** Claims that this process has prepared; drivers are called again for the others. */
   readonly #prepared = new Set<ClaimRecord>();
   readonly #locks = new KeyedLock();
   readonly #metrics: DraMetrics | undefined;
@@ -51,7 +51,7 @@ export class DraClaims {
     this.#metrics = options.metrics && draMetrics(options.metrics, drivers);
   }
 
-  /** Has the claims of the pod prepared, if they are not. Rejects with what is in the way, in upstream's words. */
+  /** Prepares the claims of the pod that are not prepared yet. Rejects with upstream's message. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const work = () => this.#prepare(pod, signal);
     return this.#metrics?.measured('PrepareResources', work) ?? work();
@@ -73,7 +73,7 @@ export class DraClaims {
     });
   }
 
-  /** Takes back what the pod has; nothing of it runs any more. Rejects if a driver has not done so. */
+  /** Unprepares the pod's claims, after its containers have stopped. Rejects if a driver fails. */
   unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
     const work = () => this.#unprepare(podUid, signal);
     return this.#metrics?.measured('UnprepareResources', work) ?? work();
@@ -97,18 +97,18 @@ export class DraClaims {
     });
   }
 
-  /** Takes back what pods have that nobody knows any more; what fails is tried at the next time. */
+  /** Unprepares the claims of unknown pods; failures are tried again at the next call. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
     for (const uid of uids) {
       if (isKnown(uid)) continue;
-      await this.unprepare(uid, AbortSignal.timeout(ORPHAN_PATIENCE_MS)).catch((error: unknown) =>
-        this.#options.logger.warn({ uid, error: errorMessage(error) }, 'claims of a pod that is gone stay prepared'),
+      await this.unprepare(uid, AbortSignal.timeout(ORPHAN_TIMEOUT_MS)).catch((error: unknown) =>
+        this.#options.logger.warn({ uid, error: errorMessage(error) }, 'cannot unprepare the claims of a removed pod'),
       );
     }
   }
 
-  /** What is prepared in a namespace. */
+  /** Prepared claims of a namespace. */
   preparedIn(namespace: string): PreparedClaims {
     return (name) => this.#records.get(keyOf(namespace, name));
   }
@@ -135,7 +135,7 @@ export class DraClaims {
     return claims;
   }
 
-  /** Throws while another claim of the name is prepared. */
+  /** Throws while another claim with the same name is prepared. */
   #checkName({ metadata: { namespace = '', name = '', uid } }: ResourceClaim): void {
     const known = this.#records.get(keyOf(namespace, name));
     if (known === undefined || known.ClaimUID === uid) return;
@@ -192,7 +192,10 @@ export class DraClaims {
     return [...this.#records.values()].filter((record) => record.PodUIDs[podUid] !== undefined);
   }
 
-  /** Claims may be shared: what is done for one is done one after the other. Their order keeps two pods from waiting for each other. */
+  /**
+   * Pods may share claims: work on the same claim runs one after another. Locks are taken in sorted order, so that two pods
+   * cannot deadlock.
+   */
   #exclusively(keys: string[], work: () => Promise<void>): Promise<void> {
     const inTurn = [...new Set(keys)]
       .sort()
@@ -200,14 +203,14 @@ export class DraClaims {
     return inTurn();
   }
 
-  /** One after the other, each with all that is known then. */
+  /** Writes run one after another, each with the current records. */
   #write(): Promise<void> {
     const { path } = this.#options;
     return this.#locks.run('the file', () => writeClaimRecords(path, [...this.#records.values()]));
   }
 }
 
-/** Throws for what a driver could not do, left out, or was not asked for. */
+/** Throws for claims that the driver failed to handle, skipped, or was not called for. */
 function checkAnswer(call: string, asked: Message[], answers: Record<string, { error: string }>): void {
   for (const [uid, { error }] of Object.entries(answers)) {
     const claim = asked.find((one) => one.uid === uid);

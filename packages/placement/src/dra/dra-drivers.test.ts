@@ -20,13 +20,13 @@ const health = handleService(DRAResourceHealth, {
   },
 });
 
-test('a driver that goes without a word is not usable until it is back, whether it tells of its devices or not', async (context) => {
+test('a driver that disappears is not usable until it is reachable again, whether or not it reports health', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   const socket = join(directory, 'dra.sock');
-  const heard: string[] = [];
+  const events: string[] = [];
   const drivers = new DraDrivers({
-    onUsable: (_, isUsable) => heard.push(isUsable ? 'usable' : 'gone'),
-    onHealth: (_, devices) => heard.push(devices === undefined ? 'silent' : `${devices.length} devices`),
+    onUsable: (_, isUsable) => events.push(isUsable ? 'usable' : 'gone'),
+    onHealth: (_, devices) => events.push(devices === undefined ? 'silent' : `${devices.length} devices`),
     logger: silentLogger,
     retryMs: 10,
   });
@@ -39,29 +39,29 @@ test('a driver that goes without a word is not usable until it is back, whether 
     await server?.close(0);
     rmSync(directory, { recursive: true });
   });
-  const hears = async (...expected: string[]) => {
+  const expectEvents = async (...expected: string[]) => {
     using signal = withTimeout(undefined, 30_000, expected.join());
-    await waitFor(() => heard.length >= expected.length || undefined, { intervalMs: 2, signal });
-    assert.deepEqual(heard.splice(0), expected);
+    await waitFor(() => events.length >= expected.length || undefined, { intervalMs: 2, signal });
+    assert.deepEqual(events.splice(0), expected);
   };
   await serve(prepare, health);
   await drivers.register({ name: 'd', endpoint: socket, versions: ['v1.DRAPlugin'] });
-  await hears('usable', '1 devices');
+  await expectEvents('usable', '1 devices');
   await server!.close(0);
-  await hears('gone', 'silent');
+  await expectEvents('gone', 'silent');
   await serve(prepare);
-  await hears('usable');
+  await expectEvents('usable');
   await drivers.deregister({ name: 'd', endpoint: socket, versions: [] });
-  await hears('gone', 'silent');
+  await expectEvents('gone', 'silent');
 });
 
-test('a driver that says that its health service is unavailable is usable all the same', async (context) => {
+test('a driver whose health service answers unavailable is usable', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   const socket = join(directory, 'dra.sock');
-  const heard: boolean[] = [];
+  const events: boolean[] = [];
   const asked = { count: 0 };
   const unavailable = handleService(DRAResourceHealth, {
-    // biome-ignore lint/correctness/useYield: it fails before there is anything to tell
+    // biome-ignore lint/correctness/useYield: it fails before the first report
     nodeWatchResources: async function* () {
       asked.count++;
       throw new PodwrightError('unavailable', 'not yet');
@@ -69,7 +69,7 @@ test('a driver that says that its health service is unavailable is usable all th
   });
   const server = await serveServices([prepare, unavailable], { socket, logger: silentLogger });
   const drivers = new DraDrivers({
-    onUsable: (_, isUsable) => heard.push(isUsable),
+    onUsable: (_, isUsable) => events.push(isUsable),
     onHealth: () => undefined,
     logger: silentLogger,
     retryMs: 10,
@@ -82,11 +82,11 @@ test('a driver that says that its health service is unavailable is usable all th
   await drivers.register({ name: 'd', endpoint: socket, versions: ['v1.DRAPlugin'] });
   using signal = withTimeout(undefined, 30_000, 'wait for the third watch');
   await waitFor(() => asked.count > 2 || undefined, { intervalMs: 2, signal });
-  assert.deepEqual(heard, [true]);
+  assert.deepEqual(events, [true]);
 });
 
-test('a driver whose endpoint can be no socket is refused, and hears why', async () => {
-  const [onUsable, onHealth] = [() => assert.fail('it was taken'), () => undefined];
+test('a driver whose endpoint cannot be a socket is refused with the reason', async () => {
+  const [onUsable, onHealth] = [() => assert.fail('it was registered'), () => undefined];
   const drivers = new DraDrivers({ onUsable, onHealth, logger: silentLogger });
   const check = async (endpoint: string, message: RegExp) => {
     const plugin = { name: 'd', endpoint, versions: ['v1.DRAPlugin'] };

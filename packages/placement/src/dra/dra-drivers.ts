@@ -6,7 +6,7 @@ import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import { watchDriver } from './watch-driver.ts';
 
-/** The services that drivers may have, by upstream's names of them: their messages are alike. */
+/** gRPC packages of the services that drivers may register, by upstream's names; their messages are compatible. */
 const PACKAGES = new Map([
   ['v1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1'],
   ['v1beta1.DRAPlugin', 'k8s.io.kubelet.pkg.apis.dra.v1beta1'],
@@ -17,16 +17,16 @@ type Registered = { endpoint: string; packageName: string; isReached: boolean; s
 export type DraService = ConnectedService<typeof DRAPlugin>;
 
 export type DraDriversOptions = {
-  /** Whether a driver can be called, at each change. */
+  /** Called when a driver becomes callable, or no longer is. */
   onUsable: (driver: string, isUsable: boolean) => void;
-  /** How its devices are; nothing when it tells no more. */
+  /** Called with the health of the driver's devices; `undefined` when the driver stops reporting. */
   onHealth: (driver: string, devices: DeviceHealth[] | undefined) => void;
   logger: Logger;
-  /** Between two looks whether a driver tells of its devices. */
+  /** Pause between two watches of the devices' health, in milliseconds. Default: upstream's 5 s. */
   retryMs?: number;
 };
 
-/** The DRA drivers that have registered. One may be there twice while it is updated: the last to come is called. */
+/** Registered DRA drivers. During an update a driver may be registered twice: the last reachable one is called. */
 export class DraDrivers implements PluginHandler {
   readonly #options: DraDriversOptions;
   readonly #drivers = new Map<string, Registered[]>();
@@ -80,7 +80,7 @@ export class DraDrivers implements PluginHandler {
       });
     const watch = { onReach, onHealth: (devices?: DeviceHealth[]) => onHealth(name, devices), logger, retryMs };
     watchDriver(pathOf(registered), watch, registered.stop.signal).catch((error: unknown) => {
-      logger.error({ driver: name, error: errorMessage(error) }, 'a DRA driver is not watched any more');
+      logger.error({ driver: name, error: errorMessage(error) }, 'stopped watching a DRA driver');
     });
   }
 
@@ -91,7 +91,7 @@ export class DraDrivers implements PluginHandler {
     if (isUsable() !== before) this.#options.onUsable(name, !before);
   }
 
-  /** Calls a driver. What it answers rejects in the words of Go's gRPC. */
+  /** Calls a driver. Its errors have the text of Go's gRPC. */
   async call<T>(name: string, work: (driver: DraService) => Promise<T>): Promise<T> {
     const registered = this.require(name);
     const options = { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES, packageName: registered.packageName };

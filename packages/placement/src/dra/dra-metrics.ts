@@ -1,21 +1,21 @@
-/** Metrics of ResourceClaims and the drivers that prepare them, by upstream's names. */
+/** Metrics of ResourceClaims and their drivers, with upstream's names. */
 import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwright/base';
 import { codeName } from '@podwright/cri';
 
 export type DraMetrics = {
-  /** All claims of a pod were prepared or taken back, or could not be. */
+  /** Measures the preparation of all claims of a pod, or its reversal. */
   measured<T>(operation: 'PrepareResources' | 'UnprepareResources', work: () => Promise<T>): Promise<T>;
-  /** A driver was called. */
+  /** Measures a call to a driver. */
   called<T>(call: { driver: string; method: string }, work: () => Promise<T>): Promise<T>;
 };
 
-/** Of a claim, whatever its drivers. */
+/** Counts claims regardless of their drivers. */
 const ANY_DRIVER = '<any>';
 
-/** Fifteen bounds from 0.1 to 40 s, each as much more than the one before; a driver has 45 s to answer. */
+/** Fifteen buckets from 0.1 to 40 s, on a logarithmic scale; the timeout of a driver is 45 s. */
 const BUCKETS = Array.from({ length: 15 }, (_, index) => 0.1 * 400 ** (index / 14));
 
-/** `drivers` are those of each claim that is prepared. */
+/** `drivers` returns the drivers of each prepared claim. */
 export function draMetrics(registry: Registry, drivers: () => string[][]): DraMetrics {
   const registers = [registry];
   const operations = new Histogram({

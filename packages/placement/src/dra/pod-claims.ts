@@ -1,11 +1,11 @@
-/** Which ResourceClaims a pod has, and whether it may use them. Pure; errors in upstream's words. */
+/** ResourceClaims of a pod, and whether it may use them. Pure; errors have upstream's messages. */
 import { PodwrightError } from '@podwright/base';
 import { claimStatusesOf, type Pod, type ResourceClaim } from '@podwright/kube-api';
 
-/** A claim of the pod: `mustOwn` if it was made for the pod. `podClaim` is empty for the claim of its extended resources. */
+/** A claim of the pod. `mustOwn`: it was created for the pod. `podClaim` is empty for the claim of its extended resources. */
 export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };
 
-/** The claims that were made for the pod, or named by it. Throws while one has not been made. */
+/** The claims that were created for the pod, or that it names. Throws while one has not been created. */
 export function claimsOf(pod: Pod): NamedClaim[] {
   const { metadata, spec } = pod;
   const { resourceClaimStatuses = [], extendedResourceClaimStatus: extended } = claimStatusesOf(pod);
@@ -18,14 +18,14 @@ export function claimsOf(pod: Pod): NamedClaim[] {
     const made = resourceClaimStatuses.find(({ name }) => name === podClaim);
     if (made === undefined) throw refusal(`${where}: ResourceClaim not created yet`);
     return made.resourceClaimName === undefined
-      ? [] // on purpose: there is nothing to prepare
+      ? [] // no claim on purpose: there is nothing to prepare
       : [{ podClaim, claimName: made.resourceClaimName, mustOwn: true }];
   });
   if (extended === undefined) return named;
   return [...named, { podClaim: '', claimName: extended.resourceClaimName, mustOwn: false }];
 }
 
-/** Throws why the pod may not use the claim. */
+/** Throws if the pod may not use the claim. */
 export function checkClaim({ metadata: pod }: Pod, { metadata, status }: ResourceClaim, mustOwn: boolean): void {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (mustOwn && owner?.uid !== pod.uid) {

@@ -4,23 +4,26 @@ import { connectService } from '@podwright/cri';
 import { type DeviceHealth, DRAResourceHealth } from '@podwright/cri/dra-health';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 
-/** A watch that has not failed for so long has reached its driver. */
-const DRA_WATCH_STANDS_MS = 1000;
+/** A watch that lasts this long counts as a reached driver. */
+const DRA_REACHED_AFTER_MS = 1000;
 
-/** Pauses between watches of how the devices of a DRA driver are: upstream's. */
+/** Pause between watches of a DRA driver's device health: upstream's. */
 const DRA_WATCH_RETRY_MS = 5000;
 
 export type DriverWatch = {
-  /** Whether its socket can be reached, at each change; before the first one it can. */
+  /** Called when the driver's socket becomes unreachable or reachable again; initially it counts as reachable. */
   onReach: (isReached: boolean) => void;
-  /** How its devices are, all of them; nothing when it tells no more. */
+  /** Called with the health of all devices; `undefined` when the driver stops reporting. */
   onHealth: (devices: DeviceHealth[] | undefined) => void;
   logger: Logger;
-  /** Between two watches. */
+  /** Pause between two watches, in milliseconds. Default: upstream's 5 s. */
   retryMs?: number;
 };
 
-/** Follows what a driver tells of its devices, and by that whether it is there, until `signal`. Not every driver tells. */
+/**
+ * Watches a driver's health reports, and whether its socket is reachable, until `signal` is aborted. Not all drivers report
+ * health.
+ */
 export async function watchDriver(socket: string, watch: DriverWatch, signal: AbortSignal): Promise<void> {
   const service = connectService(DRAResourceHealth, socket, { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES });
   let isReached = true;
@@ -30,28 +33,31 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
     watch.onReach(now);
   };
   while (!signal.aborted) {
-    const stands = setTimeout(() => reach(true), DRA_WATCH_STANDS_MS);
-    let hasTold = false;
+    const reached = setTimeout(() => reach(true), DRA_REACHED_AFTER_MS);
+    let hasReported = false;
     try {
       const options = { signal, timeoutMs: Number.POSITIVE_INFINITY };
       for await (const { devices } of service.nodeWatchResources({}, options)) {
         reach(true);
-        hasTold = true;
+        hasReported = true;
         watch.onHealth(devices);
       }
     } catch (error) {
       reach(errorCode(error) !== 'unavailable' || (await isServed(socket)));
-      watch.logger.debug({ socket, error: errorMessage(error) }, 'a DRA driver does not tell how its devices are');
+      watch.logger.debug(
+        { socket, error: errorMessage(error) },
+        'a DRA driver does not report the health of its devices',
+      );
     } finally {
-      clearTimeout(stands);
+      clearTimeout(reached);
     }
-    if (hasTold && !signal.aborted) watch.onHealth(undefined);
+    if (hasReported && !signal.aborted) watch.onHealth(undefined);
     await sleep(watch.retryMs ?? DRA_WATCH_RETRY_MS, signal).catch(() => undefined);
   }
   service.close();
 }
 
-/** A driver may answer that it is unavailable: only its socket tells whether it is there. */
+/** A driver may answer `unavailable` itself: only its socket shows whether it is reachable. */
 function isServed(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

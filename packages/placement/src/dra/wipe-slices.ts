@@ -1,27 +1,27 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, RESOURCE_SLICES } from '@podwright/kube-client';
 
-/** Pauses between tries to delete ResourceSlices: upstream's. */
+/** Back-off of failed deletions of ResourceSlices: upstream's. */
 const SLICES_BACKOFF = { initialMs: 100, maxMs: 300_000 };
 
-/** How long the ResourceSlices of a driver stay that has gone, as upstream's. */
-const DRA_SLICES_KEPT_MS = 30_000;
+/** How long the ResourceSlices of a disconnected driver stay, as in upstream. */
+const DRA_SLICES_GRACE_MS = 30_000;
 
 export type SliceWiperOptions = {
   client: Pick<KubeClient, 'deleteCollection'>;
   nodeName: string;
   logger: Logger;
-  keptMs?: number;
+  graceMs?: number;
 };
 
 /**
- * Takes the devices of drivers that are not there out of the cluster's offer: those of all drivers when the kubelet starts, as a driver
- * publishes its own when it has registered; later those of one that has gone and not come back for half a minute.
+ * Deletes the ResourceSlices of drivers that are not registered: at the start of the kubelet those of all drivers, as a driver
+ * publishes its own after it registers; later those of a driver that has been disconnected for the grace period.
  */
 export class SliceWiper {
   readonly #options: SliceWiperOptions;
-  /** By driver. */
-  readonly #leaving = new Map<string, AbortController>();
+  /** Grace periods of disconnected drivers, by driver. */
+  readonly #waiting = new Map<string, AbortController>();
   readonly #closed = new AbortController();
 
   constructor(options: SliceWiperOptions) {
@@ -32,15 +32,15 @@ export class SliceWiper {
     void this.#wipe(undefined, this.#closed.signal);
   }
 
-  /** A driver has come, or gone. */
+  /** Call it when a driver has registered or disconnected. */
   driverChanged(driver: string, isThere: boolean): void {
-    this.#leaving.get(driver)?.abort();
-    this.#leaving.delete(driver);
+    this.#waiting.get(driver)?.abort();
+    this.#waiting.delete(driver);
     if (isThere || this.#closed.signal.aborted) return;
     const controller = new AbortController();
-    this.#leaving.set(driver, controller);
+    this.#waiting.set(driver, controller);
     const signal = AbortSignal.any([controller.signal, this.#closed.signal]);
-    sleep(this.#options.keptMs ?? DRA_SLICES_KEPT_MS, signal).then(
+    sleep(this.#options.graceMs ?? DRA_SLICES_GRACE_MS, signal).then(
       () => this.#wipe(driver, signal),
       () => undefined,
     );
@@ -59,7 +59,7 @@ export class SliceWiper {
       try {
         return await client.deleteCollection(RESOURCE_SLICES, { fieldSelector }, { signal });
       } catch (error) {
-        if (signal.aborted || isApiStatus(error, 404)) return; // an API server without them
+        if (signal.aborted || isApiStatus(error, 404)) return; // an API server without ResourceSlices
         logger.debug({ fieldSelector, error: errorMessage(error) }, 'ResourceSlices could not be deleted');
         await sleep(backoff.next(''), signal).catch(() => undefined);
       }

@@ -1,8 +1,8 @@
-/** What is free and given out of each NUMA node's memory and huge pages. Pure; as upstream's memory manager has it. */
+/** Free and allocated memory and huge pages of each NUMA node. Pure; as in upstream's memory manager. */
 import type { NumaNode } from '../topology/machine.ts';
 import { type NodeMask, nodesOf } from '../topology/node-mask.ts';
 
-/** In bytes. What may be given out is `allocatable`: `reserved` of that is, `free` is not. */
+/** In bytes. `allocatable` is `reserved` (allocated to containers) plus `free`. */
 export type MemoryTable = {
   total: bigint;
   systemReserved: bigint;
@@ -11,18 +11,18 @@ export type MemoryTable = {
   free: bigint;
 };
 
-/** `cells` are the nodes that what was given out here spans, this one alone if nothing was. */
+/** `cells` are the nodes that the allocations on this node span; without allocations only the node itself. */
 export type NodeState = { assignments: number; memory: Record<string, MemoryTable>; cells: number[] };
 
 export type MachineState = Record<number, NodeState>;
 
-/** Memory or huge pages that a container has of some nodes together. */
+/** Memory or huge pages of a container on a group of nodes. */
 export type MemoryBlock = { nodes: number[]; type: string; size: bigint };
 
-/** Bytes by the name of the resource. */
+/** Bytes by resource name. */
 export type MemoryRequest = Record<string, bigint>;
 
-/** Before anything is given out. Huge pages are memory that is not there for anything else. */
+/** The state without allocations. Memory in huge pages is not available as ordinary memory. */
 export function freeMachine(nodes: NumaNode[], reserved: Record<number, MemoryRequest>): MachineState {
   const states = nodes.map(({ id, memoryBytes, hugePages }): [number, NodeState] => {
     const kept = reserved[id] ?? {};
@@ -41,8 +41,8 @@ function freeTable(total: bigint, systemReserved: bigint, inPages: bigint): Memo
   return { total, systemReserved, allocatable, reserved: 0n, free: allocatable };
 }
 
-/** Counts a block as given out, `needed` of its bytes of what is free: of the first node as much as it has. Changes the state. */
-export function giveOut(machine: MachineState, { nodes, type }: Omit<MemoryBlock, 'size'>, needed: bigint): void {
+/** Allocates a block: `needed` bytes of free memory, from the first node as much as it has. Changes the state. */
+export function allocateBlock(machine: MachineState, { nodes, type }: Omit<MemoryBlock, 'size'>, needed: bigint): void {
   let rest = needed;
   for (const node of nodes) {
     const state = machine[node]!;
@@ -57,8 +57,8 @@ export function giveOut(machine: MachineState, { nodes, type }: Omit<MemoryBlock
   }
 }
 
-/** Counts a block as free again. Changes the state. */
-export function takeBack(machine: MachineState, { nodes, type, size }: MemoryBlock): void {
+/** Frees a block. Changes the state. */
+export function freeBlock(machine: MachineState, { nodes, type, size }: MemoryBlock): void {
   let rest = size;
   for (const node of nodes) {
     const state = machine[node]!;
@@ -75,7 +75,7 @@ export function takeBack(machine: MachineState, { nodes, type, size }: MemoryBlo
 
 export const smaller = (a: bigint, b: bigint) => (b > a ? a : b);
 
-/** What nodes have together of a resource. */
+/** The sum of a resource over several nodes. */
 export function sumOn(
   machine: MachineState,
   mask: NodeMask,
@@ -84,7 +84,7 @@ export function sumOn(
   return nodesOf(mask).reduce((total, node) => total + (machine[node]?.memory[sum.type]?.[sum.of] ?? 0n), 0n);
 }
 
-/** Whether something was given out of one of several nodes that spans others than them all: then they cannot be used together. */
+/** Whether one of several nodes has an allocation that spans other nodes than these: then they cannot be used together. */
 export function crossesGroups(machine: MachineState, mask: NodeMask): boolean {
   const nodes = nodesOf(mask);
   if (nodes.length === 1) return false;

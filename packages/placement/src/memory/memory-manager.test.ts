@@ -14,7 +14,7 @@ const TOPOLOGY: TopologySettings = {
   numa: { nodes: [0, 1], distances: new Map() },
 };
 
-/** Two nodes of 1000 bytes, 100 of them kept back; the second one has 200 in huge pages, too. */
+/** Two nodes of 1000 bytes, 100 of them reserved; the second one also has 200 in huge pages. */
 async function open(context: TestContext, topology?: TopologySettings) {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-memory-'));
   context.after(() => rm(directory, { recursive: true }));
@@ -47,12 +47,12 @@ function podOf(uid: string, containers: Record<string, Amounts>, init: Record<st
 const NOT_ENOUGH =
   'Allocate failed due to [memorymanager] failed to get the default NUMA affinity, no NUMA nodes with enough memory is available, which is unexpected';
 
-test('containers of guaranteed pods have memory of as few nodes as do', async (context) => {
+test('containers of guaranteed pods get memory from as few nodes as possible', async (context) => {
   const { manager, admit, admission } = await open(context);
   assert.equal(await admit(podOf('u1', { a: { memory: '600' }, b: { memory: '300' } })), undefined);
   assert.deepEqual([manager.nodesOf('u1', 'a'), manager.nodesOf('u1', 'b')], [[0], [0]]);
   assert.equal(await admit(podOf('u2', { a: { memory: '100', 'hugepages-2Mi': '200' } })), undefined);
-  assert.deepEqual(manager.nodesOf('u2', 'a'), [1], 'only one has huge pages');
+  assert.deepEqual(manager.nodesOf('u2', 'a'), [1], 'only one node has huge pages');
   const { message } = (await admit(podOf('u3', { a: { memory: '1000' } })))!;
   assert.equal(message, NOT_ENOUGH);
   assert.deepEqual(manager.nodesOf('u3', 'a'), []);
@@ -61,10 +61,10 @@ test('containers of guaranteed pods have memory of as few nodes as do', async (c
   assert.equal(await admit(podOf('u3', { a: { memory: '1000' } })), undefined);
   assert.deepEqual(manager.nodesOf('u3', 'a'), [0, 1]);
   assert.equal(await admit(podOf('u4', { a: { memory: '10' } })), undefined);
-  assert.deepEqual(manager.nodesOf('u4', 'a'), [0, 1], 'nodes that are in a group stay there');
+  assert.deepEqual(manager.nodesOf('u4', 'a'), [0, 1], 'nodes with an allocation over both stay grouped');
 });
 
-test('others have nothing for themselves', async (context) => {
+test('containers of other pods get no memory blocks', async (context) => {
   const { manager, admit } = await open(context);
   const pod = podOf('u1', { a: { memory: '5000' } });
   pod.spec.containers[0]!.resources = { requests: { memory: '5000' } };
@@ -72,7 +72,7 @@ test('others have nothing for themselves', async (context) => {
   assert.deepEqual(manager.nodesOf('u1', 'a'), []);
 });
 
-test('what init containers had is given out again', async (context) => {
+test('memory of init containers is reused', async (context) => {
   const { manager, admit } = await open(context);
   const pod = podOf('u1', { a: { memory: '900' } }, { init: { memory: '800' } });
   assert.equal(await admit(pod), undefined);
@@ -81,7 +81,7 @@ test('what init containers had is given out again', async (context) => {
   assert.deepEqual(manager.nodesOf('u2', 'a'), [1]);
 });
 
-test('what an init container had and nobody took over is free once the others start, also for a restarted kubelet', async (context) => {
+test('memory of an init container that no other reuses is freed when the others start, also after a restart of the kubelet', async (context) => {
   const { manager, admit, options } = await open(context);
   const pod = podOf('u1', { a: { memory: '100' } }, { one: { memory: '800' }, two: { memory: '900' } });
   assert.equal(await admit(pod), undefined);
@@ -97,7 +97,7 @@ test('what an init container had and nobody took over is free once the others st
   assert.deepEqual(again.blocksOf('u1', 'two'), []);
 });
 
-test('a pod that comes back under its UID has all of its memory anew', async (context) => {
+test('a pod that is admitted again with the same UID gets its whole memory', async (context) => {
   const { manager, admit, admission } = await open(context);
   const pod = podOf('u1', { a: { memory: '100' } }, { init: { memory: '900' } });
   assert.equal(await admit(pod), undefined);
@@ -107,7 +107,7 @@ test('a pod that comes back under its UID has all of its memory anew', async (co
   assert.deepEqual([manager.nodesOf('u1', 'init'), manager.nodesOf('u2', 'a')], [[0], [1]]);
 });
 
-test('a pod that does not fit on the nodes that suit is refused', async (context) => {
+test('a pod that does not fit on suitable nodes is rejected', async (context) => {
   const { admit } = await open(context, TOPOLOGY);
   assert.equal(await admit(podOf('u1', { a: { memory: '600' } })), undefined);
   assert.equal(await admit(podOf('u2', { a: { memory: '600' } })), undefined);
@@ -117,7 +117,7 @@ test('a pod that does not fit on the nodes that suit is refused', async (context
   });
 });
 
-test('a restarted kubelet goes on with what it has given out, on the same host', async (context) => {
+test('a restarted kubelet restores its allocations, on the same host', async (context) => {
   const { admit, options } = await open(context);
   await admit(podOf('u1', { a: { memory: '900' } }));
   const again = await MemoryManager.open(options);
@@ -128,7 +128,7 @@ test('a restarted kubelet goes on with what it has given out, on the same host',
   assert.deepEqual(again.blocksOf('u1', 'a'), []);
 });
 
-test('a container has nothing that could not be written down', async (context) => {
+test('a container has no memory if the checkpoint cannot be written', async (context) => {
   const { manager, admit, options } = await open(context);
   await rm(options.file);
   await mkdir(options.file);

@@ -6,31 +6,31 @@ import { writeAtStart } from '../topology/state-file.ts';
 import type { AllocationRequest, HintProvider, ResourceHints } from '../topology/topology-hint.ts';
 import { chooseNodes, memoryHints } from './memory-hints.ts';
 import {
+  allocateBlock,
+  freeBlock,
   freeMachine,
-  giveOut,
   isSameGroup,
   type MachineState,
   type MemoryBlock,
   type MemoryRequest,
   smaller,
-  takeBack,
 } from './memory-machine.ts';
 import { memoryRequest, memoryRequestOfPod } from './memory-requests.ts';
 import { type MemoryState, readMemoryState, writeMemoryState } from './memory-state.ts';
 
 export type MemoryManagerOptions = {
   nodes: NumaNode[];
-  /** Kept back, by node. */
+  /** Reserved for the system, by node. */
   reserved: Record<number, MemoryRequest>;
-  /** Where it is written down who has what. */
+  /** Path of the checkpoint file. */
   file: string;
 };
 
-/** Gives containers of guaranteed pods their memory and huge pages of as few NUMA nodes as do (policy `Static`). */
+/** Policy `Static`: allocates memory and huge pages of containers of guaranteed pods from as few NUMA nodes as possible. */
 export class MemoryManager implements HintProvider {
   readonly #options: MemoryManagerOptions;
   #state: MemoryState;
-  /** Of the pod that is being admitted: what its init containers had, by nodes and resource. */
+  /** Bytes of init containers of the pod that is being admitted, by nodes and resource: its next containers may reuse them. */
   #reusable: { podUid: string; sizes: Map<string, bigint> } = { podUid: '', sizes: new Map() };
 
   private constructor(options: MemoryManagerOptions, state: MemoryState) {
@@ -38,7 +38,7 @@ export class MemoryManager implements HintProvider {
     this.#state = state;
   }
 
-  /** Goes on with what an earlier kubelet has given out. `failed_precondition` if that is not what this host has. */
+  /** Restores the allocations of an earlier kubelet. Rejects with `failed_precondition` if they do not match this host. */
   static async open(options: MemoryManagerOptions): Promise<MemoryManager> {
     const known = await readMemoryState(options.file, 'Static');
     const free = freeMachine(options.nodes, options.reserved);
@@ -49,7 +49,7 @@ export class MemoryManager implements HintProvider {
     return manager;
   }
 
-  /** The nodes that a container has memory of, in ascending order. */
+  /** NUMA nodes of a container's memory, in ascending order. */
   nodesOf(podUid: string, container: string): number[] {
     return nodesOf(maskOf(this.blocksOf(podUid, container).flatMap(({ nodes }) => nodes)));
   }
@@ -58,7 +58,7 @@ export class MemoryManager implements HintProvider {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** What may be given out of each node. */
+  /** Allocatable memory of each node. */
   allocatable(): MemoryBlock[] {
     return Object.entries(this.#state.machine).flatMap(([node, { memory }]) =>
       Object.entries(memory)
@@ -80,7 +80,7 @@ export class MemoryManager implements HintProvider {
     return this.#hints(pod, memoryRequestOfPod(pod), known);
   }
 
-  /** Of what a container has already the hint is that. */
+  /** If the container already has memory, the only hint is that memory's nodes. */
   #hints(pod: Pod, request: MemoryRequest, known: MemoryBlock[] | undefined): ResourceHints {
     const names = Object.keys(request);
     if (known === undefined) {
@@ -107,7 +107,7 @@ export class MemoryManager implements HintProvider {
     const blocks = Object.entries(request).map(([type, size]) => ({ nodes, type, size }));
     for (const block of blocks) {
       const again = reusable(mask, block.type);
-      giveOut(machine, block, block.size > again ? block.size - again : 0n);
+      allocateBlock(machine, block, block.size > again ? block.size - again : 0n);
     }
     this.#noteReusable(pod, container, blocks);
     const containers = withoutReused(this.#state.own[uid] ?? {}, { pod, container, blocks });
@@ -119,7 +119,7 @@ export class MemoryManager implements HintProvider {
     return (nodes, type) => (podUid === uid ? (sizes.get(`${nodes} ${type}`) ?? 0n) : 0n);
   }
 
-  /** An init container leaves its memory to those after it. */
+  /** Later containers may reuse the memory of an init container. */
   #noteReusable(pod: Pod, container: Container, blocks: MemoryBlock[]): void {
     const { sizes } = this.#reusable;
     const leaves = isPassingInit(pod, container.name);
@@ -131,17 +131,20 @@ export class MemoryManager implements HintProvider {
     }
   }
 
-  /** Whether init containers that have ended have memory still when this container starts. */
+  /** Whether init containers that have ended still hold memory when this container starts. */
   hasLeftOvers(pod: Pod, container: Container): boolean {
     return this.#passedBy(pod, container).length > 0;
   }
 
-  /** The container starts: what the init containers before it do not need any more is free for other pods, as upstream's. */
+  /** Call it when the container starts: frees the memory that earlier init containers no longer need, as upstream. */
   async freeLeftOvers(pod: Pod, container: Container): Promise<void> {
     for (const name of this.#passedBy(pod, container)) await this.#free(pod.metadata.uid, name);
   }
 
-  /** An init container whose memory is free again as others run: after a restart of the kubelet it needs none. */
+  /**
+   * Whether this is an init container whose memory was freed because later containers run: after a restart of the kubelet it
+   * needs none.
+   */
   #isOver(pod: Pod, { name }: Container): boolean {
     const own = this.#state.own[pod.metadata.uid] ?? {};
     const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map((one) => one.name);
@@ -164,8 +167,8 @@ export class MemoryManager implements HintProvider {
     const { [podUid]: ofPod = {}, ...others } = this.#state.own;
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
-    for (const block of freed) takeBack(machine, block);
-    // given back also where that cannot be written down: a file that names a pod which is gone is put right at the next start
+    for (const block of freed) freeBlock(machine, block);
+    // freed even if the write fails: a checkpoint that names a removed pod is corrected at the next start
     this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
     await writeMemoryState(this.#options.file, this.#state);
   }
@@ -174,7 +177,7 @@ export class MemoryManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Nothing is so before it is written down. */
+  /** Updates the state after it is written. */
   async #save(state: MemoryState): Promise<void> {
     await writeMemoryState(this.#options.file, state);
     this.#state = state;
@@ -187,7 +190,7 @@ function isPassingInit({ spec }: Pod, name: string): boolean {
 
 type Reuse = { pod: Pod; container: Container; blocks: MemoryBlock[] };
 
-/** What a container takes over of init containers before it is counted once, as its own. */
+/** Subtracts memory that a container reuses from the blocks of earlier init containers, so that it counts only once. */
 function withoutReused(
   own: Record<string, MemoryBlock[]>,
   { pod, container, blocks }: Reuse,
@@ -210,8 +213,8 @@ function withoutReused(
 }
 
 /**
- * What is written down must be of this host, and of the same reserves. What is free of it is taken as it stands: upstream works that out
- * once more, and then does not start with some of its own files.
+ * Throws unless the recorded state has this host's nodes and the same reservations. The recorded free amounts are trusted:
+ * upstream recomputes them, and then rejects some of its own files.
  */
 function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
   const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
@@ -222,7 +225,7 @@ function checkState({ machine, own }: MemoryState, free: MachineState, file: str
   throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);
 }
 
-/** What there is of each node, and is kept back, as a text to compare. */
+/** Total and reserved amounts of each node, as a text for comparison. */
 function shapeOf(machine: MachineState): string {
   const tables = Object.entries(machine).flatMap(([node, { memory }]) =>
     Object.entries(memory).map(([type, { total, systemReserved, allocatable }]) =>

@@ -9,7 +9,7 @@ import {
 } from '@podwright/kube-api';
 import type { MemoryRequest } from './memory-machine.ts';
 
-/** What a container is given of NUMA nodes: all that it asks for, if its pod is guaranteed, else nothing. Pure. */
+/** Memory and huge pages that a container gets from NUMA nodes: its requests if the pod is guaranteed, otherwise none. Pure. */
 export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRequest {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return {};
   const asked = Object.entries({ ...resources.limits, ...resources.requests });
@@ -17,7 +17,7 @@ export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRe
   return Object.fromEntries(own.map(([name, amount]) => [name, quantityValue(amount)]));
 }
 
-/** What the pod has at once at most. */
+/** The greatest amounts that the pod has at the same time. */
 export function memoryRequestOfPod(pod: Pod): MemoryRequest {
   const sidecars: MemoryRequest = {};
   const peak: MemoryRequest = {};

@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 import type { MachineState, MemoryBlock } from './memory-machine.ts';
 
-/** What there is, and what containers have of it, by UID of the pod and name. */
+/** State of the host's memory, and the containers' blocks by the pod's UID and the container's name. */
 export type MemoryState = { machine: MachineState; own: Record<string, Record<string, MemoryBlock[]>> };
 
-/** As upstream writes it (memorymanager/state). */
+/** Upstream's format (memorymanager/state). */
 type Table = Record<'total' | 'systemReserved' | 'allocatable' | 'reserved' | 'free', number>;
 type Node = { numberOfAssignments: number; memoryMap: Record<string, Table>; cells: number[] };
 type Block = { numaAffinity: number[]; type: string; size: number };

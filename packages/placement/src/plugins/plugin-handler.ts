@@ -1,22 +1,22 @@
-/** Who a plugin says that it is (`pluginregistration.PluginInfo`). */
+/** A plugin as it describes itself (`pluginregistration.PluginInfo`). */
 export type Plugin = {
   name: string;
   /** Path of the socket of its services. */
   endpoint: string;
-  /** What it says that it supports: versions, or services with their versions. */
+  /** Supported versions, or services with their versions. */
   versions: readonly string[];
 };
 
-/** The types of plugins that register, in upstream's words. */
+/** Types of plugins, by upstream's names. */
 export type PluginType = 'CSIPlugin' | 'DRAPlugin' | 'DevicePlugin';
 
-/** What takes the plugins of one type. The calls for one plugin come one after the other. */
+/** Handles the plugins of one type. Calls for one plugin run one after another. */
 export interface PluginHandler {
-  /** Throws what is wrong with a plugin; it is not registered then. */
+  /** Throws if the plugin is invalid; it is then not registered. */
   validate(plugin: Plugin): void;
-  /** Takes the plugin; if it rejects, nothing is kept of it, and it is tried again later. */
+  /** Registers the plugin. If it rejects, the handler keeps no state of the plugin, and is called again later. */
   register(plugin: Plugin, signal: AbortSignal): Promise<void>;
-  /** Its socket has gone. */
+  /** Called after the plugin's socket was removed. */
   deregister(plugin: Plugin): Promise<void>;
 }
 

@@ -11,9 +11,9 @@ import { PluginRegistry } from './plugin-registry.ts';
 
 type Info = { type?: string; name?: string; endpoint?: string; supportedVersions?: string[] };
 
-/** Takes what is not called `refused`, and notes what it hears. */
+/** Accepts plugins except `refused`, and records its calls. */
 class NotingHandler implements PluginHandler {
-  readonly heard: string[] = [];
+  readonly calls: string[] = [];
   readonly plugins: Plugin[] = [];
   failures = 0;
 
@@ -23,20 +23,20 @@ class NotingHandler implements PluginHandler {
 
   async register(plugin: Plugin): Promise<void> {
     if (this.failures-- > 0) throw new PodwrightError('unavailable', 'not now');
-    this.heard.push(`+${plugin.name}`);
+    this.calls.push(`+${plugin.name}`);
     this.plugins.push(plugin);
   }
 
   async deregister({ name }: Plugin): Promise<void> {
-    this.heard.push(`-${name}`);
+    this.calls.push(`-${name}`);
   }
 }
 
-class Place {
+class TestNode {
   readonly directory = mkdtempSync(join(tmpdir(), 'pwk-plugins-'));
   readonly handler = new NotingHandler();
-  /** What plugins were told, by their names. */
-  readonly told: string[] = [];
+  /** Status notifications to plugins, by their names. */
+  readonly statuses: string[] = [];
   registry = this.#newRegistry();
   readonly #servers: CriServer[] = [];
 
@@ -58,7 +58,7 @@ class Place {
       getInfo: async () =>
         info === 'hangs' ? await new Promise<never>(() => undefined) : { type: 'CSIPlugin', name, ...info },
       notifyRegistrationStatus: async ({ pluginRegistered, error }) => {
-        this.told.push(`${name}: ${pluginRegistered ? 'registered' : error}`);
+        this.statuses.push(`${name}: ${pluginRegistered ? 'registered' : error}`);
         return {};
       },
     });
@@ -76,12 +76,12 @@ class Place {
   async until(holds: () => boolean): Promise<void> {
     using signal = withTimeout(undefined, 30_000, 'wait for plugins');
     await waitFor(() => holds() || undefined, { intervalMs: 2, signal }).catch((error: unknown) => {
-      throw new Error(JSON.stringify([this.handler.heard, this.told]), { cause: error });
+      throw new Error(JSON.stringify([this.handler.calls, this.statuses]), { cause: error });
     });
   }
 
-  hears(...what: string[]): Promise<void> {
-    return this.until(() => this.handler.heard.join() === what.join());
+  handled(...what: string[]): Promise<void> {
+    return this.until(() => this.handler.calls.join() === what.join());
   }
 
   #newRegistry(): PluginRegistry {
@@ -89,106 +89,106 @@ class Place {
       directory: this.directory,
       handlers: { CSIPlugin: this.handler },
       logger: silentLogger,
-      periodMs: 3_600_000, // notices of the kernel alone
+      periodMs: 3_600_000, // only inotify
     });
   }
 }
 
-test('sockets that are there, that come, go and come back are registered and deregistered', async (context) => {
-  const place = new Place(context);
-  await place.serve('first.sock', { endpoint: '/elsewhere.sock', supportedVersions: ['1.0.0'] });
-  await place.registry.start();
-  assert.deepEqual(place.handler.plugins, [{ name: 'first', endpoint: '/elsewhere.sock', versions: ['1.0.0'] }]);
-  const second = await place.serve('second.sock');
-  await place.hears('+first', '+second');
-  assert.equal(place.handler.plugins[1]!.endpoint, place.path('second.sock'));
+test('sockets that exist, appear, disappear and reappear are registered and deregistered', async (context) => {
+  const node = new TestNode(context);
+  await node.serve('first.sock', { endpoint: '/elsewhere.sock', supportedVersions: ['1.0.0'] });
+  await node.registry.start();
+  assert.deepEqual(node.handler.plugins, [{ name: 'first', endpoint: '/elsewhere.sock', versions: ['1.0.0'] }]);
+  const second = await node.serve('second.sock');
+  await node.handled('+first', '+second');
+  assert.equal(node.handler.plugins[1]!.endpoint, node.path('second.sock'));
   await second.close();
-  rmSync(place.path('second.sock'), { force: true });
-  await place.hears('+first', '+second', '-second');
-  await place.serve('second.sock');
-  await place.hears('+first', '+second', '-second', '+second');
-  await place.until(() => place.told.length === 3);
+  rmSync(node.path('second.sock'), { force: true });
+  await node.handled('+first', '+second', '-second');
+  await node.serve('second.sock');
+  await node.handled('+first', '+second', '-second', '+second');
+  await node.until(() => node.statuses.length === 3);
 });
 
-test('a socket in the place of another one is another plugin', async (context) => {
-  const place = new Place(context);
-  await place.serve('a.sock');
-  await place.registry.start();
-  mkdirSync(place.path('.new'));
-  await place.serve('.new/b.sock');
-  renameSync(place.path('.new/b.sock'), place.path('a.sock'));
-  await place.hears('+a', '-a', '+b');
+test('a socket that replaces another one is a new plugin', async (context) => {
+  const node = new TestNode(context);
+  await node.serve('a.sock');
+  await node.registry.start();
+  mkdirSync(node.path('.new'));
+  await node.serve('.new/b.sock');
+  renameSync(node.path('.new/b.sock'), node.path('a.sock'));
+  await node.handled('+a', '-a', '+b');
 });
 
-test('sockets are found in directories below, old and new, and through links', async (context) => {
-  const place = new Place(context);
-  mkdirSync(place.path('old/deeper'), { recursive: true });
-  await place.serve('old/deeper/a.sock');
-  await place.registry.start();
-  mkdirSync(place.path('new/deeper'), { recursive: true });
-  await place.serve('new/deeper/b.sock');
-  await place.hears('+a', '+b');
-  mkdirSync(place.path('.hidden'));
-  await place.serve('.hidden/c.sock');
-  symlinkSync(place.path('.hidden/c.sock'), place.path('link.sock'));
-  await place.hears('+a', '+b', '+c');
+test('sockets are found in old and new subdirectories, and through links', async (context) => {
+  const node = new TestNode(context);
+  mkdirSync(node.path('old/deeper'), { recursive: true });
+  await node.serve('old/deeper/a.sock');
+  await node.registry.start();
+  mkdirSync(node.path('new/deeper'), { recursive: true });
+  await node.serve('new/deeper/b.sock');
+  await node.handled('+a', '+b');
+  mkdirSync(node.path('.hidden'));
+  await node.serve('.hidden/c.sock');
+  symlinkSync(node.path('.hidden/c.sock'), node.path('link.sock'));
+  await node.handled('+a', '+b', '+c');
 });
 
-test('what is no socket, is hidden, leads nowhere or round in circles is none of ours', async (context) => {
-  const place = new Place(context);
-  writeFileSync(place.path('file.sock'), '');
-  symlinkSync('nowhere', place.path('broken.sock'));
-  symlinkSync('.', place.path('circle'));
-  symlinkSync('loop', place.path('loop'));
-  await place.serve('.hidden.sock');
-  await place.serve('seen.sock');
-  await place.registry.start();
-  assert.deepEqual(place.handler.heard, ['+seen']);
+test('files, hidden names, broken links and loops are ignored', async (context) => {
+  const node = new TestNode(context);
+  writeFileSync(node.path('file.sock'), '');
+  symlinkSync('nowhere', node.path('broken.sock'));
+  symlinkSync('.', node.path('circle'));
+  symlinkSync('loop', node.path('loop'));
+  await node.serve('.hidden.sock');
+  await node.serve('seen.sock');
+  await node.registry.start();
+  assert.deepEqual(node.handler.calls, ['+seen']);
 });
 
-test('a plugin that hangs holds up no other, and a start only for a while', async (context) => {
-  const place = new Place(context);
-  await place.serve('hangs.sock', 'hangs');
-  await place.serve('works.sock');
-  await place.registry.start();
-  assert.deepEqual(place.handler.heard, ['+works']);
+test('a hanging plugin delays no other, and the start only until the timeout', async (context) => {
+  const node = new TestNode(context);
+  await node.serve('hangs.sock', 'hangs');
+  await node.serve('works.sock');
+  await node.registry.start();
+  assert.deepEqual(node.handler.calls, ['+works']);
 });
 
-test('plugins hear why they are not taken', async (context) => {
-  const place = new Place(context);
+test('refused plugins are notified of the reason', async (context) => {
+  const node = new TestNode(context);
   const check = async (socket: string, info: Info, error: string) => {
-    await place.serve(`${socket}.sock`, info);
-    await place.until(() => place.told.includes(`${socket}: RegisterPlugin error -- ${error}`));
+    await node.serve(`${socket}.sock`, info);
+    await node.until(() => node.statuses.includes(`${socket}: RegisterPlugin error -- ${error}`));
   };
-  await place.registry.start();
+  await node.registry.start();
   await check(
     'a',
     { type: 'toString' },
-    `no handler registered for plugin type: toString at socket ${place.path('a.sock')}`,
+    `no handler registered for plugin type: toString at socket ${node.path('a.sock')}`,
   );
   await check('b', { name: 'refused' }, 'plugin validation failed with err: it is refused');
   await check('c', { name: '' }, 'plugin validation failed with err: the plugin has no name');
   const long = `"${'x'.repeat(40)}…" has 2000 characters, at most 1024 are allowed`;
   await check('d', { endpoint: 'x'.repeat(2000) }, `plugin validation failed with err: ${long}`);
-  assert.deepEqual(place.handler.heard, []);
+  assert.deepEqual(node.handler.calls, []);
 });
 
-test('a plugin that could not be registered is tried again', async (context) => {
-  const place = new Place(context);
-  place.handler.failures = 1;
-  await place.serve('late.sock');
-  await place.registry.start();
-  await place.hears('+late');
-  assert.deepEqual(place.told, [
+test('a failed registration is retried', async (context) => {
+  const node = new TestNode(context);
+  node.handler.failures = 1;
+  await node.serve('late.sock');
+  await node.registry.start();
+  await node.handled('+late');
+  assert.deepEqual(node.statuses, [
     'late: RegisterPlugin error -- plugin registration failed with err: not now',
     'late: registered',
   ]);
 });
 
-test('plugins stay registered for others when a kubelet ends, and register with the next', async (context) => {
-  const place = new Place(context);
-  await place.serve('stays.sock');
-  await place.registry.start();
-  await place.restart();
-  await place.hears('+stays', '+stays');
+test('plugins are not deregistered when a kubelet stops, and register with the next one', async (context) => {
+  const node = new TestNode(context);
+  await node.serve('stays.sock');
+  await node.registry.start();
+  await node.restart();
+  await node.handled('+stays', '+stays');
 });

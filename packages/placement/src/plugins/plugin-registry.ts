@@ -4,31 +4,34 @@ import type { PluginHandlers } from './plugin-handler.ts';
 import { PluginWatcher } from './plugin-watcher.ts';
 import { type RegisteredPlugin, registerPlugin } from './register-plugin.ts';
 
-/** What is there already when the kubelet starts is waited for so long, as pods may need it. */
-const PLUGIN_FIRST_PATIENCE_MS = 2000;
+/** How long the kubelet's start waits for plugins that already run, as pods may need them. */
+const PLUGIN_START_WAIT_MS = 2000;
 
 export type PluginRegistryOptions = {
   /** `plugins_registry` of the kubelet. */
   directory: string;
   handlers: PluginHandlers;
   logger: Logger;
-  /** How often the directory is looked at although nothing was seen. */
+  /** Period of directory scans that are independent of inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
 };
 
-/** A socket that is there: `ended` resolves when its plugin is no longer registered, after `stop` has aborted. */
+/**
+ * A watched socket. `ended` resolves after `stop` was aborted and the plugin is deregistered; `tried`, after the first attempt to
+ * register.
+ */
 type Followed = { identity: string; stop: AbortController; ended: Promise<void>; tried: Promise<void> };
 
 /**
- * The plugins that register at sockets of a directory. Each socket is followed on its own, so that one that hangs holds up no
- * other: tried until it registers, with growing pauses, and deregistered when it goes. A socket in the place of another one is a
- * new plugin, which is registered after the old one has been deregistered.
+ * Registers the plugins with sockets in a directory. Each socket is handled independently, so that a hanging plugin delays no
+ * other: registration is retried with back-off until it succeeds, and the plugin is deregistered when the socket is removed. A
+ * socket that replaces another one is a new plugin, registered after the old one is deregistered.
  */
 export class PluginRegistry {
   readonly #options: PluginRegistryOptions;
   readonly #watcher: PluginWatcher;
   readonly #followed = new Map<string, Followed>();
-  /** Ends of plugins whose sockets have gone, by path. */
+  /** Pending deregistrations of plugins whose sockets were removed, by path. */
   readonly #leaving = new Map<string, Promise<void>>();
   #isClosed = false;
 
@@ -37,16 +40,16 @@ export class PluginRegistry {
     this.#watcher = new PluginWatcher({ ...options, onSockets: (sockets) => this.#reconcile(sockets) });
   }
 
-  /** Resolves when every plugin that is there already was tried once, or has taken too long for that. */
+  /** Resolves after the first attempt to register each present plugin, or after a timeout. */
   async start(): Promise<void> {
     await this.#watcher.start();
     const tried = Promise.all([...this.#followed.values()].map((one) => one.tried));
     const enough = new AbortController();
-    await Promise.race([tried, sleep(PLUGIN_FIRST_PATIENCE_MS, enough.signal).catch(() => undefined)]);
+    await Promise.race([tried, sleep(PLUGIN_START_WAIT_MS, enough.signal).catch(() => undefined)]);
     enough.abort();
   }
 
-  /** Plugins stay as they are: the next kubelet registers them again. */
+  /** Does not deregister plugins: the next kubelet registers them again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#watcher.close();
@@ -78,7 +81,7 @@ export class PluginRegistry {
   }
 
   async #serve(path: string, signal: AbortSignal, onTried: () => void): Promise<void> {
-    const registered = await this.#registerInTheEnd(path, signal, onTried);
+    const registered = await this.#registerWithRetry(path, signal, onTried);
     if (registered === undefined) return;
     const { plugin, handler } = registered;
     onTried();
@@ -94,8 +97,8 @@ export class PluginRegistry {
     this.#options.logger.info({ path, plugin: plugin.name }, 'deregistered a plugin');
   }
 
-  /** Nothing if the socket goes before. */
-  async #registerInTheEnd(
+  /** Returns undefined if the socket is removed first. */
+  async #registerWithRetry(
     path: string,
     signal: AbortSignal,
     onTried: () => void,

@@ -5,19 +5,19 @@ import { isErrno } from '@podwright/base';
 
 const MAX_PLUGIN_SOCKETS = 1000;
 
-/** Of more than these the rest is not seen. */
+/** Further sockets and directories are ignored. */
 const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {
-  /** By path; the value differs for a socket that has taken the place of another one. */
+  /** Identity of each socket by path; it changes if another socket replaces it. */
   sockets: Map<string, string>;
   /** `root` and the directories below it. */
   directories: string[];
 };
 
 /**
- * The sockets below a directory, as upstream sees them: links to sockets count, links to directories are not followed, names that
- * begin with a dot are none of ours. What vanishes meanwhile is left out; of more than the limits the rest is.
+ * Finds sockets below a directory, as upstream: links to sockets count, links to directories are not followed, and names that
+ * begin with a dot are ignored. Entries that disappear meanwhile, or exceed the limits, are skipped.
  */
 export async function findSockets(root: string): Promise<FoundSockets> {
   const found: FoundSockets = { sockets: new Map(), directories: [root] };

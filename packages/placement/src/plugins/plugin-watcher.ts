@@ -3,25 +3,25 @@ import { mkdir } from 'node:fs/promises';
 import { CONTAINER_DIRECTORY, errorMessage, type Logger, removeIfEmpty } from '@podwright/base';
 import { findSockets } from './plugin-sockets.ts';
 
-/** inotify tells what changes; this is for what it does not. */
+/** Period of scans, for changes that inotify does not report. */
 const PLUGIN_LOOK_PERIOD_MS = 10_000;
 
 export type PluginWatcherOptions = {
-  /** Made if it is not there; where somebody removes it, it is made again. */
+  /** Made if it does not exist, also after it was removed. */
   directory: string;
   logger: Logger;
-  /** Everything is looked at this often although nothing was seen. */
+  /** Period of scans that are independent of inotify, in milliseconds. Default: 10 s. */
   periodMs?: number;
-  /** Gets all sockets after each look, by path (`FoundSockets.sockets`). */
+  /** Called after each scan with all sockets, by path (`FoundSockets.sockets`). */
   onSockets: (sockets: ReadonlyMap<string, string>) => void;
 };
 
-/** Follows the sockets below a directory: a change is seen by inotify, and in any case by a look now and then. */
+/** Watches the sockets below a directory, by inotify and by periodic scans. */
 export class PluginWatcher {
   readonly #options: PluginWatcherOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   #timer: NodeJS.Timeout | undefined;
-  /** One look at a time; a change during one begins the next. */
+  /** One scan at a time; a change during a scan causes another one. */
   #looking: Promise<void> | undefined;
   #isStale = false;
   #isClosed = false;
@@ -30,7 +30,7 @@ export class PluginWatcher {
     this.#options = options;
   }
 
-  /** Resolves after the first look. */
+  /** Resolves after the first scan. */
   async start(): Promise<void> {
     const { periodMs = PLUGIN_LOOK_PERIOD_MS } = this.#options;
     this.#timer = setInterval(() => this.#look(), periodMs).unref();
@@ -72,7 +72,7 @@ export class PluginWatcher {
     const { sockets, directories } = await findSockets(directory);
     if (this.#isClosed) return;
     for (const [path, watcher] of this.#watchers) if (!directories.includes(path)) this.#forget(path, watcher);
-    // what comes between the reading of a new directory and its watch is seen by one more look
+    // a socket that appears between a directory's scan and its watch is found by another scan
     for (const path of directories) if (!this.#watchers.has(path) && this.#watch(path)) this.#isStale = true;
     onSockets(sockets);
   }
@@ -81,7 +81,7 @@ export class PluginWatcher {
     try {
       const watcher = watch(path, (event, name) => {
         if (event !== 'rename') return;
-        // a directory that is moved or removed has no more to tell; another one may take its place
+        // a moved or removed directory reports nothing more; another one may replace it
         if (name === null || path.endsWith(`/${name}`)) this.#forget(path, watcher);
         void this.#look();
       });
@@ -89,7 +89,7 @@ export class PluginWatcher {
       this.#watchers.set(path, watcher);
       return true;
     } catch {
-      return false; // gone already, or inotify's limit: the next look sees what changes
+      return false; // removed already, or inotify's limit: a later scan finds changes
     }
   }
 

@@ -4,12 +4,12 @@ import { type PluginInfo, Registration } from '@podwright/cri/plugin-registratio
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 
-/** Names, versions and endpoints of plugins. */
+/** Limit of names, versions and endpoints of plugins. */
 const MAX_PLUGIN_TEXT_LENGTH = 1024;
 
 const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
 
-/** Upstream's bounds of the calls by which plugins register: who they are, and how it went. */
+/** Upstream's timeouts of the calls for registration: GetInfo and NotifyRegistrationStatus. */
 const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
@@ -17,8 +17,8 @@ export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
 type Client = ConnectedService<typeof Registration>;
 
 /**
- * One try to register the plugin at a socket: it says who it is, its handler takes it, and it hears how that went. Rejects with why
- * not, in upstream's words; nothing is then kept of it.
+ * One attempt to register the plugin at a socket: reads its description, calls its handler, and notifies it of the result.
+ * Rejects with upstream's message; then no state of the plugin remains.
  */
 export async function registerPlugin(
   socketPath: string,
@@ -77,7 +77,7 @@ function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandle
   return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
 }
 
-/** A plugin is whoever may write to a directory of root's: what it says is for logs and paths all the same. */
+/** Limits the plugin's texts for logs and paths, although only root can create sockets there. */
 function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   for (const text of [name, endpoint, ...supportedVersions])
     if (text.length > MAX_PLUGIN_TEXT_LENGTH)
@@ -88,7 +88,7 @@ function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   if (name === '') throw new PodwrightError('invalid_argument', 'the plugin has no name');
 }
 
-/** Tells the plugin why it is not taken, and rejects with that. */
+/** Notifies the plugin of the error, and rejects with it. */
 async function refuse(client: Client, error: string): Promise<never> {
   try {
     await notify(client, { pluginRegistered: false, error });

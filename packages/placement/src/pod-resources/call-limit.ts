@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A bucket of calls: `burst` at once, and `perSecond` on average. */
+/** A token bucket for calls: `burst` at once, and `perSecond` on average. */
 export class CallLimit {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -16,7 +16,7 @@ export class CallLimit {
     this.#atMs = now();
   }
 
-  /** Throws `resource_exhausted`, as upstream, if there are too many. */
+  /** Throws `resource_exhausted`, as upstream, if the bucket is empty. */
   take(): void {
     const now = this.#now();
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#atMs) / 1000) * this.#perSecond);

@@ -1,14 +1,14 @@
-/** Metrics of the pod resources API, by upstream's names. */
+/** Metrics of the pod resources API, with upstream's names. */
 import { Counter, type Registry } from '@podwright/base';
 
 type OfVersion = Counter<'server_api_version'>;
 type Verb = 'list' | 'get' | 'get_allocatable';
 
-/** Counts a request, and that it could not be answered. */
+/** Counts a request, and an error if `answer` throws. */
 export type EndpointMetrics = <T>(verb: Verb, answer: () => T) => T;
 
-const WORDS: Record<Verb, string> = { list: 'List', get: 'Get', get_allocatable: 'GetAllocatableResources' };
-const VERBS = Object.keys(WORDS) as Verb[];
+const METHODS: Record<Verb, string> = { list: 'List', get: 'Get', get_allocatable: 'GetAllocatableResources' };
+const VERBS = Object.keys(METHODS) as Verb[];
 const VERSION = { server_api_version: 'v1' };
 
 export function endpointMetrics(registry: Registry): EndpointMetrics {
@@ -21,7 +21,7 @@ export function endpointMetrics(registry: Registry): EndpointMetrics {
     });
   const all = counter('requests_total', 'Cumulative number of requests to the PodResource endpoint');
   const each = VERBS.map((verb) => {
-    const to = `to the PodResource ${WORDS[verb]} endpoint`;
+    const to = `to the PodResource ${METHODS[verb]} endpoint`;
     const requests = counter(`requests_${verb}`, `Number of requests ${to}`);
     return [
       verb,

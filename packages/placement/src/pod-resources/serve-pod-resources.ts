@@ -1,4 +1,4 @@
-/** The pod resources API (v1): tells agents of the node, such as monitors, which container has which devices, processors and memory. */
+/** The pod resources API (v1): reports devices, processors and memory of containers to agents on the node, such as monitors. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
@@ -8,37 +8,37 @@ import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 
-/** Calls of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
+/** Rate limit of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
 
-/** Devices of a resource, all of one place: NUMA nodes, none if they have none. */
+/** Devices of a resource with the same NUMA nodes, or all without any. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
 export type ListedMemory = { type: string; size: bigint; nodes: number[] };
-/** A claim of a pod, with the devices of it, by their drivers. */
+/** A claim of a pod with its devices. */
 export type ListedClaim = {
   namespace: string;
   name: string;
   devices: { driver: string; pool: string; device: string; shareId?: string; cdiDevices: string[] }[];
 };
-/** What somebody has, or what there is. */
+/** Resources of a container, or allocatable ones of the node. */
 export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
 
 export type PodResourcesInput = {
-  /** Of the socket, `kubelet.sock`. */
+  /** Directory of the socket `kubelet.sock`. */
   directory: string;
-  /** Pods that have something running or may get it. */
+  /** Pods that run or may start. */
   activePods: () => Pod[];
-  /** What a container has for itself. */
+  /** Exclusive resources of a container. */
   resourcesOf: (pod: Pod, container: Container) => ListedResources;
-  /** Whose devices a container has. */
+  /** Claims whose devices a container has. */
   claimsOf: (pod: Pod, container: Container) => ListedClaim[];
-  /** What there is to be given out. */
+  /** Allocatable resources of the node. */
   allocatable: () => ListedResources;
   logger: Logger;
   metrics?: Registry;
 };
 
-/** Rejects with `already_exists` if another kubelet has the socket. */
+/** Rejects with `already_exists` if another kubelet serves the socket. */
 export async function servePodResources(input: PodResourcesInput): Promise<CriServer> {
   const { directory, activePods, allocatable, logger, metrics } = input;
   const counted: EndpointMetrics = metrics === undefined ? (_, answer) => answer() : endpointMetrics(metrics);
@@ -67,7 +67,7 @@ export async function servePodResources(input: PodResourcesInput): Promise<CriSe
   return serveServices([service], { socket: join(directory, 'kubelet.sock'), logger });
 }
 
-/** Init containers have done their work, but for sidecars. */
+/** Omits init containers except sidecars: they have ended. */
 function podMessage(pod: Pod, { resourcesOf, claimsOf }: PodResourcesInput) {
   const { name, namespace } = pod.metadata;
   const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];
@@ -84,10 +84,10 @@ function resourcesMessage({ devices, cpus, memory }: ListedResources) {
     devices: devices.map(({ resource, ids, nodes }) => ({
       resourceName: resource,
       deviceIds: ids,
-      ...placeMessage(nodes),
+      ...topologyMessage(nodes),
     })),
     cpuIds: cpus.map(BigInt),
-    memory: memory.map(({ type, size, nodes }) => ({ memoryType: type, size, ...placeMessage(nodes) })),
+    memory: memory.map(({ type, size, nodes }) => ({ memoryType: type, size, ...topologyMessage(nodes) })),
   };
 }
 
@@ -100,5 +100,5 @@ const claimMessage = ({ namespace, name, devices }: ListedClaim) => ({
   })),
 });
 
-const placeMessage = (nodes: number[]) =>
+const topologyMessage = (nodes: number[]) =>
   nodes.length === 0 ? {} : { topology: { nodes: nodes.map((node) => ({ ID: BigInt(node) })) } };

@@ -52,7 +52,7 @@ test('processors and memory of NUMA nodes are read', async (context) => {
   ]);
 });
 
-test('a host that tells little has one node, and cores of one thread', async (context) => {
+test('a host with minimal information has one node, and cores with one thread', async (context) => {
   const { cpus, nodes } = await readMachine(await sysfs(context, { 'cpu/online': '0-1' }));
   assert.deepEqual(
     cpus.map(({ id, core, socket, node }) => [id, core, socket, node]),

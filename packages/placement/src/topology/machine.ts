@@ -1,19 +1,19 @@
-/** What processors and memory a host has, and where. */
+/** Processors, memory and NUMA nodes of the host. */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { isErrno, namesIn, PodwrightError } from '@podwright/base';
 import { parseCpus } from '@podwright/kube-api';
 
-/** A logical processor: `core` is the lowest one of its core, `cache` the last level of cache that it shares with others. */
+/** A logical processor. `core` is the lowest processor of its core, `cache` the lowest one that shares its last-level cache. */
 export type Cpu = { id: number; core: number; socket: number; node: number; cache: number };
 
-/** A NUMA node. Distances are to the nodes in ascending order (ACPI SLIT); huge pages are bytes by the resource's name. */
+/** A NUMA node. `distances` are to all nodes in ascending order (ACPI SLIT); `hugePages` are bytes by resource name. */
 export type NumaNode = { id: number; memoryBytes: bigint; hugePages: Record<string, bigint>; distances: number[] };
 
 export type Machine = { cpus: Cpu[]; nodes: NumaNode[] };
 
-/** A kernel without NUMA has one node. `sysfs` is where that file system is. */
+/** A kernel without NUMA counts as one node. `sysfs` is the mount point of sysfs. */
 export async function readMachine(sysfs = '/sys'): Promise<Machine> {
   const system = join(sysfs, 'devices/system');
   const online = parseCpus((await readText(join(system, 'cpu/online'))) ?? '0');
@@ -45,7 +45,7 @@ async function readHugePages(directory: string): Promise<Record<string, bigint>>
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** As resources have it: `hugepages-2Mi`, `hugepages-1Gi`. */
+/** Name of the resource, such as `hugepages-2Mi` or `hugepages-1Gi`. */
 function hugePagesName(kibibytes: bigint): string {
   if (kibibytes % (1n << 20n) === 0n) return `hugepages-${kibibytes >> 20n}Gi`;
   return kibibytes % 1024n === 0n ? `hugepages-${kibibytes >> 10n}Mi` : `hugepages-${kibibytes}Ki`;
@@ -57,7 +57,7 @@ async function readCpu(directory: string, { id, node }: { id: number; node: numb
     readText(join(directory, 'topology/physical_package_id')),
     readText(join(directory, 'cache/index3/shared_cpu_list')),
   ]);
-  const socket = Math.max(0, Number(socketId ?? 0)); // -1 where the firmware does not say
+  const socket = Math.max(0, Number(socketId ?? 0)); // -1 if the firmware does not report it
   const core = parseCpus(siblings ?? String(id))[0] ?? id;
   return { id, core, socket, node, cache: shared === undefined ? socket : (parseCpus(shared)[0] ?? socket) };
 }

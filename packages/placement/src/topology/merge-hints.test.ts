@@ -32,11 +32,11 @@ function check(
   assert.deepEqual([shown, found.hint.preferred, found.isAdmitted], [nodes, preferred, isAdmitted]);
 }
 
-test('sets of nodes come with small ones first', () => {
+test('subsets of nodes are sorted by size', () => {
   assert.deepEqual(masksOf([0, 2, 3]).map(nodesOf), [[0], [2], [3], [0, 2], [0, 3], [2, 3], [0, 2, 3]]);
 });
 
-test('who does not mind leaves the choice to the others', () => {
+test('a provider without a preference does not restrict the others', () => {
   for (const policy of ['best-effort', 'restricted'] as const) {
     check([{}], options(policy), [[0, 1], true, true]);
     check([{ a: undefined }, { b: [hint([1])] }], options(policy), [[1], true, true]);
@@ -44,13 +44,13 @@ test('who does not mind leaves the choice to the others', () => {
   check([{}], options('single-numa-node'), [undefined, true, true]);
 });
 
-test('what all prefer is taken, of the fewest nodes', () => {
+test('the hint that all prefer is chosen, with the fewest nodes', () => {
   const cpu = { cpu: [hint([0]), hint([1]), hint([0, 1], false)] };
   check([cpu, { gpu: [hint([1]), hint([0, 1], false)] }], options('restricted'), [[1], true, true]);
   check([cpu], options('restricted'), [[0], true, true]);
 });
 
-test('what cannot be together is not preferred: restricted policies refuse it', () => {
+test('resources that cannot be together are not preferred: restricted policies reject them', () => {
   const apart = [{ cpu: [hint([0]), hint([0, 1], false)] }, { gpu: [hint([1]), hint([0, 1], false)] }];
   check(apart, options('best-effort'), [[0], false, true]);
   check(apart, options('restricted'), [[0], false, false]);
@@ -59,19 +59,19 @@ test('what cannot be together is not preferred: restricted policies refuse it', 
   check([{ gpu: [] }], options('restricted'), [[0, 1], false, false]);
 });
 
-test('more than one node is enough for restricted, and not for single-numa-node', () => {
+test('several nodes are sufficient for restricted, but not for single-numa-node', () => {
   const wide = [{ cpu: [hint([0, 1])] }];
   check(wide, options('restricted'), [[0, 1], true, true]);
   check(wide, options('single-numa-node'), [undefined, false, false]);
 });
 
-test('of as many nodes those that are close may be preferred', () => {
+test('among sets of the same size the closest nodes may be preferred', () => {
   const pairs = [{ cpu: [hint([0, 1]), hint([0, 2]), hint([2, 3])] }];
   check(pairs, options('best-effort', 4), [[0, 1], true, true]);
   check(pairs, options('best-effort', 4, true), [[0, 2], true, true]);
 });
 
-test('hints of many nodes and resources are merged in no time', () => {
+test('hints of many nodes and resources are merged quickly', () => {
   const all = masksOf([0, 1, 2, 3, 4, 5, 6, 7]).map((nodes) => ({ nodes, preferred: false }));
   const many = Array.from({ length: 8 }, (_, index) => ({ [`r${index}`]: all }));
   const startedAt = performance.now();

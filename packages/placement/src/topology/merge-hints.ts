@@ -1,17 +1,17 @@
-/** How what suits each resource becomes one set of NUMA nodes. Pure; decisions are those of upstream's topology manager. */
+/** Merges the hints of all resources to one set of NUMA nodes. Pure; decides as upstream's topology manager. */
 import { countNodes, isNarrower, maskOf, type NodeMask, nodesOf } from './node-mask.ts';
 import type { ResourceHints, TopologyHint } from './topology-hint.ts';
 
 export type TopologyPolicy = 'best-effort' | 'restricted' | 'single-numa-node';
 
-/** A host's NUMA nodes and the distances between them, by node and then by the position of the other one. */
+/** The host's NUMA nodes and the distances between them, by node and position of the other node. */
 export type NumaNodes = { nodes: number[]; distances: ReadonlyMap<number, number[]> };
 
 export type MergeOptions = { policy: TopologyPolicy; preferClosest: boolean; numa: NumaNodes };
 
 type PlacedHint = { nodes: NodeMask; preferred: boolean };
 
-/** The nodes for what was asked for, and whether it may run there. */
+/** The nodes for the requested resources, and whether the pod is admitted. */
 export function mergeHints(
   providers: ResourceHints[],
   options: MergeOptions,
@@ -26,7 +26,7 @@ export function mergeHints(
   return { hint: best.nodes === all ? { ...best, nodes: undefined } : best, isAdmitted: best.preferred };
 }
 
-/** A provider without hints does not mind, a resource without any cannot be had. */
+/** A provider without hints accepts any nodes; a resource with an empty list has no suitable nodes. */
 function resourceLists(hints: ResourceHints): TopologyHint[][] {
   const lists = Object.values(hints);
   if (lists.length === 0) return [[{ nodes: undefined, preferred: true }]];
@@ -57,10 +57,10 @@ function narrowestCount(hints: TopologyHint[]): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** What hints of some lists have in common; `isFree` as long as none of them wants any nodes. */
+/** A merge of hints of some lists; `isFree` while no hint has restricted the nodes. */
 type PartialMerge = PlacedHint & { isFree: boolean };
 
-/** Each combination with each hint of one more list; those that come to the same are one, so that their number stays bounded. */
+/** Combines each merge with each hint of another list. Equal results are joined, so that their number stays bounded. */
 function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] {
   const found = new Map<string, PartialMerge>();
   for (const merge of merges) {
@@ -72,14 +72,14 @@ function combine(merges: PartialMerge[], hints: TopologyHint[]): PartialMerge[] 
   return [...found.values()];
 }
 
-/** Preferred only if all are, and want the same nodes. */
+/** Preferred only if all hints are, and have the same nodes. */
 function withHint({ nodes, preferred, isFree }: PartialMerge, hint: TopologyHint): PartialMerge {
   if (hint.nodes === undefined) return { nodes, preferred: preferred && hint.preferred, isFree };
   const isSame = isFree || hint.nodes === nodes;
   return { nodes: nodes & hint.nodes, preferred: preferred && hint.preferred && isSame, isFree: false };
 }
 
-/** Of two that are not preferred, the one whose number of nodes is nearest to `enough`, but not above. */
+/** If neither is preferred, the one whose number of nodes is closest to `enough` without exceeding it. */
 function better(best: PlacedHint, candidate: PlacedHint, options: MergeOptions & { enough: number }): PlacedHint {
   if (best.preferred !== candidate.preferred) return best.preferred ? best : candidate;
   if (best.preferred) return fitter(best, candidate, options);

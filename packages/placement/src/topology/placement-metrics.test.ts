@@ -19,7 +19,7 @@ const pod = (uid: string): Pod => ({
   spec: { containers: ['a', 'b'].map((name) => ({ name, image: 'i' })) },
 });
 
-test('admissions, pins and alignment are counted as upstream counts them', async () => {
+test('admissions, pinned allocations and alignment have upstream’s metrics', async () => {
   const registry = new Registry();
   const metrics = placementMetrics(registry);
   metrics.processors(() => ({

@@ -1,22 +1,22 @@
-/** What is counted of processors, memory and devices that are given out together, by upstream's names (pkg/kubelet/metrics). */
+/** Metrics of the topology, CPU and memory managers, with upstream's names (pkg/kubelet/metrics). */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { HintProvider } from './topology-hint.ts';
 
-/** Upstream's exponential buckets from 0.05 ms. */
+/** Upstream's exponential buckets, from 0.05 ms. */
 const ADMISSION_BUCKETS = Array.from({ length: 15 }, (_, index) => 0.05 * 2 ** index);
 
 type Scope = 'container' | 'pod';
 
 export type PlacementMetrics = {
-  /** A pod asks for what must be near each other, and was answered after so long. */
+  /** Counts an admission of a pod with resources to align, and its duration. */
   asked(milliseconds: number): void;
-  /** It cannot have it. */
+  /** Counts a failed admission. */
   failed(): void;
-  /** The policy guarantees that what a container, or a pod, got is of one place; or it got nothing. */
+  /** Counts a container or pod whose resources the policy guarantees to be aligned, or a failure. */
   aligned(scope: Scope, isAligned: boolean): void;
-  /** The same provider, with what it is asked for and what fails counted. */
+  /** Wraps a provider: counts its allocations for which `isAsked` is true, and their failures. */
   pinning(manager: 'cpu' | 'memory', provider: HintProvider, isAsked: Asked): HintProvider;
-  /** Processors that are shared and may be given out, and those that were, by NUMA node. */
+  /** Gauges of shared processors that may still be assigned, and of assigned ones by NUMA node. */
   processors(read: () => { free: number; given: Map<number, number> }): void;
 };
 

@@ -1,16 +1,16 @@
-/** Options of policies that are on or off, by upstream's names; `alpha` ones need a feature gate. */
+/** Boolean options of policies, by upstream's names; `alpha` ones need a feature gate. */
 export type PolicyFlags<K extends string> = Record<string, { key: K; alpha?: true }>;
 
 const ON = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const OFF = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
-/** What is on. Expects options without problems. */
+/** The options that are on. `options` must be valid. */
 export function readFlags<K extends string>(options: Record<string, string>, flags: PolicyFlags<K>): Set<K> {
   const given = Object.entries(options).filter(([name, value]) => name in flags && ON.includes(value));
   return new Set(given.map(([name]) => flags[name]!.key));
 }
 
-/** What is wrong with the options, each by its name. */
+/** Problems of the options, each with the option's name. */
 export function flagProblems(
   options: Record<string, string>,
   flags: PolicyFlags<string>,

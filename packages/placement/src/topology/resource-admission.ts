@@ -4,18 +4,18 @@ import { type MergeOptions, mergeHints } from './merge-hints.ts';
 import type { PlacementMetrics } from './placement-metrics.ts';
 import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from './topology-hint.ts';
 
-/** Absent without a policy: then everything is given out as it comes. */
+/** Absent without a policy: resources are then allocated without alignment. */
 export type TopologySettings = MergeOptions & { scope: 'container' | 'pod' };
 
-/** Why a pod may not run, for its status. */
+/** Why a pod is rejected, for its status. */
 export type ResourceRefusal = { reason: string; message: string };
 
-/** The innermost lock: of what is decided in this process. The others have the names of what providers share. */
+/** The innermost lock, for decisions in this process. The other locks are named by the shared resources of providers. */
 const LOCK = 'resources';
 
 /**
- * Gives each container of a pod what only one may have: devices, processors, memory of NUMA nodes. Pods that ask for the same of another
- * program, such as a device plugin, come one after the other. A pod that does not get all of it has nothing.
+ * Allocates exclusive resources to the containers of a pod: devices, processors, memory of NUMA nodes. Pods that request the same
+ * resource of another program, such as a device plugin, are admitted one after another. A pod gets all its resources or none.
  */
 export class ResourceAdmission {
   readonly #providers: HintProvider[];
@@ -29,22 +29,25 @@ export class ResourceAdmission {
     this.#metrics = metrics;
   }
 
-  /** For a pod that has everything this changes nothing. Rejects with the signal's reason, and the pod has nothing, if that aborts. */
+  /**
+   * Changes nothing for a pod that already has its resources. If the signal is aborted, rejects with its reason, and the pod has
+   * no resources.
+   */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     return this.whileShared(pod, () => this.#measured(pod, signal), signal);
   }
 
-  /** Runs while no other pod is given what this one asks for of other programs. */
+  /** Runs the work while no other pod is given the resources that this pod requests from other programs. */
   whileShared<T>(pod: Pod, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const keys = new Set(this.#providers.flatMap((provider) => provider.sharedBy?.(pod) ?? []));
-    // in the same order for all pods, so that no two wait for each other
+    // in the same order for all pods, so that they cannot deadlock
     const locked = [...keys]
       .sort()
       .reduceRight<() => Promise<T>>((inner, key) => () => this.#lock.run(key, inner, signal), work);
     return locked();
   }
 
-  /** Runs while nothing is given out that is decided in this process. */
+  /** Runs the work while this process allocates no resources. */
   exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#lock.run(LOCK, work, signal);
   }
@@ -60,7 +63,7 @@ export class ResourceAdmission {
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
     if (refusal !== undefined) this.#metrics?.failed();
-    // a container that comes after one that got nothing was not asked for
+    // containers after a failed one were not tried
     const parts = scope === 'pod' || refusal !== undefined ? 1 : containersOf(pod).length;
     const isAligned = refusal === undefined;
     if (policy === 'single-numa-node' && (isAligned || refusal.reason === UNALIGNED))
@@ -87,7 +90,7 @@ export class ResourceAdmission {
     }
   }
 
-  /** Gives containers what they ask for by one hint. */
+  /** Allocates the resources of a group of containers with one hint. */
   async #allocate({ pod, containers, hintOf }: Group, signal: AbortSignal): Promise<void> {
     const isSlow = (provider: HintProvider) => provider.sharedBy !== undefined;
     const give = async (providers: HintProvider[], hint: TopologyHint) => {
@@ -124,7 +127,7 @@ export class ResourceAdmission {
 
 const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec.containers];
 
-/** Containers of a pod that are placed by one hint. */
+/** Containers of a pod that share one hint. */
 type Group = { pod: Pod; containers: Container[]; hintOf: () => TopologyHint };
 
 const UNALIGNED = 'TopologyAffinityError';

@@ -1,4 +1,4 @@
-/** Files in which the kubelet keeps what it has given out, with upstream's checksum: either kubelet goes on with the other's. */
+/** Checkpoint files with upstream's checksum: this kubelet and upstream's can continue with each other's files. */
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -11,13 +11,16 @@ import {
   writeFileDurable,
 } from '@podwright/base';
 
-/** Files of what was given out are read at a start up to this size. */
+/** Maximum size of a checkpoint file. */
 const MAX_STATE_FILE_BYTES = 64 << 20;
 
-/** The value of a JSON file, before anybody writes it; `undefined` if there is none. `data_loss` for one that is too large, or no JSON. */
+/**
+ * The parsed JSON of a file, read before any write; `undefined` if there is no file. Rejects with `data_loss` if it is too large,
+ * or not JSON.
+ */
 export async function readStateFile(path: string): Promise<unknown> {
   try {
-    await removeUnfinished(path).catch(() => undefined); // it says nothing of the file itself
+    await removeUnfinished(path).catch(() => undefined); // leftovers do not affect the file itself
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size } = await file.stat();
     if (size > MAX_STATE_FILE_BYTES) throw new Error(`it has ${size} bytes, more than ${MAX_STATE_FILE_BYTES}`);
@@ -28,7 +31,7 @@ export async function readStateFile(path: string): Promise<unknown> {
   }
 }
 
-/** Writes at a start what was read, or that nothing is given out yet: a full disk keeps no kubelet from starting. */
+/** Writes the state at the start. A full disk must not prevent the kubelet's start: the state is unchanged or empty. */
 export async function writeAtStart(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {
     if (errorCode(error) !== 'resource_exhausted') throw error;
@@ -40,14 +43,14 @@ export async function writeStateFile(path: string, value: object): Promise<void>
   await writeFileDurable(path, JSON.stringify(value));
 }
 
-/** FNV-1a of 32 bits (RFC 9923) of the text that Go makes of the value: see `goMap`. */
+/** The 32-bit FNV-1a hash (RFC 9923) of Go's text for the value: see `goMap`. */
 export function checksumOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash;
 }
 
-/** A map as go-spew writes it with `%#v` and sorted keys; keys that are numbers are sorted as such. */
+/** A map as go-spew's `%#v` prints it, with sorted keys; numeric keys are sorted as numbers. */
 export function goMap<T>(map: Record<string, T> | null, write: (value: T) => string): string {
   if (map === null) return '<nil>';
   const isNumeric = Object.keys(map).every((key) => /^-?\d+$/.test(key));
@@ -55,7 +58,7 @@ export function goMap<T>(map: Record<string, T> | null, write: (value: T) => str
   return `map[${entries.map(([key, value]) => `${key}:${write(value)}`).join(' ')}]`;
 }
 
-/** A list in the same way. */
+/** A list as go-spew's `%#v` prints it. */
 export function goList<T>(list: readonly T[] | null, write: (value: T) => string = String): string {
   return list === null ? '<nil>' : `[${list.map(write).join(' ')}]`;
 }

@@ -1,4 +1,4 @@
-/** The files of what was given out are upstream's: these were written by it. */
+/** Checkpoint files are upstream's: these were written by its kubelet. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ test('memory', async (context) => {
   await assert.rejects(readMemoryState(file, 'None'), /differs from state checkpoint policy "Static"/);
 });
 
-test('what a write has left that cannot be removed says nothing of the file', async (context) => {
+test('a leftover of a write that cannot be removed does not affect the file', async (context) => {
   const file = await fileWith(
     context,
     '{"Data":{"PodDeviceEntries":null,"RegisteredDevices":{}},"Checksum":3467439661}',

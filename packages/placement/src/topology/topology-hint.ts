@@ -1,36 +1,38 @@
 import type { Container, Pod } from '@podwright/kube-api';
 import type { NodeMask } from './node-mask.ts';
 
-/** NUMA nodes that would do; `undefined` if it does not matter. */
+/** Suitable NUMA nodes; `undefined` for any. */
 export type TopologyHint = { nodes: NodeMask | undefined; preferred: boolean };
 
-/** What would do for each resource: `undefined` if it does not matter, nothing if no nodes would. */
+/** Hints for each resource: `undefined` if any nodes are suitable, an empty list if none are. */
 export type ResourceHints = Record<string, TopologyHint[] | undefined>;
 
-/** Without a policy everything is given out by this. */
+/** The hint without a policy. */
 export const NO_HINT: TopologyHint = { nodes: undefined, preferred: false };
 
 /**
- * Gives containers something that only one may have. Hints of what a container has already are those of that. Nothing else that the
- * provider gives out happens between the hints of a container and its allocation.
+ * Allocates exclusive resources to containers. Hints for a container that already has resources are those resources' nodes.
+ * Between the hints of a container and its allocation, the provider allocates nothing else.
  */
 export type HintProvider = {
   containerHints(pod: Pod, container: Container): ResourceHints;
   podHints(pod: Pod): ResourceHints;
   /**
-   * What of the provider's a pod asks for, if `allocate` asks another program: it is called after the other providers, and while it
-   * waits only pods wait that ask for the same.
+   * Resources that the pod requests from another program, if `allocate` calls one: such a provider is called after the others,
+   * and delays only pods with the same resources.
    */
   sharedBy?(pod: Pod): string[];
-  /** Gives the container what it asks for, in the order of init containers and then the others; again, what it has. Rejects with why not. */
+  /**
+   * Allocates the container's resources; init containers first, in order. Repeated calls change nothing. Rejects if that fails.
+   */
   allocate(request: AllocationRequest, signal: AbortSignal): Promise<void>;
-  /** The pod has ended, or may not run: what it had is free. */
+  /** Frees the pod's resources, after it has ended or was rejected. */
   release(podUid: string): Promise<void>;
 };
 
 export type AllocationRequest = { pod: Pod; container: Container; hint: TopologyHint };
 
-/** A refusal with a reason of its own, instead of `UnexpectedAdmissionError`. */
+/** A rejection with its own reason instead of `UnexpectedAdmissionError`. */
 export class AdmissionError extends Error {
   readonly reason: string;
 
