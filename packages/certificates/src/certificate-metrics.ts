@@ -1,6 +1,6 @@
 import { Counter, Gauge, metricIn, type Registry } from '@podwright/base';
 
-/** What upstream tells of a certificate: how long it is valid still, and how often another could not be had. */
+/** Upstream's metrics of a certificate: its remaining lifetime, and failed renewals. */
 export function certificateMetrics(
   registry: Registry | undefined,
   kind: 'client' | 'server',

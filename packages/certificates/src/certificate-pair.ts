@@ -4,34 +4,34 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import type { CertificateSubject } from './certificate-request.ts';
 import { MAX_CERTIFICATE_BYTES } from './limits.ts';
 
-/** A certificate, with its chain behind it, and its key. PEM. */
+/** A certificate followed by its chain, and its key. PEM. */
 export type CertificatePair = { certificate: string; key: string };
 
-/** What a certificate says of itself. Times are of the wall clock, in milliseconds. */
+/** Fields of a certificate. Times are Unix times in milliseconds. */
 export type CertificateFacts = {
   commonName: string;
   organizations: readonly string[];
   notBeforeMs: number;
   notAfterMs: number;
-  /** Whether it is good for this DNS name or IP address. */
+  /** Whether it is valid for this DNS name or IP address. */
   isFor: (name: string) => boolean;
 };
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** `invalid_argument` for what is no certificate, for one too many bytes, and for a key that is not the certificate's. */
+/** Throws `invalid_argument` for an invalid or too large certificate, and for a key of another certificate. */
 export function readPair(what: string, { certificate, key }: CertificatePair): CertificateFacts {
   const leaf = certificatesIn(what, certificate)[0]!;
   try {
     if (!leaf.checkPrivateKey(createPrivateKey(key)))
-      throw new PodwrightError('invalid_argument', 'the certificate is not that of the key');
+      throw new PodwrightError('invalid_argument', 'the certificate is for another key');
   } catch (error) {
     throw wrapError(what, error, 'invalid_argument');
   }
   return factsOf(leaf);
 }
 
-/** All certificates of a text, at least one, the node's own first. `invalid_argument` for what is none. */
+/** All certificates of a text, at least one, the leaf first. Throws `invalid_argument` otherwise. */
 export function certificatesIn(what: string, text: string): X509Certificate[] {
   if (text.length > MAX_CERTIFICATE_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_CERTIFICATE_BYTES} bytes of certificates`);
@@ -55,11 +55,11 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
   };
 }
 
-/** Node.js writes a line a part; several in one set are joined by a plus sign. */
+/** Node.js writes one line per attribute; several attributes of one set are joined by a plus sign. */
 const partsOf = (subject: string, type: string) =>
   (subject ?? '').split(/\n| \+ /).flatMap((line) => (line.startsWith(`${type}=`) ? line.slice(type.length + 1) : []));
 
-/** Whether a certificate has all that is wanted of one; it may have more. */
+/** Whether a certificate has at least the given subject and names. */
 export function satisfies(facts: CertificateFacts, { commonName, organizations, names }: CertificateSubject): boolean {
   return (
     facts.commonName === commonName &&

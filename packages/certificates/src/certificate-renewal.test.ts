@@ -9,40 +9,40 @@ import { type Logger, PodwrightError, silentLogger, waitFor, withTimeout } from 
 import { ApiStatusError } from '@podwright/kube-client';
 import { CertificateRenewal, type CertificateRenewalParts } from './certificate-renewal.ts';
 import { certificateRequest, nodeSubject } from './certificate-request.ts';
-import { CertificateStore, type KeptPair } from './certificate-store.ts';
+import { CertificateStore, type StoredPair } from './certificate-store.ts';
 import { FakeSigning } from './cluster-signer.fixture.ts';
 import { isDue, renewalMs } from './renewal-time.ts';
 
 const HOUR_MS = 3_600_000;
 
-type Place = {
+type TestNode = {
   signing: FakeSigning;
   store: CertificateStore;
-  taken: KeptPair[];
-  /** Whether the client of each request was that of a valid certificate. */
-  asked: boolean[];
+  renewed: StoredPair[];
+  /** For each request, whether its client had a valid certificate. */
+  hadCertificate: boolean[];
   start: (parts?: Partial<CertificateRenewalParts>) => Promise<CertificateRenewal>;
 };
 
-function place(t: TestContext): Place {
+function testNode(t: TestContext): TestNode {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-renewal-'));
   const signing = new FakeSigning();
   const store = new CertificateStore(directory, 'kubelet-client');
-  const [taken, asked, started]: [KeptPair[], boolean[], CertificateRenewal[]] = [[], [], []];
+  const [renewed, hadCertificate, started]: [StoredPair[], boolean[], CertificateRenewal[]] = [[], [], []];
   t.after(async () => {
     await Promise.all(started.map((renewal) => renewal.stop()));
     await rm(directory, { recursive: true, force: true });
   });
-  const start: Place['start'] = async (parts) => {
+  const start: TestNode['start'] = async (parts) => {
     const renewal = new CertificateRenewal({
       store,
       signer: 'kubernetes.io/kube-apiserver-client-kubelet',
       subject: () => nodeSubject('a'),
       client: (hasValid) => {
-        asked.push(hasValid);
+        hadCertificate.push(hasValid);
         return signing.client;
       },
-      onRenewed: (pair) => void taken.push(pair),
+      onRenewed: (pair) => void renewed.push(pair),
       logger: silentLogger,
       ...parts,
     });
@@ -50,7 +50,7 @@ function place(t: TestContext): Place {
     await renewal.start();
     return renewal;
   };
-  return { signing, store, taken, asked, start };
+  return { signing, store, renewed, hadCertificate, start };
 }
 
 async function soon<T>(probe: () => T | undefined): Promise<T> {
@@ -58,155 +58,155 @@ async function soon<T>(probe: () => T | undefined): Promise<T> {
   return await waitFor(probe, { intervalMs: 5, signal: deadline });
 }
 
-const requests = ({ signing }: Place, count: number) =>
+const requests = ({ signing }: TestNode, count: number) =>
   soon(() => (signing.requests.size >= count ? [...signing.requests.keys()] : undefined));
 
-test('a first certificate is asked for as upstream asks, and kept', async (t) => {
-  const here = place(t);
-  const renewal = await here.start();
-  const [name] = await requests(here, 1);
-  const { request: _, ...spec } = here.signing.requests.get(name!)!.spec;
+test('a first certificate is requested with upstream’s fields, and stored', async (t) => {
+  const node = testNode(t);
+  const renewal = await node.start();
+  const [name] = await requests(node, 1);
+  const { request: _, ...spec } = node.signing.requests.get(name!)!.spec;
   assert.deepEqual(spec, {
     signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
     usages: ['digital signature', 'client auth'],
   });
   assert.match(name!, /^csr-/);
   assert.equal(renewal.current(), undefined);
-  here.signing.issue(name!);
-  await soon(() => here.taken[0]);
+  node.signing.issue(name!);
+  await soon(() => node.renewed[0]);
   assert.equal(renewal.current()?.commonName, 'system:node:a');
-  assert.throws(() => statSync(here.store.pendingPath), { code: 'ENOENT' });
+  assert.throws(() => statSync(node.store.pendingPath), { code: 'ENOENT' });
 });
 
-test('a kubelet that is started anew waits for the request that is there, with its key', async (t) => {
-  const here = place(t);
-  const first = await here.start();
-  const [name] = await requests(here, 1);
-  await soon(() => (readFileSync(here.store.pendingPath, 'utf8').includes(name!) ? true : undefined));
-  assert.equal(statSync(here.store.pendingPath).mode & 0o777, 0o600);
+test('a restarted kubelet waits for the existing request, with its key', async (t) => {
+  const node = testNode(t);
+  const first = await node.start();
+  const [name] = await requests(node, 1);
+  await soon(() => (readFileSync(node.store.pendingPath, 'utf8').includes(name!) ? true : undefined));
+  assert.equal(statSync(node.store.pendingPath).mode & 0o777, 0o600);
   await first.stop();
-  const second = await here.start();
-  here.signing.issue(name!);
-  await soon(() => here.taken[0]);
+  const second = await node.start();
+  node.signing.issue(name!);
+  await soon(() => node.renewed[0]);
   assert.equal(second.current()?.commonName, 'system:node:a');
-  assert.equal(here.signing.requests.size, 1);
+  assert.equal(node.signing.requests.size, 1);
 });
 
-test('a key whose request the API server no longer has is asked for again', async (t) => {
-  const here = place(t);
-  await (await here.start()).stop();
-  const before = readFileSync(here.store.pendingPath, 'utf8');
-  here.signing.requests.clear();
-  await here.start();
-  const [name] = await requests(here, 1);
-  here.signing.issue(name!);
-  const kept = await soon(() => here.taken[0]);
+test('a stored key is requested again if the API server no longer has its request', async (t) => {
+  const node = testNode(t);
+  await (await node.start()).stop();
+  const before = readFileSync(node.store.pendingPath, 'utf8');
+  node.signing.requests.clear();
+  await node.start();
+  const [name] = await requests(node, 1);
+  node.signing.issue(name!);
+  const kept = await soon(() => node.renewed[0]);
   assert.ok(kept.key.includes(before.slice(before.indexOf('\n') + 1).trim()));
 });
 
-test('a certificate whose time has come is replaced by its own means', async (t) => {
-  const here = place(t);
+test('a due certificate is renewed with its own credentials', async (t) => {
+  const node = testNode(t);
   const now = Date.now();
-  await here.start();
-  here.signing.issue((await requests(here, 1))[0]!, { fromMs: now - 95 * HOUR_MS, toMs: now + 5 * HOUR_MS });
-  await soon(() => here.taken[0]);
-  here.signing.issue((await requests(here, 2))[1]!);
-  await soon(() => here.taken[1]);
-  assert.deepEqual(here.asked, [false, true]);
+  await node.start();
+  node.signing.issue((await requests(node, 1))[0]!, { fromMs: now - 95 * HOUR_MS, toMs: now + 5 * HOUR_MS });
+  await soon(() => node.renewed[0]);
+  node.signing.issue((await requests(node, 2))[1]!);
+  await soon(() => node.renewed[1]);
+  assert.deepEqual(node.hadCertificate, [false, true]);
 });
 
-test('certificates that are due as soon as they are there are not asked for without a pause', async (t) => {
-  const here = place(t);
+test('certificates that are due at once are requested only after a pause', async (t) => {
+  const node = testNode(t);
   const now = Date.now();
-  await here.start();
+  await node.start();
   for (const index of [0, 1]) {
-    const name = (await requests(here, index + 1))[index]!;
-    here.signing.issue(name, { fromMs: now - 95 * HOUR_MS, toMs: now + 5 * HOUR_MS });
+    const name = (await requests(node, index + 1))[index]!;
+    node.signing.issue(name, { fromMs: now - 95 * HOUR_MS, toMs: now + 5 * HOUR_MS });
   }
   const begunAt = performance.now();
-  await requests(here, 3);
+  await requests(node, 3);
   assert.ok(performance.now() - begunAt > 900, `after ${performance.now() - begunAt} ms`);
 });
 
-test('a certificate that runs out while its request waits: the same request is waited for by other means', async (t) => {
-  const here = place(t);
+test('if a certificate expires while its renewal waits, the same request is awaited with other credentials', async (t) => {
+  const node = testNode(t);
   const now = Date.now();
-  await here.start();
-  here.signing.issue((await requests(here, 1))[0]!, { fromMs: now - 95 * HOUR_MS, toMs: now + HOUR_MS });
-  const [, second] = await requests(here, 2);
+  await node.start();
+  node.signing.issue((await requests(node, 1))[0]!, { fromMs: now - 95 * HOUR_MS, toMs: now + HOUR_MS });
+  const [, second] = await requests(node, 2);
   t.mock.timers.enable({ apis: ['Date'], now: now + 2 * HOUR_MS });
-  await soon(() => here.asked[2] === false || undefined);
-  here.signing.issue(second!, { toMs: now + 9 * HOUR_MS });
-  await soon(() => here.taken[1]);
-  assert.deepEqual([here.asked, here.signing.requests.size], [[false, true, false], 2]);
+  await soon(() => node.hadCertificate[2] === false || undefined);
+  node.signing.issue(second!, { toMs: now + 9 * HOUR_MS });
+  await soon(() => node.renewed[1]);
+  assert.deepEqual([node.hadCertificate, node.signing.requests.size], [[false, true, false], 2]);
 });
 
-test('a refused request is made anew with another key, after a pause', async (t) => {
-  const here = place(t);
+test('after a refusal another request is created with another key, after a pause', async (t) => {
+  const node = testNode(t);
   let failures = 0;
-  const renewal = await here.start({ onFailure: () => failures++ });
-  const [first] = await requests(here, 1);
-  here.signing.answer(first!, { conditions: [{ type: 'Denied', reason: 'No' }] });
+  const renewal = await node.start({ onFailure: () => failures++ });
+  const [first] = await requests(node, 1);
+  node.signing.answer(first!, { conditions: [{ type: 'Denied', reason: 'No' }] });
   const problem = await soon(() => renewal.problem());
   assert.match(problem, /^certificate signing request csr-\w+: it is denied: No$/);
   assert.equal(failures, 1);
-  const [, second] = await requests(here, 2);
-  const [one, two] = [first, second].map((name) => here.signing.requests.get(name!)!.spec.request);
+  const [, second] = await requests(node, 2);
+  const [one, two] = [first, second].map((name) => node.signing.requests.get(name!)!.spec.request);
   assert.notEqual(one, two);
-  here.signing.issue(second!);
-  await soon(() => here.taken[0]);
+  node.signing.issue(second!);
+  await soon(() => node.renewed[0]);
   assert.equal(renewal.problem(), undefined);
 });
 
-test('a certificate that is not what was asked for is not taken', async (t) => {
-  const here = place(t);
-  const renewal = await here.start();
-  const [name] = await requests(here, 1);
-  here.signing.issue(name!, { fromMs: Date.now() - 2 * HOUR_MS, toMs: Date.now() - HOUR_MS });
+test('an issued certificate that does not match the request is not stored', async (t) => {
+  const node = testNode(t);
+  const renewal = await node.start();
+  const [name] = await requests(node, 1);
+  node.signing.issue(name!, { fromMs: Date.now() - 2 * HOUR_MS, toMs: Date.now() - HOUR_MS });
   assert.match(await soon(() => renewal.problem()), /it ran out on .* by this host's clock, which may be wrong/);
-  assert.equal(await here.store.current(), undefined);
+  assert.equal(await node.store.current(), undefined);
 });
 
-test('a subject that changes while nobody approves is asked for instead', async (t) => {
-  const here = place(t);
+test('a changed subject replaces the unapproved request', async (t) => {
+  const node = testNode(t);
   let names = ['192.0.2.1'];
-  await here.start({ subject: () => nodeSubject('a', names), signer: 'kubernetes.io/kubelet-serving' });
-  await requests(here, 1);
+  await node.start({ subject: () => nodeSubject('a', names), signer: 'kubernetes.io/kubelet-serving' });
+  await requests(node, 1);
   names = ['192.0.2.2'];
-  const [, second] = await requests(here, 2);
-  here.signing.issue(second!);
-  assert.ok((await soon(() => here.taken[0])).isFor('192.0.2.2'));
+  const [, second] = await requests(node, 2);
+  node.signing.issue(second!);
+  assert.ok((await soon(() => node.renewed[0])).isFor('192.0.2.2'));
 });
 
-test('a certificate that ran out is said in words, and keys and tokens are not', async (t) => {
-  const here = place(t);
+test('an expired certificate is logged, but never keys and tokens', async (t) => {
+  const node = testNode(t);
   const lines: string[] = [];
   const write = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
   const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const life = { fromMs: Date.now() - 2 * HOUR_MS, toMs: Date.now() - HOUR_MS };
-  const certificate = here.signing.authority.sign(certificateRequest(nodeSubject('a'), privateKey), life);
-  await here.store.update({ certificate, key: privateKey.export({ type: 'sec1', format: 'pem' }) as string });
-  const renewal = await here.start({
+  const certificate = node.signing.authority.sign(certificateRequest(nodeSubject('a'), privateKey), life);
+  await node.store.update({ certificate, key: privateKey.export({ type: 'sec1', format: 'pem' }) as string });
+  const renewal = await node.start({
     logger,
     client: (hasValid) => {
-      here.asked.push(hasValid);
+      node.hadCertificate.push(hasValid);
       throw new PodwrightError('unavailable', 'connect to the API server: refused');
     },
   });
   const words = await soon(() => renewal.problem());
-  assert.match(words, /^connect to the API server: refused; the one that is there ran out on \d{4}-/);
+  assert.match(words, /^connect to the API server: refused; the current one ran out on \d{4}-/);
   assert.equal(renewal.current(), undefined);
-  assert.deepEqual(here.asked, [false]);
+  assert.deepEqual(node.hadCertificate, [false]);
   assert.ok(!lines.join('\n').includes('PRIVATE KEY'));
 });
 
-test('who asks by a token that ran out is told that it may have', async (t) => {
-  const here = place(t);
-  here.signing.failNext = new ApiStatusError('create', { code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
-  const renewal = await here.start();
+test('the error for an unaccepted token says that it may have expired', async (t) => {
+  const node = testNode(t);
+  node.signing.failNext = new ApiStatusError('create', { code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+  const renewal = await node.start();
   const words = await soon(() => renewal.problem());
-  assert.match(words, /Unauthorized: the API server does not know who asks: the bootstrap token has expired/);
+  assert.match(words, /Unauthorized: the API server does not accept the credentials: the bootstrap token has expired/);
 });
 
 test('times of renewal', () => {

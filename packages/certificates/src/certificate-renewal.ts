@@ -4,7 +4,7 @@ import { Backoff, errorCode, errorMessage, type Logger, PodwrightError, sleep, w
 import type { KubeClient } from '@podwright/kube-client';
 import { type CertificatePair, readPair, satisfies } from './certificate-pair.ts';
 import { type CertificateSubject, certificateRequest } from './certificate-request.ts';
-import type { CertificateStore, KeptPair } from './certificate-store.ts';
+import type { CertificateStore, StoredPair } from './certificate-store.ts';
 import { CERTIFICATE_TIMEOUT_MS, RENEWAL_BACKOFF, RENEWAL_WAIT_MS } from './limits.ts';
 import { type PendingRequest, PendingRequestFile } from './pending-request.ts';
 import { isDue, renewalMs } from './renewal-time.ts';
@@ -13,28 +13,28 @@ import { awaitCertificate, createSigningRequest, isThere, type SignerName } from
 export type CertificateRenewalParts = {
   store: CertificateStore;
   signer: SignerName;
-  /** Whom the certificate is for; `undefined` while that is not known. May change. */
+  /** The subject of the certificate; `undefined` while it is unknown. May change. */
   subject: () => CertificateSubject | undefined;
-  /** Who asks: by the certificate that is there, if it is valid, else by other means. */
+  /** The client that creates requests: with the current certificate if it is valid, otherwise with other credentials. */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
-  /** Called with each certificate that is kept. */
-  onRenewed: (pair: KeptPair) => Promise<void> | void;
-  /** Called when a try has failed. */
+  /** Called with each new certificate, after it is stored. */
+  onRenewed: (pair: StoredPair) => Promise<void> | void;
+  /** Called after each failed attempt. */
   onFailure?: () => void;
   logger: Logger;
 };
 
 /**
- * Keeps a certificate that the cluster signs: asked for when there is none, it is for another subject, or 70 to 90 % of its life are
- * over; tried again after 2, 4, 8 … 32 s. What was asked is on disk before the API server hears of it, so that being ended at any
- * moment costs no more than a request that nobody waits for.
+ * Keeps a certificate that the cluster signs up to date: requests one if there is none, the subject has changed, or 70 to 90 % of
+ * its lifetime are over; retries after 2, 4, 8 … 32 s. The key and the request's name are stored, so that a killed kubelet leaves
+ * at most one unused request.
  */
 export class CertificateRenewal {
   readonly #parts: CertificateRenewalParts;
   readonly #pending: PendingRequestFile;
   readonly #backoff = new Backoff(RENEWAL_BACKOFF);
   readonly #stopped = new AbortController();
-  #current: KeptPair | undefined;
+  #current: StoredPair | undefined;
   #renewAtMs = 0;
   #problem: string | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -44,10 +44,10 @@ export class CertificateRenewal {
     this.#pending = new PendingRequestFile(parts.store.pendingPath);
   }
 
-  /** Reads what is kept, and goes on from there until it is stopped. */
+  /** Loads the stored certificate, and renews it in the background until `stop`. */
   async start(): Promise<void> {
     this.#take(await this.#parts.store.current());
-    this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // it was stopped
+    this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // stopped
   }
 
   async stop(): Promise<void> {
@@ -55,22 +55,22 @@ export class CertificateRenewal {
     await this.#running;
   }
 
-  /** The certificate that is valid now. */
-  current(): KeptPair | undefined {
+  /** The current certificate; `undefined` if there is none, or it has expired. */
+  current(): StoredPair | undefined {
     return this.#current !== undefined && Date.now() <= this.#current.notAfterMs ? this.#current : undefined;
   }
 
-  /** When the certificate runs out or ran out, wall clock in milliseconds; `undefined` without one. */
+  /** Expiry of the certificate, Unix time in milliseconds; `undefined` without one. */
   get expiresAtMs(): number | undefined {
     return this.#current?.notAfterMs;
   }
 
-  /** Why the last try failed, in words; `undefined` while all is well. */
+  /** Why the last attempt failed; `undefined` after a success. */
   problem(): string | undefined {
     return this.#problem;
   }
 
-  #take(pair: KeptPair | undefined): void {
+  #take(pair: StoredPair | undefined): void {
     this.#current = pair;
     this.#renewAtMs = pair === undefined ? 0 : renewalMs(pair, Math.random());
   }
@@ -81,26 +81,29 @@ export class CertificateRenewal {
       const isNeeded =
         wanted !== undefined && isDue(this.#current, wanted, { renewAtMs: this.#renewAtMs, nowMs: Date.now() });
       if (isNeeded) await this.#renew(wanted, signal);
-      await sleep(RENEWAL_WAIT_MS, signal); // also after one that is due as soon as it is there
+      await sleep(RENEWAL_WAIT_MS, signal); // also after a renewal whose certificate is due at once
     }
   }
 
-  /** One try, and the pause after one that failed. */
+  /** One attempt, and the pause after a failed one. */
   async #renew(wanted: CertificateSubject, signal: AbortSignal): Promise<void> {
     const { logger, signer, onRenewed, onFailure } = this.#parts;
     try {
       using deadline = withTimeout(signal, CERTIFICATE_TIMEOUT_MS, 'wait for a certificate to be approved and signed');
-      using wait = this.#whileWanted(wanted, deadline);
+      using wait = this.#whileCurrent(wanted, deadline);
       this.#take(await this.#obtain(wanted, wait));
       this.#backoff.forget(signer);
       this.#problem = undefined;
-      logger.info({ signer, notAfter: dateOf(this.#current?.notAfterMs) }, 'a new certificate of the cluster');
+      logger.info(
+        { signer, notAfter: dateOf(this.#current?.notAfterMs) },
+        'received a new certificate from the cluster',
+      );
       await onRenewed(this.#current!);
     } catch (error) {
       if (signal.aborted) throw error;
-      if (error === NO_LONGER_WANTED || error === RAN_OUT) return;
+      if (error === SUBJECT_CHANGED || error === RAN_OUT) return;
       this.#problem = `${errorMessage(error)}${this.#expiryWords()}`;
-      logger.error({ signer, error: this.#problem }, 'a certificate of the cluster could not be had');
+      logger.error({ signer, error: this.#problem }, 'cannot get a certificate from the cluster');
       onFailure?.();
       await sleep(this.#backoff.next(signer) * (1 + 0.1 * Math.random()), signal);
     }
@@ -108,30 +111,30 @@ export class CertificateRenewal {
 
   #expiryWords(): string {
     if (this.#current === undefined || this.current() !== undefined) return '';
-    return `; the one that is there ran out on ${dateOf(this.#current.notAfterMs)}`;
+    return `; the current one ran out on ${dateOf(this.#current.notAfterMs)}`;
   }
 
-  async #obtain(wanted: CertificateSubject, signal: AbortSignal): Promise<KeptPair> {
+  async #obtain(wanted: CertificateSubject, signal: AbortSignal): Promise<StoredPair> {
     const { store, client: clientFor, logger } = this.#parts;
     const client = await clientFor(this.current() !== undefined);
     const pending = await this.#pending.open(wanted);
-    const asked = await this.#ask(client, { wanted, pending }, signal);
+    const asked = await this.#findOrCreateRequest(client, { wanted, pending }, signal);
     logger.info({ csr: asked.name }, 'waiting for a certificate signing request to be approved and signed');
     try {
       const certificate = await awaitCertificate(client, asked, { signal, logger });
       const pair = { certificate, key: pending.key };
-      refuseUseless(pair, wanted);
+      checkIssued(pair, wanted);
       const kept = await store.update(pair);
       await this.#pending.remove();
       return kept;
     } catch (error) {
-      // another request gets another answer, the same one would not
+      // the same request would get the same answer
       if (isFinal(error)) await this.#pending.remove();
       throw error;
     }
   }
 
-  async #ask(
+  async #findOrCreateRequest(
     client: KubeClient,
     { wanted, pending }: { wanted: CertificateSubject; pending: PendingRequest },
     signal: AbortSignal,
@@ -147,23 +150,23 @@ export class CertificateRenewal {
   }
 
   /**
-   * Aborts as well when something else is wanted, as a node's addresses may change while nobody approves, and when the certificate has
-   * run out by which its holder asks: somebody else may go on waiting for the same request.
+   * Also aborts if the subject changes, as a node's addresses may change before approval, and if the client's own certificate
+   * expires: another client continues to wait for the same request.
    */
-  #whileWanted(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
+  #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
     const wasValid = this.current() !== undefined;
     const timer = setInterval(() => {
       const now = this.#parts.subject();
-      if (now !== undefined && !isDeepStrictEqual(now, wanted)) changed.abort(NO_LONGER_WANTED);
+      if (now !== undefined && !isDeepStrictEqual(now, wanted)) changed.abort(SUBJECT_CHANGED);
       if (wasValid && this.current() === undefined) changed.abort(RAN_OUT);
     }, RENEWAL_WAIT_MS);
     return Object.assign(AbortSignal.any([signal, changed.signal]), { [Symbol.dispose]: () => clearInterval(timer) });
   }
 }
 
-/** Or the next one would be asked for at once, again and again. */
-function refuseUseless(pair: CertificatePair, wanted: CertificateSubject): void {
+/** Refuses a useless certificate: otherwise the next one would be requested at once, again and again. */
+function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
   const what = 'take the certificate that the cluster signed';
   const facts = readPair(what, pair);
   if (!satisfies(facts, wanted))
@@ -173,10 +176,10 @@ function refuseUseless(pair: CertificatePair, wanted: CertificateSubject): void 
   throw new PodwrightError('invalid_argument', `${what}: ${words}`);
 }
 
-const NO_LONGER_WANTED = new PodwrightError('aborted', 'a certificate for something else is wanted by now');
-const RAN_OUT = new PodwrightError('aborted', 'the certificate has run out meanwhile');
+const SUBJECT_CHANGED = new PodwrightError('aborted', 'the subject of the certificate has changed');
+const RAN_OUT = new PodwrightError('aborted', 'the certificate has expired');
 
-/** The certificate or the request is of no use, or nobody has looked at it for a quarter of an hour. */
+/** Whether another request is needed: it was refused, its certificate is unusable, or it was not approved for 15 minutes. */
 function isFinal(error: unknown): boolean {
   return ['failed_precondition', 'invalid_argument', 'deadline_exceeded'].includes(errorCode(error));
 }

@@ -33,7 +33,7 @@ function storeIn(name: string): { store: CertificateStore; directory: string } {
   return { store: new CertificateStore(directory, 'kubelet-client'), directory };
 }
 
-test('a pair is kept as upstream keeps it, for its owner alone', async () => {
+test('a pair is stored in upstream’s layout, readable only for its owner', async () => {
   const { store, directory } = storeIn('kept');
   assert.equal(await store.current(), undefined);
   await store.update(pairFor('a'), AT);
@@ -46,16 +46,16 @@ test('a pair is kept as upstream keeps it, for its owner alone', async () => {
   assert.equal(readdirSync(directory).length, 3);
 });
 
-test('what does not belong together changes nothing', async () => {
+test('a certificate with another key, or none, changes nothing', async () => {
   const { store } = storeIn('broken');
   await store.update(pairFor('a'));
   const wrong = { certificate: pairFor('b').certificate, key: pairFor('c').key };
-  await assert.rejects(store.update(wrong), /the certificate is not that of the key/);
+  await assert.rejects(store.update(wrong), /the certificate is for another key/);
   await assert.rejects(store.update({ certificate: 'x', key: 'y' }), /there is no certificate/);
   assert.equal((await store.current())?.commonName, 'system:node:a');
 });
 
-test('being ended after any step leaves the pair before, or the one after', async () => {
+test('a kill at any step leaves the old or the new pair', async () => {
   const { store, directory } = storeIn('ended');
   await store.update(pairFor('a'), AT);
   const link = join(directory, 'kubelet-client-current.pem');
@@ -63,19 +63,19 @@ test('being ended after any step leaves the pair before, or the one after', asyn
   writeFileSync(join(directory, 'kubelet-client-2027-01-01-00-00-00.pem.tmp'), 'half of a pa');
   writeFileSync(join(directory, 'kubelet-client.key.tmp.0123456789ab.tmp'), 'half of a ke');
   writeFileSync(join(directory, 'kubelet-client.key.tmp'), 'of a request');
-  writeFileSync(join(directory, 'kubelet-server-2027-01-01-00-00-00.pem.tmp'), "another's");
+  writeFileSync(join(directory, 'kubelet-server-2027-01-01-00-00-00.pem.tmp'), 'of the server');
   symlinkSync(join(directory, 'none.pem'), updated);
   assert.equal((await store.current())?.commonName, 'system:node:a');
   const left = readdirSync(directory).filter((name) => name.includes('.tmp'));
   assert.deepEqual(left.sort(), ['kubelet-client.key.tmp', 'kubelet-server-2027-01-01-00-00-00.pem.tmp']);
   await store.update(pairFor('b'), new Date(2027, 0, 1));
   assert.equal((await store.current())?.commonName, 'system:node:b');
-  renameSync(link, updated); // where upstream's kubelet may be ended
+  renameSync(link, updated); // where upstream's kubelet may have been killed
   assert.equal((await store.current())?.commonName, 'system:node:b');
   assert.equal(readlinkSync(link), join(directory, 'kubelet-client-2027-01-01-00-00-00.pem'));
 });
 
-test('a broken file is an error that names it, and a file in the place of the link is not replaced', async () => {
+test('an invalid file is an error with its path, and a file instead of the link is not replaced', async () => {
   const { store, directory } = storeIn('file');
   await store.update(pairFor('a'), AT);
   rmSync(join(directory, 'kubelet-client-current.pem'));

@@ -10,13 +10,13 @@ import {
 } from '@podwright/base';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
-/** A pair that is kept, and what its certificate says. */
-export type KeptPair = CertificatePair & CertificateFacts;
+/** A stored pair, with its certificate's fields. */
+export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
- * A certificate with its key on disk, in the layout of upstream's kubelet (client-go, util/certificate): `PREFIX-current.pem` is a
- * link to `PREFIX-DATE.pem`, which holds both. A reader sees the pair before or the one after, also when the host loses power;
- * the files are their owner's alone.
+ * A certificate with its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a link to
+ * `PREFIX-DATE.pem`, which contains both. A reader sees the old or the new pair, also after a power failure; only the owner may
+ * read the files.
  */
 export class CertificateStore {
   readonly #prefix: string;
@@ -31,13 +31,13 @@ export class CertificateStore {
     return this.#path('current');
   }
 
-  /** Where the key of a request is kept that is not answered yet. */
+  /** Path of the key of an unanswered request. */
   get pendingPath(): string {
     return join(this.#directory, `${this.#prefix}.key.tmp`);
   }
 
-  /** The pair that is kept, also one that ran out; asked for before anything is kept. `invalid_argument` for one that is broken. */
-  async current(): Promise<KeptPair | undefined> {
+  /** The stored pair, even if expired. Call it before `update`. Rejects with `invalid_argument` for an invalid file. */
+  async current(): Promise<StoredPair | undefined> {
     await this.#removeUnfinished();
     await this.#recover();
     const what = `read the certificate ${this.currentPath}`;
@@ -50,8 +50,8 @@ export class CertificateStore {
     return { ...pair, ...readPair(what, pair) };
   }
 
-  /** Keeps a pair in the place of the one before. `invalid_argument` for one that is broken, which changes nothing. */
-  async update(pair: CertificatePair, at = new Date()): Promise<KeptPair> {
+  /** Replaces the stored pair. Rejects with `invalid_argument` for an invalid pair, and then changes nothing. */
+  async update(pair: CertificatePair, at = new Date()): Promise<StoredPair> {
     const what = `keep the certificate ${this.currentPath}`;
     const facts = readPair(what, pair);
     makePrivateDirectory(this.#directory);
@@ -74,7 +74,7 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
   }
 
-  /** Somebody's own file is not replaced, as upstream does not. */
+  /** As upstream, does not replace a file that a user has put there. */
   async #refuseFile(): Promise<void> {
     const link = await readlink(this.currentPath).catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';
@@ -85,7 +85,7 @@ export class CertificateStore {
       throw new PodwrightError('failed_precondition', `${basename(this.currentPath)} is a file, not a link; remove it`);
   }
 
-  /** Keys that a kubelet was writing when it was killed are of no use to anybody. */
+  /** Removes unfinished writes of a killed kubelet. */
   async #removeUnfinished(): Promise<void> {
     const names = await readdir(this.#directory).catch(() => []);
     const unfinished = names.filter((name) =>
@@ -94,7 +94,7 @@ export class CertificateStore {
     for (const name of unfinished) await rm(join(this.#directory, name), { force: true });
   }
 
-  /** Upstream's kubelet removes the link before it renames the next one: it may have been ended in between. */
+  /** Upstream's kubelet removes the link before it renames the new one: it may have been killed in between. */
   async #recover(): Promise<void> {
     const current = await readlink(this.currentPath).catch((error: unknown) =>
       isErrno(error, 'ENOENT') ? undefined : '',
@@ -106,7 +106,7 @@ export class CertificateStore {
   }
 }
 
-/** Local time as Go's `2006-01-02-15-04-05`. */
+/** Local time in Go's format `2006-01-02-15-04-05`. */
 function dateText(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())];

@@ -1,4 +1,4 @@
-/** A cluster's side of certificates for unit tests: an authority that signs requests, and a client of an API server that has it. */
+/** The cluster's side for unit tests: a certificate authority that signs requests, and a client of an API server with it. */
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { KubeObject } from '@podwright/kube-api';
 import { ApiStatusError, type KubeClient, type WatchEvent } from '@podwright/kube-client';
@@ -17,11 +17,11 @@ import { distinguishedName, OID, pem, serialNumber } from './x509.ts';
 
 export type Life = { fromMs?: number; toMs?: number };
 
-/** An authority with the name `test`. */
+/** A certificate authority with the name `test`. */
 export class TestAuthority {
   readonly #key: KeyObject = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-  /** Signs what a request (PEM) asks for, for an hour around now unless told. */
+  /** Signs a request (PEM); the certificate is valid from a minute ago for an hour by default. */
   sign(request: string, { fromMs = Date.now() - 60_000, toMs = Date.now() + 3_600_000 }: Life = {}): string {
     const bytes = Buffer.from(request.replaceAll(/-----.*-----|\s/g, ''), 'base64');
     const [, subject, publicKey, attributes] = childrenOf(readAll(bytes)[0], 0);
@@ -53,13 +53,13 @@ type Csr = KubeObject & {
   status?: { conditions?: object[]; certificate?: string };
 };
 
-/** What of a client requests for certificates need; nothing is answered before `answer` says what. */
+/** The client calls that certificate requests need; requests wait until `answer` or `issue`. */
 export class FakeSigning {
   readonly requests = new Map<string, Csr>();
   readonly authority = new TestAuthority();
-  /** What the next call fails with. */
+  /** The error of the next call. */
   failNext: Error | undefined;
-  #told = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   readonly client = {
     create: async (_resource: unknown, object: KubeObject) => {
@@ -67,7 +67,7 @@ export class FakeSigning {
       const name = `${object.metadata.generateName}${createHash('sha1').update(randomUUID()).digest('hex').slice(0, 5)}`;
       const made = { ...object, metadata: { name, uid: randomUUID() } } as Csr;
       this.requests.set(name, made);
-      this.#tell();
+      this.#notify();
       return made;
     },
     get: async (_resource: unknown, { name }: { name: string }) => {
@@ -84,13 +84,13 @@ export class FakeSigning {
       this.#watch(nameIn(fieldSelector), signal),
   } as unknown as KubeClient;
 
-  /** Approves, signs, or refuses: whatever the status says. */
+  /** Sets the status of a request: approval, certificate or refusal. */
   answer(name: string, status: Csr['status']): void {
     this.requests.set(name, { ...this.requests.get(name)!, status });
-    this.#tell();
+    this.#notify();
   }
 
-  /** Approves and signs. */
+  /** Approves and signs a request. */
   issue(name: string, life?: Life): void {
     const request = Buffer.from(this.requests.get(name)!.spec.request, 'base64').toString();
     const certificate = Buffer.from(this.authority.sign(request, life)).toString('base64');
@@ -103,9 +103,9 @@ export class FakeSigning {
     if (error !== undefined) throw error;
   }
 
-  #tell(): void {
-    this.#told.resolve();
-    this.#told = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   async *#watch(name: string, signal: AbortSignal): AsyncGenerator<WatchEvent<Csr>> {
@@ -113,7 +113,7 @@ export class FakeSigning {
     while (!signal.aborted) {
       const object = this.requests.get(name);
       if (object !== undefined) yield { type: 'MODIFIED', object };
-      await Promise.race([this.#told.promise, ended]);
+      await Promise.race([this.#changed.promise, ended]);
     }
     throw signal.reason;
   }

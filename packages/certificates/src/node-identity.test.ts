@@ -12,9 +12,9 @@ import { FakeSigning } from './cluster-signer.fixture.ts';
 import { openNodeIdentity } from './node-identity.ts';
 import { kubeconfigText } from './node-kubeconfig.ts';
 
-type Place = {
+type TestNode = {
   signing: FakeSigning;
-  /** How each client that was made reaches the API server. */
+  /** Access options of each client. */
   accesses: ClusterAccess[];
   path: (name: string) => string;
   open: (given?: {
@@ -24,7 +24,7 @@ type Place = {
   }) => Promise<Awaited<ReturnType<typeof openNodeIdentity>>>;
 };
 
-function place(t: TestContext): Place {
+function testNode(t: TestContext): TestNode {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-identity-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = (name: string) => join(directory, name);
@@ -36,7 +36,7 @@ function place(t: TestContext): Place {
   };
   const user = { token: 'abcdef.0123456789abcdef' };
   writeFileSync(path('bootstrap'), kubeconfigText({ server: 'https://api:6443', tls: {}, user }), { mode: 0o600 });
-  const open: Place['open'] = async ({ bootstrap = true, rotate = true, logger = silentLogger } = {}) => {
+  const open: TestNode['open'] = async ({ bootstrap = true, rotate = true, logger = silentLogger } = {}) => {
     const identity = await openNodeIdentity(
       {
         nodeName: 'a',
@@ -63,8 +63,8 @@ const tlsOf = async (access: ClusterAccess | undefined) =>
   typeof access?.tls === 'function' ? await access.tls() : access?.tls;
 const headerOf = ({ authorization }: ClusterAccess) => authorization?.header(new AbortController().signal);
 
-test('until there is a certificate only who asks for it has the bootstrap token', async (t) => {
-  const { signing, accesses, path, open } = place(t);
+test('before the first certificate only the requesting client has the bootstrap token', async (t) => {
+  const { signing, accesses, path, open } = testNode(t);
   const identity = await open();
   identity.connect();
   const [asking, renewing, client] = accesses;
@@ -82,8 +82,8 @@ test('until there is a certificate only who asks for it has the bootstrap token'
   assert.equal((await readKubeconfig(path('kubelet.conf'))).server, 'https://api:6443');
 });
 
-test('a kubelet that was ended before it wrote the kubeconfig writes it, and asks for nothing', async (t) => {
-  const { signing, path, open } = place(t);
+test('a kubelet that was killed before it wrote the kubeconfig writes it, and requests nothing', async (t) => {
+  const { signing, path, open } = testNode(t);
   const first = await open();
   signing.issue(await soon(() => [...signing.requests.keys()][0]));
   await soon(() => (existsSync(path('kubelet.conf')) ? true : undefined));
@@ -97,8 +97,8 @@ test('a kubelet that was ended before it wrote the kubeconfig writes it, and ask
   assert.equal(signing.requests.size, 1);
 });
 
-test('a certificate that runs out while the kubelet runs is asked for anew by the bootstrap kubeconfig, as it is by then', async (t) => {
-  const { signing, accesses, path, open } = place(t);
+test('after the certificate of a running kubelet expires, the current bootstrap kubeconfig is used for a new request', async (t) => {
+  const { signing, accesses, path, open } = testNode(t);
   const minute = 60_000;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const life = { fromMs: Date.now() - 99 * minute, toMs: Date.now() + minute };
@@ -110,7 +110,7 @@ test('a certificate that runs out while the kubelet runs is asked for anew by th
   const user = { 'client-certificate': current, 'client-key': current };
   writeFileSync(path('kubelet.conf'), kubeconfigText({ server: 'https://api:6443', tls: {}, user }), { mode: 0o600 });
   await open();
-  const byCertificate = await soon(() => [...signing.requests.keys()][0]); // as it is due
+  const byCertificate = await soon(() => [...signing.requests.keys()][0]); // the renewal is due
   const token = 'fedcba.fedcba9876543210';
   writeFileSync(path('bootstrap'), kubeconfigText({ server: 'https://api:6443', tls: {}, user: { token } }));
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 5 * minute });
@@ -122,10 +122,10 @@ test('a certificate that runs out while the kubelet runs is asked for anew by th
   await soon(() => (new X509Certificate(readFileSync(current)).validToDate.getTime() > Date.now() ? true : undefined));
 });
 
-test('a kubelet that began by a bootstrap kubeconfig that is gone says once that it must be started anew', async (t) => {
-  const { signing, path, open } = place(t);
-  const told: string[] = [];
-  const error = (fields: object, message: string) => void told.push(`${message}: ${Object.values(fields)[0]}`);
+test('a kubelet whose bootstrap kubeconfig was removed logs once that it must be restarted', async (t) => {
+  const { signing, path, open } = testNode(t);
+  const logged: string[] = [];
+  const error = (fields: object, message: string) => void logged.push(`${message}: ${Object.values(fields)[0]}`);
   const denied = { type: 'Denied', status: 'True', reason: 'Test', message: 'no' };
   await open({ logger: { ...silentLogger, error } });
   const requests = () => [...signing.requests.keys()];
@@ -133,13 +133,13 @@ test('a kubelet that began by a bootstrap kubeconfig that is gone says once that
   rmSync(path('bootstrap'));
   for (const index of [0, 1]) signing.answer(await soon(() => requests()[index]), { conditions: [denied] });
   await soon(() => requests()[2]);
-  const ways = told.filter((message) => message.includes('bootstrapKubeconfig'));
-  assert.equal(ways.length, 1);
-  assert.match(ways[0]!, /with other credentials, and start the kubelet anew: .*bootstrap.*no such file/);
+  const advice = logged.filter((message) => message.includes('bootstrapKubeconfig'));
+  assert.equal(advice.length, 1);
+  assert.match(advice[0]!, /with other credentials, and restart the kubelet: .*bootstrap.*no such file/);
 });
 
-test('without rotation a kubeconfig is taken as it is', async (t) => {
-  const { signing, accesses, path, open } = place(t);
+test('without rotation a kubeconfig is used unchanged', async (t) => {
+  const { signing, accesses, path, open } = testNode(t);
   writeFileSync(path('kubelet.conf'), readFileSync(path('bootstrap')), { mode: 0o600 });
   const identity = await open({ bootstrap: false, rotate: false });
   identity.connect();
@@ -147,8 +147,8 @@ test('without rotation a kubeconfig is taken as it is', async (t) => {
   assert.equal(signing.requests.size, 0);
 });
 
-test('a kubeconfig that cannot be used gives way to the bootstrap one, and without that is an error', async (t) => {
-  const { accesses, path, open } = place(t);
+test('an unusable kubeconfig is replaced by the bootstrap one, and is an error without that', async (t) => {
+  const { accesses, path, open } = testNode(t);
   writeFileSync(path('kubelet.conf'), 'nonsense', { mode: 0o600 });
   await open();
   assert.equal(await headerOf(accesses[0]!), 'Bearer abcdef.0123456789abcdef');

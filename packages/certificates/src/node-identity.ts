@@ -1,4 +1,4 @@
-/** Who a kubelet is to its cluster: a kubeconfig, and the client certificate that the cluster signs for it. */
+/** The identity of a kubelet in its cluster: a kubeconfig, and the client certificate that the cluster signs. */
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import {
   type ClusterAccess,
@@ -18,22 +18,22 @@ import { writeKubeconfig } from './node-kubeconfig.ts';
 export type NodeIdentityOptions = {
   nodeName: string;
   kubeconfig: string;
-  /** Asks for the first certificate; `kubeconfig` is written once it is there. */
+  /** Kubeconfig for the first request; `kubeconfig` is written after its certificate is issued. */
   bootstrapKubeconfig?: string;
-  /** Where certificates are kept. */
+  /** Directory of the certificates. */
   certDirectory: string;
-  /** Whether the client certificate is renewed; without it only a first one is asked for. */
+  /** Whether the client certificate is renewed; otherwise only the first one is requested. */
   rotate: boolean;
   metrics?: Registry;
   logger: Logger;
 };
 
-/** How clients are made: tests have others. */
+/** Creates clients; tests replace it. */
 type Connect = (access: ClusterAccess) => KubeClient;
 
 /**
- * Opens the identity that the options name. What the API server is needed for goes on in the background: until there is a
- * certificate, calls of the clients reject with `unavailable`. Rejects with `invalid_argument` for files that are broken.
+ * Opens the identity with the given options. Work that needs the API server continues in the background: without a certificate,
+ * calls of the clients reject with `unavailable`. Rejects with `invalid_argument` for invalid files.
  */
 export async function openNodeIdentity(
   options: NodeIdentityOptions,
@@ -47,7 +47,7 @@ export async function openNodeIdentity(
   return identity;
 }
 
-/** Whether the file is a kubeconfig with a client certificate that is valid still (upstream's isClientConfigStillValid). */
+/** Whether the file is a kubeconfig with a client certificate that has not expired (upstream's isClientConfigStillValid). */
 async function isUsable(path: string, logger: Logger): Promise<boolean> {
   try {
     const { certificate } = await (await readKubeconfig(path)).tls();
@@ -60,16 +60,16 @@ async function isUsable(path: string, logger: Logger): Promise<boolean> {
     const when = late.validToDate.toISOString();
     throw new PodwrightError('invalid_argument', `${path}: its client certificate ran out on ${when}`);
   } catch (error) {
-    logger.info({ reason: errorMessage(error) }, 'the bootstrap kubeconfig is used, as the kubeconfig cannot be');
+    logger.info({ reason: errorMessage(error) }, 'using the bootstrap kubeconfig, as the kubeconfig is unusable');
     return false;
   }
 }
 
 const NO_WAY_BACK =
-  'there is no valid client certificate: put a token that is valid into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
+  'there is no valid client certificate: put a valid token into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
 
 type Source = {
-  /** The kubeconfig, or with `isFirst` the bootstrap one, whose user is used for the first certificate alone. */
+  /** The kubeconfig, or with `isFirst` the bootstrap one, whose user is only for the first request. */
   source: Kubeconfig;
   isFirst: boolean;
   connect: Connect;
@@ -82,11 +82,11 @@ export class NodeIdentity {
   readonly #clients: KubeClient[] = [];
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
-  /** Asks for certificates while there is none that is valid. */
+  /** The client for requests while there is no valid certificate. */
   #asking: KubeClient | undefined;
-  #hasAsked = false;
-  /** Why nobody can ask, as it was logged last. */
-  #toldWhy: string | undefined;
+  #hasRequested = false;
+  /** The last logged reason why no certificate can be requested. */
+  #loggedReason: string | undefined;
 
   constructor(options: NodeIdentityOptions, from: Source) {
     this.#options = options;
@@ -108,9 +108,9 @@ export class NodeIdentity {
       store: this.#store,
       signer: 'kubernetes.io/kube-apiserver-client-kubelet',
       subject: () => (rotate || renewal.current() === undefined ? subject : undefined),
-      client: (hasValid) => (hasValid ? renewed : this.#askAnew()),
+      client: (hasValid) => (hasValid ? renewed : this.#bootstrapClient()),
       onRenewed: async () => {
-        this.#reconnect(); // or calls would go on under the certificate before
+        this.#reconnect(); // otherwise open connections would keep the old certificate
         await this.#write();
       },
       onFailure: metrics.failed,
@@ -118,10 +118,10 @@ export class NodeIdentity {
     });
     this.#renewal = renewal;
     await renewal.start();
-    if (renewal.current() !== undefined) await this.#write(); // a kubelet may have been ended before it did
+    if (renewal.current() !== undefined) await this.#write(); // a kubelet may have been killed before it wrote the file
   }
 
-  /** A client of its own connections under this identity, whose certificate may change. Closed with the identity. */
+  /** A client with its own connections under this identity, whose certificate may change. Closed with the identity. */
   connect(): KubeClient {
     const { source } = this.#from;
     return this.#open({
@@ -141,33 +141,34 @@ export class NodeIdentity {
   }
 
   /**
-   * Who asks while no certificate is valid. The bootstrap kubeconfig is read for each try but the first: a process that outlives its
-   * certificate, where upstream's ends itself to be started anew, takes the token that somebody puts there.
+   * The client for requests while no certificate is valid. The bootstrap kubeconfig is read again for each attempt except the
+   * first: this process continues after its certificate expires, where upstream's kubelet exits to be restarted, and uses a token
+   * that was added meanwhile.
    */
-  async #askAnew(): Promise<KubeClient> {
+  async #bootstrapClient(): Promise<KubeClient> {
     const { bootstrapKubeconfig: path, logger } = this.#options;
-    const isAgain = this.#hasAsked || !this.#from.isFirst;
-    this.#hasAsked = true;
+    const isAgain = this.#hasRequested || !this.#from.isFirst;
+    this.#hasRequested = true;
     if (path !== undefined && isAgain) {
       try {
         const access = await readKubeconfig(path, { log: logger });
         this.#close(this.#asking);
         this.#asking = this.#open(access);
-        this.#toldWhy = undefined;
-        logger.info({ path }, 'there is no valid client certificate: asking for one by the bootstrap kubeconfig');
+        this.#loggedReason = undefined;
+        logger.info({ path }, 'requesting a client certificate with the bootstrap kubeconfig');
       } catch (error) {
-        this.#tellOnce(errorMessage(error));
+        this.#logOnce(errorMessage(error));
       }
-    } else if (isAgain && this.#asking === undefined) this.#tellOnce('there is no bootstrap kubeconfig');
+    } else if (isAgain && this.#asking === undefined) this.#logOnce('there is no bootstrap kubeconfig');
     this.#asking ??= this.#open(this.#from.source);
     return this.#asking;
   }
 
-  /** Other credentials are followed in the file that this process has begun by. */
-  #tellOnce(error: string): void {
-    if (error === this.#toldWhy) return;
-    this.#toldWhy = error;
-    const message = this.#from.isFirst ? `${NO_WAY_BACK}, and start the kubelet anew` : NO_WAY_BACK;
+  /** Other credentials in the file of this process's source are picked up without a restart; in another file they are not. */
+  #logOnce(error: string): void {
+    if (error === this.#loggedReason) return;
+    this.#loggedReason = error;
+    const message = this.#from.isFirst ? `${NO_WAY_BACK}, and restart the kubelet` : NO_WAY_BACK;
     this.#options.logger.error({ error }, message);
   }
 
@@ -191,11 +192,11 @@ export class NodeIdentity {
     const current = this.#renewal?.current();
     if (current !== undefined) return { ...server, certificate: current.certificate, key: current.key };
     if (!this.#from.isFirst) return this.#from.source.tls();
-    const why = this.#renewal?.problem() ?? 'it has been asked for, and has to be approved and signed';
+    const why = this.#renewal?.problem() ?? 'it is requested, and waits for approval and signature';
     throw new PodwrightError('unavailable', `there is no client certificate for the API server: ${why}`);
   }
 
-  /** What kubeadm gives a control plane's kubelet stands in the kubeconfig itself: it is kept, and so renewed, like another. */
+  /** kubeadm embeds a control plane node's certificate in the kubeconfig: stores it, so that it is renewed like others. */
   async #adopt(): Promise<void> {
     const kept = await this.#store.current();
     if (kept !== undefined && kept.notAfterMs > Date.now()) return;
@@ -203,7 +204,7 @@ export class NodeIdentity {
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }
 
-  /** The kubeconfig, with the certificate that is kept. */
+  /** Writes the kubeconfig with the path of the stored certificate. */
   async #write(): Promise<void> {
     const { isFirst, source } = this.#from;
     if (!isFirst) return;

@@ -3,14 +3,14 @@ import { makePrivateDirectory, wrapError, writeFileDurable } from '@podwright/ba
 import type { TlsOptions } from '@podwright/kube-client';
 import { stringify } from 'yaml';
 
-/** What a kubeconfig says of its cluster and user. */
+/** Cluster and user of a kubeconfig. */
 export type KubeconfigContent = {
   server: string;
   tls: Pick<TlsOptions, 'ca' | 'serverName' | 'insecureSkipTlsVerify'>;
   user: { 'client-certificate': string; 'client-key': string } | { token: string };
 };
 
-/** A kubeconfig with one context, by the names that upstream's kubelet gives its own. It may hold a token: 0600. */
+/** Writes a kubeconfig with one context, with the names of upstream's kubelet. Mode 0600, as it may contain a token. */
 export async function writeKubeconfig(path: string, content: KubeconfigContent): Promise<void> {
   makePrivateDirectory(dirname(path));
   await writeFileDurable(path, kubeconfigText(content)).catch((error: unknown) => {

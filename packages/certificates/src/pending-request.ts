@@ -5,15 +5,15 @@ import { isErrno, makePrivateDirectory, removeUnfinished, wrapError, writeFileDu
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 
-/** The key of a request without an answer, and the request, once the API server has it. */
+/** The key of an unanswered request, and the request's name, once the API server has created it. */
 export type PendingRequest = { key: string; asked?: RequestName };
 
-/** The first line of the file, which readers of PEM pass over. */
+/** The first line of the file; PEM readers ignore it. */
 type Head = { subject: string; asked?: RequestName };
 
 /**
- * Keeps the key of a request until its certificate is there, so that a kubelet that is started anew waits for the same request. It
- * is for one subject: with another, the request is another.
+ * Stores the key of a request until its certificate is issued, so that a restarted kubelet waits for the same request. Valid for
+ * one subject; another subject needs another request.
  */
 export class PendingRequestFile {
   readonly #path: string;
@@ -22,7 +22,7 @@ export class PendingRequestFile {
     this.#path = path;
   }
 
-  /** What was asked for this subject, or a new key, which is on disk by then. */
+  /** The stored request for this subject, or a new key, which is stored before this resolves. */
   async open(subject: CertificateSubject): Promise<PendingRequest> {
     const kept = await this.#read(subject);
     if (kept !== undefined) return kept;
@@ -36,7 +36,7 @@ export class PendingRequestFile {
     const head: Head = { subject: digestOf(subject), asked };
     makePrivateDirectory(dirname(this.#path));
     await writeFileDurable(this.#path, `${JSON.stringify(head)}\n${key}`).catch((error: unknown) => {
-      throw wrapError(`keep the key of a certificate request in ${this.#path}`, error);
+      throw wrapError(`store the key of a certificate request in ${this.#path}`, error);
     });
   }
 
@@ -45,7 +45,7 @@ export class PendingRequestFile {
     await rm(this.#path, { force: true });
   }
 
-  /** A file that makes no sense counts as none: it is of use only while nobody else knows its key. */
+  /** An invalid file is ignored: its key is not used elsewhere, so another one can replace it. */
   async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

@@ -1,16 +1,22 @@
 import { type CertificateFacts, satisfies } from './certificate-pair.ts';
 import type { CertificateSubject } from './certificate-request.ts';
 
-/** A certificate is replaced when this share of its life is over, and up to as much more, so that nodes do not ask all at once. */
+/**
+ * A certificate is replaced when between `LEAST_SHARE` and `LEAST_SHARE + JITTER_SHARE` of its lifetime are over, so that nodes
+ * do not all request at once.
+ */
 const LEAST_SHARE = 0.7;
 const JITTER_SHARE = 0.2;
 
-/** When a certificate is to be replaced (client-go, jitteryDuration); `chance` is between 0 and 1. Wall clock, in milliseconds. Pure. */
+/**
+ * When a certificate is to be replaced (client-go, jitteryDuration); `chance` is between 0 and 1. Unix time in milliseconds.
+ * Pure.
+ */
 export function renewalMs({ notBeforeMs, notAfterMs }: CertificateFacts, chance: number): number {
   return notBeforeMs + (notAfterMs - notBeforeMs) * (LEAST_SHARE + JITTER_SHARE * chance);
 }
 
-/** Whether another certificate is needed now: there is none, it is for somebody else, or its time has come. Pure. */
+/** Whether a certificate is needed now: there is none, it is for another subject, or its renewal is due. Pure. */
 export function isDue(
   facts: CertificateFacts | undefined,
   wanted: CertificateSubject,

@@ -13,13 +13,13 @@ export type ServingCertificateOptions = {
   nodeName: string;
   certDirectory: string;
   client: KubeClient;
-  /** DNS names and addresses of the node; another certificate is asked for when they change, none before there is an address. */
+  /** DNS names and addresses of the node. A change causes a new request; without an address there is none. */
   names: () => readonly string[];
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Keeps a certificate for the node's names, and tells which is valid now. */
+/** Keeps a serving certificate for the node's names up to date. `current` returns the valid one. */
 export async function startServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {

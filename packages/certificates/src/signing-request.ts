@@ -1,20 +1,20 @@
-/** CertificateSigningRequests (certificates.k8s.io/v1): asked, and waited for. */
+/** CertificateSigningRequests (certificates.k8s.io/v1): created and awaited. */
 import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { CERTIFICATE_WATCH_SECONDS, MAX_CERTIFICATE_BYTES, SIGNING_RETRY_MS } from './limits.ts';
 
-/** Who signs, and so what the certificate is good for. */
+/** The signer, which determines the usage of the certificate. */
 export type SignerName = 'kubernetes.io/kube-apiserver-client-kubelet' | 'kubernetes.io/kubelet-serving';
 
-/** A request as the API server knows it. */
+/** Identifies a request in the API server. */
 export type RequestName = { name: string; uid: string };
 
 export type Verdict =
   | { kind: 'waiting' }
   /** `certificate` is PEM. */
   | { kind: 'issued'; certificate: string }
-  /** Asking again with the same request is of no use. */
+  /** Creating the same request again is useless. */
   | { kind: 'refused'; reason: string };
 
 type SigningRequest = KubeObject & {
@@ -26,7 +26,7 @@ const USAGES: Record<SignerName, string> = {
   'kubernetes.io/kubelet-serving': 'server auth',
 };
 
-/** Asks for a certificate; `request` is PEM. */
+/** Creates a request; `request` is PEM. */
 export async function createSigningRequest(
   client: KubeClient,
   { request, signer, byToken }: { request: string; signer: SignerName; byToken: boolean },
@@ -46,17 +46,21 @@ export async function createSigningRequest(
     .create<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, object, { signal })
     .catch((error: unknown) => {
       if (!byToken || !isApiStatus(error, 401)) throw error;
-      const why = 'the API server does not know who asks: the bootstrap token has expired, or is of another cluster';
+      const why =
+        'the API server does not accept the credentials: the bootstrap token has expired, or is of another cluster';
       throw new PodwrightError('unauthenticated', `${errorMessage(error)}: ${why}`, { cause: error });
     });
   if (!metadata?.name || !metadata.uid)
-    throw new PodwrightError('internal', 'ask for a certificate: the API server answered without a name or uid');
+    throw new PodwrightError(
+      'internal',
+      'create a certificate signing request: the API server answered without a name or uid',
+    );
   return { name: metadata.name, uid: metadata.uid };
 }
 
 /**
- * The certificate, once it is approved and signed. Rejects with `failed_precondition` if it is refused,
- * with `unauthenticated` if the API server no longer knows who asks, else with the signal's reason.
+ * The certificate, once it is approved and signed. Rejects with `failed_precondition` if it is refused, with `unauthenticated` if
+ * the API server no longer accepts the credentials, otherwise with the signal's reason.
  */
 export async function awaitCertificate(
   client: KubeClient,
@@ -81,7 +85,7 @@ export async function awaitCertificate(
   }
 }
 
-/** What a list and then a watch say; `waiting` when the watch ended before anything was decided. */
+/** The verdict of a list and a watch; `waiting` if the watch ended without a decision. */
 async function nextVerdict(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${asked.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
@@ -102,7 +106,7 @@ async function nextVerdict(client: KubeClient, asked: RequestName, signal: Abort
 
 const GONE: Verdict = { kind: 'refused', reason: 'it was deleted' };
 
-/** What has become of a request. Pure. */
+/** The state of a request. Pure. */
 export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
   if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
   const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];
@@ -125,7 +129,7 @@ export function verdictOf({ metadata, status }: SigningRequest, uid: string): Ve
 
 const MAX_REASON_LENGTH = 500;
 
-/** Whether the request is still there to be waited for. */
+/** Whether the request still exists and is not refused. */
 export async function isThere(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<boolean> {
   try {
     const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: asked.name }, { signal });
