@@ -22,7 +22,7 @@ function makePlace(context: TestContext, number: number): NodePlace {
 const good = podManifest('good', 'true');
 const manifests: [string, string, RegExp][] = [
   ['is not YAML', 'a: [1, 2\nb: }', /bad\.yaml:\d+/],
-  ['is empty', '', /bad\.yaml:1:1: holds no Kubernetes object/],
+  ['is empty', '', /bad\.yaml:1:1: contains no Kubernetes object/],
   [
     'has a wrong type deep in a pod',
     `${good}    ports: [{containerPort: many}]\n`,

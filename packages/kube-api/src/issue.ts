@@ -1,15 +1,14 @@
-/** Where in an object: field names and list positions from its root. */
+/** A path in an object: field names and list positions from its root. */
 export type FieldPath = readonly (string | number)[];
 
 /**
- * Something wrong with an object. `at` says whether the field's name or its value is to blame; `unquoted` is a value that would be
- * right in quotes.
+ * A problem of an object. `at`: whether the field's name or its value is wrong; `unquoted`: the value would be valid in quotes.
  */
 export type FieldIssue = { path: FieldPath; message: string; at: 'key' | 'value'; unquoted?: true };
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** `spec.containers[0].ports[0].containerPort`; keys of maps that are no identifiers go in brackets. */
+/** For example `spec.containers[0].ports[0].containerPort`. Map keys that are not identifiers are in brackets. */
 export function formatFieldPath(path: FieldPath): string {
   let text = '';
   for (const step of path) {
@@ -19,27 +18,27 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-/** What collectors of one object have found together. */
+/** Issues of all collectors of one object. */
 type Found = { issues: FieldIssue[]; count: number; limit: number; ofApiServer?: boolean };
 
-/** Collects issues on a walk through an object, up to a limit; `at` makes a collector for a part of it. */
+/** Collects issues of one object, up to a limit; `at` returns a collector for a part of it. */
 export class IssueList {
   readonly path: FieldPath;
   readonly #found: Found;
 
-  /** `limit` is how many issues are kept; the others are only counted. */
+  /** `limit`: how many issues are stored; further ones are only counted. */
   constructor(path: FieldPath = [], limit = Number.POSITIVE_INFINITY, found: Found = { issues: [], count: 0, limit }) {
     this.path = path;
     this.#found = found;
   }
 
-  /** For an object that an API server has validated: what nobody here knows of it is kept, and no issue. */
+  /** For an object that an API server has validated: unknown fields are retained, and are not issues. */
   static ofApiServer(): IssueList {
     const limit = Number.POSITIVE_INFINITY;
     return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
   }
 
-  /** Whether the object is one of `ofApiServer`. */
+  /** Whether the list was made by `ofApiServer`. */
   get isOfApiServer(): boolean {
     return this.#found.ofApiServer === true;
   }
@@ -48,27 +47,27 @@ export class IssueList {
     return new IssueList([...this.path, ...steps], this.#found.limit, this.#found);
   }
 
-  /** The issues that were kept, in the order in which they were found. */
+  /** The stored issues, in the order in which they were added. */
   get issues(): readonly FieldIssue[] {
     return this.#found.issues;
   }
 
-  /** How many issues there are, those that were not kept too. */
+  /** Number of all issues, including those that are not stored. */
   get count(): number {
     return this.#found.count;
   }
 
-  /** Reports the value here. A message that takes time to make is a function, called only if it is kept. */
+  /** Adds an issue of the value at this path. An expensive message is a function, called only if the issue is stored. */
   add(message: string | (() => string)): void {
     this.#add(message, 'value');
   }
 
-  /** Reports the name of the field here. */
+  /** Adds an issue of the field's name at this path. */
   addKey(message: string | (() => string)): void {
     this.#add(message, 'key');
   }
 
-  /** Reports a value here that quotes would make right: what it is then only the text of the manifest tells. */
+  /** Adds an issue of a value at this path that would be valid in quotes; the caller reads the value's text from the manifest. */
   addUnquoted(message: () => string): void {
     this.#add(message, 'value', { unquoted: true });
   }

@@ -14,7 +14,7 @@ import type {
 } from '../objects/types.ts';
 import { roundUpToMilli } from '../values/quantity.ts';
 
-/** A container of `spec` with everything set that was left out. */
+/** The container with all defaults set. */
 export function completeContainer(container: Container, spec: PodSpec): Container {
   return {
     ...container,
@@ -34,19 +34,19 @@ export function completeContainer(container: Container, spec: PodSpec): Containe
   };
 }
 
-/** An object with this one field, or none when the value is absent. */
+/** An object with this one field, or an empty one if the value is absent. */
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
 }
 
-/** `Always` for `latest`, given or implied; an image with another tag or a digest stays as it is once pulled. */
+/** `Always` for the tag `latest`, explicit or implied; `IfNotPresent` for another tag or a digest. */
 export function defaultPullPolicy(image: string): PullPolicy {
   if (image.includes('@')) return 'IfNotPresent';
   const tag = /:([^:/]+)$/.exec(image)?.[1] ?? 'latest';
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** A limit without a request is the request as well; amounts are rounded up to thousandths. */
+/** A limit without a request is also the request; amounts are rounded up to thousandths. */
 function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
   if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
   return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
@@ -58,7 +58,7 @@ function roundedUp(list: ResourceList): ResourceList {
 
 function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
   const { hostPort: given, ...others } = port;
-  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 is none, as upstream
+  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 means none, as upstream
   return { ...others, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
 }
 
@@ -70,7 +70,7 @@ function completeVariable(variable: EnvVar): EnvVar {
   return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
 }
 
-/** A reference to a field or a resource of the pod; a divisor of 0 stands for 1. */
+/** Defaults of a reference to a field or a resource of the pod. A divisor of 0 means 1. */
 export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
   const { fieldRef, resourceFieldRef } = source;
   return {
@@ -83,7 +83,7 @@ export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'res
   };
 }
 
-/** For these numbers the API cannot tell 0 from absent. */
+/** In these numbers 0 means absent, as in the API. */
 function completeProbe(probe: Probe): Probe {
   return {
     ...probe,

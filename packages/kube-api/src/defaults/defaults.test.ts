@@ -35,14 +35,14 @@ test('a bare pod gets the defaults of the API server', () => {
   });
 });
 
-test('what is given stays, also zero and false', () => {
+test('values that are set stay, also zero and false', () => {
   const spec = specOf({ terminationGracePeriodSeconds: 0, enableServiceLinks: false, restartPolicy: 'Never' });
   assert.equal(spec.terminationGracePeriodSeconds, 0);
   assert.equal(spec.enableServiceLinks, false);
   assert.equal(spec.restartPolicy, 'Never');
 });
 
-test('amounts finer than a thousandth, negative grace periods and slashes in sysctls are as upstream keeps them', () => {
+test('amounts finer than a thousandth, negative grace periods and slashes in sysctls are normalized as upstream', () => {
   const resources = { requests: { cpu: '0.1m', memory: '1.5Gi' }, limits: { memory: '2000000u', cpu: '1100u' } };
   const sysctls = [{ name: 'net/ipv4/ip_unprivileged_port_start', value: '80' }];
   const env = [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }];
@@ -61,7 +61,7 @@ test('amounts finer than a thousandth, negative grace periods and slashes in sys
   assert.equal(spec.securityContext?.sysctls?.[0]?.name, 'net.ipv4.ip_unprivileged_port_start');
 });
 
-test('images with the tag latest, given or implied, are always pulled', () => {
+test('images with the tag latest, explicit or implied, are always pulled', () => {
   const table: [string, string][] = [
     ['busybox', 'Always'],
     ['busybox:latest', 'Always'],
@@ -73,13 +73,13 @@ test('images with the tag latest, given or implied, are always pulled', () => {
   for (const [image, policy] of table) assert.equal(defaultPullPolicy(image), policy, image);
 });
 
-test('limits stand in for requests that are missing', () => {
+test('limits replace missing requests', () => {
   const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '100m' } };
   const spec = specOf({ containers: [{ name: 'a', image: 'b', resources }] });
   assert.deepEqual(spec.containers[0]?.resources?.requests, { cpu: '100m', memory: '1Gi' });
 });
 
-test('ports, probes and volumes are completed', () => {
+test('ports, probes and volumes get defaults', () => {
   const spec = specOf({
     hostNetwork: true,
     volumes: [{ name: 'v' }, { name: 's', secret: { secretName: 'x' } }, { name: 'h', hostPath: { path: '/' } }],

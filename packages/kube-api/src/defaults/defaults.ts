@@ -18,7 +18,7 @@ import { dottedSysctl } from '../values/sysctl.ts';
 import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
 import { completePodResources } from './pod-level-defaults.ts';
 
-/** Sets what was left out as the API server sets it. Expects a decoded object; does not change it. */
+/** Sets the API server's defaults. Expects a decoded object; does not change it. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
 export function applyDefaults(object: ManifestObject): ManifestObject {
   switch (object.kind) {
@@ -35,7 +35,7 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
   }
 }
 
-/** What the node makes of a claim it tells itself. */
+/** Removes the status, which only the node writes. */
 function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
   const { spec } = claim;
   const accessModes = spec.accessModes ?? ['ReadWriteOnce'];
@@ -78,25 +78,25 @@ function completeParts(spec: PodSpec): PodSpec {
   };
 }
 
-/** Names of sysctls have dots between their parts. */
+/** Normalizes the names of sysctls to dots. */
 function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext {
   const { sysctls } = securityContext;
   if (sysctls === undefined) return securityContext;
   return { ...securityContext, sysctls: sysctls.map((one) => ({ ...one, name: dottedSysctl(one.name) })) };
 }
 
-/** A negative one is the shortest, as with the API server. */
+/** A negative grace period becomes 1 s, as in the API server. */
 function gracePeriodOf({ terminationGracePeriodSeconds: given = 30 }: PodSpec): number {
   return given < 0 ? 1 : given;
 }
 
-/** An ephemeral container has no resources of its own, so none are set. */
+/** Ephemeral containers get no default resources. */
 export function completeEphemeral(container: EphemeralContainer, spec: PodSpec): EphemeralContainer {
   const { resources, ...complete } = completeContainer(container, spec);
   return container.resources === undefined ? complete : { ...complete, resources };
 }
 
-/** A volume without a source is an emptyDir, as the API has it since its first days. */
+/** A volume without a source is an emptyDir, as in the API server. */
 function completeVolume(volume: Volume): Volume {
   const { emptyDir, hostPath, configMap, secret, downwardAPI, projected, image, ...others } = volume;
   if (others.nfs || others.persistentVolumeClaim || others.csi || others.ephemeral) return volume;
@@ -130,7 +130,7 @@ function completeConfigMap(configMap: ConfigMap): ConfigMap {
   return { ...configMap, metadata: completeMeta(configMap.metadata) };
 }
 
-/** `stringData` wins over `data` and is not kept, as it is write-only in the API. */
+/** `stringData` overrides `data` and is removed, as it is write-only in the API. */
 function completeSecret({ stringData, ...secret }: Secret): Secret {
   const encoded = Object.entries(stringData ?? {}).map(
     ([key, text]) => [key, Buffer.from(text).toString('base64')] as const,

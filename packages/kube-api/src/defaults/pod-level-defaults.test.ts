@@ -21,13 +21,13 @@ function check({ pod, containers = [{}], init }: Given, expected: ResourceRequir
   assert.deepEqual(spec.resources, expected);
 }
 
-test('a pod of which nothing is said as a whole stays so', () => {
+test('a pod without pod-level resources gets none', () => {
   check({ containers: [{ limits: { cpu: '1' } }] }, undefined);
   check({ pod: {} }, {});
   check({ pod: { requests: { cpu: '1' } }, containers: [{ requests: { memory: '1Mi' } }] }, { requests: { cpu: '1' } });
 });
 
-test('requests that a limited pod lacks are those of its containers, or else its limits', () => {
+test('missing pod-level requests are those of the containers, or otherwise the limits', () => {
   const limits = { cpu: '2', memory: '1Gi' };
   check({ pod: { limits } }, { limits, requests: limits });
   check(
@@ -53,7 +53,7 @@ test('requests that a limited pod lacks are those of its containers, or else its
   );
 });
 
-test('huge pages of the containers are those of the pod', () => {
+test('huge pages of the containers are the pod’s', () => {
   const own = { limits: { 'hugepages-2Mi': '4Mi', cpu: '1' } };
   check(
     { pod: { limits: { cpu: '2' } }, containers: [own, own] },

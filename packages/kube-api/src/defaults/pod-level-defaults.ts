@@ -10,8 +10,8 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 
 /**
- * What a pod has as a whole, with what was left out of it: limits of huge pages are those of its containers, requests theirs, or its own
- * limits where they ask for nothing. Expects containers to be complete.
+ * The pod-level resources with defaults: limits of huge pages from the containers; requests from the containers, or from the
+ * pod's limits if the containers have none. Expects defaulted containers.
  */
 export function completePodResources(spec: PodSpec): ResourceRequirements | undefined {
   if (spec.resources === undefined) return undefined;
@@ -42,7 +42,7 @@ function amountsOf(spec: PodSpec, kind: AmountKind, names: string[]): ResourceLi
   );
 }
 
-/** The first container's way to write the amount. */
+/** The first container's text, for its unit. */
 function unitOf({ containers, initContainers = [] }: PodSpec, kind: AmountKind, name: string): string {
   const texts = [...containers, ...initContainers].map(({ resources }) => resources?.[kind]?.[name]);
   return texts.find((text) => text !== undefined) ?? '';

@@ -1,12 +1,12 @@
 import type { EventType, Pod } from '../objects/types.ts';
 
-/** Where events go. */
+/** Records events. */
 export type EventRecorder = {
   event(about: EventSubject, type: EventType, reason: string, message: string): void;
 };
 
 /**
- * `fieldPath` is the part of the object that it is about, as `spec.containers{main}`; `annotations` are what the event itself carries
+ * The object that an event is about. `fieldPath`: its part, such as `spec.containers{main}`; `annotations`: of the event itself,
  * for programs.
  */
 export type EventSubject = {
@@ -18,10 +18,10 @@ export type EventSubject = {
   annotations?: Record<string, string>;
 };
 
-/** An event as it was recorded; `atMs` since 1970. */
+/** A recorded event; `atMs` is Unix time in milliseconds. */
 export type RecordedEvent = { about: EventSubject; type: EventType; reason: string; message: string; atMs: number };
 
-/** What an event is about: the pod, or one of its containers. */
+/** The pod, or one of its containers, as the subject of an event. */
 export function eventSubject(pod: Pod, container?: string): EventSubject {
   const { name, namespace, uid } = pod.metadata;
   return {
@@ -33,14 +33,14 @@ export function eventSubject(pod: Pod, container?: string): EventSubject {
   };
 }
 
-/** A container that the pod has no more counts as an ordinary one. */
+/** A container that is no longer in the pod counts as an ordinary one. */
 function pathOf({ spec }: Pod, name: string): string {
   const lists = ['initContainers', 'ephemeralContainers'] as const;
   const list = lists.find((one) => spec[one]?.some((container) => container.name === name)) ?? 'containers';
   return `spec.${list}{${name}}`;
 }
 
-/** What an event of the node itself is about; its UID is its name, as no other is known everywhere. */
+/** The node as the subject of an event. Its UID is its name, as upstream. */
 export function nodeSubject(name: string): EventSubject {
   return { kind: 'Node', namespace: '', name, uid: name };
 }

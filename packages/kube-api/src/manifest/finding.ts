@@ -2,8 +2,8 @@ import type { FieldPath } from '../issue.ts';
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Something to know about an object before it is there. With a `problem` its pod does not run, or not yet; a `note` is what will
- * not be as a cluster would have it.
+ * Information about an object before it is applied. A `problem` prevents its pod from running, now or at all; a `note` is a
+ * difference from a cluster.
  */
 export type Finding = {
   severity: 'problem' | 'note';
@@ -16,7 +16,7 @@ export type Finding = {
   message: string;
 };
 
-/** What is found about one object. */
+/** Findings about one object. */
 export class ObjectFindings {
   readonly list: Finding[] = [];
   readonly #object: Pick<Finding, 'kind' | 'namespace' | 'name'>;

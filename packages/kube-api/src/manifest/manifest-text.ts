@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What is wrong with bytes that `textOfManifest` refuses. */
+/** The problem of bytes that `textOfManifest` refuses. */
 export const NO_TEXT = 'is not UTF-8 text';
 
-/** UTF-8, or UTF-16 with its mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */
 export function textOfManifest(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);

@@ -37,7 +37,7 @@ test('a document of each kind is decoded, defaulted and sorted by kind', () => {
   );
 });
 
-test('objects that name no namespace are in the one that was asked for, and those of another are refused', () => {
+test('objects without a namespace are in the given one, and those with another one are refused', () => {
   const decode = (text: string) => decodeManifest(text, { file: 'x.yaml', namespace: 'team' });
   const configMap = (metadata: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {${metadata}}\n`;
   const runtimeClass = 'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: c}\nhandler: crun\n';
@@ -58,7 +58,7 @@ test('objects that name no namespace are in the one that was asked for, and thos
   for (const text of bare) assert.match(String(decode(text).errors[0]), /metadata: (is required|must be an object)/);
 });
 
-test('lists and maps without elements count as absent', () => {
+test('empty lists and maps count as absent', () => {
   const container = 'containers: [{name: a, image: b, env: [], resources: {limits: {}}}]';
   const volumes = 'volumes: [{name: c, configMap: {name: page, items: []}}, {name: e, emptyDir: {}}]';
   const { errors, pods } = decodeManifest(podText(`nodeSelector: {}\n${container}\n${volumes}`), { file: 'x.yaml' });
@@ -87,7 +87,7 @@ test('JSON is a manifest as well, with tabs and in a List', () => {
   assert.equal(decodeManifest(text, { file: 'x.json' }).configMaps.length, 1);
 });
 
-test('an error names file, line, column and field, and what was found', () => {
+test('an error contains file, line, column, field and the value', () => {
   const table: [string, string][] = [
     [
       podText('containers:\n- name: a\n  image: b\n  ports:\n  - containerPort: "eighty"'),
@@ -99,7 +99,7 @@ test('an error names file, line, column and field, and what was found', () => {
     ],
     [
       podText('containers:\n- name: a\n  image: b\nresourceClaims: []'),
-      'x.yaml:9:3: spec.resourceClaims: needs an API server, which has the claims; use limits with a device plugin, or hostPath',
+      'x.yaml:9:3: spec.resourceClaims: needs an API server, which manages claims; use limits with a device plugin, or hostPath',
     ],
     [
       podText('containers:\n- name: a\n  image: b\n  env:\n  - name: PORT\n    value: 80'),
@@ -120,9 +120,9 @@ test('an error names file, line, column and field, and what was found', () => {
       podText('containers:\n- name: a\n  image: b\n  env:\n  - name: V\n    value: 1.10'),
       'x.yaml:11:14: spec.containers[0].env[0].value: must be a string, got 1.1; write it in quotes: "1.10"',
     ],
-    ['', 'x.yaml:1:1: holds no Kubernetes object'],
-    ['--- \n# nothing\n', 'x.yaml:1:1: holds no Kubernetes object'],
-    ['a: *nowhere', 'x.yaml:1:4: unresolved alias *nowhere: its anchor must stand before it'],
+    ['', 'x.yaml:1:1: contains no Kubernetes object'],
+    ['--- \n# nothing\n', 'x.yaml:1:1: contains no Kubernetes object'],
+    ['a: *nowhere', 'x.yaml:1:4: unresolved alias *nowhere: its anchor must come before it'],
     [
       'just words',
       'x.yaml:1:1: must be a Kubernetes object with apiVersion, kind and metadata; Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work',
@@ -141,10 +141,10 @@ test('all errors of a manifest are listed, not only the first', () => {
   );
 });
 
-test("a generateName in a name's place is one error", () => {
+test('a generateName instead of a name is one error', () => {
   const text = podText('containers: [{name: a, image: b}]').replace('name: web', 'generateName: web-');
   assert.deepEqual(errorsOf(text), [
-    'x.yaml:4:3: metadata.generateName: needs an API server that makes up names; give metadata.name instead',
+    'x.yaml:4:3: metadata.generateName: needs an API server that generates names; give metadata.name instead',
   ]);
 });
 
@@ -174,7 +174,7 @@ test('a kind that needs a cluster is refused in plain words', () => {
 
 const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}}\n';
 
-test('objects that pods run without are left out beside others, and told', () => {
+test('objects that pods do not need are ignored next to others, and listed', () => {
   const pod = podText('containers: [{name: a, image: b}]');
   const text = [
     pod,
@@ -188,15 +188,15 @@ test('objects that pods run without are left out beside others, and told', () =>
   assert.deepEqual(leftOut.map(String), [
     "x.yaml:8:1: Service web is left out: it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
     "x.yaml:13:1: Ingress in is left out: it needs a cluster's network; give the pod's port a hostPort",
-    'x.yaml:17:1: Certificate c is left out: nothing on a lone node acts on it',
-    'x.yaml:21:1: PodDisruptionBudget p is left out: nothing on a lone node acts on it',
+    'x.yaml:17:1: Certificate c is left out: nothing on a lone node uses it',
+    'x.yaml:21:1: PodDisruptionBudget p is left out: nothing on a lone node uses it',
   ]);
   const strict = decodeManifest(`${pod}---\n${service}`, { file: 'x.yaml', strict: true });
   assert.deepEqual(strict.leftOut, []);
   assert.match(String(strict.errors), /^x\.yaml:9:7: kind: Service cannot be used: it needs a cluster's network/);
 });
 
-test('alone they are refused, as are workloads and typos beside pods', () => {
+test('such objects alone are errors, and so are workloads and typos next to pods', () => {
   assert.match(errorsOf(service)[0] ?? '', /^x\.yaml:2:7: kind: Service cannot be used/);
   const pod = podText('containers: [{name: a, image: b}]');
   for (const kind of [
@@ -213,7 +213,7 @@ test('alone they are refused, as are workloads and typos beside pods', () => {
   }
 });
 
-test('lists hold objects, which need not repeat the kind that the list names', () => {
+test('lists contain objects, which may omit the kind that the list implies', () => {
   const item = (name: string) => ({ metadata: { name } });
   const secrets = { apiVersion: 'v1', kind: 'SecretList', items: [item('a'), item('b')] };
   const list = {
@@ -230,7 +230,7 @@ test('lists hold objects, which need not repeat the kind that the list names', (
   });
 });
 
-test('several manifests are one, and each error and second object has its own file', () => {
+test('several manifests are decoded as one, and each error and duplicate object has its own file', () => {
   const pod = podText('containers: [{name: a, image: b}]');
   const { errors, leftOut, pods } = decodeManifests([
     { file: 'a.yaml', text: `# first\n${pod}` },
@@ -242,20 +242,20 @@ test('several manifests are one, and each error and second object has its own fi
   assert.deepEqual(errors.map(String), [
     'c.yaml:2:1: metadata.name: Pod default/web is already defined at a.yaml:2:1',
     'c.yaml:11:11: metadata.name: is required',
-    'd.yaml:1:1: holds no Kubernetes object',
+    'd.yaml:1:1: contains no Kubernetes object',
   ]);
   assert.match(String(leftOut), /^b\.yaml:1:1: Service web/);
 });
 
-test('a field that is there twice is a warning, and an error for those who want it', () => {
+test('a duplicate field is a warning, and an error with strict', () => {
   const text = podText('containers: [{name: a, image: b}]\nhostNetwork: true\nhostNetwork: no');
   const { pods, errors, warnings } = decodeManifest(text, { file: 'x.yaml' });
   assert.deepEqual([pods[0]?.spec.hostNetwork, errors], [false, []]);
-  assert.match(String(warnings), /^x\.yaml:8:3: "hostNetwork" is in line 7 already; this one counts/);
+  assert.match(String(warnings), /^x\.yaml:8:3: "hostNetwork" is in line 7 already; this one is used/);
   assert.equal(decodeManifest(text, { file: 'x.yaml', strict: true }).errors.length, 1);
 });
 
-test('two objects of one name are an error that names both places', () => {
+test('two objects with the same name are an error with both positions', () => {
   const spec = 'containers: [{name: a, image: b}]';
   const decoded = decodeManifest(`${podText(spec)}---\n${podText(spec)}`, { file: 'x.yaml' });
   assert.equal(decoded.pods.length, 1);
@@ -277,7 +277,7 @@ test('a leading zero makes a mode octal, as Kubernetes reads it', () => {
   assert.equal(source?.items?.[0]?.mode, 0o600);
 });
 
-test('anchors and merge keys work, and errors behind them have a place', () => {
+test('anchors and merge keys work, and errors behind them have a position', () => {
   const text = podText('containers:\n- &one {name: a, image: b, tty: 3}\n- <<: *one\n  name: c');
   assert.deepEqual(errorsOf(text), [
     'x.yaml:7:35: spec.containers[0].tty: must be true or false, got 3',
@@ -289,10 +289,10 @@ test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
   const bomb = Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} [${at === 0 ? 'x' : `*a${at - 1},`.repeat(9)}]`);
   const map = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join();
   const table: [string, RegExp][] = [
-    [bomb.join('\n'), /x\.yaml:1:1: is too large with its aliases put in place/],
-    [`a: &a {${map}}\nb: [${'{<<: *a},'.repeat(500)}]`, /is too large with its aliases put in place/],
-    ['a: &a [*a]', /x\.yaml:1:8: alias \*a stands inside what it names/],
-    ['a: &a {<<: *a}', /alias \*a stands inside what it names/],
+    [bomb.join('\n'), /x\.yaml:1:1: is too large after its aliases are expanded/],
+    [`a: &a {${map}}\nb: [${'{<<: *a},'.repeat(500)}]`, /is too large after its aliases are expanded/],
+    ['a: &a [*a]', /x\.yaml:1:8: alias \*a is inside its own anchor/],
+    ['a: &a {<<: *a}', /alias \*a is inside its own anchor/],
     ['a: [&a x,'.repeat(3).concat('*a,'.repeat(3000)), /x\.yaml:1:/],
     [`a: [${'&a x, *a, '.repeat(1500)}]`, /has more than 2000 anchors and aliases/],
     ['['.repeat(100_000), /x\.yaml:1:\d+: has lists and maps more than 100 deep/],
@@ -312,7 +312,7 @@ test('hostile text is refused in bounded time', { timeout: 20_000 }, () => {
   }
 });
 
-test('of many errors the first hundred are listed and the others counted, each short', () => {
+test('of many errors the first hundred are listed, each truncated, and the others counted', () => {
   const fields = Array.from({ length: 20_000 }, (_, at) => `unknown${at}: 1`).join('\n');
   const errors = errorsOf(podText(`containers: [{name: a, image: b}]\n${fields}`));
   assert.equal(errors.length, 101);
@@ -324,7 +324,7 @@ test('of many errors the first hundred are listed and the others counted, each s
   assert.ok((long?.length ?? 9999) < 700, long);
 });
 
-test('names that JavaScript knows are names like others', () => {
+test('names of JavaScript’s built-ins have no special meaning', () => {
   const { configMaps, errors } = decodeManifest(
     'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {__proto__: "1", constructor: "2", <<: {toString: "3"}}',
     { file: 'x.yaml' },
@@ -338,7 +338,7 @@ test('names that JavaScript knows are names like others', () => {
   assert.equal(({} as Record<string, unknown>).toString, Object.prototype.toString);
 });
 
-test('the pods of workloads are decoded if they are asked for, with paths and places of the workload', () => {
+test('with templates the pods of workloads are decoded, with paths and positions of the workload', () => {
   const template = 'template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}';
   const workload = (kind: string, spec: string) => `kind: ${kind}\napiVersion: x/v1\nmetadata: {name: web}\n${spec}\n`;
   const text = [
@@ -389,14 +389,14 @@ test('the claims of volumeClaimTemplates count as volumes of the pods', () => {
   );
 });
 
-test('a restart policy that the workload does not allow is a problem, also by default', () => {
+test('a restart policy that the workload does not allow is an error, also by default', () => {
   const check = (kind: string, policy: string, message: RegExp | undefined) => {
     const template = `template: {spec: {${policy}containers: [{name: a, image: i}]}}`;
     const spec = kind === 'CronJob' ? `jobTemplate: {spec: {${template}}}` : template;
     const text = `kind: ${kind}\napiVersion: x/v1\nmetadata: {name: web}\nspec: {${spec}}\n`;
     const { errors, templates } = decodeManifests([{ file: 'x.yaml', text }], { templates: true });
     const found = errors.filter(({ path }) => path.endsWith('template.spec.restartPolicy'));
-    assert.equal(templates.length, 1, 'what else its pods meet is looked at, too');
+    assert.equal(templates.length, 1, 'other problems of its pods are found, too');
     if (message === undefined) return assert.deepEqual(found, []);
     assert.match(found.join(), message);
   };

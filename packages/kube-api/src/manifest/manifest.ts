@@ -7,20 +7,20 @@ import type { TextPosition } from '../text/text-lines.ts';
 import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
 import { validateObject } from '../validation/validate-object.ts';
 
-/** Larger manifests are refused unread. */
+/** Larger manifests are refused without parsing. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
 const MAX_DOCUMENTS = 1000;
 const MAX_ERRORS = 100;
-/** Names and values of a hostile manifest may be megabytes: an error shows as much of them as a person reads. */
+/** Names and values of a hostile manifest may be megabytes long: errors show only a part of them. */
 const MAX_PATH_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** One thing wrong with a manifest; as a string `file:line:column: field.path: message`. */
+/** One problem of a manifest; as a string `file:line:column: field.path: message`. */
 export class ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** '' if the whole document or file is meant. */
+  /** '' for the whole document or file. */
   readonly path: string;
   readonly message: string;
 
@@ -42,7 +42,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** The errors of manifests: the first ones of each file, and how many it has. */
+/** The errors of manifests: the first ones of each file, and their number. */
 class ErrorList {
   readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
@@ -56,16 +56,16 @@ class ErrorList {
     if (first.length <= MAX_ERRORS) first.push(error);
   }
 
-  /** Counts errors that nobody wrote down. */
+  /** Counts errors without storing them. */
   skip(file: string, count: number): void {
     this.#of(file).count += count;
   }
 
-  /** The first errors of each of `files` in the order of their places, and one that tells how many more it has. */
+  /** The first errors of each of `files`, sorted by position, and one with the number of further ones. */
   list(files: readonly string[]): ManifestError[] {
     return [...new Set(files)].flatMap((file) => {
       const { first, count } = this.#of(file);
-      const sorted = first.toSorted((a, b) => a.line - b.line); // in a line the likely cause comes first
+      const sorted = first.toSorted((a, b) => a.line - b.line); // within a line the likely cause comes first
       if (count <= MAX_ERRORS) return sorted;
       const { line, column } = sorted[MAX_ERRORS]!;
       const more = new ManifestError({ file, line, column }, `and ${count - MAX_ERRORS} more errors`);
@@ -80,13 +80,13 @@ class ErrorList {
   }
 }
 
-/** An object of a manifest and where it begins, for messages about it later. */
+/** An object of a manifest and its position, for later messages. */
 export type PlacedObject = TextPosition & { file: string; object: ManifestObject };
 
-/** A manifest and the name of its file, for messages. */
+/** A manifest, and its file name for messages. */
 export type ManifestText = { file: string; text: string };
 
-/** What manifests say: complete, defaulted and valid objects in the order of the texts; with errors, the good ones among them. */
+/** Decoded manifests: defaulted and valid objects in the order of the texts; if there are errors, only the valid objects. */
 export type DecodedManifest = {
   objects: PlacedObject[];
   pods: Pod[];
@@ -95,15 +95,15 @@ export type DecodedManifest = {
   runtimeClasses: RuntimeClass[];
   claims: PersistentVolumeClaim[];
   errors: ManifestError[];
-  /** Names of objects that have errors, such as `Secret default/a`, as far as they can be told. */
+  /** Names of objects with errors, such as `Secret default/a`, as far as they are known. */
   refused: string[];
-  /** Objects that a lone node makes nothing of, one each. */
+  /** Ignored objects that a lone node does not need, one entry each. */
   leftOut: ManifestError[];
-  /** What was taken though it may not be what was meant: fields that are there twice. */
+  /** Accepted, but probably unintended: duplicate fields. */
   warnings: ManifestError[];
-  /** The pods of workloads, if they were asked for: good ones. */
+  /** The valid pods of workloads, with the option `templates`. */
   templates: DecodedTemplate[];
-  /** The place of a field of one of the objects, or of the pod of a template. */
+  /** Position of a field of one of the objects, or of a template's pod. */
   placeOf: (
     object: ManifestObject,
     path: FieldPath,
@@ -111,25 +111,27 @@ export type DecodedManifest = {
   ) => (TextPosition & { file: string }) | undefined;
 };
 
-/** A pod as a workload would make it: `path` leads to the template, and `workload` names it, such as `Deployment default/web`. */
+/**
+ * A pod as its workload would create it. `path` leads to the template; `workload` is its name, such as `Deployment default/web`.
+ */
 export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
 /**
- * `templates`: workloads are looked into, though they are refused. `strict` makes errors of what is left out, and of warnings. With `namespace` objects that name none are in it, and those that
- * name another are refused.
+ * `templates`: also decode the pods of workloads, although workloads are refused. `strict`: ignored objects and warnings are
+ * errors. `namespace`: the namespace of objects that name none; objects with another one are refused.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
 
 /**
- * Decodes a YAML or JSON manifest of any number of documents, strictly: every unknown or unsupported field, wrong type and
- * broken rule is an error with its place. `file` only names the text in the errors. Objects that pods run without are left out
- * if there are others.
+ * Decodes a YAML or JSON manifest with any number of documents, strictly: every unknown or unsupported field, wrong type and
+ * violated rule is an error with its position. `file` is only for messages. Objects that pods do not need are ignored, unless
+ * there are no others.
  */
 export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
   return decodeManifests([{ file, text }], options);
 }
 
-/** Decodes several manifests as if they were one, each with its own bounds and places. */
+/** Decodes several manifests as one, each with its own limits and positions. */
 export function decodeManifests(texts: readonly ManifestText[], options: DecodeOptions = {}): DecodedManifest {
   const found = new Findings(options.strict ?? false);
   const parts = texts.flatMap(({ file, text }) => partsOf(text, file, found));
@@ -166,7 +168,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
   };
 }
 
-/** What is found while manifests are read. */
+/** Results of reading manifests. */
 class Findings {
   readonly strict: boolean;
   readonly errors = new ErrorList();
@@ -195,7 +197,7 @@ function byKind(objects: PlacedObject[]) {
   };
 }
 
-/** One object of a document: the document itself, or an item of a list. `reason` is why it may be left out. */
+/** One object of a document: the document itself, or an item of a list. `reason`: why it may be ignored. */
 type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 
 function partsOf(text: string, file: string, { errors, warnings }: Findings): Part[] {
@@ -211,10 +213,10 @@ function partsOf(text: string, file: string, { errors, warnings }: Findings): Pa
   for (const twice of documents.flatMap(({ duplicates }) => duplicates))
     warnings.push(new ManifestError({ file, ...twice }, twice.message));
   const parts = documents.flatMap((document) => itemsOf({ file, document, value: document.value, base: [] }));
-  return parts.length === 0 && problems.length === 0 ? refuse('holds no Kubernetes object') : parts;
+  return parts.length === 0 && problems.length === 0 ? refuse('contains no Kubernetes object') : parts;
 }
 
-/** The objects in a `List`, a `PodList` and the like, whose items need not repeat their kind; any other value is one itself. */
+/** The items of a `List`, a `PodList` and the like, which may omit their kind; any other value is one object. */
 function itemsOf(part: Part): Part[] {
   const { value, base } = part;
   if (value === null || value === undefined) return [];
@@ -247,7 +249,7 @@ function decodePart(
   errors: ErrorList,
   namespace: string | undefined,
 ): PlacedObject | undefined {
-  // one more than are shown, which tells where the others begin
+  // one more than is shown, for the position of the note about further errors
   const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
   const written = decodeObject(value, issues);
   const decoded = written && inNamespace(written, namespace, issues);
@@ -269,7 +271,10 @@ type TemplatesInput = {
   options: DecodeOptions;
 };
 
-/** Decodes the pods of workloads. Each has its workload's name, or, if another pod has that, one with the workload's kind. */
+/**
+ * Decodes the pods of workloads. Each gets its workload's name, or, if another pod has that name, one with the workload's kind
+ * appended.
+ */
 function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
   const names = new Set(objects.filter(({ object }) => object.kind === 'Pod').map(({ object }) => nameIn(object)));
   return parts.flatMap((part): DecodedTemplate[] => {
@@ -300,7 +305,7 @@ function templatesOf(parts: Part[], { objects, errors, partOf, options }: Templa
   });
 }
 
-/** The spec with a volume for each claim that a StatefulSet makes for its pods, behind the volumes of the template, whose places stay. */
+/** Adds a volume for each claim template of a StatefulSet, after the template's volumes, whose positions stay. */
 function withClaims(spec: unknown, claims: unknown): unknown {
   if (!isRecord(spec) || !Array.isArray(claims)) return spec;
   const { volumes = [] } = spec;
@@ -311,7 +316,7 @@ function withClaims(spec: unknown, claims: unknown): unknown {
   return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
 }
 
-/** As upstream's API server validates templates: pods of Jobs end, those of other workloads are kept running. */
+/** Validation of templates as in upstream's API server: only pods of Jobs may end. */
 function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
   if (kind === 'PodTemplate') return undefined;
   const isJob = kind === 'Job' || kind === 'CronJob';
@@ -329,7 +334,7 @@ function fieldAt(value: unknown, path: readonly string[]): unknown {
 /** As kubectl's `--namespace`. */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
-  const own = object.metadata?.namespace || namespace; // there may be none: that is an issue already
+  const own = object.metadata?.namespace || namespace; // metadata may be missing: that is an issue already
   if (own !== namespace)
     issues.at('metadata', 'namespace').add(`must be "${namespace}" as on the command line, got "${own}"`);
   return { ...object, metadata: { ...object.metadata, namespace } } as ManifestObject;
@@ -339,7 +344,7 @@ function quoteHint(written: string | undefined): string {
   return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }
 
-/** Keeps the first of objects with one kind, namespace and name, and names both places for the others. */
+/** Removes later objects with the same kind, namespace and name; the errors have both positions. */
 export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
   const first = new Map<string, PlacedObject>();
   return objects.filter((placed) => {

@@ -1,7 +1,7 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from './object-meta.ts';
 
-/** The error about an object that there is not (`not_found`); it names the namespaces that have one of that name, or the nearest name. */
+/** The `not_found` error for an object; suggests the namespaces with an object of that name, or the most similar name. */
 export function absentObject(
   wanted: { kind: string; namespace: string; name: string },
   all: readonly { metadata: Pick<ObjectMeta, 'namespace' | 'name'> }[],
@@ -13,7 +13,7 @@ export function absentObject(
     ...new Set(all.filter(({ metadata }) => metadata.name === name).map(({ metadata }) => metadata.namespace)),
   ];
   if (others.length === 0) {
-    const list = kind === 'pod' ? "'podwright ps' lists the pods" : `'podwright get ${kind}s -A' lists what there is`;
+    const list = kind === 'pod' ? "'podwright ps' lists the pods" : `'podwright get ${kind}s -A' lists all of them`;
     const here = all.filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name);
     return new PodwrightError(
       'not_found',

@@ -1,10 +1,10 @@
 import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
-/** The annotation of a container's profile that pods had before there was a field for it. */
+/** The annotation with a container's profile, from before the field existed. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 
-/** The container's AppArmor profile: its own field, the annotation of old, or the pod's field. */
+/** The container's AppArmor profile: its field, the old annotation, or the pod's field. */
 export function appArmorProfile(pod: Pod, container: Container): SecurityProfile | undefined {
   return (
     container.securityContext?.appArmorProfile ??
@@ -13,7 +13,7 @@ export function appArmorProfile(pod: Pod, container: Container): SecurityProfile
   );
 }
 
-/** Whether a pod asks for a profile that only a host with AppArmor can give. */
+/** Whether a pod requests a profile that requires a host with AppArmor. */
 export function wantsAppArmor(pod: Pod): boolean {
   const { securityContext, ephemeralContainers = [] } = pod.spec;
   const contexts = [
@@ -26,7 +26,7 @@ export function wantsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
-/** Values that are none count as absent. */
+/** Invalid values count as absent. */
 function annotatedProfile(annotations: Record<string, string>, container: string): SecurityProfile | undefined {
   const key = `${ANNOTATION_PREFIX}${container}`;
   const value = Object.hasOwn(annotations, key) ? annotations[key]! : '';

@@ -1,14 +1,14 @@
-/** What others have written of claims into the status of a pod. */
+/** ResourceClaim fields of a pod's status, which the scheduler and controllers write. */
 import type { Pod } from './pod.ts';
 import type { PodResourceClaimStatus } from './resource-claim.ts';
 
-/** The claim that a scheduler has made for extended resources of the pod which DRA drivers offer, and whose requests are whose. */
+/** The claim that the scheduler created for extended resources of DRA drivers, and its requests by container and resource. */
 type ExtendedResourceClaimStatus = {
   resourceClaimName: string;
   requestMappings: { containerName: string; resourceName: string; requestName: string }[];
 };
 
-/** What others write of claims into the status of a pod. */
+/** Fields of a pod's status that the kubelet only reads. */
 type ForeignStatus = {
   resourceClaimStatuses?: PodResourceClaimStatus[];
   extendedResourceClaimStatus?: ExtendedResourceClaimStatus;
@@ -16,7 +16,7 @@ type ForeignStatus = {
 
 export const claimStatusesOf = (pod: Pod): ForeignStatus => (pod.status ?? {}) as ForeignStatus;
 
-/** Whether a claim stands for the container's request of the resource: no device plugin is to be asked for it. */
+/** Whether a ResourceClaim satisfies this extended resource, so device plugins must not. */
 export function isClaimed(pod: Pod, container: string, resource: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return mappings.some((one) => one.containerName === container && one.resourceName === resource);

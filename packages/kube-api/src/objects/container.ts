@@ -14,10 +14,10 @@ export type ContainerPort = {
   protocol?: Protocol;
 };
 
-/** A key of a ConfigMap or Secret of the pod's namespace. */
+/** A key of a ConfigMap or Secret in the pod's namespace. */
 export type KeySelector = { name: string; key: string; optional?: boolean };
 
-/** A variable of an environment file that a container of the pod wrote; `path` is inside the volume. */
+/** A variable of an environment file that a container of the pod has written; `path` is relative to the volume. */
 export type FileKeySelector = { volumeName: string; path: string; key: string; optional?: boolean };
 
 /** Exactly one is set. */
@@ -56,20 +56,20 @@ export type VolumeMount = {
 /** A raw block volume as a device of the container. */
 export type VolumeDevice = { name: string; devicePath: string };
 
-/** What follows from a container's exit code; the first rule that matches wins over `restartPolicy`. */
+/** A rule by exit code; the first matching one takes precedence over `restartPolicy`. */
 export type ContainerRestartRule = {
-  /** `RestartAllContainers` begins the pod anew in its sandbox, init containers first. */
+  /** `RestartAllContainers` restarts the pod in its sandbox, starting with the init containers. */
   action: 'Restart' | 'RestartAllContainers';
   exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
 };
 
-/** Whether a change of the resource restarts the container; without a policy it does not. */
+/** Whether a change of the resource restarts the container. Without a policy it does not. */
 export type ContainerResizePolicy = {
   resourceName: 'cpu' | 'memory';
   restartPolicy: 'NotRequired' | 'RestartContainer';
 };
 
-/** An ordinary or an init container. `restartPolicy` wins over the pod's; `Always` makes a sidecar of an init container. */
+/** An ordinary or an init container. `restartPolicy` overrides the pod's; with `Always` an init container is a sidecar. */
 export type Container = {
   name: string;
   image: string;
@@ -85,7 +85,7 @@ export type Container = {
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   restartPolicyRules?: ContainerRestartRule[];
   volumeMounts?: VolumeMount[];
-  /** In a pod of an API server alone. */
+  /** Only in pods of an API server. */
   volumeDevices?: VolumeDevice[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;
@@ -100,12 +100,12 @@ export type Container = {
 };
 
 /**
- * A container that people add to a pod that runs, to look into it. It is started once, and never again. With
- * `targetContainerName` it sees the processes of that container.
+ * A container that users add to a running pod for debugging. It is started once, and never restarted. With `targetContainerName`
+ * it sees the processes of that container.
  */
 export type EphemeralContainer = Container & { targetContainerName?: string };
 
-/** True for an init container that keeps running beside the ordinary ones (a native sidecar). Expects an init container. */
+/** Whether an init container keeps running next to the ordinary ones (a native sidecar). Expects an init container. */
 export function isSidecar(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }

@@ -1,13 +1,13 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** storage.k8s.io/v1 CSINode: which CSI drivers a node has. Upstream writes no drivers as null. */
+/** storage.k8s.io/v1 CSINode: the CSI drivers of a node. Upstream writes an empty list as null. */
 export type CsiNode = KubeObject & { spec: { drivers: CsiNodeDriver[] | null } };
 
 export type CsiNodeDriver = {
   name: string;
-  /** What the driver calls the node. */
+  /** The driver's ID of the node. */
   nodeID: string;
   topologyKeys: string[] | null;
-  /** Volumes that it can attach at most. */
+  /** The maximum number of attachable volumes. */
   allocatable?: { count?: number };
 };

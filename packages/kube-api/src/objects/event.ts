@@ -12,7 +12,7 @@ export type ObjectReference = {
 
 export type EventType = 'Normal' | 'Warning';
 
-/** v1 Event. Repeats of one event raise `count` and `lastTimestamp`. */
+/** v1 Event. Repetitions increase `count` and update `lastTimestamp`. */
 export type Event = {
   apiVersion: 'v1';
   kind: 'Event';

@@ -1,6 +1,6 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** coordination.k8s.io/v1 Lease: who has it, for how many seconds after `renewTime`, which is in microseconds. */
+/** coordination.k8s.io/v1 Lease: its holder, valid for some seconds after `renewTime`, which has microseconds. */
 export type Lease = KubeObject & {
   spec?: { holderIdentity?: string; leaseDurationSeconds?: number; renewTime?: string };
 };

@@ -12,7 +12,7 @@ export type ConfigMap = {
   immutable?: boolean;
 };
 
-/** v1 Secret. `data` holds base64; `stringData` is folded into `data` by defaulting. */
+/** v1 Secret. `data` holds base64; defaulting merges `stringData` into `data`. */
 export type Secret = {
   apiVersion: 'v1';
   kind: 'Secret';
@@ -35,7 +35,9 @@ export type RuntimeClass = {
 
 export type VolumeAccessMode = 'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod';
 
-/** v1 PersistentVolumeClaim. On a lone node it is a directory of the node, whatever it asks for; `status` is the node's to write. */
+/**
+ * v1 PersistentVolumeClaim. On a lone node it is a directory of the node, whatever it requests; only the node writes `status`.
+ */
 export type PersistentVolumeClaim = {
   apiVersion: 'v1';
   kind: 'PersistentVolumeClaim';
@@ -47,15 +49,15 @@ export type PersistentVolumeClaim = {
     volumeMode?: 'Filesystem';
   };
   status?: {
-    /** `Bound` from the first pod on. */
+    /** `Bound` after a pod has first used it. */
     phase: 'Pending' | 'Bound';
     accessModes?: VolumeAccessMode[];
     capacity?: { storage?: string };
   };
 };
 
-/** The objects that pods refer to and that a lone node keeps beside them. */
+/** Objects that pods refer to and that a lone node stores itself. */
 export type LocalObject = ConfigMap | Secret | RuntimeClass | PersistentVolumeClaim;
 
-/** Everything that a manifest may hold. */
+/** All objects that a manifest may contain. */
 export type ManifestObject = Pod | LocalObject;

@@ -4,55 +4,55 @@ import type { LocalObject, Pod } from './types.ts';
 export type LocalObjectKind = LocalObject['kind'];
 export type LocalObjectOf<K extends LocalObjectKind> = Extract<LocalObject, { kind: K }>;
 
-/** Read access to ConfigMaps, Secrets and RuntimeClasses. RuntimeClasses have the namespace ''. */
+/** Read access to local objects. RuntimeClasses have the namespace ''. */
 export interface ObjectLookup {
-  /** Undefined where there is none. Throws `unavailable` where that is not known, as an API server has not told yet. */
+  /** Undefined if the object does not exist. Throws `unavailable` if that is unknown, before the API server has answered. */
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined;
 }
 
-/** Where pods have the objects from that they refer to: those of manifests from the node, those of an API server from it. */
+/** Source of the objects that a pod refers to: the node for pods of manifests, the API server for its pods. */
 export interface PodObjects {
   of(pod: Pod): ObjectLookup;
 }
 
-/** What changed about one object; `object` is absent once it is gone. */
+/** A change of one object; `object` is absent after its removal. */
 export type LocalObjectChange = {
   kind: LocalObjectKind;
   namespace: string;
   name: string;
   object?: LocalObject;
-  /** UIDs of the pods that use it, where they are known. */
+  /** UIDs of the pods that use it, if known. */
   users?: ReadonlySet<string>;
 };
 
-/** A change as watchers see it: what went is told as it was last. */
+/** A change for watchers; for DELETED with the object's last state. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
 
-/** Identifies an object within the store; also the form in which users see it. */
+/** Key of an object within the store; also shown to users. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
-/** The node's ConfigMaps, Secrets and RuntimeClasses, each set by the source that holds its file. */
+/** The node's local objects. Each is set by the source that has its file. */
 export class LocalObjects implements ObjectLookup, PodObjects {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();
   readonly #events = new Broadcast<LocalObjectEvent>();
-  /** Of each object, by its key: they grow by one a change, across all objects. */
+  /** Version of each object, by key: a counter of changes across all objects. */
   readonly #versions = new Map<string, number>();
   #version = 0;
 
-  /** The same for all pods. */
+  /** The lookup is the same for all pods. */
   of(): ObjectLookup {
     return this;
   }
 
-  /** Every object, with its version as `resourceVersion`. */
+  /** All objects, with their versions as `resourceVersion`. */
   list(): LocalObject[] {
     return [...this.#objects].map(([key, object]) => withVersion(object, this.#versions.get(key)!));
   }
 
-  /** Changes from this call on, until the signal aborts. */
+  /** Changes after this call, until the signal is aborted. */
   subscribe(signal: AbortSignal): Subscription<LocalObjectEvent> {
     return this.#events.subscribe(signal);
   }
@@ -61,7 +61,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     return this.#objects.get(localObjectKey(kind, namespace, name)) as LocalObjectOf<K> | undefined;
   }
 
-  /** Takes the full set of objects and notifies the listeners of what differs from the set before. */
+  /** Sets all objects, and notifies the listeners of differences from the previous set. */
   replace(objects: readonly LocalObject[]): void {
     const before = this.#objects;
     this.#objects = new Map(objects.map((object) => [keyOf(object), object]));
@@ -69,7 +69,7 @@ export class LocalObjects implements ObjectLookup, PodObjects {
       ([key, object]) => JSON.stringify(before.get(key)) !== JSON.stringify(object),
     );
     const gone = [...before].filter(([key]) => !this.#objects.has(key));
-    // listeners may list, and then every version must be there
+    // listeners may call `list`, so all versions are set first
     for (const [key] of changed) this.#versions.set(key, ++this.#version);
     for (const [key, object] of changed) this.#notify(before.has(key) ? 'MODIFIED' : 'ADDED', object);
     for (const [, object] of gone) this.#notify('DELETED', object);

@@ -1,26 +1,29 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** v1 Node, as far as a kubelet reads and writes it; what else an API server has of it is kept. */
+/** v1 Node, as far as a kubelet reads and writes it; its other fields are retained. */
 export type Node = KubeObject & {
   spec?: { podCIDRs?: string[]; providerID?: string; unschedulable?: boolean; taints?: Taint[] };
   status?: NodeStatus;
 };
 
-/** A pod that does not tolerate it is kept away (`NoSchedule`), if there is another place (`PreferNoSchedule`), or ended (`NoExecute`). */
+/**
+ * Pods that do not tolerate it are not scheduled here (`NoSchedule`), not if possible (`PreferNoSchedule`), or evicted
+ * (`NoExecute`).
+ */
 export type Taint = { key: string; value?: string; effect: string; timeAdded?: string };
 
 export type NodeStatus = {
-  /** Quantities by the names of resources. */
+  /** Quantities by resource name. */
   capacity?: Record<string, string>;
   allocatable?: Record<string, string>;
   conditions?: NodeCondition[];
   addresses?: NodeAddress[];
-  /** The port's name is in capitals, as in no other place of the API. */
+  /** The field `Port` is capitalized in the API. */
   daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
   nodeInfo?: NodeSystemInfo;
   images?: NodeImage[];
   volumesInUse?: string[];
-  /** As the controller that attaches volumes has it. */
+  /** Written by the attach/detach controller. */
   volumesAttached?: { name: string }[];
   runtimeHandlers?: NodeRuntimeHandler[];
   features?: { supplementalGroupsPolicy?: boolean };
@@ -49,7 +52,7 @@ export type NodeSystemInfo = {
   osImage: string;
   containerRuntimeVersion: string;
   kubeletVersion: string;
-  /** Given up: always ''. */
+  /** Deprecated: always ''. */
   kubeProxyVersion: string;
   operatingSystem: string;
   architecture: string;
@@ -60,7 +63,7 @@ export type NodeSystemInfo = {
 export type NodeImage = { names: string[]; sizeBytes?: number };
 
 export type NodeRuntimeHandler = {
-  /** '' is the handler of pods that ask for none. */
+  /** '' is the default handler. */
   name: string;
   features?: { recursiveReadOnlyMounts?: boolean; userNamespaces?: boolean };
 };

@@ -1,4 +1,4 @@
-/** What every object has (meta/v1 ObjectMeta). `namespace` is `default` unless given; `uid` is '' until a source sets it. */
+/** Metadata of every object (meta/v1 ObjectMeta). `namespace` is `default` unless set; `uid` is '' until a source sets it. */
 export type ObjectMeta = {
   name: string;
   namespace: string;

@@ -2,7 +2,7 @@ import type { ObjectMeta } from './object-meta.ts';
 import type { NodeSelectorTerm } from './scheduling.ts';
 import type { HostPathVolumeSource, NfsVolumeSource } from './volume.ts';
 
-/** v1 PersistentVolume, as far as the node of a cluster mounts it. Other sources are there under their names. */
+/** v1 PersistentVolume, as far as a node mounts it. Other sources are present under their names. */
 export type PersistentVolume = {
   metadata: ObjectMeta;
   spec: {
@@ -22,7 +22,7 @@ export type PersistentVolume = {
 /** A volume of a CSI driver (core/v1 CSIPersistentVolumeSource). */
 export type CsiPersistentVolumeSource = {
   driver: string;
-  /** How the driver knows the volume. */
+  /** The driver's ID of the volume. */
   volumeHandle: string;
   fsType?: string;
   volumeAttributes?: Record<string, string>;
@@ -31,7 +31,7 @@ export type CsiPersistentVolumeSource = {
   nodeExpandSecretRef?: { name?: string; namespace?: string };
 };
 
-/** A claim of a cluster's API, as far as the node asks. */
+/** A claim of a cluster's API, as far as a node reads it. */
 export type BoundClaim = {
   metadata: ObjectMeta;
   spec: { volumeName?: string; accessModes?: string[]; resources?: { requests?: { storage?: string } } };
@@ -43,9 +43,11 @@ export type ClaimStatus = {
   phase?: string;
   capacity?: Record<string, string>;
   conditions?: ClaimCondition[];
-  /** What is being made of it, by resource. */
+  /** Sizes that the volume is being expanded to, by resource. */
   allocatedResources?: Record<string, string>;
-  /** How far its change is, by resource: `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`, or a controller's. */
+  /**
+   * State of the expansion, by resource: `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`, or a controller's.
+   */
   allocatedResourceStatuses?: Record<string, string>;
 };
 
@@ -58,5 +60,5 @@ export type ClaimCondition = {
   message?: string;
 };
 
-/** A claim, and the volume that it is bound to. */
+/** A claim and its bound volume. */
 export type BoundVolume = { claim: BoundClaim; volume: PersistentVolume };

@@ -5,8 +5,8 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown';
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 /**
- * Types that the kubelet owns: PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready, DisruptionTarget;
- * readiness gates bring others. Times are RFC 3339.
+ * The kubelet owns the types PodScheduled, PodReadyToStartContainers, Initialized, ContainersReady, Ready and DisruptionTarget;
+ * readiness gates define others. Times are RFC 3339.
  */
 export type PodCondition = {
   type: string;
@@ -30,7 +30,7 @@ export type ContainerStateTerminated = {
   containerID?: string;
 };
 
-/** At most one is set; none means waiting. */
+/** At most one field is set; none means waiting. */
 export type ContainerState = {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;
@@ -64,13 +64,13 @@ export type ContainerStatus = {
   resources?: ResourceRequirements;
   volumeMounts?: VolumeMountStatus[];
   user?: { linux?: { uid: number; gid: number; supplementalGroups?: number[] } };
-  /** How its devices are, by resource. */
+  /** Health of its devices, by resource. */
   allocatedResourcesStatus?: AllocatedResourceStatus[];
   /** The signal that stops the container, such as `SIGTERM`. */
   stopSignal?: string;
 };
 
-/** What the node knows of a pod (v1 PodStatus). */
+/** Observed state of a pod (v1 PodStatus). */
 export type PodStatus = {
   observedGeneration?: number;
   phase: PodPhase;
@@ -86,7 +86,7 @@ export type PodStatus = {
   containerStatuses?: ContainerStatus[];
   ephemeralContainerStatuses?: ContainerStatus[];
   qosClass?: QosClass;
-  /** What the pod has as a whole. */
+  /** Pod-level resources. */
   resources?: ResourceRequirements;
   allocatedResources?: ResourceList;
 };

@@ -19,7 +19,7 @@ export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?:
 
 export type HostAlias = { ip: string; hostnames?: string[] };
 
-/** Kept as given: with one node there is no choice to make. */
+/** Retained, but without effect on a lone node. */
 export type Toleration = {
   key?: string;
   operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
@@ -28,7 +28,7 @@ export type Toleration = {
   tolerationSeconds?: number;
 };
 
-/** What a pod is to be. Lists that were not given stay absent; scalars that Kubernetes defaults are set after defaulting. */
+/** Desired state of a pod (v1 PodSpec). Lists that were not set stay absent; defaulted scalars are set after defaulting. */
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];
@@ -47,13 +47,13 @@ export type PodSpec = {
   hostname?: string;
   subdomain?: string;
   setHostnameAsFQDN?: boolean;
-  /** The host name in place of what the fields above say. */
+  /** Overrides the host name that the fields above imply. */
   hostnameOverride?: string;
   hostAliases?: HostAlias[];
   securityContext?: PodSecurityContext;
   imagePullSecrets?: LocalObjectReference[];
   runtimeClassName?: string;
-  /** What the pod has as a whole: its containers share it. */
+  /** Pod-level resources, which the containers share. */
   resources?: ResourceRequirements;
   overhead?: ResourceList;
   readinessGates?: { conditionType: string }[];
@@ -75,7 +75,7 @@ export type PodSpec = {
   enableServiceLinks?: boolean;
 };
 
-/** A pod as the API has it (v1 Pod). The node alone writes `status`. */
+/** A pod of the API (v1 Pod). Only the node writes `status`. */
 export type Pod = {
   apiVersion: 'v1';
   kind: 'Pod';
@@ -84,7 +84,7 @@ export type Pod = {
   status?: PodStatus;
 };
 
-/** `namespace/name`, how people name a pod; upstream's full name is `name_namespace`. */
+/** `namespace/name`, for messages to users; upstream's full name is `name_namespace`. */
 export function namespacedName(pod: Pod): string {
   return `${pod.metadata.namespace}/${pod.metadata.name}`;
 }
@@ -94,7 +94,7 @@ export function allContainers(spec: PodSpec): Container[] {
   return [...(spec.initContainers ?? []), ...spec.containers];
 }
 
-/** Containers of every kind, those for debugging last. */
+/** Containers of every kind, ephemeral ones last. */
 export function everyContainer(spec: PodSpec): Container[] {
   return [...allContainers(spec), ...(spec.ephemeralContainers ?? [])];
 }

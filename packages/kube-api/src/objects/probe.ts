@@ -29,7 +29,7 @@ export type ProbeHandler = {
   grpc?: GrpcAction;
 };
 
-/** Times in seconds. After defaulting every number but `initialDelaySeconds` and `terminationGracePeriodSeconds` is set. */
+/** Times are in seconds. Defaulting sets every number except `initialDelaySeconds` and `terminationGracePeriodSeconds`. */
 export type Probe = ProbeHandler & {
   initialDelaySeconds?: number;
   timeoutSeconds?: number;

@@ -1,15 +1,15 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** A claim that a pod has: by its name, or made for the pod from a template. */
+/** A claim of a pod: an existing object, or one that is created from a template. */
 export type PodResourceClaim = { name: string; resourceClaimName?: string; resourceClaimTemplateName?: string };
 
-/** Of which claims of the pod a container has the devices: of all requests without `request`. */
+/** A claim of the pod whose devices a container gets: those of `request`, or of all requests. */
 export type ContainerClaim = { name: string; request?: string };
 
-/** Which object was made for a claim of a pod from its template; none without a name. */
+/** The object that was created from a claim's template; without a name none is needed. */
 export type PodResourceClaimStatus = { name: string; resourceClaimName?: string };
 
-/** resource.k8s.io/v1 ResourceClaim, as far as a kubelet looks at it. */
+/** resource.k8s.io/v1 ResourceClaim, as far as a kubelet reads it. */
 export type ResourceClaim = KubeObject & {
   status?: {
     allocation?: { devices?: { results?: { driver: string }[] } };

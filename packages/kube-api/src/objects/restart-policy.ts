@@ -1,4 +1,4 @@
-/** When a container that ended is started again, by its own policy and rules before the pod's. Pure. */
+/** When an ended container is restarted: by its own rules and policy, then by the pod's policy. Pure. */
 import type { Container, ContainerRestartRule } from './container.ts';
 import type { Pod } from './pod.ts';
 
@@ -12,29 +12,29 @@ export function matchingRule(
   );
 }
 
-/** Whether a container that exited with this code is started again. */
+/** Whether a container that exited with this code is restarted. */
 export function restartsAfter(pod: Pod, container: Container, exitCode: number): boolean {
   if (container.restartPolicy !== undefined && matchingRule(container, exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** Whether an init container that ended so has failed: one that lost a process for want of memory has, whatever its exit code. */
+/** Whether an init container has failed: also if a process was OOM-killed, whatever the exit code. */
 export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; reason?: string }): boolean {
   return exitCode !== 0 || reason === 'OOMKilled';
 }
 
-/** Whether a container that is killed, so that its exit code says nothing, is started again. */
+/** Whether a killed container, whose exit code does not count, is restarted. */
 export function restartsWhenKilled(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy) !== 'Never';
 }
 
-/** Whether an exit of the container with this code begins the whole pod anew. */
+/** Whether this exit code of the container restarts the whole pod. */
 export function restartsAllContainers(container: Container, exitCode: number): boolean {
   return matchingRule(container, exitCode)?.action === 'RestartAllContainers';
 }
 
-/** Whether some exit of a container can begin the whole pod anew. */
+/** Whether any exit of a container can restart the whole pod. */
 export function couldRestartAllContainers({ containers, initContainers = [] }: Pod['spec']): boolean {
   return [...initContainers, ...containers].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),

@@ -1,17 +1,17 @@
-/** Where a scheduler may put a pod (v1 Affinity, TopologySpreadConstraint). A kubelet acts on the required node affinity alone. */
+/** Scheduling constraints (v1 Affinity, TopologySpreadConstraint). A kubelet checks only the required node affinity. */
 
 export type SelectorOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
 
-/** meta/v1 LabelSelector: everything that is said must hold. */
+/** meta/v1 LabelSelector: all conditions must match. */
 export type LabelSelector = {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: SelectorOperator; values?: string[] }[];
 };
 
-/** A requirement of a node's labels, or of its fields, of which `metadata.name` is the only one. */
+/** A requirement of a node's labels, or of its fields; the only field is `metadata.name`. */
 export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
 
-/** All of it must hold; a term that says nothing matches no node. */
+/** All requirements must match; an empty term matches no node. */
 export type NodeSelectorTerm = {
   matchExpressions?: NodeSelectorRequirement[];
   matchFields?: NodeSelectorRequirement[];

@@ -1,10 +1,10 @@
 import type { ObjectMeta } from './object-meta.ts';
 
-/** v1 Service, as far as containers are told of it. */
+/** v1 Service, as far as service variables need it. */
 export type Service = {
   metadata: ObjectMeta;
   spec: {
-    /** `None` and '' for one without an address. */
+    /** `None` and '' mean no cluster IP. */
     clusterIP?: string;
     ports?: { name?: string; port: number; protocol?: string }[];
   };

@@ -1,34 +1,34 @@
-/** Objects of storage.k8s.io/v1 that a kubelet reads, as far as it looks at them; the API server has filled in the defaults. */
+/** Objects of storage.k8s.io/v1, as far as a kubelet reads them; the API server has set their defaults. */
 import type { KubeObject } from './kube-object.ts';
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral';
 
-/** What a CSI driver wants of kubelets; optional beside the driver itself. */
+/** Requirements of a CSI driver for kubelets; the object is optional. */
 export type CsiDriver = KubeObject & {
   spec: {
-    /** Volumes are attached to a node before it uses them. */
+    /** Volumes must be attached to a node before use. */
     attachRequired?: boolean;
-    /** The driver is told of the pod. */
+    /** NodePublishVolume gets the pod's name, namespace, UID and service account. */
     podInfoOnMount?: boolean;
     volumeLifecycleModes?: VolumeLifecycleMode[];
     fsGroupPolicy?: 'ReadWriteOnceWithFSType' | 'File' | 'None';
     tokenRequests?: CsiTokenRequest[] | null;
     serviceAccountTokenInSecrets?: boolean;
-    /** The driver is called again while the pod runs, to bring the volume up to date. */
+    /** NodePublishVolume is called again while the pod runs, to update the volume. */
     requiresRepublish?: boolean;
-    /** Volumes can be mounted with a label of SELinux. */
+    /** Volumes support the SELinux mount option `context`. */
     seLinuxMount?: boolean;
   };
 };
 
-/** `audience` '' is the API server's own. */
+/** `audience` '' is the API server's. */
 export type CsiTokenRequest = { audience: string; expirationSeconds?: number };
 
-/** That a volume is to be attached to a node, and whether it is. */
+/** A request to attach a volume to a node, and its state. */
 export type VolumeAttachment = KubeObject & {
   status?: {
     attached: boolean;
-    /** From the driver's controller, for its calls on the node. */
+    /** From the driver's controller, for calls to the driver on the node. */
     attachmentMetadata?: Record<string, string>;
     attachError?: { message?: string };
   };

@@ -1,4 +1,4 @@
-/** One file of a volume: which key, where below the volume, with which mode. */
+/** One file of a volume: its key, its path in the volume, and its mode. */
 export type KeyToPath = { key: string; path: string; mode?: number };
 
 /** `medium` '' is the node's disk, `Memory` a tmpfs; `sizeLimit` is a quantity of bytes. */
@@ -40,7 +40,7 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
-/** A token of the pod's service account, which an API server signs; `audience` '' is the API server itself. */
+/** A token of the pod's service account, signed by an API server; `audience` '' is the API server. */
 export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
 
 /** Exactly one is set. */
@@ -48,22 +48,22 @@ export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
   downwardAPI?: DownwardApiProjection;
-  /** Of pods of a cluster alone. */
+  /** Only in pods of an API server. */
   serviceAccountToken?: ServiceAccountTokenProjection;
 };
 
 export type ProjectedVolumeSource = { sources?: VolumeProjection[]; defaultMode?: number };
 
-/** An image whose files are the volume; `reference` and `pullPolicy` are as a container's. */
+/** An image whose files are the volume; `reference` and `pullPolicy` are as for a container. */
 export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'IfNotPresent' | 'Never' };
 
-/** A directory that `server` exports. */
+/** A directory exported by `server`. */
 export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean };
 
-/** On a lone node a claim is a directory of the node, whether or not there is an object of that name. */
+/** On a lone node a claim is a directory of the node, with or without an object of that name. */
 export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
 
-/** A volume that a CSI driver of the node makes for the pod alone (core/v1 CSIVolumeSource). */
+/** A volume that a CSI driver on the node creates for the pod (core/v1 CSIVolumeSource). */
 export type CsiVolumeSource = {
   driver: string;
   readOnly?: boolean;
@@ -86,6 +86,6 @@ export type Volume = {
   nfs?: NfsVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;
   csi?: CsiVolumeSource;
-  /** Of a cluster alone, whose controllers make a claim of it. */
+  /** Cluster only: a controller creates the PVC. */
   ephemeral?: object;
 };

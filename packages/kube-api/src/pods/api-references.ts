@@ -1,6 +1,9 @@
 import { everyContainer, type PodSpec, type Volume, type VolumeProjection } from '../objects/types.ts';
 
-/** What only an API server has and a pod refers to, as upstream names it (pkg/api/pod: HasAPIObjectReference); undefined if nothing. */
+/**
+ * The plural of API objects that a pod refers to, with upstream's name (pkg/api/pod: HasAPIObjectReference); undefined if it
+ * refers to none.
+ */
 export function apiReference(spec: PodSpec): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';
   const env = everyContainer(spec).flatMap((container) => container.env ?? []);

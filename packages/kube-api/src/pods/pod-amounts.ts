@@ -1,4 +1,4 @@
-/** What pods have of each resource, of their containers and as a whole (KEP-2837). In billionths of a unit. */
+/** Amounts of resources, of containers and at pod level (KEP-2837). In billionths of a unit. */
 import { type Container, isSidecar, type ResourceRequirements } from '../objects/container.ts';
 import type { PodSpec } from '../objects/pod.ts';
 import { parseQuantity } from '../values/quantity.ts';
@@ -6,19 +6,19 @@ import { parseQuantity } from '../values/quantity.ts';
 export type AmountKind = 'requests' | 'limits';
 type Containers = Pick<PodSpec, 'containers' | 'initContainers'>;
 
-/** Names of huge pages: `hugepages-2Mi`. */
+/** Whether a resource is huge pages, such as `hugepages-2Mi`. */
 export const isHugePages = (name: string) => name.startsWith('hugepages-');
 
-/** Whether a pod as a whole can have an amount of it. */
+/** Whether a resource is supported at pod level. */
 export const isPodLevelResource = (name: string) => name === 'cpu' || name === 'memory' || isHugePages(name);
 
-/** Names of all resources that a container has an amount of. */
+/** Names of all resources with an amount in any container. */
 export function containersAmountNames(spec: Containers, kind: AmountKind): string[] {
   const all = [...spec.containers, ...(spec.initContainers ?? [])];
   return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
 }
 
-/** What a container has of it; for a request that is not there, its limit. */
+/** The container's amount; for an absent request, its limit. */
 export function containerAmount(container: Pick<Container, 'resources'>, kind: AmountKind, name: string): bigint {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const text = (kind === 'requests' ? ownAmount(requests, name) : undefined) ?? ownAmount(limits, name);
@@ -26,8 +26,8 @@ export function containerAmount(container: Pick<Container, 'resources'>, kind: A
 }
 
 /**
- * What the containers need together: the ordinary ones with all sidecars, or any init container with the sidecars started before it,
- * whichever is more.
+ * The containers' total: of ordinary containers and all sidecars, or of any init container and the sidecars started before it,
+ * whichever is greater.
  */
 export function containersAmount(spec: Containers, kind: AmountKind, name: string): bigint {
   let sidecars = 0n;
@@ -41,18 +41,18 @@ export function containersAmount(spec: Containers, kind: AmountKind, name: strin
   return larger(sum, initPeak);
 }
 
-/** What the pod as a whole was given of it; `undefined` if nothing was said. */
+/** The pod-level amount; `undefined` if not set. */
 export function podLevelAmount({ resources }: PodSpec, kind: AmountKind, name: string): bigint | undefined {
   const text = isPodLevelResource(name) ? ownAmount(resources?.[kind] ?? {}, name) : undefined;
   return text === undefined ? undefined : parseQuantity(text).nanos;
 }
 
-/** Whether the pod as a whole was given anything that counts (IsPodLevelResourcesSet). */
+/** Whether the pod has any pod-level resources (IsPodLevelResourcesSet). */
 export function hasPodLevelResources({ resources = {} }: PodSpec, kinds: AmountKind[] = ['requests', 'limits']) {
   return kinds.some((kind) => Object.keys(resources[kind] ?? {}).some(isPodLevelResource));
 }
 
-/** The container with the limits of CPU and memory that hold for it: its own, or, for one that it does not have, the pod's. */
+/** The container with its effective limits of CPU and memory: its own, or the pod's if it has none. */
 export function withPodLimits(container: Container, spec: PodSpec): Container {
   const { resources = {} } = container;
   const missing = (['cpu', 'memory'] as const).flatMap((name) => {
@@ -70,7 +70,7 @@ function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: st
   return Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
-/** A text that is the same for the same resources, however and in whatever order their amounts are written. */
+/** A text for comparison: equal for equal resources, independent of their order and notation. */
 export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
   const amounts = (list: Record<string, string> = {}) =>
     Object.entries(list)

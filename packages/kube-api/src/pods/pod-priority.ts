@@ -5,24 +5,24 @@ export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
 const NODE_CRITICAL_CLASS = 'system-node-critical';
 
-/** The classes that Kubernetes itself has, with their values. */
+/** Kubernetes' built-in priority classes, with their values. */
 const SYSTEM_CLASSES: Record<string, number> = {
   'system-cluster-critical': SYSTEM_CRITICAL_PRIORITY,
   [NODE_CRITICAL_CLASS]: 2_000_001_000,
 };
 
-/** The pod's priority: its number, or that of the class that every cluster has; 0 for none. */
+/** The pod's priority: its number, or that of a built-in class; otherwise 0. */
 export function podPriority({ spec }: Pod): number {
   const name = spec.priorityClassName ?? '';
   return spec.priority ?? (Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name]! : 0);
 }
 
-/** Whether a cluster or its nodes do not work without the pod. */
+/** Whether the pod is critical for the cluster or a node, by its priority. */
 export function isCriticalPod(pod: Pod): boolean {
   return podPriority(pod) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
-/** Whether the node does not work without the pod: by the name of its class, not by its priority, as upstream. */
+/** Whether the pod is critical for the node: by the name of its class, not by its priority, as upstream. */
 export function isNodeCriticalPod({ spec }: Pod): boolean {
   return spec.priorityClassName === NODE_CRITICAL_CLASS;
 }

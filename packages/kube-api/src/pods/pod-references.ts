@@ -1,7 +1,7 @@
 import type { FieldPath } from '../issue.ts';
 import type { Container, EnvVar, KeyToPath, Pod, Volume } from '../objects/types.ts';
 
-/** An object that a pod names, and where. Without `keys` all of it is meant; what is `optional` may be missing. */
+/** An object that a pod refers to, and the field. Empty `keys` mean the whole object; an `optional` one may be missing. */
 export type PodReference = {
   kind: 'ConfigMap' | 'Secret' | 'RuntimeClass';
   name: string;
@@ -10,7 +10,10 @@ export type PodReference = {
   path: FieldPath;
 };
 
-/** Every ConfigMap, Secret and RuntimeClass that a pod needs to run. Without the secrets for its images it is tried all the same. */
+/**
+ * All ConfigMaps, Secrets and RuntimeClasses that a pod needs to run. Image pull secrets are not included: a pull is tried
+ * without them.
+ */
 export function podReferences({ spec }: Pod): PodReference[] {
   const { runtimeClassName } = spec;
   return [
@@ -24,7 +27,7 @@ export function podReferences({ spec }: Pod): PodReference[] {
 
 type Source = { name: string; key?: string; items?: KeyToPath[]; optional?: boolean };
 
-/** `path` is that of the name. */
+/** `path` is the path of the object's name. */
 function reference(kind: PodReference['kind'], { name, key, items, optional }: Source, path: FieldPath): PodReference {
   const around = path.slice(0, -1);
   const keys =

@@ -34,7 +34,7 @@ function podOf({ sidecars = [], deleted, ...status }: Parts): Pod {
   return { metadata, spec, status: { phase: 'Running', ...status } } as unknown as Pod;
 }
 
-test("a pod's status is the one that kubectl prints", () => {
+test("a pod's status is kubectl's", () => {
   const check = (parts: Parts, expected: string) => assert.equal(podSummary(podOf(parts)).status, expected);
   const up = of('a', RUNNING, UP);
   check({ containerStatuses: [up] }, 'Running');
@@ -53,7 +53,7 @@ test("a pod's status is the one that kubectl prints", () => {
   check({ containerStatuses: [of('a', ended(0))], phase: 'Succeeded', deleted: true }, 'Completed');
 });
 
-test('while a pod initializes, its init containers tell', () => {
+test('while a pod initializes, its status comes from the init containers', () => {
   const main = of('m', waits('PodInitializing'));
   const check = (init: ContainerStatus[], expected: string, more: Parts = {}) =>
     assert.equal(
@@ -69,7 +69,7 @@ test('while a pod initializes, its init containers tell', () => {
   check([of('s', RUNNING, UP)], 'PodInitializing', { sidecars: ['s'] });
 });
 
-test('sidecars are counted, and restarts tell when the last was', () => {
+test('sidecars are counted, and restarts have the time of the last one', () => {
   const summary = (parts: Parts) => {
     const { ready, restarts, restartedAt } = podSummary(podOf(parts));
     return [ready, restarts, restartedAt];
@@ -86,7 +86,7 @@ test('sidecars are counted, and restarts tell when the last was', () => {
   assert.deepEqual(summary({ initContainerStatuses: [failing], containerStatuses: [of('m', {})] }), ['0/1', 5, late]);
 });
 
-test('an evicted pod is shown as that, however its containers have ended', () => {
+test('an evicted pod has the status Evicted, independent of how its containers ended', () => {
   const containerStatuses = [of('a', ended(137))];
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Evicted', containerStatuses })).status, 'Evicted');
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Preempting', containerStatuses })).status, 'Error');

@@ -1,20 +1,20 @@
 import type { ContainerState, ContainerStatus, PodStatus } from '../objects/pod-status.ts';
 import type { Pod } from '../objects/types.ts';
 
-/** A pod in a row of a table, in kubectl's words (its printer of pods). */
+/** A pod as a row of a table, with kubectl's values (its pod printer). */
 export type PodSummary = {
   /** `ready/all`: containers and sidecars. */
   ready: string;
-  /** The most telling reason of its containers, else its phase. */
+  /** The most significant reason of its containers, otherwise its phase. */
   status: string;
   restarts: number;
-  /** RFC 3339: when what was restarted last had ended. */
+  /** RFC 3339: the end of the container that was restarted last. */
   restartedAt?: string;
 };
 
 type Counts = Pick<PodSummary, 'restarts' | 'restartedAt'>;
 
-/** While a pod initializes, its init containers tell its status and are counted; then its containers and sidecars. */
+/** During initialization the status and counts come from init containers, later from containers and sidecars. */
 export function podSummary(pod: Pod): PodSummary {
   const { initContainers = [], containers } = pod.spec;
   const sidecars = new Set(
@@ -26,11 +26,11 @@ export function podSummary(pod: Pod): PodSummary {
   const initializing = initReason(initStatuses, { sidecars, count: initContainers.length });
   const isBegun = initializing === undefined || hasCondition(status, 'Initialized');
   const lasting = initStatuses.filter(({ name }) => sidecars.has(name));
-  const told = isBegun ? mainReason(status) : undefined;
+  const reason = isBegun ? mainReason(status) : undefined;
   const up = [...lasting.filter(isUp), ...(isBegun ? statuses.filter(isUp) : [])];
   return {
     ready: `${up.length}/${containers.length + sidecars.size}`,
-    status: ending(pod) ?? evicted(status) ?? told ?? initializing ?? (status.reason || status.phase),
+    status: ending(pod) ?? evicted(status) ?? reason ?? initializing ?? (status.reason || status.phase),
     ...countRestarts(isBegun ? [...lasting, ...statuses] : initStatuses),
   };
 }
@@ -40,18 +40,18 @@ const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state.runn
 const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =>
   conditions.some(({ type, status }) => type === wanted && status === 'True');
 
-/** What a pod that is being deleted is shown as until it has ended. */
+/** The status of a pod that is being deleted, until it has ended. */
 function ending({ metadata, status }: Pod): string | undefined {
   const isEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return metadata.deletionTimestamp !== undefined && !isEnded ? 'Terminating' : undefined;
 }
 
-/** How its containers ended is not why they did. */
+/** For an evicted pod the reason of its containers' ends does not matter. */
 function evicted({ phase, reason }: PodStatus): string | undefined {
   return phase === 'Failed' && reason === 'Evicted' ? reason : undefined;
 }
 
-/** Which init container is waited for, and why; `undefined` once all are through. */
+/** The init container that the pod waits for, with the reason; `undefined` after initialization. */
 function initReason(
   statuses: ContainerStatus[],
   { sidecars, count }: { sidecars: Set<string>; count: number },
@@ -66,7 +66,7 @@ function initReason(
   return undefined;
 }
 
-/** The first container that waits or has ended tells; where that has completed, others may still run or have failed. */
+/** The reason of the first container that waits or has ended; if it completed, other containers may still run or have failed. */
 function mainReason(status: PodStatus): string | undefined {
   const statuses = status.containerStatuses ?? [];
   const reasons = statuses.flatMap(({ state: { waiting, terminated } }) =>

@@ -5,12 +5,12 @@ import { inUnits } from '../values/units.ts';
 import { type AmountKind, containerAmount, containersAmount, isHugePages, podLevelAmount } from './pod-amounts.ts';
 import { qosClass } from './qos-class.ts';
 
-/** Millicores and bytes, 0 for what is not limited. */
+/** Millicores and bytes; 0 means no limit. */
 export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
 
 type Resource = 'cpu' | 'memory';
 
-/** What the pod as a whole was given, or else what its containers need together; its overhead is not in it. */
+/** The pod-level amount, or otherwise the containers' total; without overhead. */
 export function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
   return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
@@ -20,19 +20,19 @@ export function overheadOf({ spec }: Pod, name: string): bigint {
   return text === undefined ? 0n : parseQuantity(text).nanos;
 }
 
-/** What the pod asks for of a resource, its overhead included: millicores of `cpu`, of the others bytes or pieces. */
+/** The pod's request of a resource, including overhead: millicores for `cpu`, bytes or pieces for others. */
 export function podRequest(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-/** What the pod may use of a resource, its overhead included; 0 if anything in it has no limit. */
+/** The pod's limit of a resource, including overhead; 0 if any part of it has no limit. */
 function podLimit(pod: Pod, name: Resource): bigint {
   const limit = amountOf(pod, 'limits', name);
   if (limit === 0n || !limitsAll(pod.spec, name)) return 0n;
   return inUnits(limit + overheadOf(pod, name), name);
 }
 
-/** The whole pod has a limit, or else each container that runs at the same time. */
+/** Whether the pod has a pod-level limit, or otherwise all containers that run at the same time have limits. */
 function limitsAll(spec: PodSpec, name: Resource): boolean {
   if ((podLevelAmount(spec, 'limits', name) ?? 0n) > 0n) return true;
   let sidecars = 0n;
@@ -44,10 +44,10 @@ function limitsAll(spec: PodSpec, name: Resource): boolean {
   return spec.containers.every((container) => containerAmount(container, 'limits', name) > 0n);
 }
 
-/** What the pod's cgroup has: amounts, and bytes of huge pages by the resource's name. */
+/** Settings of the pod's cgroup: amounts, and bytes of huge pages by resource name. */
 export type PodTotals = ResourceAmounts & { hugePages: Record<string, bigint> };
 
-/** Limits of the pod's cgroup. Overhead comes on top of the containers; a BestEffort pod has none of its own. */
+/** Limits of the pod's cgroup, overhead included. A BestEffort pod has no amounts. */
 export function podTotals(pod: Pod): PodTotals {
   const hugePages = Object.fromEntries(hugePageNames(pod.spec).map((name) => [name, podRequest(pod, name)]));
   if (qosClass(pod) === 'BestEffort')

@@ -1,50 +1,50 @@
 import type { Pod } from '../objects/pod.ts';
 
 /**
- * Where a pod comes from: the manifest directory, a manifest URL, or an API server. Kept in the annotation
+ * Source of a pod: the manifest directory, a manifest URL, or an API server. Stored in the annotation
  * `kubernetes.io/config.source`.
  */
 export type PodSourceName = 'file' | 'http' | 'api';
 
 /**
- * ADD: seen for the first time; UPDATE: same UID, changed specification; REMOVE: gone from its source. Of pods of an API server
- * besides DELETE: to be ended within its grace period; RECONCILE: only the status changed there.
+ * ADD: first seen; UPDATE: same UID, changed specification; REMOVE: removed from its source. Only for pods of an API server:
+ * DELETE: to be stopped within its grace period; RECONCILE: only the status changed.
  */
 export type PodUpdateOperation = 'ADD' | 'UPDATE' | 'REMOVE' | 'DELETE' | 'RECONCILE';
 
 /**
- * One change of the desired pods. Pods have a UID, defaults applied, and passed validation. A pod without a UID of its own
- * whose manifest changes is a REMOVE of the old UID and an ADD of a new one, as with the kubelet's static pods.
+ * One change of the desired pods. Pods have a UID, defaults and passed validation. If the manifest of a pod without its own UID
+ * changes, that is a REMOVE of the old UID and an ADD of a new one, as for the kubelet's static pods.
  */
 export type PodUpdate = {
   operation: PodUpdateOperation;
   source: PodSourceName;
   pods: Pod[];
-  /** Why pods among them cannot run here whatever else is here, by their UIDs. */
+  /** Reasons why pods can never run on this node, by UID. */
   refusals?: ReadonlyMap<string, { reason: string; message: string }>;
 };
 
 /**
- * Annotations that the sources set on each pod: the source, its UID, by which collectors of logs find the directory of a static
- * pod, when it was first seen, the file or URL, and a hash of all that the manifest says, which changes with a resize, too.
+ * Annotations that sources set on each pod: the source; the pod's UID, by which log collectors find the directory of a static
+ * pod; the time when it was first seen; the file or URL; and a hash of the whole manifest, which also changes with a resize.
  */
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 export const CONFIG_FILE_ANNOTATION = 'podwright.dev/config.file';
 export const CONFIG_CONTENT_ANNOTATION = 'podwright.dev/config.content';
-/** On the pod of an API server that shows a static one: the hash of what the manifest of that says. */
+/** On a mirror pod: the hash of its static pod's manifest. */
 export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
-/** A time for `kubernetes.io/config.seen`: nanoseconds, as upstream. */
+/** The time format of `kubernetes.io/config.seen`: with nanoseconds, as upstream. */
 export function seenAt(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000000Z');
 }
 
-/** Whether a pod is one of a manifest: it runs without an API server. */
+/** Whether a pod comes from a manifest rather than an API server. */
 export function isStaticPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] !== 'api';
 }
 
-/** A pod that exists already, and the file or URL that it was made from ('' if that is not known). */
+/** An existing pod, and the file or URL of its manifest ('' if unknown). */
 export type ExistingPod = { uid: string; namespace: string; name: string; file: string };

@@ -5,8 +5,8 @@ import { quantityMilliValue } from '../values/quantity.ts';
 const COMPUTE_RESOURCES = ['cpu', 'memory'] as const;
 
 /**
- * The pod's quality-of-service class, by what it has as a whole if anything is said of that, else by its containers. Guaranteed: each
- * has limits of CPU and memory, and requests equal to them; BestEffort: none asks for either; Burstable: the rest.
+ * The pod's quality-of-service class, by pod-level resources if present, otherwise by its containers'. Guaranteed: all have
+ * limits of CPU and memory, and equal requests; BestEffort: no amounts of either; otherwise Burstable.
  */
 export function qosClass(pod: Pod): QosClass {
   const all = pod.spec.resources

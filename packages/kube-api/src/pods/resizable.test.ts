@@ -22,7 +22,7 @@ function check(before: Given, after: Given, same: boolean): void {
   assert.equal(equal, same, JSON.stringify([before, after]));
 }
 
-test('a pod of which amounts of cpu and memory change stays the same pod, and no other change does that', () => {
+test('only changes of cpu and memory leave the pod the same', () => {
   check({ requests: { cpu: '1' } }, { requests: { cpu: '2' } }, true);
   check({ requests: { cpu: '1' }, limits: { cpu: '2' } }, { requests: { cpu: '500m' }, limits: { cpu: '3' } }, true);
   check({ requests: { cpu: '1' } }, { requests: { cpu: '1' }, limits: { cpu: '2', memory: '1Gi' } }, true);
@@ -31,7 +31,7 @@ test('a pod of which amounts of cpu and memory change stays the same pod, and no
   check({ requests: { cpu: '1' } }, { requests: { cpu: '1', 'ephemeral-storage': '1Gi' } }, false);
 });
 
-test('a pod of which the class of service changes is another pod', () => {
+test('a pod whose QoS class changes is another pod', () => {
   check({ requests: { cpu: '1' } }, { requests: { cpu: '0' } }, false);
   check({}, { requests: { cpu: '1' } }, false);
   const guaranteed = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
@@ -40,7 +40,7 @@ test('a pod of which the class of service changes is another pod', () => {
   check({ pod: guaranteed }, { pod: { ...guaranteed, requests: { cpu: '500m', memory: '1Gi' } } }, false);
 });
 
-test('so does one of which the amounts that it has as a whole change or begin', () => {
+test('changed or added pod-level amounts of cpu and memory leave the pod the same', () => {
   const own = { requests: { cpu: '1' } };
   check({ ...own, pod: { requests: { cpu: '3' } } }, { ...own, pod: { requests: { cpu: '4', memory: '1Gi' } } }, true);
   check(own, { ...own, pod: { requests: { cpu: '3' } } }, true);

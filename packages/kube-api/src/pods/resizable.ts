@@ -1,11 +1,11 @@
-/** Which changes of a pod leave it the same pod: those of CPU and memory that are made while it runs. Pure. */
+/** Which changes of a pod are a resize: changes of CPU and memory, without a restart. Pure. */
 
 import type { Pod, ResourceList, ResourceRequirements } from '../objects/types.ts';
 import { qosClass } from './qos-class.ts';
 
 /**
- * What a resize leaves as it is: everything but CPU and memory of the containers and of the pod as a whole, and the class of service
- * (validation.ValidatePodResize). Two pods of which this is the same differ at most by a resize.
+ * Everything that a resize does not change: all except CPU and memory of containers and pod, and the QoS class
+ * (validation.ValidatePodResize). If it is equal for two pods, they differ at most by a resize.
  */
 export function unresizable(pod: Pod): unknown {
   const { initContainers, containers, resources, ...rest } = pod.spec;
@@ -29,7 +29,7 @@ function withoutAmounts<T extends { resources?: ResourceRequirements }>(owner: T
   return Object.keys(kept).length === 0 ? rest : { ...rest, resources: kept };
 }
 
-/** Amounts of what cannot be changed in place, if there are any. */
+/** Amounts of resources that cannot be resized, if any. */
 function unchangeable(list: ResourceList = {}): ResourceList | undefined {
   const { cpu: _cpu, memory: _memory, ...others } = list;
   return Object.keys(others).length === 0 ? undefined : others;

@@ -74,7 +74,7 @@ export const resources = object<ResourceRequirements>(
     requests: resourceList,
     claims: list(object<ContainerClaim>({ name: string, request: string }, { required: ['name'] })),
   },
-  { refused: { claims: 'needs an API server, which has the claims; use limits with a device plugin, or hostPath' } },
+  { refused: { claims: 'needs an API server, which manages claims; use limits with a device plugin, or hostPath' } },
 );
 
 const volumeMount = object<VolumeMount>(

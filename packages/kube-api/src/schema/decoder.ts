@@ -3,33 +3,33 @@ import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../values/quantity.ts';
 
 /**
- * Turns a value of unknown shape into a `T`, reporting everything wrong with it. When something was reported the result is
- * not to be used; it only lets the decoder go on and find the rest.
+ * Decodes an unknown value to a `T`, and reports all its issues. If there are issues the result must not be used; it only lets
+ * the decoder continue to find further ones.
  */
 export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
-  /** It decodes a map. */
+  /** Whether the decoder is for a map. */
   readonly isMap?: true;
 };
 
-/** Of a field of an API server's object that asks for what this kubelet cannot do. */
+/** The issue of a field that an API server's object sets and this kubelet does not support. */
 export const UNSUPPORTED = 'is not supported';
 
-/** One decoder a field: the compiler refuses a schema that forgets a field of the type. */
+/** One decoder per field: the compiler rejects a schema without one of the type's fields. */
 export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
 
 export type ObjectRules<T> = {
   required?: readonly (keyof T & string)[];
-  /** Fields that Kubernetes has and Podwright does not support yet. */
+  /** Fields of Kubernetes that are not supported yet. */
   notYet?: readonly string[];
-  /** Fields that manifests must not have, and why; in a pod of an API server they work if they are decoded. */
+  /** Fields that manifests must not have, with the reason; in pods of an API server they are used if there is a decoder. */
   refused?: Readonly<Record<string, string>>;
-  /** The same of fields that change nothing here: objects of an API server keep them. */
+  /** As `refused`, but for fields without effect on a node: in objects of an API server they are retained. */
   serverOnly?: Readonly<Record<string, string>>;
 };
 
 /**
- * An object with exactly these fields, and one of an API server with others besides, which are kept. As in Kubernetes, `null` counts
- * as absent, and so does a list or a map without elements, unless it is required.
+ * An object with exactly these fields; an object of an API server may have others, which are retained. As in Kubernetes, `null`
+ * counts as absent, and so does an empty list or map, unless it is required.
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
@@ -49,7 +49,7 @@ export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T
       const decode = refusedHere ? undefined : decoders.get(key);
       if (decode !== undefined) {
         if (field === null || field === undefined) continue;
-        const decoded = decode(field, issues.at(key)); // first: an empty list is wrong where an object belongs
+        const decoded = decode(field, issues.at(key)); // first: an empty list is an error where an object is expected
         if (rules.required?.includes(key as keyof T & string) || !isEmpty(field, decode)) result[key] = decoded;
       } else if (issues.isOfApiServer) keep(result, [key, field], issues.at(key));
       else issues.at(key).addKey(() => refusal(key, known, { notYet, reasons }));
@@ -68,7 +68,7 @@ function refusal(key: string, known: string[], { notYet, reasons }: Refusals): s
   return notYet.includes(key) ? 'is not supported yet' : `unknown field${didYouMean(key, known)}`;
 }
 
-/** Whether a field asks for nothing. */
+/** Whether a field has no content. */
 function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
   if (field === null || field === undefined) return true;
   return Array.isArray(field)
@@ -76,7 +76,7 @@ function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
     : isMap === true && isRecord(field) && Object.keys(field).length === 0;
 }
 
-/** A list whose elements `element` decodes. */
+/** A list of elements that `element` decodes. */
 export function list<T>(element: Decoder<T>): Decoder<T[]> {
   return (value, issues) => {
     if (!Array.isArray(value)) return wrong<T[]>(issues, 'a list', { value });
@@ -84,7 +84,7 @@ export function list<T>(element: Decoder<T>): Decoder<T[]> {
   };
 }
 
-/** A map from any key to what `element` decodes. */
+/** A map of any keys to values that `element` decodes. */
 export function mapOf<T>(element: Decoder<T>): Decoder<Record<string, T>> {
   const decode = (value: unknown, issues: IssueList): Record<string, T> => {
     if (!isRecord(value)) return wrong<Record<string, T>>(issues, 'an object', { value });
@@ -104,7 +104,7 @@ export const string: Decoder<string> = (value, issues) => {
 export const boolean: Decoder<boolean> = (value, issues) =>
   typeof value === 'boolean' ? value : wrong<boolean>(issues, 'true or false', { value });
 
-/** A whole number within the bounds, a signed 32-bit one unless given. */
+/** An integer in the range; without one, a signed 32-bit integer. */
 export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   return (value, issues) => {
     if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
@@ -113,10 +113,10 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
   };
 }
 
-/** The greatest number below 2^63 that JavaScript has. */
+/** The greatest number below 2^63 that a JavaScript number can represent. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** A whole number of 64 bits. Beyond 2^53 it is rounded, to what is still one of 64 bits. */
+/** A 64-bit integer. Beyond 2^53 it is rounded, within the range. */
 export const int64: Decoder<number> = (value, issues) => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
   if (Math.abs(value) > 2 ** 63)
@@ -124,7 +124,7 @@ export const int64: Decoder<number> = (value, issues) => {
   return Math.min(value, MAX_INT64);
 };
 
-/** One of the given values, spelled exactly so. */
+/** One of the given values, case-sensitive. */
 export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   return (value, issues) => {
     if (typeof value === 'string' && (values as string[]).includes(value)) return value as T;
@@ -134,13 +134,13 @@ export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   };
 }
 
-/** The same of what only schedulers act upon: an API server may know more of these values than we do. */
+/** As `oneOf`, for fields that only schedulers use: an API server may have further values. */
 export function oneOfForSchedulers<const T extends string>(...values: T[]): Decoder<T> {
   const strict = oneOf(...values);
   return (value, issues) => (issues.isOfApiServer && typeof value === 'string' ? (value as T) : strict(value, issues));
 }
 
-/** An amount such as `500m`, `64Mi` or plain `2`; kept as text. */
+/** An amount such as `500m`, `64Mi` or `2`, as text. */
 export const quantity: Decoder<string> = (value, issues) => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && isQuantity(text)) return text;
@@ -151,10 +151,10 @@ export const quantity: Decoder<string> = (value, issues) => {
 export const intOrString: Decoder<number | string> = (value, issues) =>
   typeof value === 'string' ? value : integer()(value, issues);
 
-/** Any value, kept as it is: for what the node itself writes and reads back. */
+/** Any value, unchanged: for fields that the node itself writes and reads. */
 export const anything: Decoder<never> = (value) => value as never;
 
-/** Reports that `expected` was expected here instead of `value`. */
+/** Adds an issue: `expected` instead of `value`. */
 function wrong<T>(
   issues: IssueList,
   expected: string,
@@ -164,7 +164,7 @@ function wrong<T>(
   return undefined as T;
 }
 
-/** How a message names a value: short, and without the content of lists and objects. */
+/** A short text of a value for messages, without the content of lists and objects. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -18,14 +18,14 @@ const kinds: Record<Kind, { apiVersion: string; decode: Decoder<ManifestObject> 
 const SUPPORTED = 'Pod, ConfigMap, Secret, PersistentVolumeClaim and RuntimeClass work';
 
 const IN_SPEC = ['spec', 'template'];
-/** Where workloads have the template of their pods. */
+/** Path of the pod template in each kind of workload. */
 const TEMPLATES: Record<string, readonly string[]> = {
   ...{ Deployment: IN_SPEC, StatefulSet: IN_SPEC, DaemonSet: IN_SPEC, ReplicaSet: IN_SPEC },
   ...{ ReplicationController: IN_SPEC, Job: IN_SPEC, CronJob: ['spec', 'jobTemplate', 'spec', 'template'] },
   PodTemplate: ['template'],
 };
 
-/** The fields that lead to the pod template of a workload; `undefined` for other kinds. */
+/** Path of a workload's pod template; `undefined` for other kinds. */
 export function templatePath(kind: unknown): readonly string[] | undefined {
   return typeof kind === 'string' && Object.hasOwn(TEMPLATES, kind) ? TEMPLATES[kind] : undefined;
 }
@@ -34,41 +34,41 @@ const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
-/** Kinds without which the pods beside them would not be what was meant, and what to do about each. */
+/** Kinds that must not be ignored, as pods would not work as intended without them, with advice. */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
   PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
 };
 
-const NOBODY = 'nothing on a lone node acts on it';
+const UNUSED = 'nothing on a lone node uses it';
 
-/** Core kinds that pods run without, and why nothing is made of them. */
+/** Core kinds that may be ignored, with the reason. */
 const CORE_LEFT_OUT: Record<string, string> = {
   Service: "it needs a cluster's network; give the pod's port a hostPort, or use the pod's address",
   Namespace: 'it is not needed here, as a pod may name any namespace',
   ServiceAccount: 'it needs an API server',
   ...Object.fromEntries(
-    ['LimitRange', 'ResourceQuota', 'Endpoints', 'Event', 'Node', 'Binding'].map((kind) => [kind, NOBODY]),
+    ['LimitRange', 'ResourceQuota', 'Endpoints', 'Event', 'Node', 'Binding'].map((kind) => [kind, UNUSED]),
   ),
 };
 const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
-/** The built-in groups without a dot in their names: `apps`, `batch` and `extensions` have workloads, the others none. */
+/** Built-in groups without a dot whose kinds may be ignored; `apps`, `batch` and `extensions` have workloads. */
 const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
 
 /**
- * Why a lone node makes nothing of an object that pods run without (Service, Namespace, Role, custom resources and the like), as
- * half a sentence about it. `undefined` for what it takes, and for workloads and typos, which are to be refused.
+ * Why a lone node may ignore an object (Service, Namespace, Role, custom resources and the like), as half a sentence. `undefined`
+ * for supported kinds, and for workloads and typos, which are errors.
  */
 export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {
   if (apiVersion === 'v1') return Object.hasOwn(CORE_LEFT_OUT, kind) ? CORE_LEFT_OUT[kind] : undefined;
   const group = apiVersion.split('/')[0]!;
   if (kind === 'Ingress') return INGRESS;
-  if (group === 'extensions') return ['NetworkPolicy', 'PodSecurityPolicy'].includes(kind) ? NOBODY : undefined;
+  if (group === 'extensions') return ['NetworkPolicy', 'PodSecurityPolicy'].includes(kind) ? UNUSED : undefined;
   if (group.endsWith('node.k8s.io') || !apiVersion.includes('/')) return undefined;
-  return group.includes('.') || GROUPS_LEFT_OUT.includes(group) ? NOBODY : undefined;
+  return group.includes('.') || GROUPS_LEFT_OUT.includes(group) ? UNUSED : undefined;
 }
 
-/** Decodes one object by its kind. Returns `undefined` if the kind is none that a lone node runs; that is then reported. */
+/** Decodes one object by its kind. Returns `undefined`, and adds an issue, if the kind is not supported. */
 export function decodeObject(value: unknown, issues: IssueList): ManifestObject | undefined {
   if (!isRecord(value)) {
     issues.add(`must be a Kubernetes object with apiVersion, kind and metadata; ${SUPPORTED}`);

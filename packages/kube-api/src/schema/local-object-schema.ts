@@ -71,7 +71,7 @@ const claimSpec = object<ClaimSpec>(
   },
 );
 
-/** v1 PersistentVolumeClaim. What a manifest says of its status is read without a look. */
+/** v1 PersistentVolumeClaim. A manifest's `status` is not checked. */
 export const persistentVolumeClaim: Decoder<PersistentVolumeClaim> = object<PersistentVolumeClaim>(
   {
     apiVersion: oneOf('v1'),

@@ -6,7 +6,7 @@ const ownerReference = object<OwnerReference>(
   { required: ['apiVersion', 'kind', 'name', 'uid'] },
 );
 
-const BY_THE_API_SERVER = 'is kept by the API server only; leave it out';
+const BY_THE_API_SERVER = 'is only for API servers; remove it';
 
 const FIELDS: Fields<ObjectMeta> = {
   name: string,
@@ -23,14 +23,14 @@ const FIELDS: Fields<ObjectMeta> = {
   finalizers: list(string),
 };
 const serverOnly = {
-  generateName: 'needs an API server that makes up names; give metadata.name instead',
+  generateName: 'needs an API server that generates names; give metadata.name instead',
   managedFields: BY_THE_API_SERVER,
   selfLink: BY_THE_API_SERVER,
 };
 const named = object(FIELDS, { required: ['name'], serverOnly });
 const nameless = object(FIELDS, { serverOnly });
 
-/** meta/v1 ObjectMeta. That a name is missing is told once where a `generateName` is refused. */
+/** meta/v1 ObjectMeta. A missing name is not another issue if a `generateName` is refused. */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>
   ((value as { generateName?: unknown } | null)?.generateName === undefined ? named : nameless)(value, issues);
 

@@ -89,13 +89,13 @@ const podSpec = object<PodSpec>(
   {
     required: ['containers'],
     refused: {
-      resourceClaims: 'needs an API server, which has the claims; use limits with a device plugin, or hostPath',
+      resourceClaims: 'needs an API server, which manages claims; use limits with a device plugin, or hostPath',
     },
     serverOnly: { schedulingGroup: SCHEDULING, workloadRef: SCHEDULING },
   },
 );
 
-/** v1 Pod. `status` is the node's to write: what a manifest says there is read without a look. */
+/** v1 Pod. The node writes `status`; a manifest's `status` is not checked. */
 export const pod: Decoder<Pod> = object<Pod>(
   { apiVersion: oneOf('v1'), kind: oneOf('Pod'), metadata: objectMeta, spec: podSpec, status: anything },
   { required: ['metadata', 'spec'] },

@@ -114,7 +114,7 @@ const csi = object<CsiVolumeSource>(
   { required: ['driver'] },
 );
 
-/** Sources of volumes that need a driver, a cloud or a cluster. */
+/** Volume sources that need a driver, a cloud or a cluster. */
 const REMOTE_SOURCES = [
   ...['awsElasticBlockStore', 'azureDisk', 'azureFile', 'cephfs', 'cinder', 'fc', 'flexVolume'],
   ...['flocker', 'gcePersistentDisk', 'gitRepo', 'glusterfs', 'iscsi'],
@@ -129,7 +129,7 @@ const REFUSED_SOURCES: Record<string, string> = {
     ]),
   ),
   ephemeral:
-    'needs a cluster, which makes a claim for each pod; use emptyDir, or persistentVolumeClaim for what is to stay',
+    'needs a cluster, which makes a claim for each pod; use emptyDir, or persistentVolumeClaim for persistent data',
 };
 
 export const volume = object<Volume>(

@@ -4,7 +4,7 @@ import type { FieldPath } from '../issue.ts';
 import { readJsonDocument } from './json-document.ts';
 import { readYamlDocuments } from './yaml-documents.ts';
 
-/** Every path of a value, and some that are not there. */
+/** All paths of a value, and some absent ones. */
 function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   const entries =
     typeof value === 'object' && value !== null
@@ -13,7 +13,7 @@ function pathsOf(value: unknown, base: FieldPath = []): FieldPath[] {
   return [base, [...base, 'missing'], [...base, 7], ...entries.flatMap(([key, item]) => pathsOf(item, [...base, key]))];
 }
 
-/** The text is read as JSON, and gives what it gives as YAML; a comment makes it YAML alone. */
+/** Checks that the text is read as JSON, with the same result as YAML; a comment makes it YAML only. */
 function check(text: string): void {
   assert.notEqual(readJsonDocument(text), undefined, text);
   const [json, yaml] = [text, `${text}\n# YAML\n`].map((one) => {
@@ -47,7 +47,7 @@ const SCALARS = [
   ],
 ];
 
-test('JSON is read as the YAML that it is, places included', () => {
+test('JSON has the same value and positions as when it is read as YAML', () => {
   check('{}');
   check('\n  {"a": 1,\r\n\t"b": [\n 1, {"c":"d"} ]\n}\n\n');
   check('{"__proto__": {"a": 1}, "constructor": 2, "1": 3, "": 4, "<<": {"x": 1}, "yes": 5}');
@@ -67,7 +67,7 @@ test('JSON is read as the YAML that it is, places included', () => {
   for (let round = 0; round < 300; round++) check(`{"all":${space()}${value(0)}, "more": ${value(1)}}`);
 });
 
-test('what is no JSON of one object, or has a key twice, is left to the reader of YAML', () => {
+test('texts that are not JSON of one object, or have duplicate keys, are left to the YAML reader', () => {
   const deep = `{"a": ${'['.repeat(60)}${']'.repeat(60)}}`;
   const many = JSON.stringify({ a: Array.from({ length: 60_000 }, () => 0) });
   for (const text of [
@@ -85,7 +85,7 @@ test('what is no JSON of one object, or has a key twice, is left to the reader o
     assert.equal(readJsonDocument(text), undefined, text.slice(0, 60));
 });
 
-test('what it takes grows with the length of the text', { timeout: 20_000 }, () => {
+test('the cost is linear in the length of the text', { timeout: 20_000 }, () => {
   const items = Array.from({ length: 5000 }, (_, index) => ({ kind: 'x', text: `${index}`.repeat(100) }));
   const text = JSON.stringify({ items, one: '\\"'.repeat(1 << 20) }, null, 1);
   const [document] = readYamlDocuments(text, 1).documents;

@@ -1,28 +1,28 @@
 import type { FieldPath } from '../issue.ts';
 
-/** A JSON text of one object: its value, and where its parts stand. */
+/** The JSON text of one object: its value, and the positions of its parts. */
 export type JsonDocument = {
   value: unknown;
-  /** The offset of a field's value, or of its name; of the nearest part around it if it is not there. */
+  /** The offset of a field's value or name; for an absent field, of the nearest part around it. */
   offsetOf(path: FieldPath, at: 'key' | 'value'): number;
-  /** A scalar as it is written, without quotes; `undefined` for what is none. */
+  /** A scalar's text without quotes; `undefined` if it is not a scalar. */
   written(path: FieldPath): string | undefined;
 };
 
-/** `end` is that of a scalar; a list and an object have `parts`. */
+/** Scalars have `end`; lists and objects have `parts`. */
 type Part = { offset: number; keyOffset?: number; end?: number; parts?: Map<string | number, Part>; isList?: boolean };
 
-/** What has more, or is deeper, is left to the reader of YAML, which has bounds and says so. */
+/** Larger or deeper texts are left to the YAML reader, which reports its limits. */
 const MAX_TOKENS = 50_000;
 const MAX_DEPTH = 50;
-/** A longer number is text in YAML. */
+/** Longer numbers are strings in YAML. */
 const MAX_NUMBER_LENGTH = 100;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Reads JSON many times faster than it is read as the YAML that it is, with the same result: programs, `podwright run` and the node
- * itself write JSON. `undefined` for all else: other YAML, several objects, a key that is there twice.
+ * Reads JSON many times faster than the YAML reader, with the same result: programs, `podwright run` and the node itself write
+ * JSON. `undefined` for other YAML, several objects, or duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;
@@ -36,7 +36,7 @@ export function readJsonDocument(text: string): JsonDocument | undefined {
   }
 }
 
-/** The parts of a text that is JSON. */
+/** The parts of a valid JSON text. */
 function partsOf(text: string): Part | undefined {
   const open: Part[] = [];
   let root: Part | undefined;
@@ -65,7 +65,7 @@ function partsOf(text: string): Part | undefined {
   return root;
 }
 
-/** Numbers that YAML's reader takes for text. */
+/** Numbers that the YAML reader treats as strings. */
 function isOtherInYaml(token: string): boolean {
   return /^[-\d]/.test(token) && (token.length > MAX_NUMBER_LENGTH || !Number.isFinite(Number(token)));
 }

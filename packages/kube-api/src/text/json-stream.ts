@@ -1,6 +1,6 @@
 /**
- * JSON objects one behind the other, as jq prints them and kubectl reads them, have no `---` between them, which YAML needs. Tells
- * from the lexemes of a text where one is to be put.
+ * Consecutive JSON objects, as jq prints and kubectl reads them, lack the `---` that YAML requires between documents. Finds the
+ * places for it from the lexemes of a text.
  */
 export class JsonStream {
   readonly #isJson: boolean;
@@ -11,7 +11,7 @@ export class JsonStream {
     this.#isJson = /^\s*\{/.test(text.slice(0, 1000));
   }
 
-  /** True before the first lexeme of an object right behind another. */
+  /** True before the first lexeme of an object that directly follows another one. */
   beginsObject(lexeme: string): boolean {
     if (!this.#isJson) return false;
     if (lexeme === '---') this.#objects = 0;

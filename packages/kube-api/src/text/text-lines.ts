@@ -1,7 +1,7 @@
-/** A place in a text, both counted from 1. */
+/** A position in a text; both numbers start at 1. */
 export type TextPosition = { line: number; column: number };
 
-/** Where the lines of a text begin. */
+/** The starts of a text's lines. */
 export class TextLines {
   readonly #text: string;
   #starts: number[] | undefined;
@@ -10,7 +10,7 @@ export class TextLines {
     this.#text = text;
   }
 
-  /** The place of an offset. */
+  /** The position of an offset. */
   positionOf(offset: number): TextPosition {
     this.#starts ??= startsOf(this.#text);
     let [line, above] = [0, this.#starts.length];

@@ -19,17 +19,17 @@ import { JsonStream } from './json-stream.ts';
 import { QuoteEscapes } from './yaml-escapes.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
-/** Names, values, signs, comments and line ends of one text. A megabyte in one block of text is a single one. */
+/** Maximum number of names, values, signs, comments and line ends of one text. A block of text of a megabyte is one token. */
 const MAX_TOKENS = 200_000;
-/** Lists and maps inside each other. Kubernetes' own types need less than 20. */
+/** Maximum depth of lists and maps. Kubernetes' own types need less than 20. */
 const MAX_DEPTH = 100;
-/** Anchors and aliases of a document: each alias is looked for among all of them. */
+/** Maximum number of anchors and aliases of a document: each alias is looked up among all of them. */
 const MAX_ANCHORS = 2000;
-/** Values of a document once each alias stands for what it names; 64 characters of text count as one more. */
+/** Maximum number of values of a document with aliases expanded; 64 characters of text count as one more. */
 const MAX_EXPANDED_VALUES = 300_000;
 const MAX_PROBLEMS = 1000;
 
-/** Reports what is wrong at an offset of the text. */
+/** Reports a problem at an offset of the text. */
 export type Report = (offset: number, message: string) => void;
 
 const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarTag => ({
@@ -42,7 +42,7 @@ const scalarTag = (name: string, holds: (value: PlainValue) => boolean): ScalarT
   },
 });
 
-/** The types that a value may be marked with. What has no mark is text to the library; `yaml-documents.ts` gives it its meaning. */
+/** Tags of scalars. The library reads untagged scalars as text; `yaml-documents.ts` interprets them. */
 const SCALAR_TAGS = [
   scalarTag('null', (value) => value === null),
   scalarTag('bool', (value) => typeof value === 'boolean'),
@@ -53,11 +53,11 @@ const SCALAR_TAGS = [
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   prettyErrors: false,
   logLevel: 'silent',
-  // a %YAML 1.1 line brings no types of its own
+  // so that a %YAML 1.1 line does not add types
   schema: 'failsafe',
   resolveKnownTags: false,
   stringKeys: true,
-  // the library compares each key with all others; `inspectDocument` does it in linear time
+  // the library's check is quadratic; `inspectDocument` checks in linear time
   uniqueKeys: false,
   customTags: (tags: Tags) => [...tags, ...SCALAR_TAGS],
 };
@@ -66,7 +66,7 @@ const DOCUMENT_START = '---';
 
 class TooManyProblems extends Error {}
 
-/** Parses the documents of a text one by one, and stops where it is too large, too deep or too broken to go on. */
+/** Parses the documents of a text one by one, and stops if it is too large, too deep or has too many errors. */
 export function* composeDocuments(text: string, report: Report): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = boundedComposer();
@@ -90,8 +90,8 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
         parser.offset -= DOCUMENT_START.length;
       }
       yield* compose(parser.next(lexeme));
-      parser.offset -= grownBy; // what follows has its place in the text as it was written
-      // the document itself is on the stack too, and the scalar that was read last
+      parser.offset -= grownBy; // so that later offsets refer to the original text
+      // the stack also has the document and the last scalar
       if (parser.stack.length > MAX_DEPTH + 2)
         return report(parser.offset, `has lists and maps more than ${MAX_DEPTH} deep`);
     }
@@ -105,14 +105,14 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
 
 type OnError = (...args: unknown[]) => void;
 
-/** A broken string may give an error a character, each with a stack trace: after many the composer is stopped. */
+/** A malformed string may cause one error per character, each with a stack trace: stops the composer after many. */
 function boundedComposer(): Composer {
   const composer = new Composer(OPTIONS);
-  // the library has no other place to count them
+  // the library has no other hook to count errors
   const internals = composer as unknown as { onError: OnError };
   const { onError } = internals;
   if (typeof onError !== 'function')
-    throw new Error('this version of the package yaml reports errors otherwise: they cannot be counted');
+    throw new Error('this version of the package yaml reports errors in another way: they cannot be counted');
   let problems = 0;
   internals.onError = (...args) => {
     if (++problems > MAX_PROBLEMS) throw new TooManyProblems();
@@ -121,17 +121,17 @@ function boundedComposer(): Composer {
   return composer;
 }
 
-/** What is to be known of a document before it becomes a plain value. */
+/** Facts about a document that are needed before its conversion to a plain value. */
 export type DocumentShape = {
-  /** What each alias stands for. */
+  /** The target of each alias. */
   targets: Map<Node, Node>;
-  /** Keys that a map has twice, the later ones, and where the one before is. */
+  /** Duplicate keys of maps: each later one, with the offset of the one before. */
   duplicates: { key: string; offset: number; firstOffset: number }[];
-  /** Why it must not become a plain value. */
+  /** Why the document must not be converted. */
   refusal: { offset: number; message: string } | undefined;
 };
 
-/** Walks once through a document: its duplicate keys, its aliases, and how large it is when they are put in place. */
+/** Finds a document's duplicate keys and aliases, and its size with aliases expanded, in one pass. */
 export function inspectDocument(document: Document.Parsed): DocumentShape {
   const walk = new DocumentWalk();
   const values = walk.visit(document.contents);
@@ -141,7 +141,7 @@ export function inspectDocument(document: Document.Parsed): DocumentShape {
   if (walk.refusal === undefined && values > MAX_EXPANDED_VALUES)
     walk.refusal = {
       offset,
-      message: `is too large with its aliases put in place: more than ${MAX_EXPANDED_VALUES} values`,
+      message: `is too large after its aliases are expanded: more than ${MAX_EXPANDED_VALUES} values`,
     };
   return walk;
 }
@@ -152,10 +152,10 @@ class DocumentWalk implements DocumentShape {
   refusal: DocumentShape['refusal'];
   anchorCount = 0;
   readonly #anchors = new Map<string, Node>();
-  /** Values in what an anchor names; nothing while it is being counted. */
+  /** Number of values of each anchor's node; absent while it is being counted. */
   readonly #sizes = new Map<Node, number>();
 
-  /** How many values there are in a node, aliases expanded. */
+  /** Number of values of a node, with aliases expanded. */
   visit(node: unknown): number {
     if (isAlias(node)) return this.#alias(node);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return 1;
@@ -179,7 +179,7 @@ class DocumentWalk implements DocumentShape {
     this.targets.set(node, target);
     const size = this.#sizes.get(target);
     if (size === undefined)
-      this.refusal ??= { offset: node.range?.[0] ?? 0, message: `alias *${node.source} stands inside what it names` };
+      this.refusal ??= { offset: node.range?.[0] ?? 0, message: `alias *${node.source} is inside its own anchor` };
     return size ?? 1;
   }
 
@@ -201,12 +201,12 @@ class DocumentWalk implements DocumentShape {
   }
 }
 
-/** True for `<<`, whose value are maps that belong to the map around it. */
+/** Whether a key is `<<`, whose maps are merged into the map around it. */
 export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.tag === undefined && key.value === '<<';
 }
 
-/** The name of a key; `undefined` for null and for what is no scalar. */
+/** The name of a key; `undefined` for null and for keys that are not scalars. */
 export function keyName(key: unknown): string | undefined {
   if (!isScalar(key) || typeof key.value !== 'string') return undefined;
   return key.type === 'PLAIN' && key.tag === undefined ? plainKey(key.value) : key.value;

@@ -5,7 +5,7 @@ import { readYamlDocuments } from './yaml-documents.ts';
 
 const read = (text: string) => readYamlDocuments(text, 10);
 
-/** What go-yaml 2.4 and sigs.k8s.io/yaml 1.6 make of each, tried with them. */
+/** Results of go-yaml 2.4 and sigs.k8s.io/yaml 1.6, as tested with them. */
 const VALUES: [string, unknown][] = [
   ['[y, Y, yes, Yes, YES, true, True, TRUE, on, On, ON]', Array(11).fill(true)],
   ['[n, N, no, No, NO, false, False, FALSE, off, Off, OFF]', Array(11).fill(false)],
@@ -44,21 +44,21 @@ const VALUES: [string, unknown][] = [
   ['a: b#c', { a: 'b#c' }],
 ];
 
-test('YAML means what it means in Kubernetes', () => {
+test('YAML has the same meaning as in Kubernetes', () => {
   for (const [text, expected] of VALUES) {
     const { documents, problems } = read(text);
     assert.deepEqual([documents[0]?.value, problems], [expected, []], text);
   }
 });
 
-test('what go-yaml does not take is refused with its place', () => {
+test('texts that go-yaml refuses are refused with their position', () => {
   const table: [string, RegExp][] = [
     ['a: "\\q"', /^1:5 invalid escape sequence/],
     ['a: !!int x', /^1:4 !!int does not fit "x"/],
     ['a: !!bool 1', /^1:4 !!bool does not fit "1"/],
     ['{~: 1}', /^1:2 a key must be text, a number, true or false/],
     ['a: 1\nb: {<<: 3}', /^2:9 << takes a map or a list of maps/],
-    ['a: {{ .Values.x }}', /^1:5 a key must be text.*; this looks like a template, which is to be rendered first$/],
+    ['a: {{ .Values.x }}', /^1:5 a key must be text.*; this looks like a template, which must be rendered first$/],
     ['? [a]\n: 1', /^1:3 a key must be text, a number, true or false$/],
     ['a: !!binary aGk=', /^1:4 unresolved tag/],
     ['a: *b', /^1:4 unresolved alias/],
@@ -70,7 +70,7 @@ test('what go-yaml does not take is refused with its place', () => {
   }
 });
 
-test('a place is that of the text as it was written, behind escapes too', () => {
+test('positions are those of the original text, also after escapes', () => {
   const { documents } = read('a: "it\\\'s \\\'so\\\'"\nb: ["\\\'", x]\nyes: {c: 1}');
   const place = (...path: (string | number)[]) => Object.values(documents[0]!.locate(path, 'value'));
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('a place is that of the text as it was written, behind escapes too', () => 
   assert.equal(documents[0]!.written(['b', 1]), 'x');
 });
 
-test('JSON objects need nothing between them', () => {
+test('consecutive JSON objects need no separator', () => {
   for (const between of ['', ' ', '\n', '\n---\n', '\r\n\n']) {
     const { documents, problems } = read(` {"a": [{"b": "}{"}]}${between}{"c": {}}${between}{\n"d": 1}\n`);
     assert.deepEqual(
@@ -98,21 +98,21 @@ test('JSON objects need nothing between them', () => {
   assert.equal(read('a: {b: 1}\nc: {d: 1}').documents.length, 1);
 });
 
-test('a field that is there twice is told, and the last one counts', () => {
+test('a duplicate field is reported, and the last one is used', () => {
   const { documents } = read('a: 1\nb: {c: 1,\n  c: 2}\na: 3');
   assert.deepEqual(documents[0]!.value, { a: 3, b: { c: 2 } });
   assert.deepEqual(
     documents[0]!.duplicates.map(({ line, column, message }) => `${line}:${column} ${message}`),
     [
-      '3:3 "c" is in line 2 already; this one counts, as in Kubernetes',
-      '4:1 "a" is in line 1 already; this one counts, as in Kubernetes',
+      '3:3 "c" is in line 2 already; this one is used, as in Kubernetes',
+      '4:1 "a" is in line 1 already; this one is used, as in Kubernetes',
     ],
   );
 });
 
-test('a version of the library whose errors cannot be counted reads nothing', (t) => {
+test('a version of the library without a hook to count errors is refused', (t) => {
   const refuse = { configurable: true, get: () => undefined, set: () => undefined };
   Object.defineProperty(Composer.prototype, 'onError', refuse);
   t.after(() => Reflect.deleteProperty(Composer.prototype, 'onError'));
-  assert.throws(() => read('a: b'), /this version of the package yaml reports errors otherwise/);
+  assert.throws(() => read('a: b'), /this version of the package yaml reports errors in another way/);
 });

@@ -5,23 +5,23 @@ import { TextLines, type TextPosition } from './text-lines.ts';
 import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
 import { YamlValues } from './yaml-values.ts';
 
-/** Something wrong with the text as YAML. */
+/** A problem of the text's YAML syntax. */
 export type SyntaxProblem = TextPosition & { message: string };
 
-/** One document of a text: its plain value, and where each field stands. */
+/** One document of a text: its plain value, and the positions of its fields. */
 export type YamlDocument = {
   value: unknown;
-  /** The place of a field's value, or of its name; the nearest part around it if it is not there. */
+  /** Position of a field's value or name; for an absent field, of the nearest part around it. */
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
-  /** A scalar as it is written, without quotes; `undefined` for what is none. */
+  /** A scalar's text without quotes; `undefined` if it is not a scalar. */
   written(path: FieldPath): string | undefined;
-  /** Fields that are there twice: of these the last counts. */
+  /** Duplicate fields; the last one is used. */
   duplicates: SyntaxProblem[];
 };
 
 /**
- * Reads a text of YAML (or JSON) documents as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`), at most `maxDocuments` and one more. With problems, the documents are not to be
- * used. What it costs is bounded and grows with the length of the text.
+ * Reads the YAML (or JSON) documents of a text as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`), at most `maxDocuments`
+ * and one more. If there are problems, the documents must not be used. The cost is bounded and linear in the length of the text.
  */
 export function readYamlDocuments(
   text: string,
@@ -48,7 +48,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
-    // go-yaml minds neither how far a list in brackets is indented nor a version in %YAML
+    // go-yaml accepts any indentation in flow sequences, and any %YAML version
     for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
     if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
@@ -59,7 +59,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     const locator = new NodeLocator(document, shape.targets);
     const duplicates = shape.duplicates.map(({ key, offset, firstOffset }) => ({
       ...position(offset),
-      message: `${shortly(key)} is in line ${position(firstOffset).line} already; this one counts, as in Kubernetes`,
+      message: `${shortly(key)} is in line ${position(firstOffset).line} already; this one is used, as in Kubernetes`,
     }));
     documents.push({
       value,
@@ -72,10 +72,10 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
   return { documents, problems };
 }
 
-/** Most such keys are those of templates, which begin with two braces. */
+/** Most such keys are from templates, which begin with two braces. */
 function nonStringKey(text: string, offset: number): string {
   const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
-  return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which is to be rendered first' : ''}`;
+  return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which must be rendered first' : ''}`;
 }
 
 function inOneLine(message: string): string {
@@ -91,11 +91,11 @@ function shortly(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 57)}…` : key);
 }
 
-/** Finds fields of a document in its text. */
+/** Finds the positions of a document's fields. */
 class NodeLocator {
   readonly #document: Document;
   readonly #targets: DocumentShape['targets'];
-  /** The pairs of maps that were looked into, by key: a map is gone through once. */
+  /** The pairs of each visited map, by key, so that each map is indexed once. */
   readonly #pairs = new Map<YAMLMap, Map<string, { key: unknown; value: unknown }>>();
 
   constructor(document: Document, targets: DocumentShape['targets']) {
@@ -116,7 +116,7 @@ class NodeLocator {
     return isScalar(found) ? found.source : undefined;
   }
 
-  /** The parts of the document from its root to the one at `path`, as far as they are there. */
+  /** The nodes from the root to the one at `path`, as far as they exist. */
   *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
     let node: unknown = this.#document.contents;
     for (const [index, step] of path.entries()) {

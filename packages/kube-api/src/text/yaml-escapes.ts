@@ -1,14 +1,13 @@
-/** What the lexer yields before the text of a plain or block scalar. */
+/** The lexer's marker before the text of a plain or block scalar. */
 const SCALAR_FOLLOWS = '\x1f';
 
 /**
- * `\'` in double quotes is `'` for go-yaml, and so for Kubernetes; the library refuses it. It is written as `\x27` before the
- * parser sees it.
+ * In double quotes go-yaml, and so Kubernetes, accepts `\'`, which the library refuses. Replaces it by `\x27` before the parser.
  */
 export class QuoteEscapes {
   #isText = false;
 
-  /** A lexeme as the library understands it, and how much longer it is now. */
+  /** A lexeme that the library accepts, and the number of added characters. */
   mend(lexeme: string): { lexeme: string; grownBy: number } {
     const isText = this.#isText;
     this.#isText = lexeme === SCALAR_FOLLOWS;

@@ -3,14 +3,15 @@ import { isMergeKey, keyName, type Report } from './yaml-bounds.ts';
 import { plainValue } from './yaml-scalars.ts';
 
 /**
- * Makes plain values of a document's parts, as sigs.k8s.io/yaml makes JSON of them: keys become text, and of what a map has twice
- * the last counts, what `<<` brings included. What cannot be one is reported. Its cost is what `inspectDocument` has counted.
+ * Converts a document's nodes to plain values, as sigs.k8s.io/yaml converts them to JSON: keys become strings, and of duplicate
+ * keys the last one counts, merged ones (`<<`) included. Reports values that cannot be converted. The cost is bounded by
+ * `inspectDocument`'s count.
  */
 export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;
   readonly #report: Report;
 
-  /** `targets` is what each alias stands for. */
+  /** `targets`: the target of each alias. */
   constructor(targets: ReadonlyMap<Node, Node>, report: Report) {
     this.#targets = targets;
     this.#report = report;
@@ -27,7 +28,7 @@ export class YamlValues {
   #alias(node: Node, name: string): unknown {
     const target = this.#targets.get(node);
     if (target === undefined)
-      this.#refuse(node, `unresolved alias *${name.slice(0, 60)}: its anchor must stand before it`);
+      this.#refuse(node, `unresolved alias *${name.slice(0, 60)}: its anchor must come before it`);
     return this.of(target);
   }
 
@@ -44,7 +45,7 @@ export class YamlValues {
     else set(map, name, this.of(value));
   }
 
-  /** Of several maps in a list the first counts. */
+  /** In a list of maps the first one takes precedence. */
   #merge(map: Record<string, unknown>, value: unknown): void {
     const merged = isSeq(value) ? value.items.toReversed() : [value];
     for (const part of merged) {
@@ -59,7 +60,7 @@ export class YamlValues {
   }
 }
 
-/** Also for names such as `__proto__`. */
+/** Also works for names such as `__proto__`. */
 function set(map: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(map, name, { value, writable: true, enumerable: true, configurable: true });
 }

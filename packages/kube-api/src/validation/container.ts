@@ -21,7 +21,7 @@ import { validateSecurity } from './security.ts';
 
 const MAX_PORT = 65_535;
 
-/** Rules that ordinary and init containers share. */
+/** Rules for ordinary, init and ephemeral containers. */
 export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {
   dnsLabel(container.name, issues.at('name'));
   imageName(container.image, issues.at('image'));
@@ -40,7 +40,7 @@ export function validateContainer(container: Container, spec: PodSpec, issues: I
   if (container.securityContext) validateSecurity(container.securityContext, spec, issues.at('securityContext'));
 }
 
-/** What a program is started with ends at a zero byte (execve(2)): the runtime would refuse it again and again. */
+/** execve(2) ends strings at a zero byte: the runtime would reject the container each time. */
 function refuseZero(text: string, issues: IssueList): void {
   if (text.includes('\0')) issues.add('must not contain a zero byte, which "\\0" is in double quotes');
 }
@@ -76,7 +76,7 @@ function validateVariable(variable: EnvVar, issues: IssueList): void {
   }
 }
 
-/** What is read of files is what containers of the pod wrote, so only an emptyDir may hold them. */
+/** Environment files are written by containers of the pod, so they must be in an emptyDir. */
 function validateFileRef({ valueFrom }: EnvVar, spec: PodSpec, issues: IssueList): void {
   const source = valueFrom?.fileKeyRef;
   if (source === undefined) return;

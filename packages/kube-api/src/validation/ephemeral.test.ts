@@ -20,13 +20,13 @@ function check(container: Partial<EphemeralContainer>, expected: string[]): void
   );
 }
 
-test('a container for debugging has a name and a target of its pod', () => {
+test('an ephemeral container has its own name and a target in its pod', () => {
   check({ targetContainerName: 'app', stdin: true, tty: true, env: [{ name: 'A', value: '1' }] }, []);
-  check({ name: 'app' }, ['[0].name: container "app" is there already']);
+  check({ name: 'app' }, ['[0].name: container "app" already exists']);
   check({ targetContainerName: 'db' }, ['[0].targetContainerName: the pod has no container "db"; it has app']);
 });
 
-test('a container for debugging has nothing that makes it a part of the work', () => {
+test('an ephemeral container must not have ports, probes, resources and the like', () => {
   const probe = { exec: { command: ['true'] } };
   check({ ports: [{ containerPort: 80 }] }, ['[0].ports: cannot be set for an ephemeral container']);
   check({ livenessProbe: probe }, ['[0].livenessProbe: cannot be set for an ephemeral container']);

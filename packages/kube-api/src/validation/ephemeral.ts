@@ -3,7 +3,7 @@ import { allContainers, type EphemeralContainer, type PodSpec } from '../objects
 import { validateContainer } from './container.ts';
 import { each } from './rules.ts';
 
-/** What a container that is only there to look into a pod must leave alone. */
+/** Fields that an ephemeral container must not have. */
 const REFUSED = [
   'ports',
   'resources',
@@ -16,13 +16,13 @@ const REFUSED = [
   'restartPolicyRules',
 ] as const satisfies (keyof EphemeralContainer)[];
 
-/** Rules of the ephemeral containers of a pod, as the API server has them. Expects defaults to be set. */
+/** The API server's rules for the ephemeral containers of a pod. Expects defaults. */
 export function validateEphemeralContainers(spec: PodSpec, issues: IssueList): void {
   const others = new Set(allContainers(spec).map(({ name }) => name));
   const names = new Set(others);
   each(spec.ephemeralContainers, issues, (container, place) => {
     validateContainer(container, spec, place);
-    if (names.has(container.name)) place.at('name').add(`container "${container.name}" is there already`);
+    if (names.has(container.name)) place.at('name').add(`container "${container.name}" already exists`);
     names.add(container.name);
     const target = container.targetContainerName;
     if (target && !others.has(target))

@@ -8,7 +8,7 @@ import { validateResourceList } from './resources.ts';
 const MAX_DATA_BYTES = 1 << 20;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Rules of a ConfigMap. */
+/** Rules for a ConfigMap. */
 export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void {
   validateMeta(configMap.metadata, issues.at('metadata'));
   const { data = {}, binaryData = {} } = configMap;
@@ -21,7 +21,7 @@ export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void
   if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
 }
 
-/** Keys that a Secret of a type must have. */
+/** Keys that Secrets of a type must have. */
 const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
@@ -29,7 +29,7 @@ const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
 
-/** Rules of a Secret, after `stringData` was folded into `data`. */
+/** Rules for a Secret, after `stringData` was merged into `data`. */
 export function validateSecret(secret: Secret, issues: IssueList): void {
   validateMeta(secret.metadata, issues.at('metadata'));
   const data = secret.data ?? {};
@@ -43,7 +43,7 @@ export function validateSecret(secret: Secret, issues: IssueList): void {
   }
 }
 
-/** Rules of a RuntimeClass. */
+/** Rules for a RuntimeClass. */
 export function validateRuntimeClass(runtimeClass: RuntimeClass, issues: IssueList): void {
   validateMeta(runtimeClass.metadata, issues.at('metadata'));
   dnsLabel(runtimeClass.handler, issues.at('handler'));
@@ -51,7 +51,7 @@ export function validateRuntimeClass(runtimeClass: RuntimeClass, issues: IssueLi
   validateLabels(runtimeClass.scheduling?.nodeSelector, issues.at('scheduling', 'nodeSelector'));
 }
 
-/** Rules of a PersistentVolumeClaim. */
+/** Rules for a PersistentVolumeClaim. */
 export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues: IssueList): void {
   validateMeta(metadata, issues.at('metadata'));
   const { requests, limits } = spec.resources ?? {};
@@ -62,7 +62,7 @@ export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues:
   }
 }
 
-/** Checks keys and values, and returns how many bytes they decode to. */
+/** Checks keys and values, and returns the number of decoded bytes. */
 function validateBase64(data: Record<string, string>, issues: IssueList): number {
   let bytes = 0;
   for (const [key, text] of Object.entries(data)) {

@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
 import { shortestPath } from '../values/volume-path.ts';
 
-/** The most bytes of a file's name on nearly every file system. */
+/** Maximum length of file names on nearly every file system, in bytes. */
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4095;
 
-/** A rule for a piece of text: reports what is wrong with it. */
+/** A rule for a text: adds an issue for each violation. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
 function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
@@ -33,7 +33,7 @@ export const dnsSubdomain = rule(
   'lower case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
 );
 
-/** UIDs become directory names, so they are held to what is safe there. */
+/** UIDs become directory names, so only safe characters are allowed. */
 export const objectUid = rule(128, /^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, "-", "_" and "."');
 
 /** A key of a ConfigMap or Secret, which may become a file name. */
@@ -42,7 +42,7 @@ export const configKey: TextRule = (key, issues) => {
   if (key === '.' || key.startsWith('..')) issues.add(`must not be "." nor begin with "..", got "${key}"`);
 };
 
-/** Printable ASCII without `=`, as Kubernetes has it since 1.34. */
+/** Printable ASCII without `=`, as in Kubernetes since 1.34. */
 export const envName = rule(1 << 16, /^[ -<>-~]+$/, 'printable ASCII characters other than "="');
 
 /** RFC 6335 service name: names of container ports. */
@@ -72,7 +72,7 @@ export const labelValue: TextRule = (text, issues) => {
   )(text, issues);
 };
 
-/** The name of an image, of which the registries have the last word. */
+/** Minimal rules for an image name; registries check the rest. */
 export const imageName: TextRule = (image, issues) => {
   if (image === '') issues.add('must not be empty');
   else if (/\s/.test(image)) issues.add('must not contain white space');
@@ -82,7 +82,7 @@ export const ipAddress: TextRule = (text, issues) => {
   if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
 };
 
-/** What Linux takes: names of at most 255 bytes (NAME_MAX), paths of less than 4096 (PATH_MAX). */
+/** Limits of Linux: names of at most 255 bytes (NAME_MAX), paths of less than 4096 (PATH_MAX). */
 export const pathLength: TextRule = (path, issues) => {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > MAX_FILE_NAME_BYTES);
   if (long !== undefined)
@@ -91,7 +91,7 @@ export const pathLength: TextRule = (path, issues) => {
     issues.add(`must have at most ${MAX_PATH_BYTES} bytes, got ${Buffer.byteLength(path)}`);
 };
 
-/** A path below a volume: relative, without `..` anywhere in it. */
+/** A path in a volume: relative, without `..`. */
 export const localPath: TextRule = (path, issues) => {
   pathLength(path, issues);
   if (path === '') issues.add('must not be empty');
@@ -99,7 +99,7 @@ export const localPath: TextRule = (path, issues) => {
   else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);
 };
 
-/** The path of a file that a volume holds: the writer keeps names beginning with `..` for itself. */
+/** The path of a file that the kubelet writes to a volume: names that begin with `..` are reserved for the writer. */
 export const volumeFilePath: TextRule = (path, issues) => {
   const before = issues.count;
   localPath(path, issues);

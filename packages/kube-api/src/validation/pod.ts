@@ -18,10 +18,10 @@ import { validateScheduling } from './scheduling.ts';
 import { validatePodSecurity } from './security.ts';
 import { validateVolumes } from './volume.ts';
 
-/** What the kernel takes (uname(2)). */
+/** Limit of the kernel (uname(2)). */
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** Rules of a pod, as the API server has them for what a lone node supports. Expects defaults to be set. */
+/** Rules for a pod: those of the API server, for features that a lone node supports. Expects defaults. */
 export function validatePod(pod: Pod, issues: IssueList): void {
   const before = issues.count;
   validateMeta(pod.metadata, issues.at('metadata'));
@@ -41,7 +41,7 @@ export function validatePod(pod: Pod, issues: IssueList): void {
   each(spec.tolerations, place.at('tolerations'), validateToleration);
 }
 
-/** The directory of a pod's logs is `<namespace>_<name>_<uid>`; a pod without a UID gets one of 36 characters. */
+/** The directory of a pod's logs is `<namespace>_<name>_<uid>`; a generated UID has 36 characters. */
 function validateLogName({ namespace, name, uid }: ObjectMeta, issues: IssueList): void {
   const most = MAX_FILE_NAME_BYTES - namespace.length - (uid.length || 36) - '__'.length;
   if (name.length > most)
@@ -64,10 +64,10 @@ function validateContainers(spec: PodSpec, issues: IssueList): void {
     validateRestart(container, spec, place);
   });
   if ((spec.ephemeralContainers ?? []).length > 0)
-    issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a pod that runs');
+    issues.at('ephemeralContainers').addKey('cannot be set on create: `podwright debug` adds one to a running pod');
 }
 
-/** An init container that runs to its end has no use for what watches a running container. */
+/** An init container that runs to completion must not have hooks and probes. */
 function refuseInitFields(container: Container, issues: IssueList): void {
   for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
     if (container[field] !== undefined)
@@ -83,13 +83,13 @@ function validateContainerNames(spec: PodSpec, issues: IssueList): void {
   const seen = new Set<string>();
   for (const field of ['initContainers', 'containers'] as const) {
     each(spec[field], issues.at(field), ({ name }, place) => {
-      if (seen.has(name)) place.at('name').add(`container "${name}" is there twice`);
+      if (seen.has(name)) place.at('name').add(`container "${name}" is defined twice`);
       seen.add(name);
     });
   }
 }
 
-/** Init containers that end run one after the other, so only those that run together may not share a port. */
+/** Init containers without restartPolicy Always run one after another, so only ports of other containers can conflict. */
 function validateHostPorts(spec: PodSpec, issues: IssueList): void {
   const seen = new Set<string>();
   for (const field of ['initContainers', 'containers'] as const) {
@@ -130,7 +130,7 @@ function validateNames(spec: PodSpec, issues: IssueList): void {
   if (spec.os?.name === 'windows') issues.at('os', 'name').add('this node runs linux');
 }
 
-/** It is the whole name, whatever `hostname` and `subdomain` say. */
+/** It is the complete host name, independent of `hostname` and `subdomain`. */
 function validateHostnameOverride(spec: PodSpec, issues: IssueList): void {
   const name = spec.hostnameOverride;
   if (name === undefined) return;
@@ -160,7 +160,7 @@ function validateDns(spec: PodSpec, issues: IssueList): void {
   if (searches.length > 32) issues.at('searches').add('must have at most 32 domains');
   if (searches.join(' ').length > 2048) issues.at('searches').add('must be at most 2048 characters together');
   each(searches, issues.at('searches'), (domain, place) => {
-    // an underscore is allowed in search domains only, and so is a dot at the end
+    // only search domains may have underscores, and a trailing dot
     if (domain !== '.') dnsSubdomain(domain.replace(/\.$/, '').replaceAll('_', '-').replace(/^-/, 'x'), place);
   });
   each(options, issues.at('options'), ({ name }, place) => {

@@ -7,7 +7,7 @@ import { qualifiedName } from './names.ts';
 const NATIVE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = /^hugepages-\d+[KMGT]i$/;
 
-/** Whether it is the name of a resource that device plugins offer: `vendor.example/widget` (IsExtendedResourceName). */
+/** Whether it is the name of an extended resource, such as `vendor.example/widget` (IsExtendedResourceName). */
 export function isExtendedResource(name: string): boolean {
   if (!name.includes('/') || name.includes('kubernetes.io/') || name.startsWith('requests.')) return false;
   const issues = new IssueList();
@@ -15,11 +15,11 @@ export function isExtendedResource(name: string): boolean {
   return issues.count === 0;
 }
 
-/** Rules of a container's resources. */
+/** Rules for resources of a container or pod. */
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
-  // defaulting copied limits to requests: what is wrong with those was said above
+  // defaulting copied limits to requests: their issues were reported above
   const own = Object.entries(requests).filter(
     ([name, request]) => !Object.hasOwn(limits, name) || limits[name] !== request,
   );
@@ -41,7 +41,7 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
   }
 }
 
-/** Rules of a list of amounts: known names, nothing negative. */
+/** Rules for a list of amounts: known names, no negative amounts. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
     const isExtended = isExtendedResource(name);

@@ -2,11 +2,11 @@ import type { IssueList } from '../issue.ts';
 import type { Container, PodSpec } from '../objects/types.ts';
 import { each, unique } from './rules.ts';
 
-/** Kubernetes' bounds of rules, and of exit codes in one of them. */
+/** Kubernetes' limits for the number of rules, and of exit codes in a rule. */
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** Rules of when an ordinary or init container is started again, and of what restarts it when it is resized. */
+/** Rules for restart policies and resize policies of an ordinary or init container. */
 export function validateRestart(container: Container, spec: PodSpec, issues: IssueList): void {
   validateRestartRules(container, issues);
   const policies = container.resizePolicy ?? [];

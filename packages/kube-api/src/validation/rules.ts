@@ -1,7 +1,7 @@
 import type { IssueList } from '../issue.ts';
 import type { TextRule } from './names.ts';
 
-/** Reports unless `value` is absent or within the bounds. */
+/** Adds an issue unless `value` is absent or in the range. */
 export function within(value: number | undefined, bounds: { min: number; max?: number }, issues: IssueList): void {
   if (value === undefined) return;
   const max = bounds.max ?? Number.POSITIVE_INFINITY;
@@ -10,19 +10,19 @@ export function within(value: number | undefined, bounds: { min: number; max?: n
   issues.add(`must be ${range}, got ${value}`);
 }
 
-/** Applies `rule` unless the text is absent. */
+/** Applies `rule` if there is a text. */
 export function check(rule: TextRule, text: string | undefined, issues: IssueList): void {
   if (text !== undefined) rule(text, issues);
 }
 
-/** Reports unless exactly one of the fields of `value` that are named is set. */
+/** Adds an issue unless exactly one of the named fields of `value` is set. */
 export function exactlyOne<T extends object>(value: T, names: readonly (keyof T & string)[], issues: IssueList): void {
   const given = names.filter((name) => value[name] !== undefined);
   if (given.length === 0) issues.add(`must have one of ${names.join(', ')}`);
   for (const name of given.slice(1)) issues.at(name).addKey(`must not be given together with ${given[0]}`);
 }
 
-/** Reports each element whose key was seen before; elements without a key are passed over. */
+/** Adds an issue for each element whose key was seen before; elements without a key are skipped. */
 export function unique<T>(
   elements: readonly T[],
   keyOf: (element: T) => string | undefined,
@@ -38,7 +38,7 @@ export function unique<T>(
   }
 }
 
-/** Calls `visit` with each element and the collector for its place. */
+/** Calls `visit` with each element and the collector for its path. */
 export function each<T>(
   elements: readonly T[] | undefined,
   issues: IssueList,
@@ -47,7 +47,7 @@ export function each<T>(
   for (const [index, element] of (elements ?? []).entries()) visit(element, issues.at(index));
 }
 
-/** The largest user or group id. */
+/** The largest user or group ID. */
 export const MAX_ID = 2 ** 31 - 1;
-/** The largest value of a 32-bit number. */
+/** The largest signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;

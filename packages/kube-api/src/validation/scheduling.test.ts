@@ -5,7 +5,7 @@ import { formatFieldPath, IssueList } from '../issue.ts';
 import { decodeObject } from '../schema/kinds.ts';
 import { validateObject } from './validate-object.ts';
 
-/** The problems of a pod with this specification, each begins with the text that is expected. */
+/** Checks that each problem of a pod with this spec begins with the expected text. */
 function check(spec: object, ...expected: string[]): void {
   const issues = new IssueList();
   const containers = [{ name: 'a', image: 'b' }];
@@ -25,7 +25,7 @@ const expression = (key: string, operator: string, values?: string[]) => ({
 });
 const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
 
-test('what a scheduler would act on is taken, as an API server takes it', () => {
+test('scheduling fields are accepted as in the API server', () => {
   const labelSelector = { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'tier', operator: 'Exists' }] };
   const term = { topologyKey: 'kubernetes.io/hostname', labelSelector, namespaces: ['team'], matchLabelKeys: ['hash'] };
   const podAffinity = {
@@ -49,7 +49,7 @@ test('what a scheduler would act on is taken, as an API server takes it', () => 
   });
 });
 
-test('what nobody could act on is refused', () => {
+test('invalid scheduling fields are refused', () => {
   const at = 'affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
   check(nodeTerms(), `${at}: must have at least one term`);
   check(nodeTerms(expression('zone', 'In')), `${at}[0].matchExpressions[0].values: must have a value`);
@@ -69,7 +69,7 @@ test('what nobody could act on is refused', () => {
   check(
     { topologySpreadConstraints: [spread, { ...spread, maxSkew: 0 }] },
     'topologySpreadConstraints[1].maxSkew: must be at least 1',
-    'topologySpreadConstraints[1]: zone with DoNotSchedule is there twice',
+    'topologySpreadConstraints[1]: zone with DoNotSchedule is defined twice',
   );
   check(
     {

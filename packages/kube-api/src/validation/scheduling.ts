@@ -12,7 +12,7 @@ import { validateLabels } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from './names.ts';
 import { each, within } from './rules.ts';
 
-/** Rules of what a scheduler would act on, as the API server has them for a pod that has its node already. */
+/** The API server's rules for scheduling fields, for a pod that is already on its node. */
 export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const place = issues.at('affinity');
@@ -31,7 +31,7 @@ export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   validatePodAffinity(podAntiAffinity, place.at('podAntiAffinity'));
   validateSpread(spec.topologySpreadConstraints ?? [], issues.at('topologySpreadConstraints'));
   if ((spec.schedulingGates ?? []).length > 0)
-    issues.at('schedulingGates').addKey('must be empty: nothing takes gates away from a pod that has its node already');
+    issues.at('schedulingGates').addKey('must be empty: nothing removes gates from a pod that is already on its node');
 }
 
 function validateNodeTerm({ matchExpressions, matchFields }: NodeSelectorTerm, issues: IssueList): void {
@@ -103,7 +103,7 @@ function validateSpread(constraints: TopologySpreadConstraint[], issues: IssueLi
     if (minDomains !== undefined && whenUnsatisfiable !== 'DoNotSchedule')
       place.at('minDomains').addKey('must not be given unless whenUnsatisfiable is DoNotSchedule');
     const key = `${topologyKey} ${whenUnsatisfiable}`;
-    if (seen.has(key)) place.add(`${topologyKey} with ${whenUnsatisfiable} is there twice`);
+    if (seen.has(key)) place.add(`${topologyKey} with ${whenUnsatisfiable} is defined twice`);
     seen.add(key);
   });
 }

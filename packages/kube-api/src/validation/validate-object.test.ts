@@ -24,7 +24,7 @@ const pod = (spec: object, metadata: object = {}) => ({
 const container = (fields: object, spec: object = {}) =>
   pod({ containers: [{ name: 'a', image: 'b', ...fields }], ...spec });
 
-/** Each expected text begins one of the problems, in order. */
+/** Each expected text is the start of one of the problems, in order. */
 function check(object: object, expected: string[]): void {
   const found = problems(object);
   const matched =
@@ -32,7 +32,7 @@ function check(object: object, expected: string[]): void {
   if (!matched) assert.deepEqual(found, expected, JSON.stringify(object));
 }
 
-test('names that become names of files have at most what a file system takes', () => {
+test('names that become file names are limited to 255 bytes', () => {
   const problem = (most: number, namespace: string, length: number) => [
     `metadata.name: must be at most ${most} characters in namespace ${namespace}, got ${length}: the directory of the pod's logs`,
   ];
@@ -110,14 +110,14 @@ test('names follow the rules of DNS and labels', () => {
   ]);
 });
 
-test('containers have unique names, and at least one is there', () => {
+test('there is at least one container, and names are unique', () => {
   check(pod({ containers: [] }), ['spec.containers: must have at least one container']);
   check(pod({ initContainers: [{ name: 'a', image: 'b' }] }), [
-    'spec.containers[0].name: container "a" is there twice',
+    'spec.containers[0].name: container "a" is defined twice',
   ]);
 });
 
-test('init containers that end take no probes or hooks', () => {
+test('init containers without restartPolicy Always must not have probes or hooks', () => {
   const hook = { preStop: { exec: { command: ['x'] } } };
   check(
     pod({ initContainers: [{ name: 'i', image: 'b', lifecycle: hook, livenessProbe: { tcpSocket: { port: 1 } } }] }),
@@ -126,7 +126,7 @@ test('init containers that end take no probes or hooks', () => {
   check(pod({ initContainers: [{ name: 'i', image: 'b', restartPolicy: 'Always', lifecycle: hook }] }), []);
 });
 
-test('restart rules need a restart policy, and their number is bounded', () => {
+test('restart rules need a restart policy, and their number is limited', () => {
   const rule = { action: 'Restart' as const, exitCodes: { operator: 'In' as const, values: [1] } };
   check(container({ restartPolicy: 'Always' }), []);
   check(container({ restartPolicy: 'Never', restartPolicyRules: [rule] }), []);
@@ -140,7 +140,7 @@ test('restart rules need a restart policy, and their number is bounded', () => {
   ]);
 });
 
-test('resize policies are one a resource, and restart nothing that may not be restarted', () => {
+test('there is one resize policy per resource, and it must not restart containers that are never restarted', () => {
   const restart = { resourceName: 'cpu' as const, restartPolicy: 'RestartContainer' as const };
   check(container({ resizePolicy: [restart] }), []);
   check(container({ resizePolicy: [restart, restart] }), [
@@ -154,9 +154,9 @@ test('resize policies are one a resource, and restart nothing that may not be re
   ]);
 });
 
-test('no pod is created with containers for debugging', () => {
+test('a pod cannot be created with ephemeral containers', () => {
   check(pod({ ephemeralContainers: [{ name: 'shell', image: 'b' }] }), [
-    'spec.ephemeralContainers: cannot be set on create: `podwright debug` adds one to a pod that runs',
+    'spec.ephemeralContainers: cannot be set on create: `podwright debug` adds one to a running pod',
   ]);
 });
 
@@ -183,7 +183,7 @@ test('ports are in range and used once', () => {
   );
 });
 
-test('mounts name volumes of the pod, at paths of their own', () => {
+test('mounts refer to volumes of the pod, and have unique paths', () => {
   const volumes = [{ name: 'v' }];
   check(
     container(
@@ -300,7 +300,7 @@ test('variables have printable names and one source', () => {
   ]);
 });
 
-test('what a program is started with has no zero byte', () => {
+test('arguments and variables of a program have no zero byte', () => {
   check(container({ command: ['sh', 'a\0b'], args: ['\0'], env: [{ name: 'A', value: '\0' }] }), [
     'spec.containers[0].command[1]: must not contain a zero byte',
     'spec.containers[0].args[0]: must not contain a zero byte',
@@ -331,7 +331,7 @@ test('probes have one handler and positive numbers', () => {
   ]);
 });
 
-test('grace periods may have any number of 64 bits, as with the API server', () => {
+test('grace periods may be any 64-bit integer, as in the API server', () => {
   const tcpSocket = { port: 80 };
   for (const terminationGracePeriodSeconds of [2 ** 31, 2 ** 53, 2 ** 63]) {
     const livenessProbe = { tcpSocket, terminationGracePeriodSeconds };
@@ -385,7 +385,7 @@ test('resources are known, positive, and requests within limits', () => {
   ]);
 });
 
-test('what would reach beyond the pod or is not supported yet is refused', () => {
+test('settings that affect the host, and unsupported ones, are refused', () => {
   const sysctls = (name: string, spec: object = {}) =>
     pod({ securityContext: { sysctls: [{ name, value: '1' }] }, ...spec });
   check(sysctls('net.ipv4.tcp_syncookies'), []);
@@ -423,7 +423,7 @@ test('what would reach beyond the pod or is not supported yet is refused', () =>
   );
 });
 
-test('a pod with users of its own shares no other namespace with the host', () => {
+test('a pod with its own user namespace shares no other namespace with the host', () => {
   check(pod({ hostUsers: false }), []);
   check(container({ securityContext: { procMount: 'Unmasked' } }, { hostUsers: false }), []);
   check(pod({ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true }), [
@@ -433,7 +433,7 @@ test('a pod with users of its own shares no other namespace with the host', () =
   ]);
 });
 
-test('a host name of its own stands alone', () => {
+test('hostnameOverride excludes the other host name settings', () => {
   check(pod({ hostnameOverride: 'db.example.org', hostname: 'x', subdomain: 'y' }), []);
   check(pod({ hostnameOverride: `${'a'.repeat(60)}.example` }), ['spec.hostnameOverride: must be at most 64']);
   check(pod({ hostnameOverride: 'A', setHostnameAsFQDN: true, hostNetwork: true }), [
@@ -443,7 +443,7 @@ test('a host name of its own stands alone', () => {
   ]);
 });
 
-test('an image is a volume, and a variable comes from a file of an emptyDir', () => {
+test('image volumes and variables from files of an emptyDir are allowed', () => {
   const volumes = [{ name: 'model', image: { reference: 'm:1' } }, { name: 'tmp' }];
   const file = (volumeName: string, path: string, key = 'A') =>
     container({ env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName, path, key } } }] }, { volumes });
@@ -465,7 +465,7 @@ test('DNS settings keep to the resolver limits', () => {
   ]);
 });
 
-test('ConfigMaps and Secrets hold valid keys, base64 and at most 1 MiB', () => {
+test('ConfigMaps and Secrets have valid keys, base64 and at most 1 MiB', () => {
   const configMap = (fields: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, ...fields });
   const secret = (fields: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...fields });
   check(configMap({ data: { 'a/b': '' }, binaryData: { x: 'not base64!' } }), [
@@ -486,7 +486,7 @@ test('ConfigMaps and Secrets hold valid keys, base64 and at most 1 MiB', () => {
   ]);
 });
 
-test('what a pod has as a whole holds its containers', () => {
+test('pod-level resources are sufficient for the containers', () => {
   const podLevel = (resources: object, own: object = {}, spec: object = {}) =>
     container({ resources: own }, { resources, ...spec });
   const both = { cpu: '1', memory: '64Mi' };

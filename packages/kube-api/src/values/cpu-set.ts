@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The highest number of a processor that is taken, as the kernel's largest NR_CPUS. */
+/** The highest allowed processor number, as of the kernel's largest NR_CPUS. */
 const MAX_CPU = 8191;
 
-/** Numbers out of a list such as `0,2-3` in ascending order; '' has none (cpuset(7)). Throws `invalid_argument`. */
+/** Numbers of a list such as `0,2-3`, in ascending order; '' is an empty list (cpuset(7)). Throws `invalid_argument`. */
 export function parseCpus(text: string): number[] {
   const cpus = new Set<number>();
   for (const part of text === '' ? [] : text.split(',')) {
@@ -18,7 +18,7 @@ export function parseCpus(text: string): number[] {
   return sorted(cpus);
 }
 
-/** As `parseCpus` takes them. */
+/** The format of `parseCpus`. */
 export function formatCpus(cpus: Iterable<number>): string {
   const ranges: [number, number][] = [];
   for (const cpu of sorted(cpus)) {
@@ -31,7 +31,7 @@ export function formatCpus(cpus: Iterable<number>): string {
 
 const sorted = (cpus: Iterable<number>): number[] => [...new Set(cpus)].sort((a, b) => a - b);
 
-/** In ascending order: what either has, both have, and only the first one has. */
+/** In ascending order: the processors of any set, of both sets, and of only the first set. */
 export const unionOf = (...sets: number[][]): number[] => sorted(sets.flat());
 export function intersectionOf(cpus: number[], others: number[]): number[] {
   const wanted = new Set(others);

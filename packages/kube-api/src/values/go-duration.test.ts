@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseGoDuration } from './go-duration.ts';
 import { formatDuration } from './time.ts';
 
-test('durations are read as Go reads them', () => {
+test('durations are parsed as in Go', () => {
   for (const [text, expected] of [
     ['0', 0],
     ['300ms', 300],
@@ -20,7 +20,7 @@ test('durations are read as Go reads them', () => {
     assert.equal(parseGoDuration(text), undefined, text);
 });
 
-test('durations are written as Go writes them', () => {
+test('durations are formatted as in Go', () => {
   for (const [ms, text] of [
     [0, '0s'],
     [0.25, '250µs'],

@@ -9,11 +9,11 @@ const UNITS: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
 };
-/** What 64 bits of nanoseconds hold. */
+/** Go's durations are 64-bit nanoseconds. */
 const MAX_MS = 2 ** 63 / 1e6;
 const MAX_LENGTH = 100;
 
-/** Milliseconds of a duration as Go writes it, such as `1h30m`, `1.5s`, `-300ms` or `0`; `undefined` for what is none. */
+/** Milliseconds of a duration in Go's format, such as `1h30m`, `1.5s`, `-300ms` or `0`; `undefined` if it is invalid. */
 export function parseGoDuration(text: string): number | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];

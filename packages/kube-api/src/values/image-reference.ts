@@ -1,4 +1,4 @@
-/** An image name in its parts (the grammar of the distribution project's reference package). */
+/** The parts of an image name (grammar of the distribution project's reference package). */
 export type ImageReference = { registry: string; repository: string; tag: string; digest: string };
 
 const MAX_NAME_LENGTH = 255;
@@ -8,7 +8,7 @@ const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const tagPattern = /^\w[\w.-]{0,127}$/;
 const digestPattern = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 
-/** Reads an image name as people write it; `nginx` is `docker.io/library/nginx`. Undefined if it is none. */
+/** Parses an image name in its short or long form; `nginx` is `docker.io/library/nginx`. Undefined if it is invalid. */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = '', digest = '', ...more] = text.split('@');
   if (more.length > 0 || (text.includes('@') && !digestPattern.test(digest))) return undefined;
@@ -23,7 +23,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   return { ...place, tag, digest };
 }
 
-/** The first component is a registry if it looks like a host: with a dot, a port, capitals, or `localhost`. */
+/** The first component is a registry if it looks like a host: with a dot, a port or capitals, or `localhost`. */
 function splitRegistry(name: string): { registry: string; repository: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));
@@ -36,12 +36,12 @@ function splitRegistry(name: string): { registry: string; repository: string } {
   return { registry: 'docker.io', repository: slash < 0 ? `library/${name}` : name };
 }
 
-/** The name to ask the runtime for: with the tag `latest` if there is neither tag nor digest. */
+/** The name for the runtime: with the tag `latest` if there is neither a tag nor a digest. */
 export function withDefaultTag(image: string, reference: ImageReference): string {
   return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
 }
 
-/** Why a text is no image name, in the words of the distribution project's reference package. */
+/** Why a text is not an image name, with the message of the distribution project's reference package. */
 export function nameProblem(text: string): string {
   const invalid = 'invalid reference format';
   if (text === '') return invalid;
@@ -54,14 +54,14 @@ export function nameProblem(text: string): string {
   return tooLong ? `repository name must not be more than ${MAX_NAME_LENGTH} characters` : invalid;
 }
 
-/** The name as it was written, without its tag and digest. */
+/** The name as written, without its tag and digest. */
 export function withoutTag(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');
   return colon > named.lastIndexOf('/') ? named.slice(0, colon) : named;
 }
 
-/** One form for all ways to write a name: `nginx` is `docker.io/library/nginx:latest`. What is no name stays as it is. */
+/** One form for all spellings of a name: `nginx` is `docker.io/library/nginx:latest`. An invalid name is returned unchanged. */
 export function canonicalName(image: string): string {
   const reference = parseImageReference(image);
   if (reference === undefined) return image;

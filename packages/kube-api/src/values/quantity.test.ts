@@ -10,7 +10,7 @@ import {
   quantityValue,
 } from './quantity.ts';
 
-test('a quantity counts whole units, rounded up', () => {
+test('a quantity in whole units is rounded up', () => {
   const table: [string, bigint][] = [
     ['0', 0n],
     ['1', 1n],
@@ -34,7 +34,7 @@ test('a quantity counts whole units, rounded up', () => {
   for (const [text, expected] of table) assert.equal(quantityValue(text), expected, text);
 });
 
-test('a quantity counts thousandths, rounded up', () => {
+test('a quantity in thousandths is rounded up', () => {
   const table: [string, bigint][] = [
     ['0.5', 500n],
     ['250m', 250n],
@@ -45,7 +45,7 @@ test('a quantity counts thousandths, rounded up', () => {
   for (const [text, expected] of table) assert.equal(quantityMilliValue(text), expected, text);
 });
 
-test('what is finer than a nano is rounded away from zero', () => {
+test('fractions of a nano are rounded away from zero', () => {
   assert.equal(parseQuantity('0.1n').nanos, 1n);
   assert.equal(parseQuantity('-1.5n').nanos, -2n);
 });
@@ -78,14 +78,14 @@ test('quantities compare by amount, not by spelling', () => {
   assert.equal(compareQuantities('-1', '0'), -1);
 });
 
-test('a divisor rounds up to whole units and zero counts as one', () => {
+test('a division rounds up to whole units, and a divisor of zero counts as one', () => {
   assert.equal(quantityInUnitsOf('1500m', '1'), 2n);
   assert.equal(quantityInUnitsOf('1500m', '1m'), 1500n);
   assert.equal(quantityInUnitsOf('100Mi', '1Mi'), 100n);
   assert.equal(quantityInUnitsOf('3', '0'), 3n);
 });
 
-test('an amount is written with the largest suffix of its kind that needs no fraction', () => {
+test('an amount is formatted with the largest suffix of its kind without a fraction', () => {
   const check = (texts: string[], expected: string) => {
     const sum = texts.reduce((total, text) => total + parseQuantity(text).nanos, 0n);
     assert.equal(formatQuantity(sum, texts[0]!), expected);

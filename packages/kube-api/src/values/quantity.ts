@@ -24,21 +24,21 @@ const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
   Ei: [2n ** 60n, 1n],
 };
 
-/** An amount in thousand-millionths of a unit, the finest step that Kubernetes keeps. */
+/** An amount in billionths of a unit, the finest resolution of Kubernetes. */
 export type Quantity = { nanos: bigint };
 
-// Exponents and digits are bounded so that a hostile `1e999999999` costs nothing.
+// Exponents and digits are limited, so that a hostile `1e999999999` is cheap.
 const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
 
-/** True if `text` is a quantity that `parseQuantity` accepts. */
+/** Whether `parseQuantity` accepts `text`. */
 export function isQuantity(text: string): boolean {
   const match = pattern.exec(text);
   return match !== null && (match[2] !== '' || (match[3] ?? '') !== '');
 }
 
 /**
- * Parses `500m`, `1.5Gi`, `12e6`, `3`, … What is finer than a nano is rounded away from zero and what is larger than
- * an int64 is capped, as Kubernetes does. Throws `invalid_argument`.
+ * Parses `500m`, `1.5Gi`, `12e6`, `3` and the like. Fractions of a nano are rounded away from zero, and amounts beyond int64 are
+ * capped, as in Kubernetes. Throws `invalid_argument`.
  */
 export function parseQuantity(text: string): Quantity {
   const match = pattern.exec(text);
@@ -78,7 +78,7 @@ export function quantityMilliValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, 1_000_000n);
 }
 
-/** The text, or thousandths in its place where it is finer than that. */
+/** The text, or, if it is finer than thousandths, the amount rounded up to thousandths. */
 export function roundUpToMilli(text: string): string {
   const { nanos } = parseQuantity(text);
   return nanos % 1_000_000n === 0n ? text : formatQuantity(quantityMilliValue(text) * 1_000_000n, text);
@@ -90,7 +90,7 @@ export function quantityInUnitsOf(text: string, divisor: string): bigint {
   return divideUp(parseQuantity(text).nanos, unit === 0n ? NANOS_PER_UNIT : unit);
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or more than `b`. */
+/** Negative, zero or positive if `a` is less than, equal to or greater than `b`. */
 export function compareQuantities(a: string, b: string): number {
   const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
@@ -99,7 +99,10 @@ export function compareQuantities(a: string, b: string): number {
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
-/** An amount in billionths of a unit as Kubernetes writes it: with the largest suffix of the kind that `like` has that needs no fraction. */
+/**
+ * An amount in billionths of a unit in Kubernetes' canonical form: with the largest suffix without a fraction, binary or decimal
+ * as in `like`.
+ */
 export function formatQuantity(nanos: bigint, like: string): string {
   const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;
   const [suffixes, step] = isBinary ? [BINARY, 1024n] : [DECIMAL, 1000n];

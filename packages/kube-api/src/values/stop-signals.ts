@@ -4,11 +4,11 @@ const PLAIN_SIGNALS = [
   ...['SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM'],
   ...['SIGWINCH', 'SIGXCPU', 'SIGXFSZ', 'SIGRTMIN', 'SIGRTMAX'],
 ];
-/** Those that are counted from SIGRTMIN and SIGRTMAX. */
+/** Numbered signals relative to SIGRTMIN and SIGRTMAX. */
 const LAST_AFTER_MIN = 15;
 const LAST_BEFORE_MAX = 14;
 
-/** The signals that may stop a container (v1 Signal), as the API spells them: `SIGRTMIN+1`. */
+/** The stop signals of a container (v1 Signal), with the API's names, such as `SIGRTMIN+1`. */
 export const STOP_SIGNALS: ReadonlySet<string> = new Set([
   ...PLAIN_SIGNALS,
   ...Array.from({ length: LAST_AFTER_MIN }, (_, index) => `SIGRTMIN+${index + 1}`),

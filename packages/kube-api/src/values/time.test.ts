@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatDuration } from './time.ts';
 
-test('durations are written as the kubelet writes them', () => {
+test('durations are formatted as in the kubelet', () => {
   const table: [number, string][] = [
     [0, '0s'],
     [250, '250ms'],

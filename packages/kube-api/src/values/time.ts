@@ -1,16 +1,16 @@
-/** How the Kubernetes API (metav1) writes times and durations. */
+/** Formats of times and durations of the Kubernetes API (metav1). */
 
-/** A time as the Kubernetes API writes it: RFC 3339 in whole seconds, UTC. */
+/** A time in the format of the Kubernetes API: RFC 3339 in whole seconds, UTC. */
 export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** A time as leases have it (metav1.MicroTime): with six digits of the second, of which the host's clock gives three. */
+/** A time in the format of leases (metav1.MicroTime): with microseconds, of which the last three digits are 0. */
 export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace(/Z$/, '000Z');
 }
 
-/** A duration as Go programs, and so the kubelet's messages, write it: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`; to the microsecond. */
+/** A duration in Go's format, as in the kubelet's messages: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`; to the microsecond. */
 export function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';
   const ms = Math.abs(milliseconds);

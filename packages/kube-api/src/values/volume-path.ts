@@ -1,4 +1,4 @@
-/** A relative path without empty names and `.`: `./a//b/` is `a/b`. `..` stays. Pure. */
+/** A relative path without empty components and `.`: `./a//b/` is `a/b`. `..` stays. Pure. */
 export function shortestPath(path: string): string {
   return path
     .split('/')

@@ -34,7 +34,7 @@ test('what was added to a pod is there after a restart, and cannot be taken back
   await set(later, [kept!, { ...shell, name: 'second' }]);
   await assert.rejects(set(later, [{ ...shell, name: 'second' }]), /containers "shell" may not be removed/);
   await assert.rejects(set(later, [{ ...kept!, image: 'other' }]), /"shell" may not be changed/);
-  await assert.rejects(set(later, [kept!, { ...shell, name: 'app' }]), /container "app" is there already/);
+  await assert.rejects(set(later, [kept!, { ...shell, name: 'app' }]), /container "app" already exists/);
 });
 
 test('of containers that are added to a pod at once none is lost', async () => {
