@@ -28,7 +28,7 @@ export {
 export * from './messages.ts';
 export { parseCollectorEndpoint } from './otlp/collector-endpoint.ts';
 export { createSpanExporter, noSpanExporter, type SpanExporter } from './otlp/span-exporter.ts';
-export { asRpcError, asTold, codeName, rpcErrorText } from './rpc-error.ts';
+export { asRpcError, codeName, rpcErrorText, withRpcErrors } from './rpc-error.ts';
 export { fitExecOutput, MAX_EXEC_OUTPUT_BYTES, requireCommand, requireStreams } from './server/command-requests.ts';
 export { type CriServer, type CriServerOptions, createCriServer, serveServices } from './server/create-server.ts';
 export { encodedList } from './server/encoded-list.ts';

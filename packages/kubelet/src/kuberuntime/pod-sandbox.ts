@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
-import { asTold, type PodSandboxConfig } from '@podwright/cri';
+import { type PodSandboxConfig, withRpcErrors } from '@podwright/cri';
 import { eventSubject, type Pod } from '@podwright/kube-api';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';
@@ -66,6 +66,6 @@ export async function createSandbox(
 ): Promise<string> {
   await mkdir(config.logDirectory, { recursive: true, mode: LOG_DIRECTORY });
   const request = { config, runtimeHandler: runtimeHandler(deps, pod) };
-  const { podSandboxId } = await asTold(deps.cri.runtime.runPodSandbox(request, { signal }));
+  const { podSandboxId } = await withRpcErrors(deps.cri.runtime.runPodSandbox(request, { signal }));
   return podSandboxId;
 }

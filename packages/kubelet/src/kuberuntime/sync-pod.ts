@@ -5,7 +5,7 @@
  * Images are fetched while the sandbox is made, and a container starts while the next one is created.
  */
 import { repeatedError, shownError } from '@podwright/base';
-import { asRpcError, asTold } from '@podwright/cri';
+import { asRpcError, withRpcErrors } from '@podwright/cri';
 import { type Container, eventSubject, everyContainer, isSidecar, type Pod } from '@podwright/kube-api';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
@@ -212,7 +212,9 @@ async function useSandbox(
   let id = '';
   try {
     id = await createInTurn(sync, config);
-    const podIps = pod.spec.hostNetwork ? deps.hostIps() : ((await asTold(deps.networks.of(id, signal)))?.ips ?? []);
+    const podIps = pod.spec.hostNetwork
+      ? deps.hostIps()
+      : ((await withRpcErrors(deps.networks.of(id, signal)))?.ips ?? []);
     onSandboxReady?.(podIps);
     return { sandbox: { id, config, podIps }, steps: [{ action, target: id }] };
   } catch (error) {
