@@ -11,7 +11,7 @@ export function parseCpus(text: string): number[] {
     const [first, last] = [Number(from), Number(to)];
     if (from === undefined || first > last || last > MAX_CPU) {
       const shown = JSON.stringify(text.slice(0, 100));
-      throw new PodwrightError('invalid_argument', `${shown} is no list of processors such as 0,2-3`);
+      throw new PodwrightError('invalid_argument', `${shown} is not a list of processors such as 0,2-3`);
     }
     for (let cpu = first; cpu <= last; cpu++) cpus.add(cpu);
   }

@@ -147,8 +147,8 @@ test('a variable comes from a file of the volume, and from nowhere else', async 
   assert.equal(await read('inside'), '1');
   const refused: [string, RegExp][] = [
     ['outside', /leads out of the volume/],
-    ['fifo', /no regular file/],
-    ['d', /no regular file/],
+    ['fifo', /not a regular file/],
+    ['d', /not a regular file/],
     ['huge', /larger than/],
     ['d/env/x', /a part of it is a link or a file/],
     ['none', /key "A" not found in file "none"/],

@@ -83,5 +83,6 @@ test('lists of processors have the kernel’s format', () => {
     assert.deepEqual(parseCpus(text), cpus);
     assert.equal(formatCpus(cpus), written);
   }
-  for (const wrong of ['a', '1-', '3-1', '1,,2', '0-99999', '-1']) assert.throws(() => parseCpus(wrong), /is no list/);
+  for (const wrong of ['a', '1-', '3-1', '1,,2', '0-99999', '-1'])
+    assert.throws(() => parseCpus(wrong), /is not a list/);
 });

@@ -253,8 +253,8 @@ test('invalid registrations are refused with upstream’s messages', async (cont
     [{ resourceName: 'cpu' }, /the ResourceName "cpu" is invalid/],
     [{ resourceName: 'kubernetes.io/x' }, /is invalid/],
     [{ resourceName: `example.com/${'x'.repeat(64)}` }, /is invalid/],
-    [{ endpoint: '../../run/other.sock' }, /is no socket in/],
-    [{ endpoint: '' }, /is no socket in/],
+    [{ endpoint: '../../run/other.sock' }, /is not a socket in/],
+    [{ endpoint: '' }, /is not a socket in/],
   ];
   for (const [request, expected] of wrong) await assert.rejects(plugin.register(request), expected);
 });

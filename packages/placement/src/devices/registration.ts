@@ -69,5 +69,5 @@ function socketIn(directory: string, endpoint: string): string {
   const below = relative(directory, path);
   if (below !== '' && !below.startsWith('..')) return path;
   const shown = JSON.stringify(endpoint.slice(0, 100));
-  throw new PodwrightError('invalid_argument', `the endpoint ${shown} is no socket in ${directory}`);
+  throw new PodwrightError('invalid_argument', `the endpoint ${shown} is not a socket in ${directory}`);
 }

@@ -100,7 +100,7 @@ for (const when of ['before', 'after'] as const)
     if (when === 'after') node.inUse.reported(['listed', KEY], []);
     assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY, 'listed']);
     assert.deepEqual(node.errors.map(({ directory }) => directory).sort(), bad.sort());
-    const [garbage, failed] = ['/bad/vol_data.json is no JSON object', '/bad/vol_data.json: it is a directory'];
+    const [garbage, failed] = ['/bad/vol_data.json is not a JSON object', '/bad/vol_data.json: it is a directory'];
     for (const why of [garbage, failed])
       assert.ok(
         node.errors.some(({ error }) => error.includes(why)),
@@ -128,7 +128,7 @@ test('while a pod’s record is unreadable, volumes that it may be are not unsta
   assert.deepEqual([node.unstaged, node.inUse.names()], [[], [KEY]]);
   await assert.rejects(
     node.volumes.tearDown('p'),
-    /^PodwrightError: UnmountVolume.TearDown failed for volume "bad" : .*vol_data.json is no JSON object/,
+    /^PodwrightError: UnmountVolume.TearDown failed for volume "bad" : .*vol_data.json is not a JSON object/,
   );
 });
 
@@ -167,7 +167,7 @@ test('a block volume with an unreadable record stays with its pod', async (conte
   const link = node.pods.volumeDevice('p', 'kubernetes.io/csi', 'v');
   mkdirSync(dirname(link), { recursive: true });
   writeFileSync(link, '');
-  const why = /UnmapVolume.UnmapPodDevice failed for volume "v" : .*vol_data.json is no JSON object/;
+  const why = /UnmapVolume.UnmapPodDevice failed for volume "v" : .*vol_data.json is not a JSON object/;
   await assert.rejects(node.blockVolumes.tearDown('p'), why);
 });
 

@@ -92,7 +92,10 @@ function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
   } catch {
     // reported below
   }
-  throw failed(`failed to parse node's "${NODE_IDS}" annotation value`, `"${text.slice(0, 200)}" is no map of names`);
+  throw failed(
+    `failed to parse node's "${NODE_IDS}" annotation value`,
+    `"${text.slice(0, 200)}" is not a map of names`,
+  );
 }
 
 async function updateCsiNode(

@@ -39,7 +39,9 @@ export async function tryVolumeData(directory: string): Promise<VolumeData | { p
   try {
     const text = await readText(directory);
     if (text === undefined) return undefined;
-    return decode(text) ?? { problem: `${join(directory, FILE)} is no JSON object with driverName and volumeHandle` };
+    return (
+      decode(text) ?? { problem: `${join(directory, FILE)} is not a JSON object with driverName and volumeHandle` }
+    );
   } catch (error) {
     return { problem: errorMessage(error) };
   }

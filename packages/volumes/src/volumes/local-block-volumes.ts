@@ -81,7 +81,7 @@ export class LocalBlockVolumes {
 async function deviceOf(path: string): Promise<string> {
   const device = await realpath(path);
   if ((await stat(device)).isBlockDevice()) return device;
-  throw new PodwrightError('failed_precondition', `${path} is no block device`);
+  throw new PodwrightError('failed_precondition', `${path} is not a block device`);
 }
 
 function mapFailure(step: string, volume: string, error: unknown): VolumeFailure {

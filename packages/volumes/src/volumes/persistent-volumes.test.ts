@@ -133,7 +133,7 @@ test('unbound claims, block volumes, unsupported kinds and other nodes are named
   );
   await check(
     { local: { path: '/tmp' }, volumeMode: 'Block' },
-    'MapVolume.EvalHostSymlinks failed for volume "pv1" : /tmp is no block device',
+    'MapVolume.EvalHostSymlinks failed for volume "pv1" : /tmp is not a block device',
     { isDevice: true },
   );
   await check(

@@ -40,7 +40,7 @@ async function readBelow(
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using file = await open(inDirectory(place, names.at(-1)!), flags);
     const stats = await file.stat();
-    if (!stats.isFile()) throw refuse(path, 'it is no regular file');
+    if (!stats.isFile()) throw refuse(path, 'it is not a regular file');
     const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes + 1), 0, maxBytes + 1, 0);
     if (bytesRead > maxBytes) throw refuse(path, `it is larger than ${maxBytes} bytes`);
     return buffer.subarray(0, bytesRead);
