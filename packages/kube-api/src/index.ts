@@ -40,7 +40,6 @@ export {
   type ResourceRequirements,
   type VolumeMount,
 } from './objects/container.ts';
-export type { CsiNode, CsiNodeDriver } from './objects/csi-node.ts';
 export type { Event, EventType } from './objects/event.ts';
 export type { KubeMetadata, KubeObject, Resource } from './objects/kube-object.ts';
 export type { Lease } from './objects/lease.ts';
@@ -119,7 +118,14 @@ export type {
   SeLinuxOptions,
 } from './objects/security-context.ts';
 export type { Service } from './objects/service.ts';
-export type { CsiDriver, CsiTokenRequest, VolumeAttachment, VolumeLifecycleMode } from './objects/storage.ts';
+export type {
+  CsiDriver,
+  CsiNode,
+  CsiNodeDriver,
+  CsiTokenRequest,
+  VolumeAttachment,
+  VolumeLifecycleMode,
+} from './objects/storage.ts';
 export type {
   ConfigMapProjection,
   DownwardApiFile,
@@ -147,7 +153,7 @@ export {
 export { isCriticalPod, isNodeCriticalPod, podPriority, SYSTEM_CRITICAL_PRIORITY } from './pods/pod-priority.ts';
 export { podReferences } from './pods/pod-references.ts';
 export { podSummary } from './pods/pod-summary.ts';
-export { amountOf, overheadOf, podRequest, podTotals, type ResourceAmounts } from './pods/pod-totals.ts';
+export { amountOf, inUnits, overheadOf, podRequest, podTotals, type ResourceAmounts } from './pods/pod-totals.ts';
 export {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
@@ -182,7 +188,7 @@ export { pod } from './schema/pod-schema.ts';
 export { readYamlDocuments, type YamlDocument } from './text/yaml-documents.ts';
 export { validateEphemeralContainers } from './validation/ephemeral.ts';
 export { parseSubscript } from './validation/field-refs.ts';
-export { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName } from './validation/names.ts';
+export { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName, shortestPath } from './validation/names.ts';
 export { isExtendedResource } from './validation/resources.ts';
 export { differenceOf, formatCpus, intersectionOf, isSameSet, parseCpus, unionOf } from './values/cpu-set.ts';
 export { parseGoDuration } from './values/go-duration.ts';
@@ -205,5 +211,3 @@ export {
 } from './values/quantity.ts';
 export { dottedSysctl } from './values/sysctl.ts';
 export { formatDuration, formatMicroTime, formatTime } from './values/time.ts';
-export { inUnits } from './values/units.ts';
-export { shortestPath } from './values/volume-path.ts';

@@ -1,5 +1,4 @@
-export type { NodeInformers } from './api-objects/node-informers.ts';
-export { PodNeeds } from './api-objects/pod-needs.ts';
+export { type NodeInformers, PodNeeds } from './api-objects/pod-needs.ts';
 export { clusterCsiObjects } from './csi/cluster-csi-objects.ts';
 export { CsiBlockPaths } from './csi/csi-block-paths.ts';
 export { CsiBlockVolumes } from './csi/csi-block-volumes.ts';

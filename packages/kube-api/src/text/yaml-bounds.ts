@@ -16,7 +16,6 @@ import {
   type Tags,
 } from 'yaml';
 import { JsonStream } from './json-stream.ts';
-import { QuoteEscapes } from './yaml-escapes.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
 /** Maximum number of names, values, signs, comments and line ends of one text. A block of text of a megabyte is one token. */
@@ -65,6 +64,25 @@ const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
 const DOCUMENT_START = '---';
 
 class TooManyProblems extends Error {}
+
+/** The lexer's marker before the text of a plain or block scalar. */
+const SCALAR_FOLLOWS = '\x1f';
+
+/**
+ * In double quotes go-yaml, and so Kubernetes, accepts `\'`, which the library refuses. Replaces it by `\x27` before the parser.
+ */
+class QuoteEscapes {
+  #isText = false;
+
+  /** A lexeme that the library accepts, and the number of added characters. */
+  mend(lexeme: string): { lexeme: string; grownBy: number } {
+    const isText = this.#isText;
+    this.#isText = lexeme === SCALAR_FOLLOWS;
+    if (isText || !lexeme.startsWith('"') || !lexeme.includes("\\'")) return { lexeme, grownBy: 0 };
+    const mended = lexeme.replaceAll(/\\[\s\S]/g, (pair) => (pair === "\\'" ? '\\x27' : pair));
+    return { lexeme: mended, grownBy: mended.length - lexeme.length };
+  }
+}
 
 /** Parses the documents of a text one by one, and stops if it is too large, too deep or has too many errors. */
 export function* composeDocuments(text: string, report: Report): Generator<Document.Parsed> {

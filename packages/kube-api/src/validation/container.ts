@@ -1,7 +1,6 @@
 import { didYouMean } from '@podwright/base';
 import type { IssueList } from '../issue.ts';
 import type { Container, ContainerPort, EnvFromSource, EnvVar, PodSpec, VolumeMount } from '../objects/types.ts';
-import { STOP_SIGNALS } from '../values/stop-signals.ts';
 import { validateFieldRef, validateResourceRef } from './field-refs.ts';
 import {
   configKey,
@@ -20,6 +19,23 @@ import { check, each, exactlyOne, unique, within } from './rules.ts';
 import { validateSecurity } from './security.ts';
 
 const MAX_PORT = 65_535;
+
+const PLAIN_SIGNALS = [
+  ...['SIGABRT', 'SIGALRM', 'SIGBUS', 'SIGCHLD', 'SIGCLD', 'SIGCONT', 'SIGFPE', 'SIGHUP', 'SIGILL', 'SIGINT', 'SIGIO'],
+  ...['SIGIOT', 'SIGKILL', 'SIGPIPE', 'SIGPOLL', 'SIGPROF', 'SIGPWR', 'SIGQUIT', 'SIGSEGV', 'SIGSTKFLT', 'SIGSTOP'],
+  ...['SIGSYS', 'SIGTERM', 'SIGTRAP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU', 'SIGURG', 'SIGUSR1', 'SIGUSR2', 'SIGVTALRM'],
+  ...['SIGWINCH', 'SIGXCPU', 'SIGXFSZ', 'SIGRTMIN', 'SIGRTMAX'],
+];
+/** Numbered signals relative to SIGRTMIN and SIGRTMAX. */
+const LAST_AFTER_MIN = 15;
+const LAST_BEFORE_MAX = 14;
+
+/** The stop signals of a container (v1 Signal), with the API's names, such as `SIGRTMIN+1`. */
+const STOP_SIGNALS: ReadonlySet<string> = new Set([
+  ...PLAIN_SIGNALS,
+  ...Array.from({ length: LAST_AFTER_MIN }, (_, index) => `SIGRTMIN+${index + 1}`),
+  ...Array.from({ length: LAST_BEFORE_MAX }, (_, index) => `SIGRTMAX-${index + 1}`),
+]);
 
 /** Rules for ordinary, init and ephemeral containers. */
 export function validateContainer(container: Container, spec: PodSpec, issues: IssueList): void {

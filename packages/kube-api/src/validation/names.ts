@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
-import { shortestPath } from '../values/volume-path.ts';
 
 /** Maximum length of file names on nearly every file system, in bytes. */
 export const MAX_FILE_NAME_BYTES = 255;
@@ -108,3 +107,11 @@ export const volumeFilePath: TextRule = (path, issues) => {
   if (shortest === '') issues.add(`must name a file, got "${path}"`);
   else if (shortest.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
 };
+
+/** A relative path without empty components and `.`: `./a//b/` is `a/b`. `..` stays. Pure. */
+export function shortestPath(path: string): string {
+  return path
+    .split('/')
+    .filter((name) => name !== '' && name !== '.')
+    .join('/');
+}

@@ -2,6 +2,7 @@ import { type Logger, PodwrightError } from '@podwright/base';
 import {
   type BoundVolume,
   isStaticPod,
+  type KubeObject,
   type LocalObjectChange,
   type LocalObjectKind,
   type LocalObjectOf,
@@ -9,12 +10,13 @@ import {
   type ObjectLookup,
   type Pod,
   type PodObjects,
+  type RuntimeClass,
+  type Service,
 } from '@podwright/kube-api';
-import { type KubeClient, NODES } from '@podwright/kube-client';
+import { CSI_DRIVERS, type Informer, type KubeClient, NODES, RUNTIME_CLASSES, SERVICES } from '@podwright/kube-client';
 import type { PodTokens } from '../volumes/payload.ts';
 import { ClaimLookup } from './claim-lookup.ts';
 import { NODE_READ_TIMEOUT_MS, OBJECT_READ_WAIT_MS, OBJECT_TTL_MS } from './limits.ts';
-import { type NodeInformers, startNodeInformers } from './node-informers.ts';
 import { ObjectCache } from './object-cache.ts';
 import { fetchObjects, type StartInformer, watchObjects } from './object-feeds.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
@@ -30,6 +32,15 @@ export type PodNeedsOptions = {
   /** `configMapAndSecretChangeDetectionStrategy`. */
   changeDetection: 'Watch' | 'Cache' | 'Get';
   logger: Logger;
+};
+
+/** Objects that every node watches all the time, besides its own Node and its pods. */
+export type NodeInformers = {
+  /** Services with a cluster IP. */
+  services: Informer<Service>;
+  runtimeClasses: Informer<RuntimeClass>;
+  csiDrivers: Informer<KubeObject>;
+  stop(): void;
 };
 
 /** Notified when pods must be synced. */
@@ -169,4 +180,16 @@ export class PodNeeds {
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';
     return /^\d{1,6}$/.test(text) ? Number(text) * 1000 : OBJECT_TTL_MS;
   }
+}
+
+/** Starts the informers, with upstream's selectors. */
+function startNodeInformers(startInformer: StartInformer): NodeInformers {
+  const informers = {
+    services: startInformer<Service>({ resource: SERVICES, fieldSelector: 'spec.clusterIP!=None' }),
+    csiDrivers: startInformer<KubeObject>({ resource: CSI_DRIVERS }),
+    runtimeClasses: startInformer<RuntimeClass>({ resource: RUNTIME_CLASSES }),
+  };
+  const all: Informer<KubeObject>[] = Object.values(informers);
+  for (const { synced } of all) synced.catch(() => undefined); // stopped before the first list
+  return { ...informers, stop: () => all.forEach((informer) => void informer.stop()) };
 }
