@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { CgroupClaim } from './cgroup-claim.ts';
 
-test('a kubelet that asks for its cgroups twice at once is not taken for another', async (context) => {
+test('a kubelet that claims its cgroups twice at once does not conflict with itself', async (context) => {
   const cgroup = `/claim-${randomUUID()}`;
   const [own, other] = [new CgroupClaim(cgroup), new CgroupClaim(cgroup)];
   context.after(() => Promise.all([own.release(), other.release()]));

@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { errorCode, listenUnix, makePrivateDirectory, PRIVATE_FILE, type SocketFile } from '@podwright/base';
 
-/** Root's alone, as nobody else may make a claim; the same for all kubelets of a host, wherever they have their files. */
+/** Owned by root, so only root can claim; the same for all kubelets of a host, whatever their root directories are. */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';
 
 /**
- * Tells kubelets on a host that have their pods below the same cgroup of each other. The claim is a socket that its kubelet answers on,
- * so it ends with its process, however that ends.
+ * Detects two kubelets on a host with their pods below the same cgroup. The claim is a listening unix socket, so it ends with the
+ * kubelet's process, even if that is killed.
  */
 export class CgroupClaim {
   readonly #path: string;
@@ -20,7 +20,7 @@ export class CgroupClaim {
     this.#path = join(CLAIMS_DIRECTORY, `${name}.sock`);
   }
 
-  /** Whether these cgroups are ours alone; asked again, it is tried again. Who asks meanwhile has the same answer. */
+  /** Claims the cgroups unless another kubelet has; each call tries again, and concurrent calls share one attempt. */
   isOurs(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;

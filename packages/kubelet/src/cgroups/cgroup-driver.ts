@@ -1,21 +1,21 @@
 import type { CgroupLimits } from '@podwright/base';
 
-/** A cgroup of the kubelet's by its names below `kubepods`: none is that itself, `burstable` a class, `burstable`, `pod1-2` a pod. */
+/** A cgroup as the names below `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, `['burstable', 'pod1-2']` a pod. */
 export type CgroupName = readonly string[];
 
-/** Makes the kubelet's cgroups: itself, or through systemd. */
+/** Creates and limits the kubelet's cgroups, directly or through systemd. */
 export interface CgroupDriver {
-  /** The cgroup as a runtime takes it. */
+  /** The cgroup's path in the hierarchy, as in the CRI's `cgroup_parent`. */
   path(cgroup: CgroupName): string;
-  /** Makes the cgroup, if it is not there, and gives it these limits; those that are absent stay as they are. */
+  /** Creates the cgroup if needed, and sets these limits; absent ones stay as they are. */
   set(cgroup: CgroupName, limits: CgroupLimits): Promise<void>;
   isThere(cgroup: CgroupName): Promise<boolean>;
-  /** Removes a cgroup in which nothing runs, with those below it. */
+  /** Removes a cgroup without processes, and those below it. */
   remove(cgroup: CgroupName): Promise<void>;
-  /** Ends what runs in a cgroup, and removes it. */
+  /** Kills the processes in a cgroup, and removes it. */
   end(cgroup: CgroupName): Promise<void>;
-  /** What the cgroups directly below are called, in the driver's way to write them. */
+  /** Names of the child cgroups, as `written` spells them. */
   children(cgroup: CgroupName): Promise<string[]>;
-  /** A name in the driver's way to write it. */
+  /** A name as the driver spells it: systemd has no `-` in names. */
   written(name: string): string;
 }

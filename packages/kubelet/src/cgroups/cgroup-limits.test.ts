@@ -40,7 +40,7 @@ test("a pod's cgroup is unlimited unless every container has a limit", () => {
   check(podOf([{}]), { cpuShares: 2, cpuQuotaUs: -1, memoryLimitBytes: -1 });
 });
 
-test("the node's settings say how many processes a pod has, and how long the period of its CPU is", () => {
+test("the node's settings limit the processes of a pod, and set its CFS period", () => {
   check(podOf([{}]), { pidsLimit: 4096 }, { pidsPerPod: 4096 });
   const pod = podOf([{ limits: both }]);
   const policy = { ...DEFAULT_RESOURCE_POLICY, cpuCfsQuotaPeriodMicros: 10_000 };
@@ -48,12 +48,12 @@ test("the node's settings say how many processes a pod has, and how long the per
   check(pod, { cpuPeriodUs: 10_000, cpuQuotaUs: -1 }, { policy: { ...policy, cpuCfsQuota: false } });
 });
 
-test('a pod gets the huge pages that it asks for, and none of other sizes', () => {
+test('a pod may use the huge pages in its limits, and none of other sizes', () => {
   const pod = podOf([{ limits: { ...both, 'hugepages-2Mi': '4Mi' } }, { limits: { 'hugepages-2048Ki': '2Mi' } }]);
   check(pod, { hugepageLimits: { '1GB': 0, '2MB': 2 << 20 } }, { hugePageSizes: ['1GB', '2MB'] });
 });
 
-test('under MemoryQoS pods keep what they ask for, and what lies above them no less', () => {
+test('under MemoryQoS pods and the cgroups above them protect the requested memory', () => {
   const qos = (reservation: 'None' | 'TieredReservation'): ResourcePolicy => ({
     ...DEFAULT_RESOURCE_POLICY,
     memoryQos: { throttlingFactor: 0.9, reservation },
@@ -71,7 +71,7 @@ test('under MemoryQoS pods keep what they ask for, and what lies above them no l
   assert.equal(allPodsReservation(8192n, settings.policy), undefined);
 });
 
-test('all pods together weigh as much as the CPU that they may have', () => {
+test('the CPU weight of all pods together matches their allocatable CPU', () => {
   assert.deepEqual(allPodsLimits(1500n, { memoryBytes: 1, pids: 2 }), {
     cpuShares: 1536,
     memoryLimitBytes: 1,
@@ -80,7 +80,7 @@ test('all pods together weigh as much as the CPU that they may have', () => {
   assert.deepEqual(allPodsLimits(4000n, undefined), { cpuShares: 4096, memoryLimitBytes: -1, pidsLimit: -1 });
 });
 
-test('a cgroup of the host gets what is kept back for it, or the CPU of that alone', () => {
+test('a reserved cgroup is limited to its reservation, or only in CPU with compressibleOnly', () => {
   const reserved = { owner: 'Kube', cgroup: '/k', milliCpu: 500, memoryBytes: 4096, compressibleOnly: false } as const;
   assert.deepEqual(reservedLimits(reserved, false), { cpuShares: 512, memoryLimitBytes: 4096 });
   assert.deepEqual(reservedLimits({ ...reserved, compressibleOnly: true }, true), { cpuShares: 512 });

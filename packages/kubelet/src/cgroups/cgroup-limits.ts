@@ -1,4 +1,4 @@
-/** What the kubelet's cgroups have, as upstream's gives it to them (pkg/kubelet/cm). Pure. */
+/** Limits of the kubelet's cgroups, as upstream sets them (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/base';
 import { type Pod, podRequest, podTotals, qosClass } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
@@ -6,16 +6,16 @@ import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 
-/** What the limits of pods depend on beside the pods. */
+/** Settings of the node that the limits of pods depend on. */
 export type PodLimitSettings = {
-  /** Processes and threads of one pod, absent for any number. */
+  /** Processes and threads of one pod (`podPidsLimit`); absent for no limit. */
   pidsPerPod?: number;
   policy: ResourcePolicy;
   /** Sizes of huge pages that the host has: `2MB`. */
   hugePageSizes: string[];
 };
 
-/** Limits of a pod's cgroup: what is not limited is said to be so, as the pod may have had a limit before. */
+/** Limits of a pod's cgroup. Absent limits are explicitly unlimited, as the pod may have had one before. */
 export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }: PodLimitSettings): CgroupLimits {
   const { milliCpuRequest, milliCpuLimit, memoryLimitBytes, hugePages } = podTotals(pod);
   const quota = policy.cpuCfsQuota ? cpuQuota(milliCpuLimit, BigInt(policy.cpuCfsQuotaPeriodMicros)) : 0n;
@@ -31,17 +31,17 @@ export function podCgroupLimits(pod: Pod, { pidsPerPod, policy, hugePageSizes }:
   };
 }
 
-/** What a pod keeps of its memory under the gate MemoryQoS: in any case, or while there is other memory. */
+/** The pod's protected memory under MemoryQoS: hard (`memory.min`) if Guaranteed, else best effort (`memory.low`). */
 function podReservation(pod: Pod, { memoryQos }: ResourcePolicy): Record<string, string> {
   const bytes = podRequest(pod, 'memory');
   if (memoryQos?.reservation !== 'TieredReservation' || bytes === 0n) return {};
   return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(bytes) };
 }
 
-/** What pods of a class ask for together: millicores and bytes. */
+/** Sum of the requests of a class's pods. */
 export type ClassRequests = { milliCpu: bigint; memoryBytes: bigint };
 
-/** The class has the weight of all its pods, so that Guaranteed pods beside it keep what they asked for. */
+/** The class has the weight of all its pods, so that Guaranteed pods, its siblings, get their share. */
 export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memoryQos }: ResourcePolicy): CgroupLimits {
   const low = memoryQos?.reservation === 'TieredReservation' ? memoryBytes : 0n;
   return {
@@ -50,10 +50,10 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
   };
 }
 
-/** The least weight that there is. */
+/** The kernel's minimum weight. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
-/** Limits of the cgroup of all pods. Its CPU weight is set to what pods may have, as the kernel's default is that of one core. */
+/** Limits of the cgroup of all pods. Its CPU weight follows allocatable: the kernel's default is that of a single core. */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
     cpuShares: Number(cpuShares(milliCpu)),
@@ -62,7 +62,7 @@ export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined
   };
 }
 
-/** Of both classes under MemoryQoS: what lies above them must keep what they keep. */
+/** Protected memory of the cgroup of all pods under MemoryQoS: the kernel caps the protection of children to that of the parent. */
 export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
   if (memoryQos === undefined) return undefined;
   const bytes = memoryQos.reservation === 'TieredReservation' ? requestedBytes : 0n;

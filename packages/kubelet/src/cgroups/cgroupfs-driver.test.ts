@@ -14,12 +14,12 @@ function recordingLogger(): Logger & { warnings: { fields: Record<string, unknow
   return { ...silentLogger, warn, warnings };
 }
 
-test('a controller that the kernel keeps from the cgroups of pods is in the log, once', async (context) => {
+test('a controller that the kernel does not enable for the cgroups of pods is logged once', async (context) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-cgroup-'));
   context.after(() => rmSync(mountPoint, { recursive: true }));
   mkdirSync(join(mountPoint, 'kubepods'));
   writeFileSync(join(mountPoint, 'cgroup.controllers'), 'memory rdma');
-  symlinkSync('/proc/version', join(mountPoint, 'cgroup.subtree_control')); // can be read, and refuses every write
+  symlinkSync('/proc/version', join(mountPoint, 'cgroup.subtree_control')); // readable, but every write fails
   const hierarchy: CgroupHierarchy = {
     mode: 'v2',
     trees: [{ version: 2, mountPoint, controllers: ['memory', 'rdma'] }],

@@ -20,7 +20,7 @@ import {
 } from '@podwright/base';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 
-/** The controllers that pods and classes are limited by. */
+/** The controllers that limit pods and classes. */
 const CONTROLLERS = ['cpu', 'memory', 'pids', 'hugetlb'] as const;
 
 export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; logger: Logger };
@@ -28,13 +28,13 @@ export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; lo
 /** Writes into the kernel's cgroups below `root`. */
 export class CgroupfsDriver implements CgroupDriver {
   readonly #hierarchy: CgroupHierarchy;
-  /** The trees that limits are written in; the others get their directories from the runtime, with the first container. */
+  /** The trees with limits. In the others, the runtime makes directories with the first container. */
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #logger: Logger;
-  /** Refusals that are in the log. */
+  /** Refusals that were logged already. */
   readonly #refused = new Set<string>();
-  /** Cgroups that let those below them have all controllers. */
+  /** Cgroups whose controllers are enabled for their children. */
   readonly #delegating = new Set<string>();
 
   constructor({ hierarchy, root, logger }: CgroupfsDriverInput) {
@@ -51,7 +51,7 @@ export class CgroupfsDriver implements CgroupDriver {
 
   async set(cgroup: CgroupName, limits: CgroupLimits): Promise<void> {
     const path = this.path(cgroup);
-    this.#delegating.delete(path); // it may have gone meanwhile, and be another one now
+    this.#delegating.delete(path); // the cgroup may have been removed and made again since
     if (await this.#makeNew(path)) setNewLimits(this.#limited, path, limits);
     else {
       await this.#makeReady(path);
@@ -59,7 +59,7 @@ export class CgroupfsDriver implements CgroupDriver {
     }
   }
 
-  /** Whether a cgroup was made where none of its name was, below one that needs nothing more for that. */
+  /** Fast path: whether the cgroup was created by mkdir alone, because its parent already enables all controllers. */
   async #makeNew(path: string): Promise<boolean> {
     if (!this.#delegating.has(dirname(path))) return false;
     const directories = this.#limited.trees.map((tree) => cgroupDirectory(tree, path));
@@ -100,13 +100,13 @@ export class CgroupfsDriver implements CgroupDriver {
   }
 }
 
-/** Writes limits into a cgroup that is there. Those below what is used may have the kernel reclaim memory first. */
+/** Writes limits to an existing cgroup. Asynchronous, as the kernel may reclaim memory first if a limit is below current usage. */
 export async function writeLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   for (const { target, value } of limitFiles(hierarchy, path, limits))
     await writeFile(target, value, { flag: 'r+' }).catch((error: unknown) => refuse(target, value, error));
 }
 
-/** Writes limits into a cgroup in which nothing has been yet: that takes microseconds, a way through the thread pool more. */
+/** Writes limits to a new, empty cgroup. Synchronous: a write takes microseconds, less than the way through the thread pool. */
 function setNewLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): void {
   for (const { target, value } of limitFiles(hierarchy, path, limits)) {
     try {
@@ -122,12 +122,12 @@ function limitFiles(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimi
   return writes.map(({ tree, file, value }) => ({ target: join(cgroupDirectory(tree, path), file), value }));
 }
 
-/** A kernel without CFS bandwidth, say, has no such file: the limit is then not enforced, as in upstream's kubelet. */
+/** A missing file means that the kernel lacks the feature (CFS bandwidth, for example): the limit is not enforced, as upstream. */
 function refuse(target: string, value: string, error: unknown): void {
   if (!isErrno(error, 'ENOENT')) throw wrapError(`write ${value} to ${target}`, error, 'internal');
 }
 
-/** Huge pages that a process has reserved but not touched count where the kernel counts these apart (hugetlb.rst). */
+/** Also limits reserved but untouched huge pages, where the kernel has separate files for them (hugetlb.rst). */
 function reservedPages(hierarchy: CgroupHierarchy, { hugepageLimits = {} }: CgroupLimits) {
   const tree = treeOf(hierarchy, 'hugetlb');
   if (tree === undefined) return [];

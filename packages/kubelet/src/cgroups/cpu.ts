@@ -1,6 +1,6 @@
 /** CFS period in microseconds, the kernel's default and the kubelet's. */
 export const CPU_PERIOD_MICROS = 100_000n;
-/** The kernel refuses more (`MAX_BW` of its kernel/sched/sched.h): so much is no limit on any machine. */
+/** The kernel refuses more (`MAX_BW` in kernel/sched/sched.h); this much limits nothing on any machine. */
 const MAX_QUOTA_MICROS = 2n ** 44n - 1n;
 
 /** CPU shares (cgroup v1 `cpu.shares`, 2 to 262144) for an amount of CPU in thousandths of a core. */
@@ -9,7 +9,7 @@ export function cpuShares(milliCpu: bigint): bigint {
   return shares < 2n ? 2n : shares > 262_144n ? 262_144n : shares;
 }
 
-/** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's least is 1 ms. */
+/** CFS quota in microseconds a period for a limit in thousandths of a core; 0 means no limit. The kernel's minimum is 1 ms. */
 export function cpuQuota(milliCpu: bigint, periodMicros = CPU_PERIOD_MICROS): bigint {
   if (milliCpu === 0n) return 0n;
   const quota = (milliCpu * periodMicros) / 1000n;

@@ -4,7 +4,7 @@ import { type CgroupHierarchy, metricsText, PodwrightError, Registry, silentLogg
 import type { CriClient } from '@podwright/cri';
 import { hostCgroups, runtimeCgroupDriver } from './host-cgroups.ts';
 
-test('why there are no cgroups is in the log, since containers then have no limits', async () => {
+test('without cgroups the reason is logged, as containers get no limits', async () => {
   const warnings: object[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
   const error = new PodwrightError('failed_precondition', 'find control groups: no cgroup file system is mounted');
@@ -12,15 +12,15 @@ test('why there are no cgroups is in the log, since containers then have no limi
   assert.deepEqual(warnings, [{ error: error.message }]);
 });
 
-test('cgroups that are there are taken as they are', async () => {
+test('discovered cgroups are returned unchanged', async () => {
   const hierarchy: CgroupHierarchy = { mode: 'v2', trees: [] };
   assert.equal(await hostCgroups(silentLogger, async () => hierarchy), hierarchy);
 });
 
-test('a runtime that cannot tell its driver is one that upstream drops', async () => {
+test('a runtime without RuntimeConfig gets the fallback driver and is marked as losing support', async () => {
   const metrics = new Registry();
-  const cannotTell = () => Promise.reject(new PodwrightError('unimplemented', 'no'));
-  const cri = { runtime: { runtimeConfig: cannotTell } } as unknown as CriClient;
+  const unimplemented = () => Promise.reject(new PodwrightError('unimplemented', 'no'));
+  const cri = { runtime: { runtimeConfig: unimplemented } } as unknown as CriClient;
   assert.equal(await runtimeCgroupDriver(cri, { fallback: 'systemd', metrics }), 'systemd');
   assert.match(await metricsText(metrics, () => true), /^kubelet_cri_losing_support\{version="1.37.0"\} 1$/m);
 });

@@ -9,7 +9,7 @@ import {
 } from '@podwright/base';
 import { CgroupDriver, type CriClient } from '@podwright/cri';
 
-/** The host's cgroups; `undefined`, with a line in the log why, where there are none: then containers have no limits. */
+/** The host's cgroups; logs the reason and returns `undefined` if there are none. */
 export async function hostCgroups(
   logger: Logger,
   discover: () => Promise<CgroupHierarchy> = discoverCgroups,
@@ -22,7 +22,7 @@ export async function hostCgroups(
   }
 }
 
-/** Asks the runtime which driver its cgroups have; `fallback` is that of one that cannot say, which upstream counts as too old soon. */
+/** The runtime's cgroup driver. A runtime without RuntimeConfig gets `fallback`; upstream will drop support for it. */
 export async function runtimeCgroupDriver(
   cri: CriClient,
   { fallback, metrics }: { fallback: 'cgroupfs' | 'systemd'; metrics?: Registry },

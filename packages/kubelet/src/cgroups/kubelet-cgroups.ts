@@ -1,4 +1,4 @@
-/** A cgroup a pod, below one a QoS class, so that a pod's limits hold for all its containers together. */
+/** The cgroup of each QoS class. A pod's cgroup is below its class's, and its limits hold for all its containers together. */
 import { join } from 'node:path';
 import {
   type CgroupHierarchy,
@@ -33,11 +33,11 @@ const CLASS_NAMES: Record<QosClass, CgroupName> = {
 
 export type KubeletCgroupsSettings = Omit<PodLimitSettings, 'pidsPerPod'> & {
   limits: EnforcedLimits;
-  /** Thousandths of a core that all pods may have together. */
+  /** Allocatable CPU of all pods together, in thousandths of a core. */
   milliCpu: bigint;
-  /** Hears whether all pods together could be limited, and if not, why; told when that changes. */
+  /** Called when the limit of all pods together was set (`undefined`) or failed (why), if that changed. */
   onLimited?: (failure: string | undefined) => void;
-  /** Whether processors are the pod's alone: then it may use them in full. */
+  /** Whether the pod has exclusive CPUs: then it has no CFS quota. */
   hasOwnCpus?: (pod: Pod) => boolean;
 };
 
@@ -53,13 +53,13 @@ export class KubeletCgroups implements PodCgroups {
   readonly allPods: string;
   readonly #input: KubeletCgroupsInput;
   readonly #claim: CgroupClaim;
-  /** The pods that have cgroups of ours, and what of. */
+  /** Pods whose cgroups this process has set up; `wanted` is the cgroup with its limits. */
   readonly #made = new Map<string, { wanted: string; class: QosClass; requests: ClassRequests }>();
-  /** What the classes have been given, `undefined` if it is to be given again whatever it was. */
+  /** The last weights of the classes; `undefined` to set them again in any case. */
   #weighed: string | undefined;
   readonly #weighing = new KeyedLock();
   #limited: { failure: string | undefined } | undefined;
-  #isToldOfOthers = false;
+  #isConflictLogged = false;
 
   constructor(input: KubeletCgroupsInput) {
     this.#input = input;
@@ -68,7 +68,7 @@ export class KubeletCgroups implements PodCgroups {
     this.#claim = new CgroupClaim(this.allPods);
   }
 
-  /** Makes the cgroups above those of pods; throws where that cannot be done. */
+  /** Creates the cgroups above those of pods; throws on failure. */
   async prepare(): Promise<void> {
     const { driver, settings } = this.#input;
     await driver.set([], { cpuShares: allPodsLimits(settings.milliCpu, undefined).cpuShares });
@@ -119,15 +119,15 @@ export class KubeletCgroups implements PodCgroups {
       for (const orphan of orphans)
         await driver
           .end([...name, orphan])
-          .then(() => logger.info({ cgroup: orphan }, 'removed the cgroup of a pod that is gone'))
+          .then(() => logger.info({ cgroup: orphan }, 'removed the cgroup of a deleted pod'))
           .catch((error: unknown) =>
-            logger.warn({ cgroup: orphan, error: errorMessage(error) }, 'the cgroup of a pod that is gone stays'),
+            logger.warn({ cgroup: orphan, error: errorMessage(error) }, 'failed to remove the cgroup of a deleted pod'),
           );
     }
     for (const uid of this.#made.keys()) if (!keep.has(uid)) this.#made.delete(uid);
   }
 
-  /** What the runtime has lost of a pod, killed while it made a sandbox, ends with the pod; not what may be another kubelet's. */
+  /** Kills processes that the runtime lost track of (killed while it made a sandbox), unless they may be another kubelet's. */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
     try {
@@ -135,7 +135,7 @@ export class KubeletCgroups implements PodCgroups {
     } catch (error) {
       if (errorCode(error) !== 'failed_precondition' || !(await this.#isOurs())) throw error;
       const fields = { cgroup: driver.path(cgroup), error: errorMessage(error) };
-      logger.warn(fields, 'processes that the runtime does not know of end with their pod');
+      logger.warn(fields, 'killing processes in the cgroup of a pod that are in no container of the runtime');
       await driver.end(cgroup);
     }
   }
@@ -147,12 +147,12 @@ export class KubeletCgroups implements PodCgroups {
   async #isOurs(): Promise<boolean> {
     const { driver, logger } = this.#input;
     const isOurs = await this.#claim.isOurs();
-    if (!isOurs && !this.#isToldOfOthers)
+    if (!isOurs && !this.#isConflictLogged)
       logger.warn(
         { cgroup: driver.path([]) },
-        'another kubelet has its pods below this cgroup, so none of those that are left behind is removed; give one of both another cgroup parent',
+        'another kubelet has its pods below this cgroup, so leftover cgroups are not removed; give one of the two another cgroup parent',
       );
-    this.#isToldOfOthers = !isOurs;
+    this.#isConflictLogged = !isOurs;
     return isOurs;
   }
 
@@ -179,7 +179,7 @@ export class KubeletCgroups implements PodCgroups {
     });
   }
 
-  /** Holds all pods together to what the node has for them, so that none of them can take the host from the node itself. */
+  /** Limits all pods together to the node's allocatable, so that they cannot starve the system. */
   async #limitAll(): Promise<void> {
     const { driver, settings, logger } = this.#input;
     const { allPods } = settings.limits;
@@ -187,24 +187,24 @@ export class KubeletCgroups implements PodCgroups {
       await this.#refuseBelowUse(allPods?.memoryBytes);
       await driver.set([], allPodsLimits(settings.milliCpu, allPods));
       this.enforced = settings.limits;
-      this.#tell(undefined);
+      this.#reportLimited(undefined);
     } catch (error) {
       const failure = errorMessage(error);
       if (this.#limited?.failure === undefined)
         logger.warn({ ...allPods, error: failure }, 'all pods together cannot be limited');
       this.enforced = { ...settings.limits, allPods: undefined };
-      this.#tell(failure);
+      this.#reportLimited(failure);
     }
   }
 
-  #tell(failure: string | undefined): void {
+  #reportLimited(failure: string | undefined): void {
     if (this.#limited === undefined || this.#limited.failure !== failure) this.#input.settings.onLimited?.(failure);
     this.#limited = { failure };
   }
 
   /**
-   * Pods that run already may use more, if an earlier version of the node started them: the kernel refuses the limit on v1 (EBUSY), and
-   * would end some of them for it on v2.
+   * Running pods may use more than the limit, if they started under other settings. Then the kernel refuses the limit on v1 (EBUSY), and
+   * would OOM-kill some of them on v2, so this refuses it there.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

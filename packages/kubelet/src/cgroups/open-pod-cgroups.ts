@@ -19,8 +19,8 @@ export type PodCgroupsInput = {
 };
 
 /**
- * Pod cgroups below `<root>/kubepods`, slices where the runtime's driver is systemd, or none (with a line in the log why) where
- * cgroups cannot be made.
+ * Opens pod cgroups below `<root>/kubepods`; they are slices if the runtime's driver is systemd. If cgroups cannot be created, logs why
+ * and returns `noPodCgroups`.
  */
 export async function openPodCgroups(input: PodCgroupsInput): Promise<PodCgroups> {
   const { root, hierarchy, settings, logger, metrics } = input;

@@ -1,7 +1,7 @@
 import type { Pod } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 
-/** What the kernel holds pods to; absent parts have no limit. */
+/** The limits in force; absent ones are unlimited. */
 export type EnforcedLimits = {
   /** Processes and threads of one pod. */
   pidsPerPod?: number;
@@ -9,23 +9,23 @@ export type EnforcedLimits = {
   allPods?: NodeAmounts;
 };
 
-/** What the pod workers ask of the cgroups. */
+/** The cgroups of pods, for the pod workers. */
 export interface PodCgroups {
-  /** Limits beside those that pods ask for themselves. */
+  /** Limits of the node, besides those in the specs of pods. */
   readonly enforced: EnforcedLimits;
-  /** The cgroup of all pods as the kernel has it, '' where the runtime chooses. */
+  /** Path of the cgroup of all pods in the hierarchy; '' if the runtime chooses. */
   readonly allPods: string;
-  /** Makes the pod's cgroup with its limits, or brings them up to date. */
+  /** Creates the pod's cgroup, or updates its limits. */
   ensure(pod: Pod): Promise<void>;
-  /** The pod's cgroup as the runtime wants it, '' to leave it the choice. */
+  /** The pod's cgroup for the CRI's `cgroup_parent`; '' lets the runtime choose. */
   parentFor(pod: Pod): string;
-  /** Removes the cgroup of a pod whose containers have ended; what is in it all the same is ended, unless it may be another kubelet's. */
+  /** Removes the cgroup of a pod whose containers have exited. Remaining processes are killed, unless they may be another kubelet's. */
   remove(podUid: string): Promise<void>;
-  /** Ends and removes the cgroups of pods that are not in `keep`, unless they may be another kubelet's. */
+  /** Kills and removes the cgroups of pods that are not in `keep`, unless they may be another kubelet's. */
   removeOrphans(keep: ReadonlySet<string>): Promise<void>;
-  /** Brings what all pods have together up to date: somebody else may have changed it, and what was refused is tried again. */
+  /** Sets the limits of all pods together and of the classes again: another program may have changed them, or the last try failed. */
   refresh(): Promise<void>;
-  /** Lets another kubelet have these cgroups. */
+  /** Releases the claim on these cgroups, so that another kubelet can use them. */
   close(): Promise<void>;
 }
 

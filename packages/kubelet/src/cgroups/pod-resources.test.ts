@@ -43,20 +43,20 @@ test('amounts that add up to more than 64 bits are the largest that there is', (
   assert.equal(memoryLimitBytes, 2n ** 63n - 1n);
 });
 
-test('an init container counts where it alone, with the sidecars before it, takes more', () => {
+test('an init container counts if it and the sidecars before it need more than the other containers', () => {
   check(podOf(['100m/100m/1Ki'], ['300m/300m/4Ki']), [300, 300, 4096]);
   check(podOf(['100m/100m/1Ki'], ['50m/50m/1Ki']), [100, 100, 1024]);
   check(podOf(['100m/100m/1Ki'], ['*20m/20m/1Ki', '300m/300m/4Ki']), [320, 320, 5120]);
   check(podOf(['100m/100m/1Ki'], ['300m/300m/4Ki', '*20m/20m/1Ki']), [300, 300, 4096]);
 });
 
-test('a request that is not given is that of the limit, and one container without a limit leaves the pod without', () => {
+test('a missing request is the limit, and one container without a limit leaves the pod unlimited', () => {
   check(podOf(['/500m/1Ki']), [500, 500, 1024]);
   check(podOf(['100m//1Ki', '/500m/']), [600, 0, 0]);
   check(podOf(['/500m/1Ki'], ['100m//']), [500, 0, 0]);
 });
 
-test('overhead comes on top of what is limited, and is told to the runtime apart', () => {
+test('overhead is added to limits, and is sent to the runtime separately', () => {
   const pod = podOf(['100m/200m/1Ki'], [], { overhead: { cpu: '50m', memory: '1Ki' } });
   check(pod, [150, 250, 2048]);
   check(podOf(['100m//'], [], { overhead: { cpu: '50m', memory: '1Ki' } }), [150, 0, 0]);
@@ -69,7 +69,7 @@ test('overhead comes on top of what is limited, and is told to the runtime apart
   assert.equal(podOverhead(podOf(['']), enforcement).cpuShares, 0n);
 });
 
-test('what the pod has as a whole stands in the place of what its containers have', () => {
+test('pod-level resources replace the sums of its containers', () => {
   const resources = (requests: object, limits: object) => ({ resources: { requests, limits } as never });
   const both = { cpu: '1', memory: '1Ki' };
   check(podOf(['//'], [], resources(both, both)), [1000, 1000, 1024]);
@@ -80,7 +80,7 @@ test('what the pod has as a whole stands in the place of what its containers hav
   assert.deepEqual([whole.cpuShares, whole.cpuQuota, whole.memoryLimitInBytes], [1024n, 100_000n, 1024n]);
 });
 
-test('the class of a pod is that of what it has as a whole, if anything is said of it', () => {
+test('pod-level resources decide the QoS class of a pod if it has any', () => {
   const classOf = (requests: Record<string, string>, limits: Record<string, string>, container = '100m//') =>
     qosClass(podOf([container], [], { resources: { requests, limits } }));
   const both = { cpu: '1', memory: '1Ki' };
@@ -88,10 +88,10 @@ test('the class of a pod is that of what it has as a whole, if anything is said 
   assert.equal(classOf(both, { cpu: '2', memory: '1Ki' }), 'Burstable');
   assert.equal(classOf({ cpu: '1' }, { cpu: '1' }), 'Burstable');
   assert.equal(classOf({ cpu: '1' }, {}, '1/1/1Ki'), 'Burstable');
-  assert.equal(classOf({}, {}), 'BestEffort', 'nothing, though something was said');
+  assert.equal(classOf({}, {}), 'BestEffort', 'empty pod-level resources');
 });
 
-test('an init container that begins after a limited sidecar counts as limited', () => {
+test('an init container without limits does not unlimit the pod after a sidecar with limits', () => {
   check(podOf(['100m/100m/1Ki'], ['*100m/100m/1Ki', '//']), [200, 200, 2048]);
   check(podOf(['100m/100m/1Ki'], ['//', '*100m/100m/1Ki']), [200, 0, 0]);
 });

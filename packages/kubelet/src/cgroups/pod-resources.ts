@@ -2,7 +2,7 @@ import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } f
 import { amountOf, inUnits, overheadOf, type Pod } from '@podwright/kube-api';
 import { type Enforcement, linuxResources } from './linux-resources.ts';
 
-/** What the pod's containers ask for without its overhead, for runtimes that size a virtual machine by it. */
+/** The pod's resources without overhead, for runtimes that size a virtual machine by them. */
 export function podResources(pod: Pod, enforcement: Enforcement): LinuxContainerResources {
   return linuxResources(
     {

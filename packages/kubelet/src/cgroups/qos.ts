@@ -1,6 +1,6 @@
 import { type Container, containerAmount, inUnits } from '@podwright/kube-api';
 
-/** What the container asks for of `name`, in millicores or units; its limit stands in for a missing request. */
+/** The container's request of `name`, in millicores or units; its limit if it has no request. */
 export function requestOf(container: Pick<Container, 'resources'>, name: string): bigint {
   return inUnits(containerAmount(container, 'requests', name), name);
 }

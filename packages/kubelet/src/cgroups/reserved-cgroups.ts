@@ -7,7 +7,7 @@ import { limitSlice } from './systemd-driver.ts';
 
 export type ReservedCgroupsHost = { hierarchy: CgroupHierarchy | undefined; driver: 'cgroupfs' | 'systemd' };
 
-/** Limits of a cgroup that has what is kept back for it; under MemoryQoS it keeps that memory, too. Pure. */
+/** Limits of a cgroup of kube-reserved or system-reserved; under MemoryQoS its memory is also protected. Pure. */
 export function reservedLimits(reserved: ReservedCgroup, isMemoryQosOn: boolean): CgroupLimits {
   const { milliCpu, memoryBytes, pids, compressibleOnly } = reserved;
   const cpu = milliCpu === undefined ? {} : { cpuShares: Number(cpuShares(BigInt(milliCpu))) };
@@ -20,7 +20,7 @@ export function reservedLimits(reserved: ReservedCgroup, isMemoryQosOn: boolean)
   };
 }
 
-/** Gives limits to a cgroup of the host; `failed_precondition` if it is not there. */
+/** Sets limits of an existing cgroup of the host; rejects with `failed_precondition` if it does not exist. */
 export async function limitReservedCgroup(
   { hierarchy, driver }: ReservedCgroupsHost,
   cgroup: string,

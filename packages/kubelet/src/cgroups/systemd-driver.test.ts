@@ -23,7 +23,7 @@ test("slices are named as upstream's kubelet names them", () => {
   check(['my-node', 'kubepods'], ['pod1'], '/my_node.slice/my_node-kubepods.slice/my_node-kubepods-pod1.slice');
 });
 
-test('the cgroup of all pods is told as the kernel has it, whichever driver makes it', () => {
+test('the cgroup of all pods is a path in the hierarchy with either driver', () => {
   const hierarchy = { mode: 'v2' as const, trees: [] };
   const settings = { limits: {}, milliCpu: 1000n, policy: DEFAULT_RESOURCE_POLICY, hugePageSizes: [] };
   const allPods = (driver: CgroupDriver) =>
@@ -54,5 +54,5 @@ test('limits are properties of slices', () => {
     MemoryLow: 0n,
   });
   const fine = sliceProperties({ cpuPeriodUs: 100_000, cpuQuotaUs: 12_345 });
-  assert.equal(fine.CPUQuotaPerSecUSec, 130_000n, 'systemd counts in hundredths');
+  assert.equal(fine.CPUQuotaPerSecUSec, 130_000n, 'systemd rounds to hundredths of a CPU');
 });

@@ -1,6 +1,6 @@
 /**
- * A slice a pod, below one a QoS class, for a runtime whose containers are scopes of systemd's. Slices are named as upstream's kubelet
- * names them (cm/cgroup_manager_linux.go, ToSystemd), and systemd holds them to their limits.
+ * A slice for each pod below one for each QoS class, for a runtime whose containers are systemd scopes. Slices have upstream's names
+ * (cm/cgroup_manager_linux.go, ToSystemd); systemd applies their limits.
  */
 import {
   type CgroupHierarchy,
@@ -50,7 +50,7 @@ export class SystemdDriver implements CgroupDriver {
     await endSlice(this.#hierarchy, this.#slice(cgroup));
   }
 
-  /** systemd stops the units in a slice with it, but not processes that are in none. */
+  /** systemd stops the units in a slice with it, but not processes that are in no unit. */
   async end(cgroup: CgroupName): Promise<void> {
     await killCgroup(this.#hierarchy, this.path(cgroup));
     await this.remove(cgroup);
@@ -64,7 +64,7 @@ export class SystemdDriver implements CgroupDriver {
       .map((slice) => slice.slice(prefix.length, -'.slice'.length));
   }
 
-  /** A "-" would be another level; upstream has "_" for it. */
+  /** A "-" would be another level of slices; upstream replaces it with "_". */
   written(name: string): string {
     return name.replaceAll('-', '_');
   }
@@ -74,7 +74,7 @@ export class SystemdDriver implements CgroupDriver {
   }
 }
 
-/** Makes a slice, if it is not there, and gives it limits. systemd knows none of huge pages. */
+/** Creates a slice if needed, and sets its limits. systemd has no property for huge pages, so these are written to the cgroup. */
 export async function limitSlice(hierarchy: CgroupHierarchy, slice: string, limits: CgroupLimits): Promise<void> {
   await setSlice(slice, sliceProperties(limits));
   const { hugepageLimits = {} } = limits;
@@ -104,6 +104,6 @@ export function sliceProperties({ cpuShares, memoryLimitBytes, pidsLimit, unifie
 
 const optional = (amount: number) => (amount < 0 ? undefined : BigInt(Math.floor(amount)));
 
-/** systemd counts in hundredths of a CPU, so what is finer is rounded up, as the OCI runtimes do. */
+/** systemd rounds to hundredths of a CPU, so this rounds up, as the OCI runtimes do. */
 const quotaPerSecond = (quotaUs: number, periodUs: number) =>
   BigInt(Math.ceil((quotaUs * 1_000_000) / periodUs / 10_000) * 10_000);

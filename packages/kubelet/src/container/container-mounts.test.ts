@@ -45,12 +45,12 @@ test('volumes that the node writes are read-only, and so are images', () => {
   assert.equal(wanted({ name: 'model', mountPath: '/c' })[0]?.readonly, true);
 });
 
-test('what the kubelet makes gets the label of the container, what is on the host does not', () => {
+test('volumes that the kubelet makes get the SELinux label of the container, host paths and images do not', () => {
   const labels = ['data', 'conf', 'host', 'model'].map((name) => wanted({ name, mountPath: '/c' })[0]?.relabel);
   assert.deepEqual(labels, [true, true, false, false]);
 });
 
-test('a mount is recursively read-only where the runtime can do it, and refused where it must be', () => {
+test('a recursive read-only mount needs a runtime that supports it: IfPossible falls back, Enabled is refused', () => {
   const mount = (recursiveReadOnly: VolumeMount['recursiveReadOnly']): VolumeMount => ({
     ...{ name: 'data', mountPath: '/d', readOnly: true },
     recursiveReadOnly,

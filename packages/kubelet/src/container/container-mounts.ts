@@ -4,7 +4,7 @@ import type { Container, Volume, VolumeMount } from '@podwright/kube-api';
 import { expand } from './expansion.ts';
 import type { ContainerMount, EnvironmentVariable, PrepareRequest } from './prepared-container.ts';
 
-/** A mount of the container whose place on the host is still to be found. */
+/** A mount of the container whose path on the host is not resolved yet. */
 export type WantedMount = Omit<ContainerMount, 'hostPath' | 'image' | 'imageSubPath'> & {
   /** Path inside the volume, expanded; '' for all of it. */
   subPath: string;
@@ -17,7 +17,7 @@ export type MountsInput = Pick<PrepareRequest, 'pod' | 'container' | 'recursiveR
 };
 
 /**
- * What the container's volumeMounts ask for. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a
+ * Resolves the container's volumeMounts. Throws `failed_precondition` for a subPathExpr that cannot be expanded, and for a
  * recursive read-only mount that the runtime cannot make.
  */
 export function wantedMounts({ pod, container, environment, recursiveReadOnly }: MountsInput): WantedMount[] {
@@ -37,13 +37,13 @@ export function wantedMounts({ pod, container, environment, recursiveReadOnly }:
   });
 }
 
-/** Volumes whose content is the node's or an image's are never written by containers; others if the pod says so. */
+/** Containers never write to images and to volumes that the kubelet fills; other volumes are read-only if the pod says so. */
 function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...others }: Volume): boolean {
   if ([others.nfs, others.persistentVolumeClaim, others.csi].some((source) => source?.readOnly === true)) return true;
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 
-/** Whether a container starts with such a mount at all, or with what is possible. */
+/** Whether the container has a mount that is recursively read-only, either required or if possible. */
 export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
 }
@@ -56,7 +56,7 @@ function isRecursive({ name, recursiveReadOnly = 'Disabled' }: VolumeMount, supp
   );
 }
 
-/** A path in a container without a leading slash counts from the root, as in the kubelet. */
+/** Resolves a container path; one without a leading slash is relative to the root, as upstream. */
 export function absolutePath(path: string): string {
   return posix.resolve('/', path);
 }
@@ -67,11 +67,11 @@ function subPath(mount: VolumeMount, variables: Map<string, string>): string {
   const unknown = new Set<string>();
   const expanded = expand(expression, (name) => {
     const value = variables.get(name);
-    // an empty one would lead to another directory, the volume's own perhaps
+    // an empty value would change the path, perhaps to the root of the volume
     if (value === undefined || value === '') unknown.add(name);
     return value;
   });
-  // upstream's words
+  // the messages are upstream's
   const refuse = (why: string) => new PodwrightError('failed_precondition', why);
   if (unknown.size > 0) throw refuse(`missing value for ${[...unknown].sort().join(', ')}`);
   if (expanded.startsWith('/')) throw refuse(`error SubPath \`${expanded}\` must not be an absolute path`);

@@ -5,12 +5,12 @@ import { readInside } from '@podwright/volumes';
 /** An environment file larger than this is not read. */
 const MAX_ENVIRONMENT_FILE_BYTES = 1 << 20;
 
-/** Content of the files that variables are taken from, by volume and path; those that are not there are absent. */
+/** Content of the files that variables are taken from, keyed by volume and path. Missing files are absent. */
 export type EnvironmentFiles = ReadonlyMap<string, string>;
 
 /**
- * Reads the files that the container's variables refer to. They were written by containers: links are followed inside the volume
- * alone. Rejects with `failed_precondition` for what leads out of it or is no regular file of a decent size.
+ * Reads the files that the container's variables refer to. Containers wrote them, so links are followed inside the volume only.
+ * Rejects with `failed_precondition` for a path that leads out of the volume, and for anything but a regular file of at most 1 MiB.
  */
 export async function readEnvironmentFiles(
   container: Container,
@@ -26,7 +26,7 @@ export async function readEnvironmentFiles(
   return files;
 }
 
-/** The value of a key, '' if there is none or no such file. Throws `failed_precondition` for a file that is wrong before it. */
+/** The value of a key; '' without the key or the file. Throws `failed_precondition` for a syntax error before the key. */
 export function environmentFileValue(files: EnvironmentFiles, ref: FileKeySelector): string {
   return parseEnvironmentFile(files.get(fileKey(ref)) ?? '', ref.key);
 }
@@ -36,8 +36,8 @@ function fileKey({ volumeName, path }: FileKeySelector): string {
 }
 
 /**
- * Looks a key up in lines of `NAME='value'`, the part of a shell's syntax that Kubernetes takes: values are in single quotes,
- * which may span lines, and nothing in them is special; comments begin with `#`. With blanks after `=` a value is empty.
+ * Looks a key up in lines of `NAME='value'`, the subset of shell syntax that Kubernetes accepts: values are in single quotes,
+ * may span lines and are literal; comments begin with `#`. With blanks after `=` the value is empty.
  */
 export function parseEnvironmentFile(text: string, key: string): string {
   const lines = text.split(/\r?\n/);
@@ -66,7 +66,7 @@ function splitAssignment(line: string, number: number): { name: string; rest: st
   return { name, rest: line.slice(equals + 1) };
 }
 
-/** The value up to the closing quote, and the index of the line that has it. */
+/** The value up to the closing quote, and the index of the line with that quote. */
 function quotedValue(lines: string[], begin: { at: number; rest: string }): { value: string; last: number } {
   const parts: string[] = [];
   for (let at = begin.at; at < lines.length; at++) {

@@ -48,7 +48,7 @@ function environment(
   return variables.map(({ name, value }) => `${name}=${value}`);
 }
 
-test('services are told of last, where the container says nothing else, and variables may refer to them', () => {
+test("variables of services come last, the container's own win, and variables may refer to them", () => {
   const services = { WEB_SERVICE_HOST: '10.0.0.9', OWN: 'service' };
   const env = [
     { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
@@ -61,7 +61,7 @@ test('services are told of last, where the container says nothing else, and vari
   ]);
 });
 
-test('variables refer to what stands before them, and the last of a name wins', () => {
+test('variables refer to the ones before them, and the last of a name wins', () => {
   const env = [
     { name: 'A', value: '1' },
     { name: 'B', value: '$(A)-$(C)-$$(A)' },
@@ -137,7 +137,7 @@ test('keys of ConfigMaps and Secrets become values, optional ones may be missing
   assert.deepEqual(environment({ env }), ['A=1', 'S=s3cret']);
 });
 
-test('what is missing is named', () => {
+test('errors name the missing object, key or container', () => {
   const table: [Partial<Container>, RegExp][] = [
     [{ envFrom: [{ configMapRef: { name: 'none' } }] }, /^configmap "none" not found$/],
     [
@@ -169,7 +169,7 @@ test('values come from files that containers wrote', () => {
     assert.throws(() => environment({ env: [fileKeyRef(key)] }, { files }), /environment variable key ".*" not found/);
 });
 
-test('an environment file that is wrong says where, unless the key stands before it', () => {
+test('a syntax error in an environment file names its line, unless the key comes before it', () => {
   const check = (text: string, message: RegExp) =>
     assert.throws(() => parseEnvironmentFile(`A='1'\n${text}\n`, 'B'), { code: 'failed_precondition', message });
   check('B', /line 2: missing '='/);

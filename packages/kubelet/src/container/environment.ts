@@ -17,16 +17,16 @@ import { type EnvironmentFiles, environmentFileValue } from './environment-files
 import { expand } from './expansion.ts';
 import type { EnvironmentVariable } from './prepared-container.ts';
 
-/** Arguments and variables that the kernel takes at most for one program: three quarters of 8 MiB (execve(2)). */
+/** The kernel's limit for the arguments and variables of one program: three quarters of 8 MiB (execve(2)). */
 const MAX_ENVIRONMENT_LENGTH = 6 << 20;
 
-/** What the environment of a container is made from. */
+/** The inputs of a container's environment. */
 export type EnvironmentInput = PodAddresses & {
   pod: Pod;
   container: Container;
   objects: PodObjects;
   files: EnvironmentFiles;
-  /** Variables by which services are found, where there is an API server. */
+  /** `<SERVICE>_SERVICE_HOST` and the like, with an API server. */
   services?: ReadonlyMap<string, string>;
   nodeAllocatable: NodeAllocatable;
 };
@@ -34,9 +34,9 @@ export type EnvironmentInput = PodAddresses & {
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * The container's environment, one entry a name: `envFrom` in order, a later source wins, then `env`, which wins over it; those of
- * services last, where the name is free. A value may refer to what stands before it and to services. Throws `failed_precondition` naming an object or key that is not there, or a
- * variable that is too large for a program.
+ * The container's environment, one entry a name: `envFrom` in order, where later sources win; then `env`, which wins over them;
+ * then the variables of services whose names are not taken. A value may refer to variables before it and to those of services.
+ * Throws `failed_precondition` naming a missing object or key, and for an environment that is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
@@ -59,7 +59,7 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
-/** Every key of the ConfigMap or Secret, sorted so that a restart gives the same environment. */
+/** Every key of the ConfigMap or Secret, sorted so that a restart makes the same environment. */
 function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
   const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
   const ref = source.configMapRef ?? source.secretRef;
@@ -70,7 +70,7 @@ function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, str
     .map((key) => [key, textOf(object, key)!]);
 }
 
-/** The value behind `valueFrom`; `undefined` if it is optional and not there. */
+/** The value behind `valueFrom`; `undefined` if it is optional and missing. */
 function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefined {
   const { pod, container, nodeAllocatable } = input;
   if (source.fieldRef !== undefined) return podField(pod, source.fieldRef.fieldPath, input);
@@ -87,7 +87,7 @@ function resolve(input: EnvironmentInput, source: EnvVarSource): string | undefi
   return undefined;
 }
 
-/** An empty value counts as none, as in upstream. */
+/** An empty value counts as missing, as upstream. */
 function fileValue({ files }: EnvironmentInput, ref: FileKeySelector): string | undefined {
   const value = environmentFileValue(files, ref);
   if (value !== '' || ref.optional === true) return value === '' ? undefined : value;

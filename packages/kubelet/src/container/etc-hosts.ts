@@ -1,7 +1,7 @@
 import type { HostAlias, Pod } from '@podwright/kube-api';
 import { podNames } from './pod-hostname.ts';
 
-/** What every pod of its own network resolves: name by address, as the kubelet writes it. */
+/** Entries of every pod that is not in the host network, the same as upstream's. */
 const STANDARD_ENTRIES = [
   ['127.0.0.1', 'localhost'],
   ['::1', 'localhost ip6-localhost ip6-loopback'],
@@ -30,7 +30,7 @@ export function etcHosts({ pod, podIps, clusterDomain, hostContent }: EtcHostsIn
   return `# Kubernetes-managed hosts file.\n${lines.join('')}${aliases}`;
 }
 
-/** The full name first, if the pod has one, then the short one. */
+/** The FQDN first, if the pod has one, then the short name. */
 function ownNames(pod: Pod, clusterDomain: string): string[] {
   const { hostname, domain } = podNames(pod, clusterDomain);
   return domain === '' ? [hostname] : [`${hostname}.${domain}`, hostname];

@@ -3,13 +3,13 @@ import { PodwrightError } from '@podwright/base';
 /** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
 const MAX_EXPANDED_LENGTH = 128 << 10;
 
-/** The value that a name stands for, or `undefined` to leave the reference as it is. */
+/** The value of a variable, or `undefined` to leave the reference as it is. */
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * Replaces `$(NAME)` as Kubernetes does: `$$` stands for one `$`, so that `$$(NAME)` is not a reference; a name that `lookup`
- * does not know stays as it is written, and so does a `$` before anything else. Throws `failed_precondition` when references
- * make more of the text than a program can be given: variables that refer to each other may double with every line.
+ * Replaces `$(NAME)` as Kubernetes does: `$$` is one `$`, so `$$(NAME)` is not a reference; unknown names and a `$` before any
+ * other character stay as they are. Throws `failed_precondition` when the result is longer than the kernel allows for one
+ * argument: variables that refer to each other may double in length with every line.
  */
 export function expand(text: string, lookup: Lookup): string {
   const parts: string[] = [];

@@ -5,10 +5,10 @@ import type { Pod } from '@podwright/kube-api';
 const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 
-/** A pod's short name, and the domain that it is in, '' for none. */
+/** A pod's short hostname and its domain, '' for none. */
 export type PodNames = { hostname: string; domain: string };
 
-/** `spec.hostnameOverride` alone, or `spec.hostname` or the pod's name, cut to a DNS label, in the domain of its subdomain. */
+/** `spec.hostnameOverride` without a domain; else `spec.hostname` or the pod's name, cut to a DNS label, in the domain of `spec.subdomain`. */
 export function podNames(pod: Pod, clusterDomain: string): PodNames {
   const { hostnameOverride, hostname = '', subdomain = '' } = pod.spec;
   const wanted = hostnameOverride ?? (hostname === '' ? pod.metadata.name : hostname);
@@ -20,7 +20,7 @@ export function podNames(pod: Pod, clusterDomain: string): PodNames {
   return { hostname: cut, domain };
 }
 
-/** The pod's host name, fully qualified if the pod asks for that. Throws `invalid_argument` where the kernel takes none so long. */
+/** The pod's hostname, fully qualified with `setHostnameAsFQDN`. Throws `invalid_argument` if that is longer than the kernel allows. */
 export function podHostname(pod: Pod, clusterDomain: string): string {
   const { hostname, domain } = podNames(pod, clusterDomain);
   if (pod.spec.setHostnameAsFQDN !== true || domain === '') return hostname;

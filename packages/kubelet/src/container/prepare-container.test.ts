@@ -47,7 +47,7 @@ test('command and arguments are expanded with the environment', async (context) 
   assert.deepEqual(prepared.environment, [{ name: 'IP', value: '10.0.0.2' }]);
 });
 
-test('volumes, hosts file and message file are at their places on the host', async (context) => {
+test('volumes, hosts file and message file are mounted from their paths on the host', async (context) => {
   const { prepare, scratch } = await setUp(context);
   const { mounts } = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
   assert.deepEqual(
@@ -64,13 +64,13 @@ test('volumes, hosts file and message file are at their places on the host', asy
   assert.equal((await stat(message!)).mode & 0o777, 0o666);
 });
 
-test('a message is left at a path below the root', async (context) => {
+test('a relative terminationMessagePath counts from the root', async (context) => {
   const { prepare } = await setUp(context);
   const { mounts } = await prepare({ terminationMessagePath: 'end//here' });
   assert.equal(mounts.find(({ name }) => name === 'termination-log')!.containerPath, '/end/here');
 });
 
-test('a hosts file of the container itself, or a pod without an address, leaves ours out', async (context) => {
+test("the kubelet's hosts file is left out if the container mounts its own or the pod has no address", async (context) => {
   const { prepare } = await setUp(context);
   const own = await prepare({ volumeMounts: [{ name: 'data', mountPath: '/etc//hosts' }] });
   const bare = await prepare({}, { podIps: [] });
@@ -83,13 +83,13 @@ test('a pod in the host network has the hosts file of the host', async (context)
   assert.match(await readFile(mounts[0]!.hostPath, 'utf8'), /the-host/);
 });
 
-test('a hosts file that is right is not replaced under running containers', async (context) => {
+test('a hosts file that is up to date is not replaced under running containers', async (context) => {
   const { prepare } = await setUp(context);
   const inode = async () => (await stat((await prepare({})).mounts[0]!.hostPath)).ino;
   assert.equal(await inode(), await inode());
 });
 
-test('a hosts file that a container has changed is written anew, whatever it is now', async (context) => {
+test('a hosts file that a container changed is rewritten, even if it is a link or a FIFO now', async (context) => {
   const { prepare } = await setUp(context);
   const path = (await prepare({})).mounts[0]!.hostPath;
   const wanted = await readFile(path, 'utf8');
@@ -128,7 +128,7 @@ test('an image is mounted by the runtime, at a path inside it', async (context) 
   assert.deepEqual([hostPath, imageSubPath, readonly, mount.image], ['', 'weights', true, image]);
 });
 
-test('a variable comes from a file of the volume, and from nowhere else', async (context) => {
+test('a variable is read from a regular file inside the volume only', async (context) => {
   const { prepare, scratch } = await setUp(context);
   await prepare({ volumeMounts: [{ name: 'data', mountPath: '/data' }] });
   const volume = join(scratch, 'pods/u/volumes/kubernetes.io~empty-dir/data');

@@ -1,20 +1,20 @@
 import type { Container, MountPropagation, Pod } from '@podwright/kube-api';
 
-/** An environment variable as the runtime gets it. */
+/** An environment variable, fully expanded. */
 export type EnvironmentVariable = { name: string; value: string };
 
-/** An image as a volume, as the CRI names it. */
+/** An image to mount as a volume, with the fields of the CRI's ImageSpec. */
 export type MountedImage = {
   image: string;
   userSpecifiedImage: string;
   runtimeHandler: string;
-  /** Those of the pod. */
+  /** Annotations of the pod. */
   annotations: Record<string, string>;
 };
 
-/** A bind mount as the CRI wants it, without its message type. */
+/** A bind mount with the fields of the CRI's Mount, but not its message type. */
 export type ContainerMount = {
-  /** Name of the volume, or `etc-hosts` or `termination-log` for those that the kubelet adds itself. */
+  /** Name of the volume, or `etc-hosts` or `termination-log` for mounts that the kubelet adds. */
   name: string;
   /** '' for an image, which the runtime mounts itself. */
   hostPath: string;
@@ -25,31 +25,31 @@ export type ContainerMount = {
   readonly: boolean;
   recursiveReadOnly: boolean;
   propagation: MountPropagation;
-  /** With SELinux its files get the label of the container: the kubelet made them. */
+  /** With SELinux, the runtime gives the files the label of the container: they are the kubelet's. */
   relabel: boolean;
 };
 
 /** A device of the host in a container; `permissions` are those of the device cgroup, any of `rwm`. */
 export type GrantedDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** What a container was given beside what its pod says: devices, processors, memory of NUMA nodes. */
+/** Resources that the kubelet's managers assigned to a container: devices, exclusive CPUs, NUMA memory. */
 export type ContainerGrants = {
-  /** Before the container's own variables, which win. */
+  /** Set before the container's own variables, which win. */
   environment: EnvironmentVariable[];
   mounts: ContainerMount[];
   devices: GrantedDevice[];
-  /** For the runtime; those of the kubelet win. */
+  /** CRI annotations; the kubelet's own win. */
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];
-  /** Processors and NUMA nodes that it is held to, as `0,2-3`; '' for any. */
+  /** CPUs and NUMA nodes that the container is restricted to (cpuset lists, `0,2-3`); '' for any. */
   cpus: string;
   memoryNodes: string;
-  /** Nobody else has these processors: it may use them in full. */
+  /** The CPUs are exclusive to this container, so it gets no CFS quota. */
   hasOwnCpus: boolean;
 };
 
-/** What a container is started with: everything expanded, every mount in its place. */
+/** A container ready for CreateContainer: variables are expanded and every mount has its host path. */
 export type PreparedContainer = {
   environment: EnvironmentVariable[];
   command: string[];
@@ -57,17 +57,17 @@ export type PreparedContainer = {
   mounts: ContainerMount[];
   /** Block volumes; absent if it has none. */
   devices?: GrantedDevice[];
-  /** Absent if it was given nothing. */
+  /** Absent if nothing was assigned to the container. */
   grants?: ContainerGrants;
 };
 
-/** What a container is prepared for. */
+/** The container to prepare, and the state of its pod. */
 export type PrepareRequest = {
   pod: Pod;
   container: Container;
   podIps: string[];
   /** The images of the pod's volumes that the container mounts, by the volume's name. */
   volumeImages: ReadonlyMap<string, MountedImage>;
-  /** Whether mounts below a mount can be made read-only with it. */
+  /** Whether the runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
 };

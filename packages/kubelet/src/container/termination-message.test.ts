@@ -24,14 +24,14 @@ const logLine = (text: string, tag = 'F') => `2026-01-01T00:00:00.000000000Z std
 
 test('the message file wins over the log', () => check({ message: 'why', log: logLine('log') }, {}, 'why'));
 
-test('the log stands in only for containers that failed and want it', async () => {
+test('the log is used only for containers that failed and have the policy FallbackToLogsOnError', async () => {
   const log = `${logLine('par', 'P')}${logLine('tial')}${logLine('end')}`;
   await check({ log }, {}, 'partial\nend\n');
   await check({ log }, { exitCode: 0 }, '');
   await check({ log }, { policy: 'File' }, '');
 });
 
-test('a log that was just rotated goes on in the file before it', async () => {
+test('a log that was just rotated continues in the rotated file', async () => {
   const rotated = join(directory, 'log.20260101-000000');
   await writeFile(rotated, `${logLine('why')}${logLine('half', 'P')}`);
   await check({ log: logLine(' and half') }, {}, 'why\nhalf and half\n');

@@ -8,21 +8,21 @@ import { findTail } from '../logs/log-tail.ts';
 import { NEWLINE } from '../logs/log-text.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
 
-/** A line of a log may carry this much around its text, and come in pieces of it. */
+/** The most that is read from the end of a log: its lines have timestamps and tags, and long ones are in pieces. */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** How long a runtime may take to give the end of a log that is in no file. */
+/** How long a runtime may take to read the end of a log that it keeps in no file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
 
 const MAX_LOG_MESSAGE_BYTES = 2048;
 
-/** Kubernetes' bounds: of the message file its last 4096 bytes, of the log 80 lines and 2048 bytes. */
+/** Kubernetes' limits: the last 4096 bytes of the message file; 80 lines and 2048 bytes of the log. */
 const MAX_MESSAGE_FILE_BYTES = 4096;
 
 export type EndedContainer = {
-  /** Where on the host the container's message file is; '' if it has none. */
+  /** Host path of the container's message file; '' if it has none. */
   messagePath: string;
   policy: 'File' | 'FallbackToLogsOnError';
   exitCode: number;
@@ -30,7 +30,7 @@ export type EndedContainer = {
   legacyLog?: LegacyLog;
 };
 
-/** What a container left to say when it ended: its message file, or the end of its log if it failed and wrote nothing. */
+/** The termination message: the message file, or with FallbackToLogsOnError the end of the log if the container failed without one. */
 export async function terminationMessage(container: EndedContainer): Promise<string> {
   const message = container.messagePath === '' ? '' : await readMessage(container.messagePath);
   if (message !== '' || container.policy === 'File' || container.exitCode === 0) return message;
@@ -44,7 +44,7 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
-/** The end of a log that is in no file; one that cannot be read says nothing. */
+/** The end of a log that is in no file; '' if it cannot be read. */
 async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
   const query = { tailLines: MAX_LOG_MESSAGE_LINES };
   try {
@@ -70,7 +70,7 @@ const NOTHING = Buffer.alloc(0);
 
 type LogPart = { text: Buffer; lines: number; isWhole: boolean };
 
-/** The last lines of one file, and whether there are no others in it; nothing of what is no log. */
+/** The last lines of one file, and whether these are all of it; nothing if it is no regular file. */
 async function logEnd(path: string, lines: number): Promise<LogPart> {
   const nothing = { text: NOTHING, lines: 0, isWhole: true };
   return withFile<LogPart>(path, nothing, async (file, size) => {
@@ -80,7 +80,7 @@ async function logEnd(path: string, lines: number): Promise<LogPart> {
   });
 }
 
-/** The text of the log entries in `bytes`; an entry that is cut at the beginning is left out. */
+/** The text of the log entries in `bytes`; a first entry without its beginning is skipped. */
 function logText(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; ) {
@@ -94,8 +94,8 @@ function logText(bytes: Buffer): Buffer {
 }
 
 /**
- * Runs `read` on a regular file; `without` if there is none. The container wrote it, so a link is not followed and a FIFO, which could
- * make us wait for ever, is not read.
+ * Runs `read` on a regular file; returns `without` if there is none. The container wrote the file, so a link is not followed, and a
+ * FIFO, which could block for ever, is not read.
  */
 async function withFile<T>(path: string, without: T, read: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
   let file: FileHandle;
@@ -119,7 +119,7 @@ async function readBytes(file: FileHandle, start: number, length: number): Promi
   return buffer.subarray(0, bytesRead);
 }
 
-/** As text, without the rest of a character that the beginning cut in two. */
+/** Decodes UTF-8, skipping the rest of a character that was cut at the beginning. */
 function wholeCharacters(bytes: Buffer): string {
   let start = 0;
   while (start < 3 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;

@@ -9,7 +9,7 @@ import { type IdRange, UserNamespaces } from './user-namespaces.ts';
 
 const LENGTH = 65_536;
 
-/** Ranges of ids for so many pods, of a kubelet that can be started again on the same root directory. */
+/** User namespaces for `slots` pods; `start` simulates a restart of the kubelet on the same root directory. */
 async function setUp(context: TestContext, slots = 3, available: Partial<IdRange> = {}) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-userns-'));
   context.after(() => rm(scratch, { recursive: true }));
@@ -24,7 +24,7 @@ async function setUp(context: TestContext, slots = 3, available: Partial<IdRange
   return { start, directories, namespaces: start() };
 }
 
-test('each pod has a range of its own, of which none is the host root', async (context) => {
+test('each pod has its own range, and none includes the root user of the host', async (context) => {
   const { namespaces } = await setUp(context);
   const ranges = await Promise.all(['a', 'b', 'c'].map((uid) => namespaces.rangeOf(uid)));
   const firsts = ranges.map(({ firstId }) => firstId).sort((a, b) => a - b);
@@ -34,7 +34,7 @@ test('each pod has a range of its own, of which none is the host root', async (c
   });
 });
 
-test('a range is kept over a restart and free once the directory of its pod is gone', async (context) => {
+test('a range is kept over a restart and free once the directory of its pod is removed', async (context) => {
   const { namespaces, start, directories } = await setUp(context, 2);
   const a = await namespaces.rangeOf('a');
   const b = await namespaces.rangeOf('b');
@@ -45,7 +45,7 @@ test('a range is kept over a restart and free once the directory of its pod is g
   assert.deepEqual(await again.rangeOf('c'), a);
 });
 
-test('a range is written down as upstream writes it, and taken from what upstream wrote', async (context) => {
+test('ranges are stored in the format of upstream', async (context) => {
   const { namespaces, directories } = await setUp(context, 1);
   await namespaces.rangeOf('a');
   const mapping = { hostId: 2 * LENGTH, containerId: 0, length: LENGTH };
@@ -53,7 +53,7 @@ test('a range is written down as upstream writes it, and taken from what upstrea
   assert.deepEqual(JSON.parse(await readFile(directories.userNamespace('a'), 'utf8')), file);
 });
 
-test('what was not written by a kubelet is refused', async (context) => {
+test('an invalid mapping file is refused', async (context) => {
   const { namespaces, directories, start } = await setUp(context);
   const mapping = { hostId: 2 * LENGTH, containerId: 0, length: LENGTH };
   const check = async (content: object | string, cause: RegExp) => {

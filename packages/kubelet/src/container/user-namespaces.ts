@@ -11,14 +11,14 @@ import {
 } from '@podwright/base';
 import type { PodDirectories } from '@podwright/volumes';
 
-/** Ids of the host's users and groups, which are those from 0 on in a user namespace. */
+/** A range of host uids and gids that a user namespace maps to 0 and up. */
 export type IdRange = { firstId: number; length: number };
 
 export type UserNamespacesOptions = {
   directories: PodDirectories;
-  /** `userNamespaces.idsPerPod`. */
+  /** Length of each pod's range (KubeletConfiguration `userNamespaces.idsPerPod`). */
   idsPerPod: number;
-  /** Ids that pods may be given, asked for at the first pod that needs some. */
+  /** All ids for pods; called when the first pod needs a range. */
   available: () => Promise<IdRange>;
   maxPods: number;
 };
@@ -27,8 +27,8 @@ type IdMapping = { hostId: number; containerId: number; length: number };
 type Mappings = { uidMappings: IdMapping[]; gidMappings: IdMapping[] };
 
 /**
- * The ranges of ids of pods in user namespaces. Each is written down in its pod's directory in upstream's form, and goes with
- * it, so nothing is remembered or released: a range is free if no pod's directory names it.
+ * Allocates id ranges to pods with user namespaces. A range is stored in the pod's directory in upstream's format and is removed with
+ * it, so there is no other state and no release: a range is free if no pod's directory names it.
  */
 export class UserNamespaces {
   readonly #options: UserNamespacesOptions;
@@ -39,7 +39,7 @@ export class UserNamespaces {
     this.#options = options;
   }
 
-  /** The pod's own range, the same as long as its directory is there. Rejects if none is left or the file is not ours. */
+  /** The pod's range, stable as long as its directory exists. Rejects if none is free or the file is invalid. */
   rangeOf(podUid: string): Promise<IdRange> {
     return this.#lock.run('', async () => (await this.#read(podUid)) ?? (await this.#allocate(podUid)));
   }
@@ -59,7 +59,7 @@ export class UserNamespaces {
     return { firstId: free * length, length };
   }
 
-  /** Ids below the first range are never given out: they are the host's own, root among them. */
+  /** Ids below the first range are never allocated: they belong to the host's users, root among them. */
   async #countSlots(): Promise<{ first: number; count: number }> {
     const { available, idsPerPod, maxPods } = this.#options;
     const { firstId, length } = await available();
@@ -104,7 +104,7 @@ export class UserNamespaces {
   }
 }
 
-/** A free slot from a random place on: what a pod that is gone has left behind is then seldom the next pod's. */
+/** A free slot, searched from a random one: leftover files of a removed pod then seldom belong to the next pod. */
 function freeSlot(taken: ReadonlySet<number>, { first, count }: { first: number; count: number }): number | undefined {
   const start = randomInt(count);
   for (let step = 0; step < count; step++) {
