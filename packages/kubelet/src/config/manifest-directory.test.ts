@@ -8,7 +8,7 @@ import { ManifestDirectory } from './manifest-directory.ts';
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
-/** A source that writes down the names of the pods that it reports. */
+/** A source that records the names of the pods in each report. */
 function sourceOf(context: TestContext, path: string, resyncMs = 60_000) {
   const reports: string[][] = [];
   const stop = new AbortController();
@@ -29,7 +29,7 @@ function scratch(context: TestContext): string {
   return directory;
 }
 
-test('a directory that cannot be read at the start has said nothing until it can', async (context) => {
+test('a directory that cannot be read at the start reports nothing until it can', async (context) => {
   const path = join(scratch(context), 'manifests');
   symlinkSync(path, path);
   const { reports, ready } = sourceOf(context, path);
@@ -47,13 +47,13 @@ test('a directory that cannot be read at the start has said nothing until it can
   await waitFor(() => reports.at(-1)?.[0] === 'web' || undefined, { intervalMs: 2, signal });
 });
 
-test('a directory that is not there is made, and holds nothing', async (context) => {
+test('a missing directory is created empty', async (context) => {
   const { reports, ready } = sourceOf(context, join(scratch(context), 'a', 'manifests'));
   await ready;
   assert.deepEqual(reports, [[]]);
 });
 
-test('a directory that was never read can be given up', async (context) => {
+test('stopping aborts the wait for a directory that cannot be read', async (context) => {
   const path = join(scratch(context), 'manifests');
   symlinkSync(path, path);
   const { ready, stop } = sourceOf(context, path);
@@ -63,13 +63,13 @@ test('a directory that was never read can be given up', async (context) => {
 
 const named = (name: string) => pod.replace('web', name);
 
-/** As editors and configuration management write: beside the file, then over it. */
+/** Writes as editors and configuration management do: to a temporary file that is renamed over the old one. */
 function replace(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }
 
-test('one file in the place of a directory is followed through changes, replacements and its end', async (context) => {
+test('a single manifest file is followed through changes, replacements and its removal', async (context) => {
   const directory = scratch(context);
   const path = join(directory, 'pods');
   writeFileSync(path, named('one'));
@@ -92,7 +92,7 @@ test('one file in the place of a directory is followed through changes, replacem
   await shows('back');
 });
 
-test('a file that is yet to come is not made as a directory', async (context) => {
+test('a missing path with the name of a file is not created as a directory', async (context) => {
   const directory = scratch(context);
   const { reports, ready } = sourceOf(context, join(directory, 'pods.yaml'));
   await ready;
@@ -102,13 +102,13 @@ test('a file that is yet to come is not made as a directory', async (context) =>
   await waitFor(() => reports.at(-1)?.[0] === 'web' || undefined, { intervalMs: 2, signal });
 });
 
-test('a file and a directory that take each other’s place bring their own pods alone', async (context) => {
+test('after a directory is replaced by a file, or back, only the pods of the current one are reported', async (context) => {
   const directory = scratch(context);
   const path = join(directory, 'manifests');
   mkdirSync(path);
   for (const name of ['a.yaml', 'b.yaml']) {
     writeFileSync(join(path, name), named(`in-${name[0]}`));
-    writeFileSync(join(directory, name), named(`beside-${name[0]}`));
+    writeFileSync(join(directory, name), named(`sibling-${name[0]}`));
   }
   const { reports, ready } = sourceOf(context, path, 20);
   await ready;
@@ -124,5 +124,5 @@ test('a file and a directory that take each other’s place bring their own pods
   rmSync(path);
   renameSync(join(directory, 'away'), path);
   await shows('in-a,in-b');
-  assert.ok(reports.every((names) => names.every((name) => !name.startsWith('beside'))));
+  assert.ok(reports.every((names) => names.every((name) => !name.startsWith('sibling'))));
 });

@@ -22,43 +22,42 @@ const MAX_MANIFEST_FILES = 5000;
 
 const MANIFEST_START_PATIENCE_MS = 1000;
 
-/** A file that is wrong is given this long to become right before it is reported. */
+/** A file with errors may still be being written, so it is reported only after this time without a change. */
 const MANIFEST_PATIENCE_MS = 300;
 
-/** A file that was written this recently may be written still, so it is looked at again. */
+/** A file that changed less than this ago may still be being written, so it is read again. */
 const MANIFEST_QUIET_MS = 3;
 
 export type ManifestDirectoryOptions = {
   path: string;
   logger: Logger;
-  /** Everything is looked at again this often, in case a notice was lost (the kubelet's fileCheckFrequency, 20 s). */
+  /** Period of full rescans, in case an inotify event was lost (KubeletConfiguration `fileCheckFrequency`, 20 s). */
   resyncMs: number;
-  /** While it cannot be read or watched, it is looked at this often. */
+  /** Period of rescans while the directory cannot be read or watched. */
   retryMs: number;
-  /** Gets the full content whenever it changed, and once at the start. */
+  /** Called with the full content at the start and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** What is known of one file: the last good objects stay while what is there now is wrong. */
+/** State of one file. While its content has errors, `objects` are those of the last good content. */
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
- * The manifest directory as a source of pods: every file but hidden and temporary ones, not those of subdirectories; or one file in
- * its place. A change is seen through inotify within milliseconds. A file counts as a whole: one error in it, and its last good
- * content stays.
+ * Pods from the manifest directory: all files except hidden and temporary ones, without subdirectories; or from a single file.
+ * inotify reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
-  /** By path, as is everything about files. */
+  /** Keyed by path, as are `#locks` and `#undecided`. */
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
-  /** Files that were not taken over yet: their stamp, and since when (monotonic milliseconds) it is that one. */
+  /** Files that may still be being written: their stamp, and since when (monotonic milliseconds) they have it. */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
   #watcher: { directory: string; identity: string; close: () => void } | undefined;
   /** Why the directory cannot be watched. */
   #watchProblem: string | undefined;
-  /** Aborted as soon as the directory itself has been moved, removed or changed. */
+  /** Aborted when the directory itself is moved, removed or replaced. */
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
@@ -68,20 +67,20 @@ export class ManifestDirectory {
   }
 
   /**
-   * Reads the directory, reports its content, and goes on to follow it until the signal aborts. While the directory cannot be read
-   * for the first time nothing is reported, so that pods that run from it are not taken for gone.
+   * Reads the directory, reports its content, and follows it until the signal aborts. Nothing is reported until the directory could be
+   * read once, so that running pods from it do not look deleted.
    */
   async start(signal: AbortSignal): Promise<void> {
     await this.#scan(signal);
-    for (let told = ''; this.#directoryError !== undefined; ) {
+    for (let logged = ''; this.#directoryError !== undefined; ) {
       const error = String(this.#directoryError);
-      if (error !== told) this.#options.logger.warn({ path: this.#options.path }, error);
-      told = error;
+      if (error !== logged) this.#options.logger.warn({ path: this.#options.path }, error);
+      logged = error;
       await sleep(this.#options.retryMs, signal);
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report counts as complete: a pod that is missing from it is ended
+    // the first report counts as complete: pods that are missing from it are killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -114,7 +113,7 @@ export class ManifestDirectory {
     }
   }
 
-  /** At the start, a directory that is not there is made. */
+  /** At the start, a missing directory is created. */
   async #locate(): Promise<ManifestPlace> {
     const { path } = this.#options;
     const wasFile = this.#place?.only !== undefined;
@@ -126,22 +125,22 @@ export class ManifestDirectory {
     return this.#place;
   }
 
-  /** Watches the directory, anew if another one has taken its place. */
+  /** Watches the directory; renews the watch if another directory has replaced it. */
   #watch({ directory, identity }: ManifestPlace, signal: AbortSignal): void {
     if (signal.aborted || (this.#watcher?.identity === identity && this.#watcher.directory === directory)) return;
     const { path, retryMs, logger } = this.#options;
     this.#watcher?.close();
     try {
       const watcher: FSWatcher = watch(directory, (event, name) => {
-        // what happens to the directory itself has its own name; the next one may have its inode
-        if (name === null || name === basename(directory)) this.#lookAnew();
+        // events of the directory itself carry its own name; its successor may have the same inode
+        if (name === null || name === basename(directory)) this.#rescan();
         else if (this.#isWanted(name)) void this.#check(join(directory, name), signal, { moved: event === 'rename' });
       });
       const close = () => {
         watcher.close();
         this.#watcher = undefined;
       };
-      watcher.on('error', () => this.#lookAnew());
+      watcher.on('error', () => this.#rescan());
       this.#watcher = { directory, identity, close };
       if (this.#watchProblem !== undefined) logger.info({ path }, 'the manifest directory is watched again');
       this.#watchProblem = undefined;
@@ -158,12 +157,12 @@ export class ManifestDirectory {
     return only === undefined ? isManifestName(name) : name === only;
   }
 
-  #lookAnew(): void {
+  #rescan(): void {
     this.#watcher?.close();
     this.#moved.abort();
   }
 
-  /** Brings what is known of one file up to date; with `moved` its name came or went a moment ago. */
+  /** Reads one file again. `moved`: inotify has just reported that the name appeared or disappeared. */
   #check(path: string, signal: AbortSignal, { moved = false } = {}): Promise<void> {
     return this.#locks.run(path, async () => {
       if (signal.aborted) return;
@@ -172,11 +171,11 @@ export class ManifestDirectory {
         if (file === 'unchanged') return;
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
-        // a directory that is away says nothing of its files
+        // if the directory itself is missing, its files are not known to be deleted
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
         else if (file !== undefined) this.#consider(path, file, signal);
       } catch (error) {
-        // something else has the directory's place: the next scan tells what, and a file there counts once it can be read
+        // the directory was replaced by something else: the next scan finds out by what
         if (isErrno(error, 'ENOTDIR')) return;
         this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
@@ -203,7 +202,7 @@ export class ManifestDirectory {
     this.#undecided.delete(path);
     const lastGood = this.#files.get(path)?.objects ?? [];
     const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
-    // one file in the place of a directory, whose files are no more
+    // a single file has replaced the directory, so the directory's files no longer exist
     if (this.#place?.only !== undefined && state.errors.length === 0) this.#files.clear();
     this.#files.set(path, { ...state, objects });
     this.#publish();
@@ -240,7 +239,7 @@ async function isDirectory(path: string): Promise<boolean> {
   );
 }
 
-/** Whether `path` is what Node.js makes of a name that is not UTF-8, and that leads to no file. */
+/** Whether `path` is Node.js's lossy decoding of a name that is not UTF-8; it cannot be opened. */
 async function isNotUtf8(path: string): Promise<boolean> {
   const names = await readdir(dirname(path), 'buffer');
   return names.some((name) => !isUtf8(name) && name.toString() === basename(path));
@@ -250,7 +249,7 @@ function problem(path: string, error: unknown): ManifestError {
   return new ManifestError({ file: path, line: 1, column: 1 }, `read the file: ${errorMessage(error)}`);
 }
 
-/** The files of a place, whether or not the one file is there. */
+/** Paths of the manifests, including that of a single file that does not exist. */
 async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   if (only !== undefined) return [join(directory, only)];
   const names = (await readdir(directory)).filter(isManifestName);
@@ -259,7 +258,7 @@ async function pathsIn({ directory, only }: ManifestPlace): Promise<string[]> {
   return names.map((name) => join(directory, name));
 }
 
-/** Hidden files, editors' backups and the temporary names of atomic writers are no manifests. */
+/** Hidden files, editors' backups and temporary files of atomic writers are not manifests. */
 function isManifestName(name: string): boolean {
   return !name.startsWith('.') && !/(~|\.tmp|\.swp|\.bak|\.part)$/.test(name);
 }

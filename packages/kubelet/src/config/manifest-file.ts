@@ -11,25 +11,25 @@ import {
   textOfManifest,
 } from '@podwright/kube-api';
 
-/** A file's content, and what tells this state of the file from the next. */
+/** A file's content, and a stamp of this version of the file. */
 export type ManifestFile = {
-  /** Equal as long as the file is. */
+  /** Device, inode, size and times; unchanged as long as the file is. */
   stamp: string;
   modifiedAtMs: number;
-  /** The file was moved to its place after it was last written, so that nobody is writing to it any more. */
+  /** The file was renamed after its last write, so its writer has finished. */
   movedHere: boolean;
   manifest: DecodedManifest;
 };
 
 /**
- * Reads and decodes a manifest file: `undefined` if there is no regular file of that name, `unchanged` if its stamp is
- * `knownStamp`. What is wrong with the content is in the manifest's errors.
+ * Reads and decodes a manifest file. Returns `undefined` if there is no regular file of that name, `unchanged` if its stamp is
+ * `knownStamp`. Errors in the content are in `manifest.errors`.
  */
 export async function readManifestFile(
   path: string,
   knownStamp?: string,
 ): Promise<ManifestFile | 'unchanged' | undefined> {
-  // most looks find the file as it was: it need not be opened for that
+  // usually the file is unchanged, and a stat shows that without opening it
   const seen = knownStamp === undefined ? undefined : await stat(path, { bigint: true }).catch(() => undefined);
   if (seen !== undefined && stampOf(seen) === knownStamp) return 'unchanged';
   const file = await openExisting(path);
@@ -39,7 +39,7 @@ export async function readManifestFile(
     if (!stats.isFile()) return undefined;
     const stamp = stampOf(stats);
     if (stamp === knownStamp) return 'unchanged';
-    // one byte more than allowed makes the decoder say that it is too large
+    // one byte more than allowed, so that the decoder reports that the file is too large
     const buffer = Buffer.alloc(Math.min(Number(stats.size), MAX_MANIFEST_BYTES + 1));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return {
@@ -58,7 +58,7 @@ const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino
 
 async function openExisting(path: string): Promise<FileHandle | undefined> {
   try {
-    // O_NONBLOCK: a FIFO must not make us wait for its writer
+    // O_NONBLOCK: opening a FIFO must not wait for its writer
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENXIO')) return undefined;
@@ -66,7 +66,7 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Decodes what came from a file or a server; bytes that are no text are refused rather than replaced. */
+/** Decodes bytes of a file or server; bytes that are not UTF-8 are refused rather than replaced. */
 export function decodeBytes(bytes: Uint8Array, file: string): DecodedManifest {
   const text = textOfManifest(bytes);
   if (text !== undefined) return decodeManifest(text, { file });

@@ -3,18 +3,18 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { isErrno } from '@podwright/base';
 
-/** Where manifests are: the files of a directory, or one file alone. */
+/** The location of manifests: all files of a directory, or a single file. */
 export type ManifestPlace = {
   directory: string;
-  /** The directory's device and inode: another one may take its place. */
+  /** The directory's device and inode, to notice when another directory replaces it. */
   identity: string;
-  /** The name of the one file, which need not be there. */
+  /** The name of the single file, which need not exist. */
   only: string | undefined;
 };
 
 /**
- * What a path of manifests stands for. One that is not there is a file if it is named like one, or `wasFile`; else this rejects with
- * ENOENT, as it does where the file's directory is not there.
+ * Finds out whether a manifest path is a directory or a single file. A missing path is a file if it is named like one, or `wasFile`; else
+ * this rejects with ENOENT, as it does if the file's directory is missing.
  */
 export async function manifestPlace(path: string, wasFile = false): Promise<ManifestPlace> {
   const there = await stat(path).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export async function manifestPlace(path: string, wasFile = false): Promise<Mani
 
 const identityOf = ({ dev, ino }: Stats) => `${dev}:${ino}`;
 
-/** Whether a path of manifests stands for one file, so that nothing can be put into it. */
+/** Whether a manifest path is a single file, so that no manifests can be added to it. */
 export function isOneManifest(path: string): boolean {
   const there: Stats | undefined = statSync(path, { throwIfNoEntry: false });
   return there === undefined ? hasFileName(path) : there.isFile();

@@ -7,18 +7,18 @@ const MANIFEST_URL_TIMEOUT_MS = 10_000;
 
 export type ManifestUrlOptions = {
   url: string;
-  /** Sent with each request, but not to where a redirect leads: with headers a redirect is an error (the kubelet's staticPodURLHeader). */
+  /** Sent with each request (KubeletConfiguration `staticPodURLHeader`). With headers a redirect is an error, so they are not leaked. */
   headers: Record<string, string[]>;
   logger: Logger;
-  /** Time between two requests (the kubelet's httpCheckFrequency, 20 s). */
+  /** Time between two requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** Gets the full content whenever it changed, and once when it was read for the first time. */
+  /** Called with the full content after the first successful read and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
 /**
- * A manifest behind a URL as a source of pods. While it cannot be fetched or is wrong, its last good content stays; before it was
- * read for the first time it has said nothing, so that pods that run from it are not taken for gone.
+ * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays. Nothing is reported until it could be
+ * read once, so that running pods from it do not look deleted.
  */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
@@ -30,7 +30,7 @@ export class ManifestUrl {
     this.#options = options;
   }
 
-  /** Fetches once, reports, and goes on to fetch until the signal aborts. */
+  /** Fetches and reports once, then polls until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#poll(signal);
     void this.#repeat(signal);

@@ -1,14 +1,14 @@
 import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
- * Which pod comes first when several manifests ask for one name or UID: the one that has it already, whatever its file is called. A name
- * leads to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely asks for it.
+ * Decides which pod wins when several manifests claim one name or UID: the pod that has it already, whatever its file is called. A name
+ * gives access to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely claims it.
  */
 export class PodClaims {
   readonly #byUid = new Map<string, ExistingPod>();
   readonly #filesOf = new Map<string, Set<string>>();
 
-  /** `desired` are the pods that manifests asked for so far; `running` those of the runtime, which are all there is after a restart. */
+  /** `desired`: pods of the manifests so far. `running`: pods of the runtime, the only record after a restart. */
   constructor(desired: readonly ExistingPod[], running: readonly ExistingPod[]) {
     for (const pod of [...running, ...desired]) this.#byUid.set(pod.uid, pod);
     const named = new Set(desired.map(podKey));
@@ -18,8 +18,8 @@ export class PodClaims {
   }
 
   /**
-   * 0 for the pod that exists; 1 for another pod of its name from its file, which is what an edited manifest is; 2 for one of its
-   * name and UID from another file, which has moved; 3 for all others. The lower goes first.
+   * 0 for the existing pod; 1 for another pod of its name from its file, as after an edit of the manifest; 2 for one of its name and
+   * UID from another file, as after a rename; 3 for all others. The lowest rank wins.
    */
   rank(pod: Pod, file: string): number {
     const holder = this.#byUid.get(pod.metadata.uid);
@@ -29,7 +29,7 @@ export class PodClaims {
     return same ? 2 : 3;
   }
 
-  /** The pod of another name that has this one's UID. */
+  /** The existing pod of another name with this pod's UID. */
   holderOfUid({ metadata }: Pod): ExistingPod | undefined {
     const holder = this.#byUid.get(metadata.uid);
     return holder?.namespace === metadata.namespace && holder.name === metadata.name ? undefined : holder;

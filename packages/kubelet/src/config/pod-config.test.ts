@@ -56,7 +56,7 @@ test('pods are added, updated in place by their UID, and removed', () => {
   assert.deepEqual(take(), ['REMOVE b', 'UPDATE a']);
 });
 
-test('a pod with a UID whose class of service changes is another pod, and resized in its class it is the same', () => {
+test('a pod with a UID is replaced if its QoS class changes, and updated if it is resized within its class', () => {
   const { config, take } = newConfig();
   const set = (resources: object) => {
     const pod = JSON.parse(podText('a', { uid: 'u' })) as { spec: { containers: object[] } };
@@ -69,7 +69,7 @@ test('a pod with a UID whose class of service changes is another pod, and resize
   assert.deepEqual(set({}), ['REMOVE a', 'ADD a']);
 });
 
-test('a pod without a UID of its own that changes is another pod, and the old one goes first', () => {
+test('a changed pod without a UID in its manifest is another pod, and the old one is removed first', () => {
   const { config, take } = newConfig();
   config.set('file', snapshot({ 'a.yaml': podText('a') }));
   const [before] = config.pods();
@@ -80,7 +80,7 @@ test('a pod without a UID of its own that changes is another pod, and the old on
   assert.equal(config.pods()[0]?.metadata.uid, before?.metadata.uid);
 });
 
-test('a pod knows its source, file and node', () => {
+test('a pod has its source, file and node in annotations and spec', () => {
   const { config } = newConfig();
   config.set('file', snapshot({ '/m/a.yaml': podText('a') }));
   const pod = config.pods()[0]!;
@@ -102,7 +102,7 @@ test('a pod knows its source, file and node', () => {
   assert.equal(config.pods()[0]!.metadata.annotations!['kubernetes.io/config.hash'], 'u');
 });
 
-test('a pod without a UID of its own that is resized is the same pod, whose content is another', () => {
+test('a resized pod without a UID in its manifest keeps its UID and gets another content hash', () => {
   const { config, take } = newConfig();
   const set = (cpu: string) => {
     const pod = JSON.parse(podText('a')) as { spec: { containers: object[] } };
@@ -118,7 +118,7 @@ test('a pod without a UID of its own that is resized is the same pod, whose cont
   assert.notEqual(after[2], content);
 });
 
-test('a pod that only changes stays first seen when it was', () => {
+test('an updated pod keeps its config.seen time', () => {
   const { config } = newConfig();
   const seen = () => config.pods()[0]!.metadata.annotations!['kubernetes.io/config.seen'];
   mock.timers.enable({ apis: ['Date'], now: 1000 });
@@ -145,7 +145,7 @@ const kata = (more: object) =>
     ...more,
   });
 
-test("a pod gets its RuntimeClass's overhead and scheduling, also from one that comes later", () => {
+test("a pod gets its RuntimeClass's overhead and scheduling, even from a class that is added later", () => {
   const { config, take } = newConfig();
   const toleration = { key: 'kata', operator: 'Exists' };
   const own = { nodeSelector: { disk: 'ssd' }, tolerations: [toleration] };
@@ -161,10 +161,10 @@ test("a pod gets its RuntimeClass's overhead and scheduling, also from one that 
   const everyNode = { operator: 'Exists', effect: 'NoExecute' };
   assert.deepEqual(spec.tolerations, [toleration, everyNode, scheduling.tolerations[1]]);
   config.set('file', snapshot({ 'a.yaml': classed(own), 'k.yaml': kata({ overhead, scheduling }) }));
-  assert.deepEqual(take(), [], 'nothing has changed');
+  assert.deepEqual(take(), [], 'no update without a change');
 });
 
-test('a pod that its RuntimeClass contradicts is an error', () => {
+test('a pod that conflicts with its RuntimeClass is an error', () => {
   const check = (spec: object, runtimeClass: object, expected: string[]) => {
     const { config } = newConfig();
     config.set('file', snapshot({ 'a.yaml': classed(spec), 'k.yaml': kata(runtimeClass) }));
@@ -203,7 +203,7 @@ test('the second pod of a name or UID is an error that names both places', () =>
 const fileOf = (config: PodConfig) =>
   config.pods().map(({ metadata }) => metadata.annotations?.['podwright.dev/config.file']);
 
-test('the pod that has a name or UID keeps it, whatever the files of others are called', () => {
+test('a pod keeps its name and UID, whatever the files of other pods are called', () => {
   const { config, take } = newConfig(['file', 'http']);
   config.set('file', snapshot({ 'b.yaml': podText('b', { uid: 'u' }) }));
   config.set('http', snapshot({}));
@@ -214,15 +214,15 @@ test('the pod that has a name or UID keeps it, whatever the files of others are 
     '2.yaml:1:1: metadata.name: Pod default/b is already defined at b.yaml:1:1',
     '1.yaml:1:1: metadata.uid: UID u is already that of pod default/b; leave it out',
   ]);
-  // A manifest that is edited is the same manifest, also if its UID changes.
+  // An edited manifest is the same manifest, even if its UID changes.
   config.set('file', snapshot({ ...thieves, 'b.yaml': podText('b', { uid: 'v' }) }));
   assert.deepEqual(take(), ['REMOVE b', 'ADD b thief']);
-  // And may not take the UID of another in this way.
+  // But the edit may not claim the UID of another pod.
   config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'v' }), 'b.yaml': podText('b', { uid: 'v' }) }));
   assert.deepEqual(take(), ['REMOVE thief']);
 });
 
-test('after a restart the pods that the runtime has keep their names and UIDs', () => {
+test('after a restart the pods of the runtime keep their names and UIDs', () => {
   const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'b.yaml' }];
   const thieves = { '1.yaml': podText('thief', { uid: 'u' }), '2.yaml': podText('b', { uid: 'u', image: 'c' }) };
   const first = newConfig(['file'], running).config;
@@ -233,7 +233,7 @@ test('after a restart the pods that the runtime has keep their names and UIDs', 
   assert.deepEqual(fileOf(edited), ['b.yaml']);
 });
 
-test('no other pod gets a UID that the runtime has before every source was read', () => {
+test("until every source was read no other pod gets a UID of the runtime's pods", () => {
   const running = [{ uid: 'u', namespace: 'default', name: 'b', file: 'http://x' }];
   const { config, take } = newConfig(['file', 'http'], running);
   config.set('file', snapshot({ '1.yaml': podText('thief', { uid: 'u' }) }));
@@ -244,21 +244,21 @@ test('no other pod gets a UID that the runtime has before every source was read'
   assert.deepEqual(take(), ['REMOVE b', 'ADD thief']);
 });
 
-test('ConfigMaps are there before the pods, and their changes are told', () => {
+test('ConfigMaps are stored before the pods are reported, and their changes are reported', () => {
   const { config, objects } = newConfig();
-  const heard: string[] = [];
+  const events: string[] = [];
   objects.onChange(({ kind, name, object }) =>
-    heard.push(`${kind} ${name} ${object === undefined ? 'gone' : 'there'}`),
+    events.push(`${kind} ${name} ${object === undefined ? 'removed' : 'set'}`),
   );
-  config.onUpdate(() => heard.push(`pods, config map ${objects.get('ConfigMap', 'default', 'c')?.data?.data}`));
+  config.onUpdate(() => events.push(`pods, config map ${objects.get('ConfigMap', 'default', 'c')?.data?.data}`));
   config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('1') }));
   config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('1') }));
   config.set('file', snapshot({ 'a.yaml': podText('a'), 'c.yaml': configMapText('2') }));
   config.set('file', snapshot({ 'a.yaml': podText('a') }));
-  assert.deepEqual(heard, ['ConfigMap c there', 'pods, config map 1', 'ConfigMap c there', 'ConfigMap c gone']);
+  assert.deepEqual(events, ['ConfigMap c set', 'pods, config map 1', 'ConfigMap c set', 'ConfigMap c removed']);
 });
 
-test('a late listener begins with what is there', () => {
+test('a late listener first gets an ADD of the existing pods', () => {
   const { config } = newConfig(['file', 'http']);
   config.set('file', snapshot({ 'a.yaml': podText('a') }));
   config.set('http', snapshot({}));
@@ -270,7 +270,7 @@ test('a late listener begins with what is there', () => {
   );
 });
 
-test('an immutable ConfigMap stays as it was until its manifest is gone, and that is an error', () => {
+test('a change of an immutable ConfigMap is an error until its manifest is removed', () => {
   const { config, objects } = newConfig();
   const text = (data: string) => configMapText(data).replace('"data":', '"immutable":true,"data":');
   const data = () => objects.get('ConfigMap', 'default', 'c')?.data;
@@ -285,7 +285,7 @@ test('an immutable ConfigMap stays as it was until its manifest is gone, and tha
   assert.deepEqual([data(), config.errors()], [{ data: '2' }, []]);
 });
 
-test('what is left out and what is ignored is logged once, with its place', () => {
+test('skipped objects and ignored fields are logged once, with their position', () => {
   const lines: string[] = [];
   const logger = { ...silentLogger, warn: (_fields: unknown, line: string) => void lines.push(line) };
   const { config } = newConfig(['file'], [], logger as typeof silentLogger);

@@ -25,17 +25,17 @@ import { PodClaims } from './pod-claims.ts';
 import { withRuntimeClass } from './runtime-class-pod.ts';
 import { identifyPod } from './static-pod.ts';
 
-/** Everything that a source holds at one time, what is wrong with the rest, and what was left out. */
+/** All objects of a source at one time, errors of those that could not be decoded, and warnings of skipped objects and fields. */
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report. Of two new pods with one name, the earlier source's wins. */
+  /** The sources that will report. Of two new pods with one name, that of the earlier source wins. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
-  /** The pods that the runtime has: they keep their names and UIDs over a restart. */
+  /** Pods of the runtime; they keep their names and UIDs over a restart of the kubelet. */
   runningPods: () => ExistingPod[];
-  /** Pods have the node's name behind theirs, and must not need objects of the API server. */
+  /** The node is in a cluster: pods get the node's name as a suffix, and must not reference API objects. Default false. */
   ofCluster?: boolean;
   logger: Logger;
 };
@@ -44,14 +44,14 @@ type Claim = { placed: PlacedObject; pod: Pod; source: PodSourceName; rank: numb
 type Desired = { pod: Pod; source: PodSourceName };
 
 /**
- * Merges the sources into one set of desired pods and notifies its listeners of changes, and brings the ConfigMaps, Secrets and
- * RuntimeClasses of the sources into `LocalObjects` before any pod that may need them.
+ * Merges the sources into one set of desired pods and notifies its listeners of changes. ConfigMaps, Secrets and RuntimeClasses of the
+ * sources are stored in `LocalObjects` first, as pods may need them.
  */
 export class PodConfig {
   readonly #options: PodConfigOptions;
   readonly #snapshots = new Map<PodSourceName, SourceSnapshot>();
   readonly #listeners = new Set<(update: PodUpdate) => void>();
-  /** Pods by the object they were made from: a manifest that did not change costs nothing. */
+  /** Cache of identified pods, keyed by the decoded object: unchanged manifests cost nothing. */
   readonly #identified = new WeakMap<object, Pod>();
   #desired = new Map<string, Desired>();
   #errors: ManifestError[] = [];
@@ -61,7 +61,7 @@ export class PodConfig {
     this.#options = options;
   }
 
-  /** A source's full content, called by the source itself whenever it changes and once at its start. */
+  /** Sets a source's full content. The source calls this at its start and after each change. */
   set(source: PodSourceName, snapshot: SourceSnapshot): void {
     this.#snapshots.set(source, snapshot);
     const errors: ManifestError[] = [];
@@ -71,7 +71,7 @@ export class PodConfig {
     this.#publish(pods);
   }
 
-  /** Calls `listener` for each change from now on, beginning with an ADD of what is there, until the returned function is called. */
+  /** Calls `listener` with an ADD of the current pods, then for each change until the returned function is called. */
   onUpdate(listener: (update: PodUpdate) => void): () => void {
     for (const update of changes(new Map(), this.#desired)) listener(update);
     this.#listeners.add(listener);
@@ -83,7 +83,7 @@ export class PodConfig {
     return [...this.#desired.values()].map(({ pod }) => pod);
   }
 
-  /** What is wrong with the manifests now. */
+  /** Current errors of the manifests. */
   errors(): ManifestError[] {
     return this.#errors;
   }
@@ -127,7 +127,7 @@ export class PodConfig {
     return reference === undefined;
   }
 
-  /** The object, or the one before it if it must not change. */
+  /** The object, or its stored version if that is immutable. */
   #localObject(placed: PlacedObject, errors: ManifestError[]): LocalObject[] {
     const { object } = placed;
     if (object.kind === 'Pod') return [];
@@ -149,7 +149,7 @@ export class PodConfig {
     return identified;
   }
 
-  /** A pod that only changes was first seen when it was. */
+  /** An updated pod keeps its config.seen annotation. */
   #seenBefore(pod: Pod): Pod {
     const { metadata } = pod;
     const seen = this.#desired.get(metadata.uid)?.pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION];
@@ -160,14 +160,14 @@ export class PodConfig {
     };
   }
 
-  /** Of several pods with one UID the first is taken. */
+  /** Of several pods with one UID the first wins. */
   #addPod(
     pods: Map<string, Desired>,
     { placed, pod, source, holder }: Claim & { holder: ExistingPod | undefined },
     errors: ManifestError[],
   ): void {
     const { uid } = pod.metadata;
-    // a source that has not been read yet may have the pod whose UID it is
+    // a source that has not been read yet may have the pod that owns the UID
     const undecided = holder !== undefined && this.#options.sources.some((name) => !this.#snapshots.has(name));
     const other = pods.get(uid)?.pod.metadata ?? (undecided ? holder : undefined);
     if (other === undefined) pods.set(uid, { pod, source });
@@ -177,7 +177,7 @@ export class PodConfig {
     }
   }
 
-  /** Each problem and warning is logged once, as long as it stays. */
+  /** Logs each error and warning once, and again only after it was resolved in between. */
   #report(errors: ManifestError[]): void {
     this.#errors = errors;
     const logged = new Set<string>();
@@ -189,7 +189,7 @@ export class PodConfig {
     this.#logged = logged;
   }
 
-  /** What was left out of manifests, and fields of pods that only a cluster acts on. */
+  /** Skipped objects of manifests, and fields of pods that only a cluster uses. */
   #warnings(): ManifestError[] {
     return [...this.#snapshots.values()].flatMap(({ objects, warnings }) => [
       ...warnings,
@@ -214,24 +214,24 @@ function ignoredIn(placed: PlacedObject, nodeName: string): ManifestError[] {
 }
 
 /**
- * What leads from one set of desired pods to another: what goes, goes first. A UID that passes to another name is another pod, and so is
- * one whose class of service changes: its cgroup is elsewhere.
+ * Updates from one set of desired pods to another, removals first. A UID that passes to another name is another pod, and so is one whose
+ * QoS class changes: it needs another cgroup.
  */
 function changes(before: Map<string, Desired>, after: Map<string, Desired>): PodUpdate[] {
-  const goesOn = (uid: string) => {
+  const isSamePod = (uid: string) => {
     const [old, now] = [before.get(uid), after.get(uid)];
     if (old === undefined || now === undefined) return false;
     return namespacedName(old.pod) === namespacedName(now.pod) && qosClass(old.pod) === qosClass(now.pod);
   };
-  const removed = [...before].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
+  const removed = [...before].filter(([uid]) => !isSamePod(uid)).map(([, desired]) => desired);
   const updated = [...after]
-    .filter(([uid, desired]) => goesOn(uid) && differs(before.get(uid)!, desired))
+    .filter(([uid, desired]) => isSamePod(uid) && differs(before.get(uid)!, desired))
     .map(([, desired]) => desired);
-  const added = [...after].filter(([uid]) => !goesOn(uid)).map(([, desired]) => desired);
+  const added = [...after].filter(([uid]) => !isSamePod(uid)).map(([, desired]) => desired);
   return [...bySource('REMOVE', removed), ...bySource('UPDATE', updated), ...bySource('ADD', added)];
 }
 
-/** The pod with what its RuntimeClass adds; without that class it waits for it. */
+/** The pod with the additions of its RuntimeClass; unchanged if the class does not exist yet. */
 function classedPod(
   { placed, pod }: Claim,
   classes: ReadonlyMap<string, RuntimeClass>,
@@ -245,7 +245,7 @@ function classedPod(
   return undefined;
 }
 
-/** By what the manifest says, and by what a RuntimeClass adds to it. */
+/** Compares the content of the manifest and the additions of the RuntimeClass. */
 function differs(before: Desired, after: Desired): boolean {
   const content = ({ pod: { metadata, spec } }: Desired) =>
     JSON.stringify([
@@ -257,7 +257,7 @@ function differs(before: Desired, after: Desired): boolean {
   return before.pod !== after.pod && content(before) !== content(after);
 }
 
-/** A pod of a source as something that exists. */
+/** The record of a source's pod for `PodClaims`. */
 export function existingPod({ metadata }: Pod): ExistingPod {
   const { uid, namespace, name, annotations } = metadata;
   return { uid, namespace, name, file: annotations?.[CONFIG_FILE_ANNOTATION] ?? '' };

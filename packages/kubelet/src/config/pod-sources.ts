@@ -4,20 +4,20 @@ import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
 
-/** How often a directory is tried that could not be read yet. */
+/** Retry period of a manifest directory that could not be read yet. */
 const SOURCE_RETRY_MS = 1000;
 
-/** What the sources of pods report, and what they must know of the pods that exist. */
+/** Receiver of pod updates, and source of the existing pods. */
 export type PodSourceListener = {
   onUpdate: (update: PodUpdate) => void;
-  /** The pods that the runtime has. */
+  /** Pods of the runtime. */
   runningPods: () => ExistingPod[];
 };
 
 export type PodSources = {
-  /** Every source has been read once: pods of the runtime that none of them has are orphans. */
+  /** Resolves when every source has been read once: from then on, pods of the runtime that are in no source are orphans. */
   ready: Promise<void>;
-  /** What is wrong with the manifests now. */
+  /** Current errors of the manifests. */
   errors: () => ManifestError[];
   stop(): Promise<void>;
 };
@@ -26,17 +26,17 @@ export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
-  /** How often each is read again. */
+  /** Periods between two reads of each source. */
   sourcePeriods: { fileMs: number; urlMs: number };
   nodeName: string;
-  /** Whether the node is one of a cluster. */
+  /** Whether the node is in a cluster. Default false. */
   ofCluster?: boolean;
-  /** Where the ConfigMaps, Secrets and RuntimeClasses of the manifests go. */
+  /** Store for the ConfigMaps, Secrets and RuntimeClasses of the manifests. */
   objects: LocalObjects;
   logger: Logger;
 };
 
-/** Begins to read the manifest directory and URL. Each source's first update holds all of its pods. */
+/** Starts to read the manifest directory and URL. Each source's first update has all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
   const { manifestDir, manifestUrl, manifestUrlHeaders: headers, objects, runningPods, logger } = input;
   const { nodeName, ofCluster } = input;
@@ -73,7 +73,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   };
 }
 
-/** Follows a manifest URL; resolves once it was read for the first time. */
+/** Follows a manifest URL; resolves after the first successful read. */
 function readUrl(
   url: string,
   {

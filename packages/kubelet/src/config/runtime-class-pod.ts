@@ -6,7 +6,7 @@ import {
   type Toleration,
 } from '@podwright/kube-api';
 
-/** A pod with what its RuntimeClass adds to it, or why the two do not go together. */
+/** A pod with the additions of its RuntimeClass, or the conflict between the two. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };
 
 /** Adds overhead, node selector and tolerations as the API server's admission does (plugin/pkg/admission/runtimeclass). */

@@ -15,10 +15,9 @@ import {
 } from '@podwright/kube-api';
 
 /**
- * Gives a pod of a source its identity. The UID, unless the manifest has one, follows from the node, the file and the
- * content, so that it is the same after a restart and another one when the manifest changes, as with the kubelet's static
- * pods; amounts of CPU and memory, which are changed while a pod runs, leave it as it is. The name stays as it is on a lone node; in a
- * cluster it has the node's behind it.
+ * Gives a static pod its identity. Without a UID in the manifest, the UID is a hash of the node, the file and the content, so that it is
+ * stable over restarts and changes with the manifest, as upstream. CPU and memory amounts are not hashed: a running pod can be
+ * resized. In a cluster the node's name is appended to the pod's name.
  */
 export function identifyPod(
   placed: PlacedObject & { object: Pod },
@@ -52,14 +51,14 @@ export function identifyPod(
   };
 }
 
-/** Where a static pod comes from, and whether an API server shows it among those of other nodes. */
+/** A static pod's source and node; `ofCluster` if its mirror pod is shown among the pods of other nodes. */
 type StaticPodContext = { source: PodSourceName; nodeName: string; seenAtMs: number; ofCluster?: boolean };
 
 function nameInCluster({ metadata }: Pod, nodeName: string): string {
   return `${metadata.name}-${nodeName.toLowerCase()}`;
 }
 
-/** Pods of manifest files tolerate every NoExecute taint, as upstream's do. */
+/** Pods of manifest files tolerate every NoExecute taint, as upstream. */
 function withStaticToleration({ tolerations = [] }: PodSpec): Toleration[] {
   const isThere = tolerations.some(
     ({ key, operator, effect }) => (key ?? '') === '' && operator === 'Exists' && effect === 'NoExecute',
