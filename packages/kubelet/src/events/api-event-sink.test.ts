@@ -7,24 +7,24 @@ import { startApiEventSink } from './api-event-sink.ts';
 import { PodEvents } from './pod-events.ts';
 
 const ABOUT = { kind: 'Pod', namespace: 'shop', name: 'web', uid: 'u1' };
-const unavailable = () => new PodwrightError('unavailable', 'nobody listens');
+const unavailable = () => new PodwrightError('unavailable', 'connection refused');
 
 function start(client = new FakeKubeClient(), logger: Logger = silentLogger) {
   const events = new PodEvents('node');
   const sink = startApiEventSink({ client, events, nodeName: 'node', logger, retryMs: 5 });
-  const tell = (message: string) => events.event(ABOUT, 'Normal', 'Test', message);
-  return { client, tell, sink, [Symbol.dispose]: () => sink.stop() };
+  const emit = (message: string) => events.event(ABOUT, 'Normal', 'Test', message);
+  return { client, emit, sink, [Symbol.dispose]: () => sink.stop() };
 }
 
-/** A logger that keeps messages. */
-function recordingLogger(told: string[]): Logger {
-  return { ...silentLogger, warn: (_fields, message) => told.push(message) };
+/** A logger that records warnings. */
+function recordingLogger(warnings: string[]): Logger {
+  return { ...silentLogger, warn: (_fields, message) => warnings.push(message) };
 }
 
-test('a new event is made, a repeat patched: count, time and message alone', async () => {
+test('a new event is created, a repeat patches its count, time and message only', async () => {
   using started = start();
-  started.tell('same');
-  started.tell('same');
+  started.emit('same');
+  started.emit('same');
   const patch = await started.client.waitForCalls({ verb: 'patch' });
   const [created] = started.client.callsOf({ verb: 'create' });
   assert.deepEqual(created!.place, { namespace: 'shop', name: patch.place!.name });
@@ -32,49 +32,49 @@ test('a new event is made, a repeat patched: count, time and message alone', asy
   assert.deepEqual([patch.patchType, (patch.body as { count: number }).count], ['strategic', 2]);
 });
 
-test('an event that the API has no more is made anew, with its count', async () => {
+test('a repeat of an event that the API server has deleted creates it again, with its count', async () => {
   using started = start();
-  started.tell('same');
+  started.emit('same');
   const { place } = await started.client.waitForCalls({ verb: 'create' });
   started.client.remove(EVENTS, place!);
-  started.tell('same');
+  started.emit('same');
   const second = await started.client.waitForCalls({ verb: 'create' }, 2);
   assert.equal((second.body as { count: number }).count, 2);
 });
 
-test('no answer: the same event again, twelve times at most, and those after it in their order', async () => {
-  const told: string[] = [];
+test('without an answer an event is tried up to twelve times, and later events keep their order', async () => {
+  const warnings: string[] = [];
   const client = new FakeKubeClient();
   client.script({ verb: 'create' }, ...Array.from({ length: 14 }, unavailable));
-  using started = start(client, recordingLogger(told));
-  for (const message of ['one', 'two', 'three']) started.tell(message);
+  using started = start(client, recordingLogger(warnings));
+  for (const message of ['one', 'two', 'three']) started.emit(message);
   await client.waitForCalls({ verb: 'create' }, 16);
   const sent = client.callsOf({ verb: 'create' }).map(({ body }) => (body as { message: string }).message);
   assert.deepEqual(sent, [...Array(12).fill('one'), 'two', 'two', 'two', 'three']);
-  assert.deepEqual(told, ['an event is not told']);
+  assert.deepEqual(warnings, ['failed to send an event']);
 });
 
-test('a refusal drops the event at once, and is told in the log unless it is to be expected', async () => {
-  const told: string[] = [];
+test('a refusal drops the event at once, and is logged unless it is expected', async () => {
+const warnings: string[] = [];
   const client = new FakeKubeClient();
   const going = refusal(403, 'Forbidden');
   going.status.causes = [{ reason: 'NamespaceTerminating' }];
   client.script({ verb: 'create' }, refusal(403, 'Forbidden'), refusal(409, 'AlreadyExists'), going);
-  using started = start(client, recordingLogger(told));
-  for (const message of ['one', 'two', 'three', 'four']) started.tell(message);
+  using started = start(client, recordingLogger(warnings));
+  for (const message of ['one', 'two', 'three', 'four']) started.emit(message);
   await client.waitForCalls({ verb: 'create' }, 4);
-  assert.deepEqual(told, ['an event is not told']);
+  assert.deepEqual(warnings, ['failed to send an event']);
 });
 
-test('the queue is bounded while the server is away', async () => {
+test('the queue is bounded while the server does not answer', async () => {
   const client = new FakeKubeClient();
   const answering = Promise.withResolvers<object>();
   client.script({ verb: 'create' }, () => answering.promise);
   using started = start(client);
   const events = Array.from({ length: 1500 }, (_, index) => `message ${index}`);
-  for (const message of events) started.tell(message);
+  for (const message of events) started.emit(message);
   answering.resolve({});
-  // 25 of one object are told: those in the queue, not the ones that came when it was full
+  // the rate limit lets 25 of one object through: they were in the queue, not emitted when it was full
   await client.waitForCalls({}, 25);
   assert.ok(client.callsOf({}).every(({ body }) => Number(/\d+$/.exec((body as { message: string }).message)) < 1001));
 });
@@ -83,10 +83,10 @@ test('a sink that is stopped sends nothing more', async () => {
   const client = new FakeKubeClient();
   client.script({ verb: 'create' }, unavailable());
   const started = start(client);
-  started.tell('one');
+  started.emit('one');
   await client.waitForCalls({ verb: 'create' });
   started.sink.stop();
-  started.tell('two');
+  started.emit('two');
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(client.calls.length, 1);
 });

@@ -8,20 +8,20 @@ const EVENT_RETRY_MS = 10_000;
 
 const MAX_EVENT_TRIES = 12;
 
-/** Events that wait for the API server (tools/record/event.go, as are the next two). */
+/** Events waiting for the API server. The three limits are those of tools/record/event.go. */
 const MAX_QUEUED_EVENTS = 1000;
 
 export type ApiEventSinkOptions = {
-  /** With limits of its own: events hold up nothing else. */
+  /** A client with its own rate limits, so that events do not delay other requests. */
   client: KubeClient;
   events: PodEvents;
   nodeName: string;
   logger: Logger;
-  /** Between tries while there is no answer; 10 s unless given. */
+  /** Time between tries while the server does not answer. Default 10 s. */
   retryMs?: number;
 };
 
-/** Tells the API server of every event from now on, one after another; what does not fit in the queue meanwhile is lost, as upstream. */
+/** Sends every event from now on to the API server, one after another. Events that do not fit in the queue are dropped, as upstream. */
 export function startApiEventSink(options: ApiEventSinkOptions): { stop(): void } {
   const sink = new ApiEventSink(options);
   const stopListening = options.events.listen((event) => sink.add(event));
@@ -65,7 +65,7 @@ class ApiEventSink {
     this.#isSending = false;
   }
 
-  /** The first wait is of any length, so that not all nodes come back to a server at once. */
+  /** The first wait is random, so that nodes do not all return to a recovered server at once. */
   async #send(correlated: CorrelatedEvent): Promise<void> {
     const { retryMs = EVENT_RETRY_MS } = this.#options;
     for (let tries = 1; !this.#stopping.signal.aborted; tries++) {
@@ -77,7 +77,7 @@ class ApiEventSink {
     }
   }
 
-  /** Why it is to be tried again; undefined where it is not. */
+  /** Returns the error to retry after; `undefined` if the event was sent or dropped. */
   async #trySend(correlated: CorrelatedEvent): Promise<unknown> {
     try {
       await this.#write(correlated);
@@ -100,7 +100,7 @@ class ApiEventSink {
         () => false,
         (error) => {
           if (!isApiStatus(error, 404)) throw error;
-          return true; // events are kept for an hour
+          return true; // the API server deletes events after an hour
         },
       );
       if (!isGone) return;
@@ -111,11 +111,14 @@ class ApiEventSink {
   #drop({ event: { reason, message, involvedObject } }: CorrelatedEvent, error: unknown): void {
     if (this.#stopping.signal.aborted || isExpected(error)) return;
     const { namespace, name } = involvedObject;
-    this.#options.logger.warn({ namespace, name, reason, message, error: errorMessage(error) }, 'an event is not told');
+    this.#options.logger.warn(
+      { namespace, name, reason, message, error: errorMessage(error) },
+      'failed to send an event',
+    );
   }
 }
 
-/** The event is there, or its namespace is going. */
+/** The event exists, or its namespace is being deleted. */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false;
   const { reason, causes = [] } = error.status;

@@ -9,8 +9,8 @@ function recorded(message: string, atMs = 0, rest: Partial<RecordedEvent> = {}):
   return { about: ABOUT, type: 'Normal', reason: 'Test', message, atMs, ...rest };
 }
 
-/** What is told of events: `new MESSAGE`, `N times MESSAGE`, or `-`. */
-function told(events: RecordedEvent[]): string[] {
+/** The correlated events: `new MESSAGE`, `N times MESSAGE`, or `-` for a dropped one. */
+function correlate(events: RecordedEvent[]): string[] {
   const correlator = new EventCorrelator('node');
   return events.map((event) => {
     const result = correlator.correlate(event);
@@ -47,7 +47,7 @@ test('an event as the kubelet writes it', () => {
   );
 });
 
-test('an event of the node is in the namespace default, and one of an odd name has a name that events may have', () => {
+test("events of the node are in the namespace default, and their names are valid even if the node's is not", () => {
   const about = { kind: 'Node', namespace: '', name: 'node_1', uid: 'node_1' };
   const { event } = new EventCorrelator('node_1').correlate(recorded('m', 0, { about }))!;
   assert.equal(event.metadata.namespace, 'default');
@@ -66,7 +66,7 @@ test('repeats are counted, and keep their name and first time', () => {
   assert.equal(second.event.lastTimestamp, '1970-01-01T00:01:00Z');
 });
 
-test('what differs in more than its time is no repeat', () => {
+test('events that differ in more than their time are not repeats', () => {
   const other = { ...ABOUT, fieldPath: 'spec.containers{other}' };
   const events = [
     recorded('m'),
@@ -74,7 +74,7 @@ test('what differs in more than its time is no repeat', () => {
     recorded('m', 0, { reason: 'Other' }),
     recorded('m', 0, { about: other }),
   ];
-  assert.deepEqual(told([...events, recorded('m', 0, { type: 'Warning' })]), [
+  assert.deepEqual(correlate([...events, recorded('m', 0, { type: 'Warning' })]), [
     'new m',
     'new n',
     'new m',
@@ -83,30 +83,30 @@ test('what differs in more than its time is no repeat', () => {
   ]);
 });
 
-test('the tenth message of a reason within ten minutes, and those after it, are one event', () => {
-  assert.deepEqual(told(messages(12)).slice(8), [
+test('messages of a reason from the tenth within ten minutes on are combined into one event', () => {
+  assert.deepEqual(correlate(messages(12)).slice(8), [
     'new m8',
     'new (combined from similar events): m9',
     '2 times (combined from similar events): m10',
     '3 times (combined from similar events): m11',
   ]);
   const slow = messages(12, (index) => index * 600_001);
-  assert.deepEqual(told(slow).slice(8), ['new m8', 'new m9', 'new m10', 'new m11']);
+  assert.deepEqual(correlate(slow).slice(8), ['new m8', 'new m9', 'new m10', 'new m11']);
 });
 
-test('an object has 25 events at once, then one each five minutes; another has its own', () => {
+test('each object may have 25 events at once, then one every five minutes', () => {
   const same = (atMs: number) => recorded('m', atMs);
-  const events = told([...Array.from({ length: 27 }, () => same(0)), same(299_999), same(300_000), same(300_001)]);
+  const events = correlate([...Array.from({ length: 27 }, () => same(0)), same(299_999), same(300_000), same(300_001)]);
   assert.deepEqual(events.slice(24), ['25 times m', '-', '-', '-', '29 times m', '-']);
   const other = recorded('m', 0, { about: { ...ABOUT, uid: 'u2' } });
-  assert.deepEqual(told([...Array.from({ length: 26 }, () => same(0)), other]).slice(-2), ['-', 'new m']);
+  assert.deepEqual(correlate([...Array.from({ length: 26 }, () => same(0)), other]).slice(-2), ['-', 'new m']);
 });
 
-test('a clock that goes back stops no events', () => {
-  assert.deepEqual(told([recorded('m', 1e12), recorded('m', 0)]), ['new m', '2 times m']);
+test('a clock that is set back does not stop events', () => {
+  assert.deepEqual(correlate([recorded('m', 1e12), recorded('m', 0)]), ['new m', '2 times m']);
 });
 
-test('memory is bounded: what was not seen for longest is forgotten', () => {
+test('memory is bounded: the least recently seen event is evicted', () => {
   const correlator = new EventCorrelator('node');
   correlator.correlate(recorded('m'));
   for (let index = 0; index < 4096; index++) {

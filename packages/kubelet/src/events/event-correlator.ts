@@ -3,15 +3,15 @@ import { RecentlyUsed } from '@podwright/base';
 import { formatTime, type RecordedEvent } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
-/** Objects and events that are remembered to know repeats. */
+/** Size of each LRU cache of groups, events and rate limits (client-go, tools/record/events_cache.go, as are the next two). */
 const MAX_CORRELATED_EVENTS = 4096;
 
 const EVENT_SPAM_REFILL_MS = 300_000;
 
-/** Of one object may be told so many events at once, then one more each five minutes (the same file, as are the next three). */
+/** Events of one object that may be sent at once; after that one more every five minutes. */
 const EVENT_SPAM_BURST = 25;
 
-/** core/v1 Event, as the kubelet writes it. */
+/** core/v1 Event, with the fields that upstream's kubelet sets. */
 export type ApiEvent = {
   apiVersion: 'v1';
   kind: 'Event';
@@ -36,24 +36,24 @@ export type ApiEvent = {
   reportingInstance: string;
 };
 
-/** What is sent of an event: itself, or where it is a repeat what has changed of the one that the API has. */
+/** An event to send: to create, or if it `isRepeat`, to patch into the one that the API server has. */
 export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
 
 /**
- * What the API server is told of the events that are recorded, by the rules of client-go's tools/record: repeats are counted, from the
- * tenth event on that differs in its message only they are one, and an object that has had 25 gets one more each five minutes.
+ * Decides which recorded events are sent to the API server, by the rules of client-go's tools/record: repeats are counted; events that
+ * differ in their message only are combined from the tenth on; an object may have 25 events at once and one more every five minutes.
  */
 export class EventCorrelator {
   readonly #nodeName: string;
   readonly #groups = new RecentlyUsed<{ messages: Set<string>; lastAtMs: number }>(MAX_CORRELATED_EVENTS);
-  readonly #told = new RecentlyUsed<{ name: string; firstTimestamp: string; count: number }>(MAX_CORRELATED_EVENTS);
+  readonly #sent = new RecentlyUsed<{ name: string; firstTimestamp: string; count: number }>(MAX_CORRELATED_EVENTS);
   readonly #buckets = new RecentlyUsed<{ tokens: number; filledAtMs: number }>(MAX_CORRELATED_EVENTS);
 
   constructor(nodeName: string) {
     this.#nodeName = nodeName;
   }
 
-  /** Undefined for what is not told. */
+  /** Returns `undefined` for an event over the rate limit, which is dropped. */
   correlate(recorded: RecordedEvent): CorrelatedEvent | undefined {
     const { about, type, atMs } = recorded;
     const subject = [about.kind, about.namespace, about.name, about.uid, type];
@@ -77,14 +77,14 @@ export class EventCorrelator {
   }
 
   #observe(key: string, event: ApiEvent): CorrelatedEvent {
-    const known = this.#told.get(key);
+    const known = this.#sent.get(key);
     if (known !== undefined) {
       event.metadata.name = known.name;
       event.firstTimestamp = known.firstTimestamp;
       event.count = known.count + 1;
     }
     const { firstTimestamp, count } = event;
-    this.#told.set(key, { name: event.metadata.name, firstTimestamp, count });
+    this.#sent.set(key, { name: event.metadata.name, firstTimestamp, count });
     return { event, isRepeat: known !== undefined };
   }
 
@@ -129,7 +129,7 @@ export class EventCorrelator {
   }
 }
 
-/** The object's name and a time in nanoseconds, of which the last digits are those of a clock that does not stand still within a millisecond. */
+/** The object's name and a time in nanoseconds in hex; the digits below a millisecond come from the monotonic clock, to be unique. */
 function eventName(about: string, atMs: number): string {
   const nanoseconds = BigInt(Math.floor(atMs)) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);
   const name = `${about}.${nanoseconds.toString(16)}`;

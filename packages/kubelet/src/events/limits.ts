@@ -1,8 +1,8 @@
-/** A message longer than this is cut, as the Kubernetes API does. */
+/** Longer messages are truncated, as the Kubernetes API does. */
 export const MAX_EVENT_MESSAGE_LENGTH = 1024;
 /**
- * Events of one object, type and reason that differ in their message only: of so many within ten minutes, the next ones are
- * counted as one. A probe whose output is never the same would otherwise displace the events of other pods (client-go,
+ * After this many events within ten minutes of one object, type and reason that differ in their message only, the next ones are
+ * combined into one. A probe whose output always differs would otherwise evict the events of other pods (client-go,
  * tools/record/events_cache.go).
  */
 export const MAX_SIMILAR_EVENTS = 10;

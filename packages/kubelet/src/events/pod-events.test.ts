@@ -18,7 +18,7 @@ test('repeats of an event are counted', () => {
   assert.equal(second!.reason, 'Started');
 });
 
-test('memory is bounded: the event that was not repeated for longest is forgotten', () => {
+test('memory is bounded: the event with the oldest last repeat is evicted', () => {
   const events = new PodEvents('node');
   for (let index = 0; index < 2100; index++)
     events.event({ ...about, uid: `u${index}` }, 'Normal', 'Test', `message ${index}`);
@@ -27,7 +27,7 @@ test('memory is bounded: the event that was not repeated for longest is forgotte
   assert.equal(all[0]!.message, 'message 100');
 });
 
-test('messages that are never the same are counted as one after the tenth, for ten minutes', () => {
+test('messages that always differ are combined after the tenth, for ten minutes', () => {
   let now = 0;
   const events = new PodEvents('node', () => now);
   for (let index = 0; index < 100_000; index++) events.event(about, 'Warning', 'Unhealthy', `output ${index}`);
@@ -41,7 +41,7 @@ test('messages that are never the same are counted as one after the tenth, for t
   assert.equal(events.list().at(-1)!.message, 'later');
 });
 
-test('subscribers hear of each event, repeats too', async () => {
+test('subscribers get each event, including repeats', async () => {
   const events = new PodEvents('node');
   const controller = new AbortController();
   const subscription = events.subscribe(controller.signal);

@@ -10,12 +10,12 @@ import {
 } from '@podwright/kube-api';
 import { MAX_EVENT_MESSAGE_LENGTH, MAX_SIMILAR_EVENTS, SIMILAR_EVENTS_WINDOW_MS } from './limits.ts';
 
-/** Events kept at most; the one that was not repeated for longest goes first. */
+/** Events in memory at most; the one with the oldest last repeat is evicted first. */
 const MAX_EVENTS = 2000;
 
 const COMBINED_PREFIX = '(combined from similar events): ';
 
-/** Records what happens to pods: repeats are counted, memory is bounded, subscribers hear of each. */
+/** Records events in bounded memory, counts repeats and notifies subscribers of each event. */
 export class PodEvents implements EventRecorder {
   readonly #host: string;
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class PodEvents implements EventRecorder {
     this.#now = now;
   }
 
-  // biome-ignore lint/complexity/useMaxParams: the four parts of an event, as Kubernetes' recorder takes them
+  // biome-ignore lint/complexity/useMaxParams: the signature of upstream's EventRecorder
   event(about: EventSubject, type: EventType, reason: string, message: string): void {
     const group = [about.uid, about.fieldPath, type, reason].join('\0');
     const own = message.slice(0, MAX_EVENT_MESSAGE_LENGTH);
@@ -43,7 +43,7 @@ export class PodEvents implements EventRecorder {
     this.#events.delete(key);
     this.#events.set(key, { event, group });
     if (known === undefined && !combined) this.#groupOf(group).add(key);
-    if (this.#events.size > MAX_EVENTS) this.#forget(this.#events.keys().next().value!);
+    if (this.#events.size > MAX_EVENTS) this.#evict(this.#events.keys().next().value!);
     this.#changes.publish(event);
     for (const listener of this.#listeners) listener({ about, type, reason, message, atMs: this.#now() });
   }
@@ -54,7 +54,7 @@ export class PodEvents implements EventRecorder {
     return keys;
   }
 
-  /** Whether the object has said as much for this reason lately that more is not kept apart. */
+  /** Whether the group had so many different messages recently that further ones are combined. */
   #isSpam(group: string): boolean {
     const since = this.#now() - SIMILAR_EVENTS_WINDOW_MS;
     const lately = [...(this.#similar.get(group) ?? [])].filter(
@@ -63,7 +63,7 @@ export class PodEvents implements EventRecorder {
     return lately.length >= MAX_SIMILAR_EVENTS;
   }
 
-  #forget(key: string): void {
+  #evict(key: string): void {
     const group = this.#events.get(key)!.group;
     this.#events.delete(key);
     const keys = this.#similar.get(group);
@@ -71,7 +71,7 @@ export class PodEvents implements EventRecorder {
     if (keys?.size === 0) this.#similar.delete(group);
   }
 
-  /** Every event that is still remembered, the latest last. */
+  /** All events in memory, the latest last. */
   list(): Event[] {
     return [...this.#events.values()].map(({ event }) => event);
   }
@@ -81,7 +81,7 @@ export class PodEvents implements EventRecorder {
     return this.#changes.subscribe(signal);
   }
 
-  /** Hears of each event as it was recorded, until what this gives is called. */
+  /** Calls the listener with each event as recorded, until the returned function is called. */
   listen(listener: (event: RecordedEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -17,30 +17,30 @@ async function wait({
   signal = new AbortController().signal,
   sleeps = true,
 } = {}) {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const waited: number[] = [];
   const sleep = async (ms: number, wake: AbortSignal) => {
     waited.push(ms);
     if (sleeps && !wake.aborted) await new Promise((resolve) => wake.addEventListener('abort', resolve));
   };
-  const events = { event: (_: object, type: string, reason: string) => told.push(`${type} ${reason}`) };
+  const events = { event: (_: object, type: string, reason: string) => emitted.push(`${type} ${reason}`) };
   const inTime = await stopsInTime(pod, { stopped, gracePeriodSeconds, signal, sleep, events });
-  return { inTime, told, waited };
+  return { inTime, emitted, waited };
 }
 
-test('an end that comes in time, and one that nobody waits for any more, are not told of', async () => {
+test('no event is emitted if the pod stops in time or the wait is aborted', async () => {
   const quick = await wait({ stopped: Promise.resolve() });
-  assert.deepEqual([quick.inTime, quick.told], [true, []]);
-  const left = await wait({ signal: AbortSignal.abort() });
-  assert.deepEqual([left.inTime, left.told], [true, []]);
+  assert.deepEqual([quick.inTime, quick.emitted], [true, []]);
+  const aborted = await wait({ signal: AbortSignal.abort() });
+  assert.deepEqual([aborted.inTime, aborted.emitted], [true, []]);
 });
 
-test('one that takes half as long again as the pod may, and ten seconds at least, is told of', async () => {
+test('an event is emitted after one and a half grace periods, and after ten seconds at least', async () => {
   for (const [gracePeriodSeconds, ms] of [
     [1, 10_000],
     [30, 45_000],
   ] as const) {
     const late = await wait({ gracePeriodSeconds, sleeps: false });
-    assert.deepEqual(late, { inTime: false, told: ['Warning ExceededGracePeriod'], waited: [ms] });
+    assert.deepEqual(late, { inTime: false, emitted: ['Warning ExceededGracePeriod'], waited: [ms] });
   }
 });

@@ -1,13 +1,13 @@
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 
-/** An event tells of an end that takes longer than half as much again as the pod's time, and than this (killPodNow). */
+/** Minimum of the wait, which is one and a half grace periods (killPodNow). */
 const LEAST_KILL_PATIENCE_MS = 10_000;
 
 export type PodEnd = {
-  /** Resolves when nothing of the pod runs any more. */
+  /** Resolves when no process of the pod runs. */
   stopped: Promise<void>;
   gracePeriodSeconds: number;
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   signal: AbortSignal;
   /** Waits; resolves early when the signal aborts. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -15,8 +15,8 @@ export type PodEnd = {
 };
 
 /**
- * Waits for the end of a pod that was begun, for an eviction or for the host's shutdown. False, and an event, for one that takes too
- * long (upstream's killPodNow); true also when the signal aborts.
+ * Waits for a pod that is being stopped for an eviction or the host's shutdown. Emits an event and returns false if it takes too long
+ * (upstream's killPodNow). Returns true if it stopped or the signal aborted.
  */
 export async function stopsInTime(pod: Pod, { stopped, gracePeriodSeconds, signal, sleep, events }: PodEnd) {
   const over = new AbortController();

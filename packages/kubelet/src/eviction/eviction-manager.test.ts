@@ -14,15 +14,15 @@ import type { Observation, Observations } from './observed-signals.ts';
 import { type GivenUse, podOf, statsOf } from './pods.fixture.ts';
 import { isExempt } from './pressure-admission.ts';
 
-/** A node whose signals a test sets; what is done is told in words. */
+/** A node whose signals a test sets; `actions` records what the manager does. */
 function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial<EvictionManagerDependencies> = {}) {
-  const told: string[] = [];
+  const actions: string[] = [];
   const signals: Partial<Record<Signal, bigint>> = {};
   const uses: Record<string, GivenUse> = {};
   const events: EventSubject[] = [];
   const pressure = new NodePressure();
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
-  const reclaim = (what: string) => async () => void told.push(what);
+  const reclaim = (what: string) => async () => void actions.push(what);
   const gone = new Set<string>();
   const observe = async () => {
     const observed = (available: bigint): Observation => ({ available, capacity: 1000n, atMs: performance.now() });
@@ -39,29 +39,29 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {
       gone.add(metadata.uid);
-      told.push(`evict ${metadata.name} in ${gracePeriodSeconds}`);
+      actions.push(`evict ${metadata.name} in ${gracePeriodSeconds}`);
     },
     isCleanedUp: ({ metadata }) => gone.has(metadata.uid),
     events: {
       event: (about, _type, reason) => {
         events.push(about);
-        told.push(reason);
+        actions.push(reason);
       },
     },
-    metrics: { evicted: (signal) => void told.push(`count ${signal}`), statsAge: () => undefined },
+    metrics: { evicted: (signal) => void actions.push(`count ${signal}`), statsAge: () => undefined },
     ...given,
   });
   const round = async () => {
-    told.length = 0;
+    actions.length = 0;
     await manager.synchronize();
-    return told.join(', ');
+    return actions.join(', ');
   };
-  return { manager, signals, uses, pressure, round, told, events };
+  return { manager, signals, uses, pressure, round, actions, events };
 }
 
 const HARD = { hard: { 'memory.available': '100', 'nodefs.available': '10%' } };
 
-test('a node that has enough evicts nobody; one that is short one pod a round, the greediest first', async () => {
+test('no pod is evicted above the thresholds; below them one pod a round, the one that uses most first', async () => {
   const { signals, uses, pressure, round, events } = start([podOf('a'), podOf('b')], HARD);
   signals['memory.available'] = 100n;
   assert.equal(await round(), '');
@@ -76,7 +76,7 @@ test('a node that has enough evicts nobody; one that is short one pod a round, t
   assert.equal(await round(), 'EvictionThresholdMet');
 });
 
-test('what nobody uses goes first, and then nobody must go who need not', async () => {
+test('unused containers and images are removed first, and no pod is evicted if that is enough', async () => {
   const { signals, round, pressure } = start([podOf('a')], HARD, {
     reclaim: {
       deleteUnusedContainers: () => Promise.reject(new PodwrightError('internal', 'one stays')),
@@ -91,11 +91,11 @@ test('what nobody uses goes first, and then nobody must go who need not', async 
   assert.equal(await round(), 'EvictionThresholdMet');
   assert.deepEqual([pressure.conditions, pressure.reasons], [['DiskPressure'], []]);
   signals['nodefs.available'] = 99n;
-  signals['memory.available'] = 1n; // whatever is freed on disks
+  signals['memory.available'] = 1n; // freeing disk space does not help
   assert.match(await round(), /evict a/);
 });
 
-test('a pod that may not be evicted is passed over', async () => {
+test('a critical pod is never evicted', async () => {
   const vital = podOf('vital', { priority: 2_000_000_000 });
   const { signals, uses, round } = start([vital, podOf('a', { requests: { memory: '9Mi' } })], HARD);
   uses.vital = { memory: 100 };
@@ -103,7 +103,7 @@ test('a pod that may not be evicted is passed over', async () => {
   assert.equal(await round(), 'EvictionThresholdMet, Evicted, evict a in 1, count memory.available');
 });
 
-test('for a soft threshold a pod has its own time, as long as that may be', async () => {
+test('for a soft threshold a pod gets its own grace period, up to evictionMaxPodGracePeriod', async () => {
   const soft = { soft: { 'pid.available': '9' }, softGracePeriod: { 'pid.available': '1ms' } };
   const spec = (seconds: number) => ({ spec: { terminationGracePeriodSeconds: seconds } });
   for (const [seconds, expected] of [
@@ -119,7 +119,7 @@ test('for a soft threshold a pod has its own time, as long as that may be', asyn
   }
 });
 
-test('all pods that have more on disk than they may are evicted at once, before any for the sake of the node', async () => {
+test('all pods over their local storage limits are evicted at once, before any for a node threshold', async () => {
   const limited = { limits: { 'ephemeral-storage': '1Mi' } };
   const { signals, uses, round, events } = start([podOf('a', limited), podOf('b'), podOf('c', limited)], HARD);
   for (const name of ['a', 'b', 'c']) uses[name] = { root: 2 };
@@ -129,10 +129,10 @@ test('all pods that have more on disk than they may are evicted at once, before 
   assert.equal(events.at(-1)?.annotations, undefined);
 });
 
-test('it goes on after what it could not find out, looks again at once after an eviction, and ends at once', async () => {
+test('the loop survives failed rounds, starts the next round at once after an eviction, and ends when aborted', async () => {
   let failures = 2;
   const controller = new AbortController();
-  const { manager, signals, told } = start([podOf('a'), podOf('b')], HARD, {
+  const { manager, signals, actions } = start([podOf('a'), podOf('b')], HARD, {
     periodMs: 5,
     activePods: () => {
       if (failures-- > 0) throw new PodwrightError('unavailable', 'no runtime');
@@ -142,10 +142,10 @@ test('it goes on after what it could not find out, looks again at once after an 
   });
   signals['memory.available'] = 1n;
   await manager.run(controller.signal);
-  assert.ok(told.filter((one) => one.startsWith('evict')).length >= 2, told.join());
+  assert.ok(actions.filter((one) => one.startsWith('evict')).length >= 2, actions.join());
 });
 
-test('what is removed becomes free after a while, and nobody else goes meanwhile', async () => {
+test('space of removed files becomes free in the background, and no other pod is evicted meanwhile', async () => {
   const controller = new AbortController();
   const evicted: string[] = [];
   let freed = 0n;
@@ -180,7 +180,7 @@ test('what is removed becomes free after a while, and nobody else goes meanwhile
   assert.deepEqual([evicted, images], [['a with 70'], 1]);
 });
 
-test('a walk through volumes that lasts holds up no eviction, and a pod that has just gone is left alone', async () => {
+test('a slow measurement of volumes does not delay evictions, and a pod that was cleaned up is not evicted', async () => {
   const limited = podOf('a', { limits: { 'ephemeral-storage': '1Mi' } });
   const walk = Promise.withResolvers<void>();
   const { signals, uses, round } = start([limited, podOf('b')], HARD, {
@@ -208,7 +208,7 @@ test('a disk that drops below a threshold between two rounds starts the next rou
     events: { event: () => undefined },
   });
   uses.a = { root: 1 };
-  signals['imagefs.available'] = 1n; // without a threshold
+  signals['imagefs.available'] = 1n; // has no threshold
   signals['nodefs.available'] = 101n;
   setTimeout(() => {
     signals['nodefs.available'] = 99n;
@@ -269,7 +269,7 @@ function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill
 }
 
 for (const [signal, use] of KINDS) {
-  test(`${signal}: a pod that frees what it took before it is measured has no other pod evicted`, async () => {
+  test(`${signal}: a pod that frees what it took before it is measured does not get another pod evicted`, async () => {
     const { round, fill } = attacked(signal, use, (change) => change(false));
     for (let count = 0; count < 5; count++) {
       fill(true);
@@ -277,7 +277,7 @@ for (const [signal, use] of KINDS) {
     }
   });
 
-  test(`${signal}: a pod that takes and frees it in turn, found full once, is evicted at the third shortage`, async () => {
+  test(`${signal}: a pod that takes and frees it in turn, measured full once, is evicted at the third shortage`, async () => {
     let measurements = 0;
     const { round, fill } = attacked(signal, use, (change) => change(++measurements === 3));
     const rounds: string[] = [];
@@ -289,7 +289,7 @@ for (const [signal, use] of KINDS) {
     assert.doesNotMatch(rounds.join(), /evict/);
   });
 
-  test(`${signal}: a pod that was seen full goes first, though it uses nothing when another shortage is measured`, async () => {
+  test(`${signal}: a pod that was measured full is evicted first, even if it uses nothing when another shortage is measured`, async () => {
     let measurements = 0;
     const { round, uses, signals } = attacked(signal, use, () => {
       if (++measurements === 2) uses.attacker = use(0);
@@ -299,7 +299,7 @@ for (const [signal, use] of KINDS) {
   });
 }
 
-test('a disk that the host fills and frees in turn has no pod evicted', async () => {
+test('no pod is evicted for a disk that the host fills and frees in turn', async () => {
   const { round, uses, signals } = attacked('nodefs.available', KINDS[0]![1], () => {
     uses.attacker = {};
     signals['nodefs.available'] = 900n;
@@ -310,12 +310,12 @@ test('a disk that the host fills and frees in turn has no pod evicted', async ()
   }
 });
 
-test('no image is removed for a shortage that has ended meanwhile', async () => {
+test('no image is removed for a shortage that has ended', async () => {
   const { round } = attacked('nodefs.available', KINDS[0]![1], (change) => change(false));
   assert.doesNotMatch(await round(), /images/);
 });
 
-test('a disk that is short of more than all pods use has a pod evicted at the third look only', async () => {
+test('if more is missing on a disk than all pods use, a pod is evicted only at the third shortage', async () => {
   const { signals, uses, round } = start([podOf('a')], HARD, { reclaim: NOTHING_TO_FREE });
   uses.a = { root: 0 };
   signals['nodefs.available'] = 1n;
@@ -324,12 +324,12 @@ test('a disk that is short of more than all pods use has a pod evicted at the th
   assert.match(await round(), /evict a/);
 });
 
-test('a problem that is back is told again', async () => {
+test('a problem that recurs is logged again', async () => {
   const controller = new AbortController();
-  const told: unknown[] = [];
+  const warnings: unknown[] = [];
   let looks = 0;
   const { manager } = start([], HARD, {
-    logger: { ...silentLogger, warn: (fields: object) => void told.push(fields) },
+    logger: { ...silentLogger, warn: (fields: object) => void warnings.push(fields) },
     activePods: () => {
       if (++looks === 6) controller.abort();
       if (looks === 3) return [];
@@ -337,10 +337,10 @@ test('a problem that is back is told again', async () => {
     },
   });
   await manager.run(controller.signal);
-  assert.equal(told.length, 2);
+  assert.equal(warnings.length, 2);
 });
 
-test('what is freed before a pod is evicted is on the disk that is short', () => {
+test('only unused files on the disk that is short are removed before an eviction', () => {
   const both = ['deleteUnusedContainers', 'deleteUnusedImages'];
   assert.deepEqual(reclaimSteps('memory.available', 'shared'), []);
   assert.deepEqual(reclaimSteps('nodefs.inodesFree', 'shared'), both);

@@ -1,4 +1,4 @@
-/** Evicts pods when their node runs short: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
+/** Evicts pods when the node runs out of resources: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
 import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, nodeSubject, type Pod } from '@podwright/kube-api';
 import {
@@ -27,46 +27,47 @@ import { missingOf, type Observations, thresholdInWords, thresholdsMet } from '.
 import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 
-/** How long a round waits for volumes to be measured; what is found later is left to a later one. */
+/** How long a round waits for the measurement of volumes; later results are used in a later round. */
 const EVICTION_MEASURE_MS = 1000;
 
-/** Files are still being removed until so many looks on end found no more free. */
-const EVICTION_LOOKS_IN_VAIN = 4;
+/** File systems free removed files in the background: that is over after this many consecutive checks without more free space. */
+const EVICTION_CHECKS_IN_VAIN = 4;
 
+/** Poll interval of that cleanup, and of free disk space. */
 const EVICTION_CLEAN_UP_LOOK_MS = 250;
 
-/** How long the end of an evicted pod is waited for before the next look, and how often it is looked for (podCleanupTimeout, podCleanupPollFreq). */
+/** How long to wait for the cleanup of evicted pods before the next round (podCleanupTimeout). */
 const EVICTION_CLEAN_UP_MS = 30_000;
 
-/** Upstream's immediate eviction: hooks before the stop may still begin. */
+/** Grace period of hard evictions, as upstream's: preStop hooks can still start. */
 const EVICTION_GRACE_SECONDS = 1;
 
 /** How a pod is evicted. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
 
-/** What can be freed without ending a pod; each rejects with what went wrong. */
+/** Frees resources without killing pods. Each rejects if something could not be removed. */
 export type NodeReclaim = {
-  /** Removes all containers that have ended, also those of pods that are still to be seen. */
+  /** Removes all exited containers, including those that are kept for inspection. */
   deleteUnusedContainers(signal: AbortSignal): Promise<void>;
-  /** Removes all images that no container has. */
+  /** Removes all images that no container uses. */
   deleteUnusedImages(): Promise<void>;
 };
 
 export type EvictionManagerDependencies = {
   thresholds: readonly Threshold[];
-  /** A condition is told for so long after it was last seen. */
+  /** How long a pressure condition is reported after it was last observed (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
-  /** The longest grace period of a pod that is evicted for a soft threshold. */
+  /** Maximum grace period of soft evictions, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   periodMs: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
-  /** Pods of which something runs or may begin, with the amounts that they have. */
+  /** Pods that run or may start, with their allocated resources. */
   activePods: () => Pod[];
   /**
-   * What these use, with `disk` also of the node's disks, as far as that is known when the signal aborts; with `fresh` as it is now,
-   * else as it was a while ago.
+   * Usage of these pods. `disk`: include disk usage, as far as it is known when the signal aborts. `fresh`: measure now rather than
+   * use cached values.
    */
   podStats: (
     pods: readonly Pod[],
@@ -76,33 +77,33 @@ export type EvictionManagerDependencies = {
   volumeFiles: (podUid: string) => VolumeFiles;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
-  /** Ends the pod as failed; resolves when nothing of it runs, or the signal aborts, and rejects when that takes too long. */
+  /** Fails and kills the pod. Resolves when none of its containers run or the signal aborts; rejects if that takes too long. */
   evict: (pod: Pod, eviction: PodEviction, signal: AbortSignal) => Promise<void>;
-  /** Whether the node has back all that the pod held. */
+  /** Whether all resources of the pod have been reclaimed. */
   isCleanedUp: (pod: Pod) => boolean;
   events: EventRecorder;
   metrics?: { evicted(signal: string): void; statsAge(signal: string, seconds: number): void };
   logger: Logger;
 };
 
-/** Where the disks are, which is found out once, and the thresholds that follow from that. */
+/** The disk layout, detected once, and the thresholds that apply to it. */
 type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
-/** What one round has found. */
+/** Results of one round. */
 type Round = { disks: Disks; observations: Observations; judgement: Judgement };
 
 type Ended = PodEviction & { annotations?: Record<string, string> };
 
-/** Looks at the node now and then. What a round cannot find out is left to the next one; an eviction is followed by another look at once. */
+/** Checks the node's signals periodically, and at once after an eviction. A failed round is retried with the next one. */
 export class EvictionManager {
   readonly #deps: EvictionManagerDependencies;
   #memory: ThresholdMemory = NOTHING_MET;
   #disks: Disks | undefined;
-  /** What the last round has seen, and the one before it. */
+  /** Observations of the last round, and of the one before it. */
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
   #stopping = new AbortController().signal;
-  /** The measuring of pods that is under way, and what was found since the last round. */
+  /** The running measurement of pods, and the excesses that it found since the last round. */
   #measuring: Promise<void> | undefined;
   #excesses = new Map<Pod, LocalStorageExcess>();
   readonly #recentUse: RecentUse;
@@ -112,7 +113,7 @@ export class EvictionManager {
     this.#recentUse = new RecentUse(deps.transitionMs);
   }
 
-  /** Until the signal aborts. */
+  /** Runs rounds until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#stopping = signal;
     let problem = '';
@@ -123,7 +124,7 @@ export class EvictionManager {
         problem = '';
       } catch (error) {
         if (errorMessage(error) !== problem)
-          this.#deps.logger.warn({ error: errorMessage(error) }, 'what the node is short of could not be looked at');
+          this.#deps.logger.warn({ error: errorMessage(error) }, 'eviction manager: the node could not be checked');
         problem = errorMessage(error);
       }
       if (evicted.length === 0) await this.#untilNextRound(signal);
@@ -132,7 +133,7 @@ export class EvictionManager {
     await this.#measuring?.catch(() => undefined);
   }
 
-  /** A period, or until a disk has come below a threshold: the faster one fills, the more often that is looked for. */
+  /** Waits for the period, or until a disk falls below a threshold. The faster a disk fills, the more often it is checked. */
   async #untilNextRound(signal: AbortSignal): Promise<void> {
     const { periodMs, signals } = this.#deps;
     const thresholds = this.#disks?.thresholds.filter((one) => !this.#memory.metSinceMs.has(one)) ?? [];
@@ -147,7 +148,7 @@ export class EvictionManager {
     }
   }
 
-  /** One round: at most one pod is evicted for the node's sake, and all that exceed their own limits. Resolves with those. */
+  /** One round: evicts all pods over their own storage limits, else at most one pod for a node threshold. Resolves with these pods. */
   async synchronize(): Promise<Pod[]> {
     const disks = await this.#knownDisks();
     const observations = await this.#deps.signals.observe();
@@ -170,10 +171,9 @@ export class EvictionManager {
       transitionMs,
     });
     this.#memory = judgement.memory;
-    const told = [...judgement.memory.metSinceMs.keys()].filter(({ signal }) => isTold(signal, disks.layout));
-    const reasons = told.map((one) => thresholdInWords(one, observations));
-    if (reasons.length > 0)
-      logger.debug({ reasons, conditions: judgement.conditions }, 'the node is short of something');
+    const reported = [...judgement.memory.metSinceMs.keys()].filter(({ signal }) => isReported(signal, disks.layout));
+    const reasons = reported.map((one) => thresholdInWords(one, observations));
+    if (reasons.length > 0) logger.debug({ reasons, conditions: judgement.conditions }, 'eviction thresholds are met');
     pressure.set(judgement.conditions, reasons);
     return { disks, observations, judgement };
   }
@@ -183,12 +183,12 @@ export class EvictionManager {
     if (this.#disks !== undefined) return this.#disks;
     const layout = await signals.diskLayout();
     for (const { signal } of thresholds.filter((one) => one.signal.startsWith('containerfs.')))
-      logger.warn({ signal }, 'the threshold is ignored: it is that of nodefs or imagefs');
+      logger.warn({ signal }, 'the containerfs threshold is ignored: it follows that of nodefs or imagefs');
     this.#disks = { layout, thresholds: withContainerFs(thresholds, layout) };
     return this.#disks;
   }
 
-  /** Walks through volumes take as long as pods make them: what is not found in a moment is left to a later round. */
+  /** Pods control how long it takes to walk their volumes, so this waits a second at most; later results are used in a later round. */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
     const pods = this.#deps.activePods();
     this.#measuring ??= this.#measure(pods, disks).finally(() => {
@@ -224,8 +224,8 @@ export class EvictionManager {
     try {
       return await emptyDirExcess(pod, this.#deps.volumeFiles(pod.metadata.uid), this.#stopping);
     } catch (error) {
-      const told = { pod: namespacedName(pod), error: errorMessage(error) };
-      this.#deps.logger.debug(told, 'an emptyDir could not be measured');
+      const fields = { pod: namespacedName(pod), error: errorMessage(error) };
+      this.#deps.logger.debug(fields, 'an emptyDir could not be measured');
       return undefined;
     }
   }
@@ -235,32 +235,32 @@ export class EvictionManager {
     const resource = resourceOf(threshold.signal);
     events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     const isOver = !(await this.#isMet(threshold)) || (await this.#reclaimFromNode(threshold, round.disks));
-    if (this.#stopping.aborted) return []; // what was being freed was not freed to its end
+    if (this.#stopping.aborted) return []; // reclaiming was interrupted, so its result says nothing
     const pods = activePods();
     if (pods.length === 0) {
-      if (!isOver) logger.warn({ resource }, 'the node is short, and there is no pod to evict');
+      if (!isOver) logger.warn({ resource }, 'the eviction threshold is met, but there is no pod to evict');
       return [];
     }
     await this.#measureUse(pods, threshold.signal, this.#stopping);
     if (isOver || !(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
     const shortage = shortageOf(threshold, round);
-    const candidates = this.#recentUse.atTheirMost(pods, shortage, performance.now());
+    const candidates = this.#recentUse.atPeakUse(pods, shortage, performance.now());
     if (!isExplained(candidates, shortage) && !this.#recentUse.countShortage(threshold.signal, performance.now())) {
-      logger.warn({ resource }, 'the node is short of more than all pods use: no pod is evicted yet');
+      logger.warn({ resource }, 'more is missing than all pods use: no pod is evicted yet');
       return [];
     }
     this.#reportAges(round);
     for (const candidate of rankPods(candidates, shortage))
       if (await this.#evictFor(threshold, candidate, round)) return [candidate.pod];
-    logger.warn({ resource }, 'the node is short, and no pod of it may be evicted');
+    logger.warn({ resource }, 'the eviction threshold is met, but none of the pods may be evicted');
     return [];
   }
 
-  /** Evicts a pod whose shortages end before it is found, and come back. */
+  /** Evicts a pod that repeatedly causes shortages which end before it can be measured. */
   async #afterShortage(threshold: Threshold, round: Round): Promise<Pod[]> {
     const { signals, activePods, logger } = this.#deps;
     const { signal } = threshold;
-    logger.info({ resource: resourceOf(signal) }, 'the node has enough again without an eviction');
+    logger.info({ resource: resourceOf(signal) }, 'the eviction threshold is no longer met, no pod was evicted');
     const { observations } = this.#judge(round.disks, await signals.observe());
     if (!this.#recentUse.countShortage(signal, performance.now())) return [];
     const shortage = shortageOf(threshold, round);
@@ -292,11 +292,11 @@ export class EvictionManager {
     return true;
   }
 
-  /** Measures the pods while they still have what the node is short of; volumes that take long are measured later. */
+  /** Measures the pods while they still use the resource; slow volumes are measured later. */
   async #measureAtOnce({ signal }: Threshold): Promise<void> {
     const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
     await this.#measureUse(this.#deps.activePods(), signal, moment).catch((error: unknown) =>
-      this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured at once'),
+      this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured immediately'),
     );
   }
 
@@ -305,31 +305,31 @@ export class EvictionManager {
     this.#recentUse.add(stats, performance.now());
   }
 
-  /** Whether no threshold is met any more once what nobody uses is gone. */
+  /** Removes unused containers and images. Returns whether no threshold is met after that. */
   async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
     const { reclaim, logger } = this.#deps;
     const steps = reclaimSteps(signal, disks.layout);
     for (const step of steps) {
       await reclaim[step](this.#stopping).catch((error: unknown) =>
-        logger.warn({ step, error: errorMessage(error) }, 'not all could be freed that nobody uses'),
+        logger.warn({ step, error: errorMessage(error) }, 'some unused containers or images could not be removed'),
       );
     }
     if (steps.length === 0) return false;
     return (await this.#shortAfterAll(disks)).length === 0;
   }
 
-  /** What is short once files that were removed are free, which happens in the background. */
+  /** Thresholds that are met once the file systems have freed removed files, which happens in the background. */
   async #shortAfterAll({ thresholds }: Disks): Promise<Threshold[]> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     const most = new Map<Threshold, bigint>();
-    for (let looksInVain = 0; ; ) {
+    for (let checksInVain = 0; ; ) {
       const observations = await this.#deps.signals.observe();
       const met = thresholdsMet(thresholds, observations, { withReclaim: true });
       const onDisk = met.filter(({ signal }) => isOfDisk(signal));
       const freer = onDisk.filter((one) => observations.get(one.signal)!.available > (most.get(one) ?? -1n));
       for (const one of freer) most.set(one, observations.get(one.signal)!.available);
-      looksInVain = freer.length > 0 ? 0 : looksInVain + 1;
-      const isOver = looksInVain >= EVICTION_LOOKS_IN_VAIN || performance.now() > untilMs;
+      checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
+      const isOver = checksInVain >= EVICTION_CHECKS_IN_VAIN || performance.now() > untilMs;
       if (onDisk.length === 0 || isOver || this.#stopping.aborted) return met;
       await sleep(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping).catch(() => undefined);
     }
@@ -342,19 +342,19 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** False for a pod that may not be, or that has gone meanwhile. */
+  /** Returns false for a critical pod, and for one that was cleaned up in the meantime. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
     const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
     if (isCleanedUp(pod)) return false;
-    const told = { pod: namespacedName(pod), signal };
+    const fields = { pod: namespacedName(pod), signal };
     if (isExempt(pod)) {
-      logger.warn(told, 'a critical pod cannot be evicted');
+      logger.warn(fields, 'a critical pod cannot be evicted');
       return false;
     }
     const { reason, message } = eviction.verdict;
     events.event({ ...eventSubject(pod), annotations }, 'Warning', reason, message);
     await evict(pod, eviction, this.#stopping).catch((error: unknown) =>
-      logger.error({ ...told, error: errorMessage(error) }, 'a pod that is evicted goes on'),
+      logger.error({ ...fields, error: errorMessage(error) }, 'an evicted pod did not stop'),
     );
     metrics?.evicted(signal);
     return true;
@@ -374,18 +374,18 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
   return { signal: threshold.signal, layout: disks.layout, missing: missingOf(threshold, observations) };
 }
 
-/** Whether pods may have filled the disk that is short. A pod that was not measured may have; memory and processes wait for no proof. */
+/** Whether the pods' usage accounts for the missing disk space; true if a pod was not measured, and always for memory and processes. */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal) || candidates.some(({ stats }) => stats === undefined)) return true;
   const used = candidates.reduce((sum, { stats }) => sum + useOf(stats!, shortage), 0n);
   return used >= shortage.missing;
 }
 
-/** Where what containers write is not by itself, the threshold of its disk is another one's, which is told. */
-const isTold = (signal: Threshold['signal'], layout: DiskLayout) =>
+/** containerfs is reported only if container layers have their own file system; otherwise the signal of the shared one is. */
+const isReported = (signal: Threshold['signal'], layout: DiskLayout) =>
   layout === 'split' || !signal.startsWith('containerfs.');
 
-/** What is freed before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
+/** The steps to free space before a pod is evicted (buildSignalToNodeReclaimFuncs). Pure. */
 export function reclaimSteps(signal: Threshold['signal'], layout: DiskLayout): (keyof NodeReclaim)[] {
   const [fileSystem] = signal.split('.');
   if (fileSystem === undefined || !['nodefs', 'imagefs', 'containerfs'].includes(fileSystem)) return [];

@@ -13,7 +13,7 @@ function messageOf(signal: Signal, threshold: string, pod: GivenPod = {}) {
   return evictionMessage(candidate, resourceOf(signal), { pressing, observations });
 }
 
-test('what is said of a pod that is evicted, and for programs: as upstream has it', () => {
+test("message and annotations of an eviction are upstream's", () => {
   assert.deepEqual(messageOf('memory.available', '100Mi', { requests: { memory: '10Mi' } }), {
     message:
       'The node was low on resource: memory. Threshold quantity: 100Mi, available: 3000. ' +
@@ -35,15 +35,15 @@ test('what is said of a pod that is evicted, and for programs: as upstream has i
   });
 });
 
-test('a pod that has amounts as a whole is told of, too', () => {
+test('usage over pod-level requests is in the message', () => {
   const resources = { requests: { memory: '1Mi' } };
   const { message, annotations } = messageOf('memory.available', '1Mi', { spec: { resources } });
   assert.match(message, /Pod web was using 50Mi, request is 1Mi, has larger consumption of memory\. Container main/);
   assert.equal(annotations.offending_pod_usage, '50Mi');
 });
 
-test('of a pod of which nothing is known the node is told alone', () => {
+test('the message for a pod without stats names only the resource', () => {
   const observations: Observations = new Map();
-  const said = evictionMessage({ pod: podOf('web') }, 'memory', { pressing: [], observations });
-  assert.deepEqual(said, { message: 'The node was low on resource: memory. ', annotations: {} });
+  const eviction = evictionMessage({ pod: podOf('web') }, 'memory', { pressing: [], observations });
+  assert.deepEqual(eviction, { message: 'The node was low on resource: memory. ', annotations: {} });
 });

@@ -1,4 +1,4 @@
-/** What is said of a pod that is evicted because the node runs short: upstream's words and annotations (eviction/helpers.go). Pure. */
+/** Message and annotations of the event of an eviction, both upstream's (eviction/helpers.go). Pure. */
 import { type Container, formatQuantity, hasPodLevelResources, type Pod, parseQuantity } from '@podwright/kube-api';
 import {
   amountText,
@@ -13,7 +13,7 @@ import type { Candidate } from './rank-pods.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 
-/** `pressing` are all thresholds that are acted on, `resource` what is taken from the pod. */
+/** `pressing`: all thresholds that cause evictions now. `resource`: the resource that the eviction frees. */
 export function evictionMessage(
   { pod, stats }: Candidate,
   resource: StarvedResource,
@@ -61,7 +61,7 @@ function wholePod(
 
 type Greedy = { name: string; usage: string; message: string };
 
-/** A container that uses more than it asks for; those for debugging can ask for nothing, and are not blamed. */
+/** A container over its request. Ephemeral containers cannot have requests, so they are not listed. */
 function greedyContainer({ spec }: Pod, stats: ContainerStats, resource: StarvedResource): Greedy[] {
   const container = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === stats.name);
   const used = usageOf(stats, resource);

@@ -4,7 +4,7 @@ import { type Signal, type ThresholdSettings, thresholdsOf } from '@podwright/ku
 import { judgeThresholds, NOTHING_MET } from './judge-thresholds.ts';
 import type { Observation } from './observed-signals.ts';
 
-/** A node whose signals are shares of a hundred; `at` tells what is judged of it at a time in seconds. */
+/** A node whose signals are percentages; `at` judges them at a time in seconds: `CONDITIONS | PRESSING`. */
 function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const thresholds = thresholdsOf(all, { areHeldToAllocatable: false });
@@ -22,7 +22,7 @@ function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   };
 }
 
-test('a hard threshold counts at once, and its condition lasts for the transition period', () => {
+test('a hard threshold presses at once, and its condition lasts for the transition period', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' } });
   assert.equal(node.at(0, { 'nodefs.available': 10 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
@@ -31,13 +31,13 @@ test('a hard threshold counts at once, and its condition lasts for the transitio
   assert.equal(node.at(70, { 'nodefs.available': 50 }), ' | ');
 });
 
-test('without a transition period a condition is told of as long as its threshold is met', () => {
+test('without a transition period a condition lasts as long as its threshold is met', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' } }, 0);
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
   assert.equal(node.at(20, { 'nodefs.available': 10 }), ' | ');
 });
 
-test('a soft threshold is told of at once, and counts when its grace period is over without a break', () => {
+test('a soft threshold sets its condition at once, and presses after an uninterrupted grace period', () => {
   const node = nodeWith({ soft: { 'memory.available': '20' }, softGracePeriod: { 'memory.available': '30s' } });
   assert.equal(node.at(0, { 'memory.available': 19 }), 'MemoryPressure | ');
   assert.equal(node.at(20, { 'memory.available': 20 }), 'MemoryPressure | ');
@@ -46,7 +46,7 @@ test('a soft threshold is told of at once, and counts when its grace period is o
   assert.equal(node.at(55, { 'memory.available': 19 }), 'MemoryPressure | memory.available');
 });
 
-test('a threshold that counts goes on until so much more is free', () => {
+test('a pressing threshold lasts until its minimum reclaim is free', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' }, minimumReclaim: { 'nodefs.available': '5' } });
   assert.equal(node.at(0, { 'nodefs.available': 14 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
@@ -55,7 +55,7 @@ test('a threshold that counts goes on until so much more is free', () => {
   assert.equal(node.at(40, { 'nodefs.available': 14 }), 'DiskPressure | ');
 });
 
-test('memory goes first, and what is not known is not short', () => {
+test('memory comes first, and signals without an observation are not under pressure', () => {
   const node = nodeWith({ hard: { 'pid.available': '10', 'nodefs.inodesFree': '10', 'memory.available': '10' } });
   const all = { 'pid.available': 1, 'nodefs.inodesFree': 1, 'memory.available': 1 };
   const conditions = 'PIDPressure DiskPressure MemoryPressure';

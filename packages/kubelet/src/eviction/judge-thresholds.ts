@@ -1,13 +1,13 @@
 import { conditionOf, isOfMemory, type PressureCondition, type Threshold } from '@podwright/kubelet-configuration';
 import { type Observations, thresholdsMet } from './observed-signals.ts';
 
-/** What is remembered from one look to the next. Times are monotonic milliseconds. */
+/** State from one round to the next. Times are monotonic milliseconds. */
 export type ThresholdMemory = {
   /** Thresholds that are met, and since when. */
   metSinceMs: ReadonlyMap<Threshold, number>;
-  /** Those of them whose grace period was over at the last look: they last until what is to be freed besides is. */
+  /** Met thresholds whose grace period was over in the last round: they last until the minimum reclaim is free, too. */
   acute: readonly Threshold[];
-  /** When each condition was last seen. */
+  /** When each condition was last observed. */
   seenAtMs: ReadonlyMap<PressureCondition, number>;
 };
 
@@ -15,9 +15,9 @@ export const NOTHING_MET: ThresholdMemory = { metSinceMs: new Map(), acute: [], 
 
 export type Judgement = {
   memory: ThresholdMemory;
-  /** What the node is short of, or was within the transition period. */
+  /** Conditions that hold, or held within the transition period. */
   conditions: PressureCondition[];
-  /** Thresholds for which pods are evicted now, the most pressing first. */
+  /** Thresholds for which pods are evicted now; those of memory come first. */
   pressing: Threshold[];
 };
 
@@ -25,11 +25,11 @@ export type JudgeInput = {
   thresholds: readonly Threshold[];
   observations: Observations;
   nowMs: number;
-  /** A condition is told for so long after it was last seen. */
+  /** How long a condition is reported after it was last observed. */
   transitionMs: number;
 };
 
-/** A round of the eviction manager, as far as it decides (upstream's synchronize). Pure. */
+/** The decisions of a round of the eviction manager (upstream's synchronize). Pure. */
 export function judgeThresholds(before: ThresholdMemory, input: JudgeInput): Judgement {
   const { thresholds, observations, nowMs, transitionMs } = input;
   const met = new Set([

@@ -13,14 +13,14 @@ function check(pod: GivenPod, use: GivenUse, expected: string | undefined, layou
 
 const limited = (limit: string): GivenPod => ({ limits: { 'ephemeral-storage': limit } });
 
-test('a pod may have on disk what its containers may together', () => {
+test("a pod may use as much disk as its containers' limits together", () => {
   const over = 'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ';
   check(limited('10Mi'), { root: 5, logs: 3, volume: 3 }, over);
   check(limited('10Mi'), { root: 5, logs: 3, volume: 2 }, undefined);
   check({}, { root: 500 }, undefined);
 });
 
-test('a container may write and log as much as it may have, its volumes aside', () => {
+test('layers and logs of a container count towards its limit, volumes do not', () => {
   const [free, small] = [
     { name: 'free', image: 'i', resources: { limits: { 'ephemeral-storage': '1Gi' } } },
     { name: 'main', image: 'i', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
@@ -29,12 +29,12 @@ test('a container may write and log as much as it may have, its volumes aside', 
   const over = 'Container main exceeded its local ephemeral storage limit "10Mi". ';
   check(pod, { root: 6, logs: 5 }, over);
   check(pod, { volume: 100 }, undefined);
-  // what it writes is on the runtime's own disk
+  // layers are on the runtime's own disk
   check(pod, { root: 60, logs: 5 }, undefined, 'images');
   check(pod, { logs: 11 }, over, 'images');
 });
 
-test('the deleted files of a pod count towards the limits of its emptyDirs, and are looked for once and only if needed', async (context) => {
+test('deleted but open files count towards the limits of emptyDirs, and are searched once and only if needed', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-empty-dirs-'));
   context.after(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'file'), Buffer.alloc(200_000, 'x'));

@@ -1,4 +1,4 @@
-/** Pods that have more on the node's disks than they may: upstream's localStorageEviction. */
+/** Finds pods over their local storage limits: upstream's localStorageEviction. */
 import {
   containersAmount,
   formatQuantity,
@@ -13,15 +13,15 @@ import type { PodStats } from '../stats/summary.ts';
 
 const STORAGE = 'ephemeral-storage';
 
-/** `signal` is its name in metrics. */
+/** `signal`: the value of the metric's label. */
 export type LocalStorageExcess = { signal: string; message: string };
 
-/** The paths of a pod's volumes by their names; `held` looks for the deleted files that the pod has open, by the emptyDir they are in. */
+/** A pod's volume paths by name; `held` searches the deleted files that the pod has open, by the name of their emptyDir. */
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
 /**
- * The emptyDir on disk of the pod that holds more than its `sizeLimit`, if one does; one in memory is bounded by its tmpfs. Rejects
- * with `internal` for one that cannot be measured.
+ * The first emptyDir of the pod over its `sizeLimit`. Those in memory are skipped: their tmpfs is limited. Rejects with `internal`
+ * if one cannot be measured.
  */
 export async function emptyDirExcess(
   { spec }: Pod,
@@ -35,7 +35,7 @@ export async function emptyDirExcess(
     if (limit === undefined || path === undefined) continue;
     let bytes = await treeBytes(path, signal);
     if (BigInt(bytes) <= quantityValue(limit)) {
-      heldUses ??= await held(); // looks at every descriptor of the pod
+      heldUses ??= await held(); // reads every file descriptor of the pod
       bytes += heldUses.get(volume.name)?.bytes ?? 0;
     }
     if (BigInt(bytes) <= quantityValue(limit)) continue;
@@ -45,20 +45,20 @@ export async function emptyDirExcess(
   return undefined;
 }
 
-/** Zero means no limit, as for the API. */
+/** Zero means no limit, as in the API. */
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};
   return medium === 'Memory' || sizeLimit === undefined || quantityValue(sizeLimit) <= 0n ? undefined : sizeLimit;
 }
 
-/** Whether the pod or a container of it may have only so much of the node's disks. */
+/** Whether a container of the pod has an ephemeral-storage limit. */
 export function hasStorageLimit({ spec }: Pod): boolean {
   return [...spec.containers, ...(spec.initContainers ?? [])].some(
     ({ resources }) => resources?.limits?.[STORAGE] !== undefined,
   );
 }
 
-/** What of its limits of local storage a pod exceeds: all of it together, or one container. Pure. */
+/** The local storage limit that the pod exceeds, that of the pod or of one container. Pure. */
 export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): LocalStorageExcess | undefined {
   if (!hasStorageLimit(pod)) return undefined;
   const limit = podLimit(pod);
@@ -78,7 +78,7 @@ export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): Lo
   return undefined;
 }
 
-/** The sum of its containers' limits, and its overhead besides. */
+/** The sum of the containers' limits plus the pod's overhead. */
 function podLimit({ spec }: Pod): { nanos: bigint; text: string } {
   const sum = containersAmount(spec, 'limits', STORAGE);
   const overhead = spec.overhead?.[STORAGE];

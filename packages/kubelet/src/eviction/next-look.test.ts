@@ -7,7 +7,7 @@ import type { Observations } from './observed-signals.ts';
 const GIB = 1 << 30;
 const PERIOD_MS = 10_000;
 
-/** Looks at a second's distance at a disk with thresholds at a tenth of it; `before` and `now` are what is free. */
+/** Two observations one second apart of a disk with thresholds at 10%; `before` and `now` are free amounts. */
 function check(
   capacity: number,
   [before, now]: [number | undefined, number],
@@ -29,27 +29,27 @@ function check(
   assert.equal(Math.round(nextLookMs(thresholds, looks, PERIOD_MS)), expected);
 }
 
-test('a disk with room for whatever is written in a period is looked at once a period', () => {
+test('a disk that cannot reach its threshold within a period is checked once a period', () => {
   check(100 * GIB, [undefined, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [50 * GIB, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [20 * GIB, 50 * GIB], PERIOD_MS);
   check(100 * GIB, [50 * GIB, 49 * GIB], PERIOD_MS);
 });
 
-test('it is looked at in half of the time in which what goes fast comes to the threshold, ten times a second at most', () => {
+test('a disk that fills fast is checked after half of the time until the threshold, but at most ten times a second', () => {
   check(100 * GIB, [50 * GIB, 46 * GIB], 4500);
   check(100 * GIB, [20 * GIB, 16 * GIB], 750);
   check(100 * GIB, [15 * GIB, 10.01 * GIB], 100);
   check(100 * GIB, [10 * GIB, 9 * GIB], 100);
 });
 
-test('a disk with little room is looked at sooner, as nothing is known of a writer that is to come', () => {
+test('a disk with little space is checked sooner, as a fast writer may start any time', () => {
   check(10 * GIB, [1.5 * GIB, 1.5 * GIB], 5120);
   check(1000 * 1000, [500_000, 500_000], PERIOD_MS, 'nodefs.inodesFree');
   check(100 * 1000, [30_000, 30_000], 1000, 'nodefs.inodesFree');
 });
 
-test('file systems that count no inodes, and memory, do not count', () => {
+test('file systems without inode counts and memory are ignored', () => {
   check(0, [0, 0], PERIOD_MS, 'nodefs.inodesFree');
   check(GIB, [GIB, 0.11 * GIB], PERIOD_MS, 'memory.available');
 });

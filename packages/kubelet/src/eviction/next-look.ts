@@ -1,17 +1,17 @@
 import { amountOf, isInBytes, isOfDisk, type Signal, type Threshold } from '@podwright/kubelet-configuration';
 import type { Observations } from './observed-signals.ts';
 
-/** How soon the disks are looked at again at the soonest while one of them fills. */
+/** Minimum time between two checks of the disks while one of them fills. */
 const EVICTION_MIN_LOOK_MS = 100;
 
-/** What a disk is expected to lose at most in a second while nothing is known of a writer, in bytes and in inodes. */
+/** Assumed maximum consumption of a new writer in a second, in bytes and in inodes. */
 const EXPECTED_BYTES = 100 << 20;
 const EXPECTED_INODES = 20_000;
 
 /**
- * How long disks need not be looked at: half of the time in which space, or inodes, reach a threshold as fast as they went
- * between the last two looks, and no longer than an ordinary writer takes. A look takes some 0.5 ms of processor time. Memory
- * and processes do not count. Pure.
+ * Time until the disks must be checked again: half of the time in which space or inodes reach a threshold at the rate between the last
+ * two checks, and no longer than a new writer at the assumed rate takes. A check takes some 0.5 ms of CPU time. Memory and processes are
+ * ignored. Pure.
  */
 export function nextLookMs(
   thresholds: readonly Threshold[],

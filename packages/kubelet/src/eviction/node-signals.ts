@@ -6,38 +6,38 @@ import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';
 import type { Observation, Observations } from './observed-signals.ts';
 
-/** The runtime's directories stay where they are, but for a runtime that was set up anew. */
-const IMAGE_PLACES_KEPT_MS = 300_000;
+/** How long the runtime's directories are cached: they change only when the runtime is set up again. */
+const IMAGE_PATHS_CACHED_MS = 300_000;
 
 export type NodeSignalsOptions = {
   cri: Pick<CriClient, 'image'>;
   hierarchy: CgroupHierarchy | undefined;
   /** Memory of the node. */
   memoryBytes: number;
-  /** The cgroup of all pods, '' if the runtime chooses. */
+  /** The cgroup of all pods; '' if the runtime chooses. */
   podsCgroup: string;
-  /** The kubelet's directory, by which nodefs is known. */
+  /** The kubelet's root directory; its file system is nodefs. */
   rootDir: string;
 };
 
-/** Directories of the runtime, as far as they are here; what containers write is with the images where it says nothing else. */
-type ImagePlaces = { images?: string; containers?: string };
+/** Directories of the runtime, absent if they are not on this host. Container layers are with the images unless the runtime reports otherwise. */
+type ImagePaths = { images?: string; containers?: string };
 
 /**
- * How much there is of what a node may run short of, from upstream's sources: working sets of cgroups, file systems, and what the
- * kernel counts of processes. It costs a few reads, whatever runs.
+ * Observes the eviction signals from upstream's sources: working sets of cgroups, file systems and the kernel's process counts. It costs
+ * a few reads, independent of the number of pods.
  */
 export class NodeSignals {
   readonly #options: NodeSignalsOptions;
-  #places: { of: ImagePlaces; askedAtMs: number } | undefined;
+  #paths: { of: ImagePaths; readAtMs: number } | undefined;
 
   constructor(options: NodeSignalsOptions) {
     this.#options = options;
   }
 
-  /** Of a runtime that has its images nowhere that is here, all counts as on one disk. Rejects with the runtime's error. */
+  /** `shared` also if the runtime's image directory is not on this host. Rejects with the runtime's error. */
   async diskLayout(): Promise<DiskLayout> {
-    const { images, containers } = await this.#imagePlaces();
+    const { images, containers } = await this.#imagePaths();
     if (images === undefined || containers === undefined) return 'shared';
     const [kubelet, ofImages, ofContainers] = await Promise.all(
       [this.#options.rootDir, images, containers].map(device),
@@ -46,7 +46,7 @@ export class NodeSignals {
     return kubelet === ofImages ? 'shared' : 'images';
   }
 
-  /** What cannot be looked at now is absent. */
+  /** Signals that cannot be read are absent. */
   async observe(): Promise<Observations> {
     const disks = await this.observeDisks();
     const atMs = performance.now();
@@ -58,13 +58,13 @@ export class NodeSignals {
     return new Map(found.flatMap(([signal, one]) => (one === undefined ? [] : [[signal, one]])));
   }
 
-  /** The part of `observe` that is of disks: a statfs(2) each. */
+  /** The disk signals of `observe`: one statfs(2) for each file system. */
   async observeDisks(): Promise<Observations> {
-    const places: ImagePlaces = await this.#imagePlaces().catch(() => ({}));
+    const paths: ImagePaths = await this.#imagePaths().catch(() => ({}));
     return new Map([
       ...(await fileSystem('nodefs', this.#options.rootDir)),
-      ...(await fileSystem('imagefs', places.images)),
-      ...(await fileSystem('containerfs', places.containers)),
+      ...(await fileSystem('imagefs', paths.images)),
+      ...(await fileSystem('containerfs', paths.containers)),
     ]);
   }
 
@@ -84,17 +84,17 @@ export class NodeSignals {
     ];
   }
 
-  /** The runtime measures all of its images to tell where they are, so it is not asked each time. */
-  async #imagePlaces(): Promise<ImagePlaces> {
-    const known = this.#places;
-    if (known !== undefined && performance.now() - known.askedAtMs < IMAGE_PLACES_KEPT_MS) return known.of;
+  /** Cached, as ImageFsInfo makes the runtime measure all of its images. */
+  async #imagePaths(): Promise<ImagePaths> {
+    const known = this.#paths;
+    if (known !== undefined && performance.now() - known.readAtMs < IMAGE_PATHS_CACHED_MS) return known.of;
     const timeoutMs = STATISTICS_TIMEOUT_MS;
     const { imageFilesystems, containerFilesystems } = await this.#options.cri.image.imageFsInfo({}, { timeoutMs });
     const [images, containers = images] = await Promise.all(
       [imageFilesystems[0], containerFilesystems[0]].map((one) => ifHere(one?.fsId?.mountpoint ?? '')),
     );
-    this.#places = { of: { images, containers }, askedAtMs: performance.now() };
-    return this.#places.of;
+    this.#paths = { of: { images, containers }, readAtMs: performance.now() };
+    return this.#paths.of;
   }
 }
 

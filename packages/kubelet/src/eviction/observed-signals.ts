@@ -8,16 +8,16 @@ import {
   valueText,
 } from '@podwright/kubelet-configuration';
 
-/** How much there is of what a signal tells, and at most: bytes or pieces. `atMs` is monotonic. */
+/** The available and total amount of a signal's resource: bytes, inodes or processes. `atMs` is monotonic. */
 export type Observation = { available: bigint; capacity: bigint; atMs: number };
 export type Observations = ReadonlyMap<Signal, Observation>;
 
-/** What there is as Kubernetes writes it: bytes with binary suffixes, pieces with decimal ones. */
+/** The available amount as a Kubernetes quantity: bytes with binary suffixes, counts with decimal ones. */
 export function availableText(signal: Signal, { available }: Observation): string {
   return isInBytes(signal) ? binaryText(available) : formatQuantity(available * 1_000_000_000n, '');
 }
 
-/** The thresholds below which there is less, `withReclaim` also those of which what is to be freed besides is not yet. Pure. */
+/** The thresholds that are met. `withReclaim`: also those whose minimum reclaim is not free yet. Pure. */
 export function thresholdsMet(
   thresholds: readonly Threshold[],
   observations: Observations,
@@ -31,13 +31,13 @@ export function thresholdsMet(
   });
 }
 
-/** How much less there is than the threshold asks for; zero or less if there is enough, or if the signal was not observed. Pure. */
+/** The amount missing to the threshold; zero or negative if there is enough, or if the signal was not observed. Pure. */
 export function missingOf({ signal, value }: Threshold, observations: Observations): bigint {
   const observed = observations.get(signal);
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
-/** A threshold that is met, for people to read. */
+/** Describes a met threshold for logs and users. */
 export function thresholdInWords({ signal, value, gracePeriodMs }: Threshold, observations: Observations): string {
   const observed = observations.get(signal);
   const has =

@@ -32,7 +32,7 @@ export type GivenUse = {
   processes?: number;
 };
 
-/** What a pod of `podOf` uses: MiB, and pieces. */
+/** Stats of a pod of `podOf`; `use` is in MiB and counts. */
 export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
   const time = new StatsTime('2026-01-01T00:00:00Z');
   const memory = { time, workingSetBytes: (use.memory ?? 0) * MI };

@@ -11,7 +11,7 @@ function check(conditions: PressureCondition[], pod: GivenPod, expected: string 
   assert.equal(refuseUnderPressure(podOf('a', pod), conditions, { isLone })?.message, expected);
 }
 
-test('short of memory alone only pods are refused that ask for nothing and do not tolerate it', () => {
+test('under memory pressure alone only BestEffort pods without a toleration are refused', () => {
   const key = 'node.kubernetes.io/memory-pressure';
   check([], {}, undefined);
   check(MEMORY, {}, 'The node had condition: [MemoryPressure]. ');
@@ -29,15 +29,15 @@ test('short of memory alone only pods are refused that ask for nothing and do no
     check(MEMORY, { spec: { tolerations: [toleration] } }, 'The node had condition: [MemoryPressure]. ');
 });
 
-test('short of anything else all are refused but critical ones', () => {
-  const asks = { requests: { memory: '1Mi' } };
-  check(DISK, asks, 'The node had condition: [DiskPressure]. ');
-  check([...MEMORY, 'PIDPressure'], asks, 'The node had condition: [MemoryPressure PIDPressure]. ');
+test('under any other pressure all pods are refused except critical ones', () => {
+  const burstable = { requests: { memory: '1Mi' } };
+  check(DISK, burstable, 'The node had condition: [DiskPressure]. ');
+  check([...MEMORY, 'PIDPressure'], burstable, 'The node had condition: [MemoryPressure PIDPressure]. ');
   check(DISK, { priority: 2_000_000_000 }, undefined);
   check(DISK, { spec: { priorityClassName: 'system-node-critical' }, source: 'file' }, undefined, true);
 });
 
-test('a static pod is critical beside those of an API server, and not on a lone node', () => {
+test('a static pod is critical on a node of a cluster, but not on a lone node', () => {
   check(DISK, { source: 'file' }, undefined);
   check(DISK, { source: 'file' }, 'The node had condition: [DiskPressure]. ', true);
 });

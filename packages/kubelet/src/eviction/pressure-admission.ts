@@ -1,15 +1,15 @@
 import { isCriticalPod, isStaticPod, type Pod, qosClass, type Toleration } from '@podwright/kube-api';
 import type { PressureCondition } from '@podwright/kubelet-configuration';
 
-/** Whose pods are critical: a lone node has none but static ones, of which only the priority tells. */
+/** A lone node has only static pods, so there only their priority makes them critical. */
 export type NodeKind = { isLone: boolean };
 
-/** Pods that are never evicted and always admitted: those of critical priority, and static ones of a cluster's node. */
+/** Pods that are never evicted and always admitted: those of critical priority, and static ones on a node of a cluster. */
 export function isExempt(pod: Pod, { isLone }: NodeKind): boolean {
   return isCriticalPod(pod) || (!isLone && isStaticPod(pod));
 }
 
-/** Why a pod may not run on a node that is short of something, if so: upstream's reason and words. Pure. */
+/** Upstream's reason and message if the pod is rejected because of the node's pressure conditions. Pure. */
 export function refuseUnderPressure(
   pod: Pod,
   conditions: readonly PressureCondition[],
@@ -22,7 +22,7 @@ export function refuseUnderPressure(
   return { reason: 'Evicted', message: `The node had condition: [${conditions.join(' ')}]. ` };
 }
 
-/** The taint that a cluster puts on such a node; it has no value. */
+/** Whether the pod tolerates the taint of nodes under memory pressure, which has no value. */
 function toleratesMemoryPressure({ key, operator, value, effect }: Toleration): boolean {
   if (effect && effect !== 'NoSchedule') return false;
   if (key && key !== 'node.kubernetes.io/memory-pressure') return false;

@@ -19,10 +19,10 @@ function check(
   const order = (from: typeof candidates) =>
     rankPods(from, { signal, layout, missing }).map(({ pod }) => pod.metadata.name);
   assert.equal(order(candidates).join(' '), expected);
-  assert.equal(order(candidates.toReversed()).join(' '), expected, 'the order in which they come counts nothing');
+  assert.equal(order(candidates.toReversed()).join(' '), expected, 'independent of the order of the input');
 }
 
-test('memory: those that use more than they ask for, then by priority, then by how much more', () => {
+test('memory: pods over their requests first, then by priority, then by the excess', () => {
   check(
     'memory.available',
     {
@@ -37,7 +37,7 @@ test('memory: those that use more than they ask for, then by priority, then by h
   );
 });
 
-test('memory: overhead is asked for only by a pod that asks for something, and a pod as a whole for what it was given', () => {
+test('memory: overhead is added only to nonzero requests, and pod-level requests count', () => {
   const overhead = { memory: '100Mi' };
   check(
     'allocatableMemory.available',
@@ -58,7 +58,7 @@ test('processes: by priority, then by their number', () => {
   );
 });
 
-test('a disk: only what of a pod is on it counts', () => {
+test("disk: only a pod's files on that disk count", () => {
   const given: Given = {
     writes: [{}, { root: 30 }],
     logs: [{}, { logs: 20 }],
@@ -79,7 +79,7 @@ test('files: by their number', () => {
   check('nodefs.inodesFree', { few: [{}, { inodes: 10, root: 999 }], many: [{}, { inodes: 1000 }] }, 'many few');
 });
 
-test('disk: among pods above their requests, those that use at least what is missing come before the others', () => {
+test('disk: among pods over their requests, those that use at least the missing amount come first', () => {
   check(
     'nodefs.available',
     {

@@ -1,4 +1,4 @@
-/** In which order pods are evicted, as upstream's ranking functions have it (eviction/helpers.go). Pure. */
+/** The order in which pods are evicted: upstream's ranking functions (eviction/helpers.go). Pure. */
 import {
   containersAmount,
   hasPodLevelResources,
@@ -11,12 +11,12 @@ import { type DiskLayout, resourceOf, type Signal } from '@podwright/kubelet-con
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
-/** `stats` are absent for a pod of which nothing is known: it goes before the others. */
+/** A pod without `stats` is evicted first, as upstream. */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** `missing` is how much less there was than the threshold asks for: bytes, inodes or processes. */
+/** `missing`: the amount missing to the threshold, in bytes, inodes or processes. */
 export type Shortage = { signal: Signal; layout: DiskLayout; missing: bigint };
 
 /** The first pod in the result is evicted first; pods with equal ranks keep their order. */
@@ -31,7 +31,7 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
   });
 }
 
-/** How much a pod uses of what is short: bytes, inodes or processes. */
+/** The pod's usage of the scarce resource: bytes, inodes or processes. */
 export function useOf(stats: PodStatsByDisk, { signal, layout }: Omit<Shortage, 'missing'>): bigint {
   const resource = resourceOf(signal);
   if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
@@ -49,15 +49,15 @@ function orderOf(shortage: Shortage): Compare[] {
     const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
     return [excessFirst(over), byPriority, mostFirst(over)];
   }
-  // upstream compares the number of inodes less the requested bytes
+  // upstream compares the number of inodes minus the requested bytes
   const storage = ({ pod }: Known) => requestOf(pod, 'ephemeral-storage');
   const exceeded = (one: Known) => use(one) - (resource === 'inodes' ? 0n : storage(one));
-  // not upstream's: the eviction of a pod that uses less than is missing mends nothing
+  // not in upstream: evicting a pod that uses less than the missing amount would not end the shortage
   const accountsFirst = excessFirst((one) => use(one) - shortage.missing + 1n);
   return [excessFirst(exceeded), accountsFirst, byPriority, mostFirst((one) => use(one) - storage(one))];
 }
 
-/** What of pods is on the file system that is short; images are nobody's. */
+/** The parts of pods that are on the file system with the shortage; images belong to no pod. */
 function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
   if (layout === 'shared') return ['layers', 'kubelet'];
   if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
@@ -68,7 +68,7 @@ type Known = Required<Candidate>;
 
 const byPriority: Compare = (a, b) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
 
-/** Pods that use more than they ask for, before the others. */
+/** Pods with a positive excess come first. */
 function excessFirst(excess: (one: Known) => bigint): Compare {
   return ifKnown((a, b) => Number(excess(b) > 0n) - Number(excess(a) > 0n));
 }
@@ -87,7 +87,7 @@ function ifKnown(compare: (a: Known, b: Known) => number): Compare {
       : compare({ pod: a, stats: ofA }, { pod: b, stats: ofB });
 }
 
-/** In bytes, rounded down, with the overhead of a pod that asks for anything (GetResourceRequestQuantity). */
+/** The pod's request in bytes, rounded down, with overhead if the request is not zero (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {
   const nanos = hasPodLevelResources(spec)
     ? (podLevelAmount(spec, 'requests', name) ?? 0n)

@@ -1,16 +1,16 @@
-/** What pods used at recent shortages: a pod may have freed what it had before it is measured for an eviction. */
+/** The usage of pods at recent shortages: a pod may free the resource before it is measured for an eviction. */
 import type { Pod } from '@podwright/kube-api';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { type Candidate, type Shortage, useOf } from './rank-pods.ts';
 
-/** After so many shortages that ended, or that no pod explained, a pod is evicted for the last one all the same. */
+/** After this many recent shortages that ended by themselves, or that no pod's usage explains, a pod is evicted for the last one. */
 const EVICTION_SHORTAGES = 3;
 
-/** At most so many measurements are kept. */
+/** Maximum number of stored measurements. */
 const EVICTION_MEASUREMENTS = 30;
 
-/** How long the use of pods at a shortage counts at the next one; for unsteady pods it is at least twice the transition period. */
+/** How long measurements of a shortage count for the next one; for unsteady pods at least twice the transition period. */
 const EVICTION_RECENT_MS = 120_000;
 
 type Resource = Omit<Shortage, 'missing'>;
@@ -18,45 +18,47 @@ type Measurement = { atMs: number; byUid: ReadonlyMap<string, PodStatsByDisk> };
 
 /** Times are monotonic milliseconds. */
 export class RecentUse {
-  readonly #keptMs: number;
+  readonly #retentionMs: number;
   #measurements: Measurement[] = [];
   #shortages: { condition: PressureCondition; atMs: number }[] = [];
 
-  /** A condition lasts as long as its shortages follow each other within `transitionMs`. */
+  /** `transitionMs`: a condition lasts while its shortages follow each other within this time. */
   constructor(transitionMs: number) {
-    this.#keptMs = Math.max(EVICTION_RECENT_MS, 2 * transitionMs);
+    this.#retentionMs = Math.max(EVICTION_RECENT_MS, 2 * transitionMs);
   }
 
   add(stats: readonly PodStatsByDisk[], atMs: number): void {
     const measurement = { atMs, byUid: new Map(stats.map((one) => [one.podRef.uid, one])) };
-    this.#measurements = [...this.#measurements.filter((one) => atMs - one.atMs < this.#keptMs), measurement].slice(
-      -EVICTION_MEASUREMENTS,
-    );
+    this.#measurements = [
+      ...this.#measurements.filter((one) => atMs - one.atMs < this.#retentionMs),
+      measurement,
+    ].slice(-EVICTION_MEASUREMENTS);
   }
 
-  /** Counts a shortage that ended, or that no pod explained. Returns whether there were so many of late that a pod is to be evicted. */
+  /** Counts a shortage that ended by itself, or that no pod's usage explains. Returns whether there were enough recently to evict a pod. */
   countShortage(signal: Signal, atMs: number): boolean {
     const condition = conditionOf(signal);
-    this.#shortages = [...this.#shortages.filter((one) => atMs - one.atMs < this.#keptMs), { condition, atMs }].slice(
-      -EVICTION_MEASUREMENTS,
-    );
+    this.#shortages = [
+      ...this.#shortages.filter((one) => atMs - one.atMs < this.#retentionMs),
+      { condition, atMs },
+    ].slice(-EVICTION_MEASUREMENTS);
     return this.#shortages.filter((one) => one.condition === condition).length >= EVICTION_SHORTAGES;
   }
 
-  /** After an eviction shortages are counted from zero. */
+  /** Resets the count of shortages after an eviction. */
   forgetShortages(): void {
     this.#shortages = [];
   }
 
-  /** The pods, each with the measurement of the last two minutes in which it used most. */
-  atTheirMost(pods: readonly Pod[], resource: Resource, nowMs: number): Candidate[] {
+  /** The pods, each with its measurement of highest usage in the last two minutes. */
+  atPeakUse(pods: readonly Pod[], resource: Resource, nowMs: number): Candidate[] {
     const recent = this.#measurements.filter(({ atMs }) => nowMs - atMs < EVICTION_RECENT_MS);
     return pods.map((pod) => ({ pod, stats: byUse(pod, recent, resource).at(-1) }));
   }
 
   /**
-   * The pod of which the use changed most from one shortage to the next, if without that change there would have been no shortage, and
-   * if pods, not the host, had at least half of what was freed since.
+   * The pod whose usage varied most over the measurements, if that variation is large enough to cause the shortage, and if the variation
+   * of all pods, not of the host, accounts for at least half of `freed`.
    */
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
@@ -73,8 +75,8 @@ export class RecentUse {
 }
 
 /**
- * The complete measurements of a pod, the one with the least use first; of equal ones the oldest. One for memory lacks the disks, and
- * one lacks volumes of which the first walk lasts.
+ * The complete measurements of a pod by ascending usage, oldest first among equals. Measurements for memory lack disks, and those taken
+ * during the first walk of a volume lack that volume.
  */
 function byUse({ metadata }: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const own = measurements.flatMap(({ byUid }) => byUid.get(metadata.uid) ?? []);
