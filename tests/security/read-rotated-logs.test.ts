@@ -36,7 +36,7 @@ test('rotated logs, and directories that an earlier version left open, are close
   const pod = { name: 'talker', namespace: 'default', uid: 'u' };
   rotation.follow({ pod, sandboxes: [], containers: [talker] });
   const isCompressed = async () => {
-    await rotation.lookAtAll();
+    await rotation.checkAll();
     return readdirSync(directory).some((name) => name.endsWith('.gz')) || undefined;
   };
   await waitFor(isCompressed, { intervalMs: 20, signal: AbortSignal.timeout(10_000) });

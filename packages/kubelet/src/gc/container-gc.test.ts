@@ -11,7 +11,7 @@ import { collectContainers, collectUnusedContainers, pruneContainers } from './c
 const logs = mkdtempSync(join(tmpdir(), 'podwright-gc-'));
 after(() => rmSync(logs, { recursive: true }));
 
-/** A pod with three ends of one container, each with its log, and an older dead sandbox. */
+/** A pod with three exited containers of one name, each with its log, and an older dead sandbox. */
 async function start() {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const { runtime: cri } = runtime.client;
@@ -56,7 +56,7 @@ async function start() {
 
 const hasLog = (attempt: number) => readdirSync(logs).some((name) => name.startsWith(`${attempt}.log`));
 
-test('dead containers over the limit go with their logs, and sandboxes that nothing needs', async () => {
+test('dead containers over the limit are removed with their logs, and so are unneeded sandboxes', async () => {
   const { runtime, collect, left, warnings } = await start();
   await collect(1);
   assert.deepEqual(left(), [1, 2]);
@@ -65,7 +65,7 @@ test('dead containers over the limit go with their logs, and sandboxes that noth
   assert.deepEqual(warnings, []);
 });
 
-test('a container that has been replaced and of which the runtime cannot tell is stopped and removed', async () => {
+test('a replaced container in the unknown state is stopped and removed', async () => {
   const { runtime, containers, collect, left } = await start();
   for (const container of containers.slice(0, 2)) container.state = 'unknown';
   await collect(0);
@@ -77,7 +77,7 @@ test('a container that has been replaced and of which the runtime cannot tell is
   );
 });
 
-test('a runtime that does not stop such a container holds up nobody who stops waiting', async () => {
+test('the signal aborts waiting for a runtime that does not stop such a container', async () => {
   const { runtime, containers, collect, warnings } = await start();
   for (const container of containers) container.state = 'unknown';
   runtime.inject('stopContainer', { delayMs: 3_600_000 });
@@ -88,7 +88,7 @@ test('a runtime that does not stop such a container holds up nobody who stops wa
   assert.equal(performance.now() - waiting < 10_000, true);
 });
 
-test('what cannot be removed keeps its log and is tried again, and holds up nothing else', async () => {
+test('a container that cannot be removed keeps its log, is retried, and does not block the others', async () => {
   const { runtime, collect, left, warnings } = await start();
   runtime.inject('removeContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
   await collect(0);
@@ -99,7 +99,7 @@ test('what cannot be removed keeps its log and is tried again, and holds up noth
   assert.deepEqual(left(), [2]);
 });
 
-test('when a container ends, those that ended before it go with all their logs, however young', async () => {
+test('when a container exits, earlier ones are removed with all their logs, whatever their age', async () => {
   const { prune, left, runtime, warnings } = await start();
   await prune(2);
   assert.deepEqual(left(), [1, 2]);
@@ -111,11 +111,11 @@ test('when a container ends, those that ended before it go with all their logs, 
   assert.deepEqual(warnings, []);
 });
 
-test('for a node that is short nothing is kept of a pod that has ended, and of others what always is', async () => {
+test('collectUnusedContainers removes all dead containers of finished pods, and applies the limits to others', async () => {
   const { runtime, collectUnused, left } = await start();
   await collectUnused(false);
   assert.deepEqual(left(), [0, 1, 2]);
   await collectUnused(true);
   assert.deepEqual(left(), []);
-  assert.equal(runtime.sandboxes.length, 1, 'one that is ready is not dead');
+  assert.equal(runtime.sandboxes.length, 1, 'a ready sandbox is not dead');
 });

@@ -12,18 +12,18 @@ import {
   outdatedContainers,
 } from './dead-containers.ts';
 
-/** The signal ends what waits for the runtime. */
+/** The signal aborts calls of the runtime. */
 type CollectInput = { cri: CriClient; logger: Logger; policy: GarbagePolicy; signal?: AbortSignal };
 
 /**
- * Removes dead containers over the limits with their logs, and dead sandboxes. What cannot be removed is tried again next time; the
- * errors are returned.
+ * Removes dead containers over the limits with their logs, and dead sandboxes. Failed removals are logged, returned as messages and
+ * retried with the next call.
  */
 export function collectContainers(input: CollectInput, pods: RuntimePodStatus[]): Promise<string[]> {
   return removeGarbage(input, findGarbage(pods, input.policy));
 }
 
-/** As `collectContainers`, and of pods that have ended all that the runtime has: upstream's DeleteAllUnusedContainers. */
+/** Like `collectContainers`, but removes all containers and sandboxes of finished pods: upstream's DeleteAllUnusedContainers. */
 export async function collectUnusedContainers(
   input: CollectInput,
   pods: RuntimePodStatus[],
@@ -54,17 +54,18 @@ async function removeGarbage(input: CollectInput, { containers, sandboxIds }: Ga
   return errors;
 }
 
-/** Removes what the end of a container has made superfluous in its pod; the rest is for `collectContainers`, as are failures. */
+/** Removes the pod's outdated containers after one has exited. Failures and other garbage are left to `collectContainers`. */
 export async function pruneContainers(input: CollectInput, pod: RuntimePodStatus): Promise<void> {
   const { logger, policy } = input;
   for (const container of outdatedContainers(pod, policy)) {
     await removeWithLogs(input, container).catch((error: unknown) => {
-      if (!isNotFound(error)) logger.debug({ id: container.id, error: errorMessage(error) }, 'a dead container stays');
+      if (!isNotFound(error))
+        logger.debug({ id: container.id, error: errorMessage(error) }, 'failed to remove a dead container');
     });
   }
 }
 
-/** The container goes first: as long as it is there its logs can be read. */
+/** Removes the container first: its logs must be readable as long as it exists. */
 async function removeWithLogs({ cri, signal }: CollectInput, container: RuntimeContainer): Promise<void> {
   const { id, logPath, state, terminationGracePeriodSeconds: graceSeconds = MINIMUM_GRACE_SECONDS } = container;
   if (state === 'unknown') {

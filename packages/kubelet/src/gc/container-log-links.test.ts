@@ -13,8 +13,8 @@ const podOf = (containers: Partial<RuntimeContainer>[], name = 'web'): RuntimePo
   containers: containers as RuntimeContainer[],
 });
 
-/** A place with a directory of logs and one of links. */
-function place(context: { after: (work: () => void) => void }, logger: Logger = silentLogger) {
+/** Creates a directory of logs and one of links. */
+function setUp(context: { after: (work: () => void) => void }, logger: Logger = silentLogger) {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-links-'));
   context.after(() => rmSync(scratch, { recursive: true }));
   const [directory, podLogsDir] = [join(scratch, 'containers'), join(scratch, 'pods')];
@@ -36,7 +36,7 @@ test('a link is named after pod, namespace, container and id', () => {
   assert.deepEqual([...linksOf(pod)], [['web_team_app-abc.log', '/l/0.log']]);
 });
 
-test("a name that is too long is cut, and is the newest container's", () => {
+test("a link name that is too long is truncated, and leads to the newest container's log", () => {
   const name = 'p'.repeat(253);
   const pod = podOf(
     [
@@ -48,8 +48,8 @@ test("a name that is too long is cut, and is the newest container's", () => {
   assert.deepEqual([...linksOf(pod)], [[`${name.slice(0, 251)}.log`, '/l/1.log']]);
 });
 
-test('links come with logs, and go with their containers and pods', async (context) => {
-  const { links, log, names, target, podLogsDir } = place(context);
+test('links are made when logs appear, and removed with their containers and pods', async (context) => {
+  const { links, log, names, target, podLogsDir } = setUp(context);
   const first = { id: 'one', name: 'app', logPath: log('web/app/0.log') };
   const second = { id: 'two', name: 'app', logPath: log('web/app/1.log') };
   const later = { id: 'three', name: 'late', logPath: join(podLogsDir, 'web/late/0.log') };
@@ -65,9 +65,11 @@ test('links come with logs, and go with their containers and pods', async (conte
   assert.deepEqual(names(), []);
 });
 
-test('what is no link is never removed, nor replaced', async (context) => {
+test('files that are not links are never removed or replaced', async (context) => {
   const warnings: unknown[] = [];
-  const { links, log, directory, names } = place(context, { warn: (told: unknown) => warnings.push(told) } as never);
+  const { links, log, directory, names } = setUp(context, {
+    warn: (fields: unknown) => warnings.push(fields),
+  } as never);
   const one = { id: 'one', name: 'app', logPath: log('web/app/0.log') };
   mkdirSync(join(directory, 'web_team_app-one.log'), { recursive: true });
   await links.update(podOf([one]));
@@ -77,8 +79,8 @@ test('what is no link is never removed, nor replaced', async (context) => {
   assert.equal(warnings.length, 1);
 });
 
-test('what an earlier kubelet left dangling goes at the second look, what leads elsewhere never', async (context) => {
-  const { links, log, directory, names, podLogsDir } = place(context);
+test('dangling links of an earlier kubelet are removed at the second check, links out of the log directory never', async (context) => {
+  const { links, log, directory, names, podLogsDir } = setUp(context);
   mkdirSync(directory);
   const kept = log('web/app/0.log');
   symlinkSync(kept, join(directory, 'web_team_app-one.log'));
@@ -91,8 +93,8 @@ test('what an earlier kubelet left dangling goes at the second look, what leads 
   assert.deepEqual(names(), ['docker_team_app-three.log', 'web_team_app-one.log']);
 });
 
-test('closing removes the links of pods that have just gone, and leaves those of pods that go on', async (context) => {
-  const { links, log, names, podLogsDir } = place(context);
+test('close removes the links of deleted logs, and leaves those of running pods', async (context) => {
+  const { links, log, names, podLogsDir } = setUp(context);
   await links.update(podOf([{ id: 'one', name: 'app', logPath: log('web/app/0.log') }]));
   await links.update(podOf([{ id: 'two', name: 'app', logPath: log('job/app/0.log') }], 'job'));
   rmSync(join(podLogsDir, 'job'), { recursive: true });

@@ -1,21 +1,21 @@
-/** Links by which log collectors find the logs of containers, as upstream's kubelet makes them in /var/log/containers. */
+/** Links to container logs for log collectors, as upstream's kubelet makes them in /var/log/containers. */
 import { access, mkdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger, namesIn } from '@podwright/base';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** The most bytes of a file's name (ext4, and nearly every other file system), less the suffix. */
+/** Maximum length of a file name in bytes (ext4 and nearly every other file system), without the suffix. */
 const MAX_NAME_BYTES = 255 - '.log'.length;
 
-/** `directory` may have links of others; `podLogsDir` is where those of ours lead to. */
+/** `directory`: may contain links of other programs. `podLogsDir`: the target directory of this kubelet's links. */
 export type ContainerLogLinksInput = { directory: string; podLogsDir: string; logger: Logger };
 
-/** Targets by the name of the link. */
+/** Targets by link name. */
 type Links = Map<string, string>;
 
 /**
- * The links that a pod's containers have: `<pod>_<namespace>_<container>-<id>.log`, cut at 255 bytes (upstream's logSymlink). Of
- * names that are the same when they are cut, the newest container's counts. Pure.
+ * The links of a pod's containers: `<pod>_<namespace>_<container>-<id>.log`, truncated to 255 bytes (upstream's logSymlink). If
+ * truncated names collide, the newest container wins. Pure.
  */
 export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   const links: Links = new Map();
@@ -27,10 +27,10 @@ export function linksOf({ pod, containers }: RuntimePodStatus): Links {
   return links;
 }
 
-/** Keeps one link for each container that has a log, and none for others. What goes wrong is logged, and tried again at the next look. */
+/** Maintains one link for each container with a log. Failures are logged, and retried with the next update. */
 export class ContainerLogLinks {
   readonly #input: ContainerLogLinksInput;
-  /** One change at a time: a late look at a pod must not bring a link back. */
+  /** Serializes updates, so that an outdated one cannot restore a removed link. */
   readonly #order = new Limiter(1);
   readonly #made = new Map<string, Links>();
   #danglingBefore = new Set<string>();
@@ -39,22 +39,22 @@ export class ContainerLogLinks {
     this.#input = input;
   }
 
-  /** Makes and removes links of this pod. Never rejects. */
+  /** Creates and removes links of this pod. Never rejects. */
   update(seen: RuntimePodStatus): Promise<void> {
     const wanted = linksOf(seen);
-    return this.#attempt(() => this.#bringTo(seen.pod.uid, wanted));
+    return this.#attempt(() => this.#apply(seen.pod.uid, wanted));
   }
 
-  /** As `update`, of all pods that there are; then removes links that an earlier kubelet left. */
+  /** Updates the links of all pods, and removes dangling links of an earlier kubelet. */
   updateAll(pods: RuntimePodStatus[]): Promise<void> {
     const uids = new Set(pods.map(({ pod }) => pod.uid));
-    const gone = [...this.#made.keys()].filter((uid) => !uids.has(uid));
-    for (const uid of gone) void this.#attempt(() => this.#bringTo(uid, new Map()));
+    const removed = [...this.#made.keys()].filter((uid) => !uids.has(uid));
+    for (const uid of removed) void this.#attempt(() => this.#apply(uid, new Map()));
     for (const pod of pods) void this.update(pod);
     return this.#attempt(() => this.#removeDangling());
   }
 
-  /** Removes the links whose logs are gone by now. */
+  /** Removes the links whose logs were deleted. */
   close(): Promise<void> {
     return this.#attempt(async () => {
       for (const name of [...this.#made.values()].flatMap((links) => [...links.keys()]))
@@ -65,11 +65,11 @@ export class ContainerLogLinks {
   async #attempt(work: () => Promise<void>): Promise<void> {
     const { directory, logger } = this.#input;
     await this.#order.run(work).catch((error: unknown) => {
-      logger.warn({ directory, error: errorMessage(error) }, 'the links to container logs could not be kept up');
+      logger.warn({ directory, error: errorMessage(error) }, 'the links to container logs could not be updated');
     });
   }
 
-  async #bringTo(uid: string, wanted: Links): Promise<void> {
+  async #apply(uid: string, wanted: Links): Promise<void> {
     const made = this.#made.get(uid) ?? new Map<string, string>();
     this.#made.set(uid, made);
     for (const [name, target] of made) {
@@ -83,20 +83,20 @@ export class ContainerLogLinks {
     if (made.size === 0) this.#made.delete(uid);
   }
 
-  /** False if there is no log as yet, or none at all. */
+  /** Returns false if the log does not exist (yet). */
   async #link(name: string, target: string): Promise<boolean> {
     if (!(await exists(target))) return false;
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) === target) return true; // from an earlier kubelet
     await mkdir(this.#input.directory, { recursive: true, mode: LOG_DIRECTORY });
-    await this.#unlink(name); // two names that are cut to one
+    await this.#unlink(name); // another container's, whose truncated name is the same
     await symlink(target, path);
     return true;
   }
 
   /**
-   * Removes links into the directory of logs whose targets are gone. A log that is being rotated is gone for a moment, and it may be
-   * another kubelet's: two looks must find it so.
+   * Removes links into the log directory whose targets do not exist. During a rotation a log is missing for a moment, and it may be
+   * another kubelet's log, so two successive checks must find it missing.
    */
   async #removeDangling(): Promise<void> {
     const dangling = new Set<string>();
@@ -112,14 +112,14 @@ export class ContainerLogLinks {
     return target?.startsWith(`${this.#input.podLogsDir}/`) === true && !(await exists(target));
   }
 
-  /** Removes nothing but a link. */
+  /** Removes a link, but no other file. */
   async #unlink(name: string): Promise<void> {
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) !== undefined) await unlink(path);
   }
 }
 
-/** Where a link leads to; nothing for what is no link. */
+/** The target of a link; `undefined` if it is not a link. */
 async function leadsTo(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);

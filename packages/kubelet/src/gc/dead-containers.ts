@@ -1,20 +1,20 @@
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 export type GarbagePolicy = {
-  /** Dead containers kept of each container of a pod. */
+  /** Dead containers to keep of each container of a pod (`--maximum-dead-containers-per-container`). */
   maxPerContainer: number;
-  /** Dead containers kept in all, -1 for any number. */
+  /** Dead containers to keep in total, -1 for no limit (`--maximum-dead-containers`). */
   maxContainers: number;
-  /** Those that were made more recently stay. */
+  /** Containers younger than this are kept (`--minimum-container-ttl-duration`). */
   minAgeMs: number;
 };
 
-/** What may be removed, oldest first. */
+/** Containers and sandboxes to remove, oldest first. */
 export type Garbage = { containers: RuntimeContainer[]; sandboxIds: string[] };
 
 /**
- * Chooses dead containers over the limits, and sandboxes that are neither ready, nor the newest of their pod, nor needed
- * by a container that stays. The newest container of a name always stays: its end is part of the pod's status. Pure.
+ * Selects dead containers over the limits, and sandboxes that are not ready, not the newest of their pod, and not needed by a
+ * remaining container. The newest container of a name always remains: its exit is part of the pod's status. Pure.
  */
 export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, nowMs: number = Date.now()): Garbage {
   const kept: RuntimeContainer[] = [];
@@ -31,7 +31,7 @@ export function findGarbage(pods: RuntimePodStatus[], policy: GarbagePolicy, now
   return { containers: garbage.toSorted(oldestFirst), sandboxIds: deadSandboxes(pods, new Set(garbage)) };
 }
 
-/** All dead containers of pods of which nothing will run any more, and their sandboxes. Pure. */
+/** All dead containers of finished pods, and their sandboxes. Pure. */
 export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePolicy, nowMs = Date.now()): Garbage {
   const isOld = ({ createdAtMs }: RuntimeContainer) => nowMs - createdAtMs >= minAgeMs;
   const containers = pods.flatMap((pod) => pod.containers.filter((one) => isDead(one) && isOld(one)));
@@ -44,8 +44,8 @@ export function garbageOfEnded(pods: RuntimePodStatus[], { minAgeMs }: GarbagePo
 }
 
 /**
- * The ended containers of a pod beyond those that are kept of each name, at least the newest, whose end is part of the status. Pure.
- * Upstream removes them when one ends, whatever their age (pod_container_deletor.go).
+ * The exited containers of a pod over the limit for each name, but never the newest, whose exit is part of the status. Upstream removes
+ * them when a container exits, whatever their age (pod_container_deletor.go). Pure.
  */
 export function outdatedContainers(
   pod: RuntimePodStatus,
@@ -56,12 +56,12 @@ export function outdatedContainers(
   );
 }
 
-/** Containers of each name, newest first as the status has them. */
+/** Containers grouped by name, newest first, as in the status. */
 function groupsByName({ containers }: RuntimePodStatus): RuntimeContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()];
 }
 
-/** One of which the runtime cannot tell has been replaced, and is stopped before it is removed. */
+/** Containers in the unknown state were replaced, and are stopped before they are removed. */
 function isDead({ state }: RuntimeContainer): boolean {
   return state !== 'running';
 }

@@ -37,17 +37,17 @@ function check(
   );
 }
 
-test('of each container the newest and one dead one before it are kept', () => {
+test('the newest container of a name and one dead one before it are kept', () => {
   check(podOf(['a@3:running', 'a@2:exited', 'a@1:exited']), -1, { containers: ['a@1'] });
   check(podOf(['a@2:exited', 'a@1:exited', 'b@1:exited']), -1, { containers: [] });
 });
 
-test('over the limit of all, the oldest go, but never the newest of a name', () => {
+test('over the total limit the oldest are removed, but never the newest of a name', () => {
   check(podOf(['a@4:running', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 1, { containers: ['b@1'] });
   check(podOf(['a@4:exited', 'a@3:exited', 'b@2:exited', 'b@1:exited']), 0, { containers: ['b@1', 'a@3'] });
 });
 
-test('a dead container that is younger than the least age stays', () => {
+test('a dead container younger than the minimum age is kept', () => {
   const pod = podOf(['a@900:running', 'a@800:exited', 'a@700:exited']);
   const garbageAt = (minAgeMs: number) =>
     findGarbage([pod], { maxPerContainer: 0, maxContainers: -1, minAgeMs }, 1000).containers.map(({ id }) => id);
@@ -55,13 +55,13 @@ test('a dead container that is younger than the least age stays', () => {
   assert.deepEqual(garbageAt(300), ['a@700']);
 });
 
-test('what runs is never garbage, and what may run only once it has been replaced', () => {
+test('running containers are never garbage, and those in the unknown state only once replaced', () => {
   check(podOf(['a@2:running', 'a@1:running']), 0, { containers: [] });
   check(podOf(['a@1:unknown']), 0, { containers: [] });
   check(podOf(['a@2:running', 'a@1:unknown']), 0, { containers: ['a@1'] });
 });
 
-test('an old sandbox goes when nothing that stays was in it', () => {
+test('an old sandbox is removed unless a remaining container was in it', () => {
   const both: [string, boolean][] = [
     ['s1', true],
     ['s0', false],
@@ -72,14 +72,14 @@ test('an old sandbox goes when nothing that stays was in it', () => {
   check(podOf([], [['s1', false]]), -1, { containers: [] });
 });
 
-test('images are removed only when the disk is fuller than the high threshold, down to the low one', () => {
+test('images are removed only above the high threshold, down to the low one', () => {
   const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minAgeMs: 0 };
   assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 200n }, policy), 0n);
   assert.equal(bytesToFree({ capacityBytes: 1000n, availableBytes: 100n }, policy), 100n);
   assert.equal(bytesToFree({ capacityBytes: 0n, availableBytes: 0n }, policy), 0n);
 });
 
-test('the images that were used longest ago go first, and used, pinned and new ones never', () => {
+test('the least recently used images are removed first; used, pinned and new ones never', () => {
   const image = (id: string, rest: Partial<ImageRecord> = {}): ImageRecord => ({
     id,
     sizeBytes: 10n,
@@ -101,7 +101,7 @@ test('the images that were used longest ago go first, and used, pinned and new o
   assert.deepEqual(choose(500n), ['early', 'late']);
 });
 
-test('images that were not used for the greatest age go whatever the disk is like', () => {
+test('images unused for the maximum age are removed regardless of disk usage', () => {
   const image = (id: string, lastUsedMs: number, rest: Partial<ImageRecord> = {}): ImageRecord => ({
     id,
     sizeBytes: 10n,

@@ -8,35 +8,35 @@ import type { GarbagePolicy } from './dead-containers.ts';
 import type { ImageGarbageCollector } from './image-gc.ts';
 import { LogRotation, type LogRotationPolicy } from './log-rotation.ts';
 
-/** Upstream's period of the cgroups of QoS classes. */
+/** Upstream's period of updating the cgroups of QoS classes. */
 const CGROUP_REFRESH_PERIOD_MS = 60_000;
 
 const IMAGE_GC_PERIOD_MS = 300_000;
 
-/** Upstream's periods of garbage collection. */
+/** Upstream's period of container garbage collection; that of images is above. */
 const CONTAINER_GC_PERIOD_MS = 60_000;
 
 export type HousekeepingInput = {
   cri: CriClient;
-  /** Removes unused images in its time. */
+  /** The image garbage collector. */
   images: Pick<ImageGarbageCollector, 'begin' | 'run'>;
   policies: { containers: GarbagePolicy; logs: LogRotationPolicy & { monitorPeriodMs: number } };
-  /** Where links to container logs are kept, and where they lead to; '' for none. */
+  /** Directory of links to container logs ('' for none), and the directory of the logs. */
   logLinks: { directory: string; podLogsDir: string };
   runtimePods: () => RuntimePodStatus[];
-  /** Ends pods that no source has, removes what is left of those that are gone, and forgets delays that are over (HandlePodCleanups). */
+  /** Kills pods that no source has, removes leftovers of deleted pods and expired backoffs (HandlePodCleanups). */
   cleanUpPods: () => Promise<void>;
   orphanPeriodMs: number;
-  /** Calls the listener with each pod of which something changed in the runtime, until the returned function is called. */
+  /** Calls the listener with each pod whose state in the runtime changed, until the returned function is called. */
   onPodChange: (listener: (pod: RuntimePodStatus) => void) => () => void;
   events: EventRecorder;
   nodeName: string;
-  /** Brings the cgroups of classes up to date. */
+  /** Updates the cgroups of QoS classes. */
   refreshCgroups: () => Promise<void>;
   logger: Logger;
 };
 
-/** Garbage collection and log rotation, each in its own period, until the signal aborts. */
+/** Runs garbage collection and log rotation, each with its own period, until the signal aborts. */
 export async function runHousekeeping(input: HousekeepingInput, signal: AbortSignal): Promise<void> {
   const { cri, policies, runtimePods, logger, events } = input;
   const warn = (reason: string, message: string) =>
@@ -50,7 +50,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
     void pruneContainers(containers, pod);
   });
   const begun = input.images.begin().catch((error: unknown) => {
-    logger.warn({ error: errorMessage(error) }, 'images could not be looked at');
+    logger.warn({ error: errorMessage(error) }, 'images could not be listed');
   });
   await Promise.all([
     begun,
@@ -63,7 +63,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
       await links?.updateAll(runtimePods());
       if (policies.logs.maxSizeBytes < 0) return; // as upstream: no rotation
       logs.followAll(runtimePods());
-      await logs.lookAtAll();
+      await logs.checkAll();
     }),
     every(input.orphanPeriodMs, () => input.cleanUpPods()),
     every(CGROUP_REFRESH_PERIOD_MS, () => input.refreshCgroups()),

@@ -1,4 +1,4 @@
-/** An image with what its removal is decided by. */
+/** An image, with the facts that decide whether it is removed. */
 export type ImageRecord = { id: string; sizeBytes: bigint; pinned: boolean; firstSeenMs: number; lastUsedMs: number };
 
 export type DiskUsage = { capacityBytes: bigint; availableBytes: bigint };
@@ -7,11 +7,11 @@ export type ImageGcPolicy = {
   highThresholdPercent: number;
   lowThresholdPercent: number;
   minAgeMs: number;
-  /** 0 for none. */
+  /** Unused images older than this are removed; 0 for no maximum. */
   maxAgeMs: number;
 };
 
-/** How much must be freed to come down to the low threshold; 0 while use is below the high one. */
+/** Bytes to free to reach the low threshold; 0 while usage is below the high one. */
 export function bytesToFree(
   { capacityBytes, availableBytes }: DiskUsage,
   policy: Omit<ImageGcPolicy, 'maxAgeMs'>,
@@ -24,8 +24,8 @@ export function bytesToFree(
 }
 
 /**
- * Images to remove so that `bytes` are freed: those used longest ago first, never pinned ones, ones in use, or ones that have been
- * there for less than the least age. Pure.
+ * Images to remove to free `bytes`, least recently used first; never pinned images, images in use, or images younger than the minimum
+ * age. Pure.
  */
 export function imagesToRemove(
   images: ImageRecord[],
@@ -45,7 +45,7 @@ export function imagesToRemove(
   return chosen;
 }
 
-/** Images that were not used for the greatest age, and have been there as long: never pinned ones, or ones in use. Pure. */
+/** Images that were neither used nor pulled within the maximum age; never pinned images or images in use. Pure. */
 export function imagesTooOld(
   images: ImageRecord[],
   { inUse, maxAgeMs, nowMs }: { inUse: ReadonlySet<string>; maxAgeMs: number; nowMs: number },
@@ -56,7 +56,7 @@ export function imagesTooOld(
   return images.filter(isOld).map(({ id }) => id);
 }
 
-/** Upstream's words for a disk that images alone do not fill. */
+/** Upstream's message if removing images does not free enough. */
 export function tooLittleFreed({ capacityBytes, availableBytes }: DiskUsage, freed: bigint): string {
   const usedPercent = 100 - Number((availableBytes * 100n) / capacityBytes);
   return (

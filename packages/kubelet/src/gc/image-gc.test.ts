@@ -4,7 +4,7 @@ import { type Logger, PodwrightError } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { ImageGarbageCollector } from './image-gc.ts';
 
-/** A node with a used, an unused and another unused image, whose images lie on this host's root file system. */
+/** A node with one used and two unused images, which are on this host's root file system. */
 async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mountpoint = '/', volume = '' } = {}) {
   const runtime = new FakeRuntime({ images: ['used:1', 'old:1', 'older:1'] });
   const { runtime: service, image } = runtime.client;
@@ -18,29 +18,29 @@ async function start({ highThresholdPercent = 0, minAgeMs = 0, maxAgeMs = 0, mou
   const cri = { ...runtime.client, image: { ...image, imageFsInfo: imageFsInfo as never } };
   const warnings: object[] = [];
   const logger = { info: () => undefined, warn: (fields: object) => void warnings.push(fields) } as unknown as Logger;
-  const told: string[] = [];
-  const warn = (reason: string, message: string) => void told.push(`${reason} ${message}`);
-  const forgetImages = async (ids: string[]) => void told.push(`there ${ids.length}`);
+  const events: string[] = [];
+  const warn = (reason: string, message: string) => void events.push(`${reason} ${message}`);
+  const forgetImages = async (ids: string[]) => void events.push(`remaining ${ids.length}`);
   const policy = { highThresholdPercent, lowThresholdPercent: 0, minAgeMs, maxAgeMs };
   const collector = new ImageGarbageCollector({ cri, policy, logger, warn, forgetImages });
   const left = async () => (await image.listImages({})).images.flatMap(({ repoTags }) => repoTags);
-  return { runtime, collector, left, warnings, told };
+  return { runtime, collector, left, warnings, events };
 }
 
-test('unused images are removed when the disk is fuller than it may be, and used ones never', async () => {
+test('unused images are removed when the disk is above the threshold, and used ones never', async () => {
   const { collector, left, warnings } = await start();
   await assert.rejects(collector.run(), /Insufficient/);
   assert.deepEqual(await left(), ['used:1']);
   assert.deepEqual(warnings, []);
 });
 
-test('an image that is the volume of a container stays', async () => {
+test('an image mounted as a volume of a container is kept', async () => {
   const { collector, left } = await start({ volume: 'old:1' });
   await assert.rejects(collector.run(), /Insufficient/);
   assert.deepEqual(await left(), ['used:1', 'old:1']);
 });
 
-test('nothing is removed below the threshold, before the least age, or where the disk is not known', async () => {
+test('nothing is removed below the threshold, before the minimum age, or if the disk is unknown', async () => {
   for (const given of [{ highThresholdPercent: 101 }, { minAgeMs: 60_000 }, { mountpoint: '' }]) {
     const { collector, left } = await start(given);
     if ('minAgeMs' in given) await assert.rejects(collector.run(), /Insufficient/);
@@ -49,7 +49,7 @@ test('nothing is removed below the threshold, before the least age, or where the
   }
 });
 
-test('an image that cannot be removed holds up no other one', async () => {
+test('an image that cannot be removed does not block the others', async () => {
   const { runtime, collector, left, warnings } = await start();
   runtime.inject('removeImage', { error: new PodwrightError('failed_precondition', 'in use'), times: 1 });
   await assert.rejects(collector.run(), /Insufficient/);
@@ -57,33 +57,33 @@ test('an image that cannot be removed holds up no other one', async () => {
   assert.equal(warnings.length, 1);
 });
 
-test('a disk that images alone do not fill is told of, and a second failure on end too', async () => {
-  const { collector, told } = await start();
+test('an event is emitted if removing images does not free enough, and another after two failures in a row', async () => {
+  const { collector, events } = await start();
   const insufficient =
     /^Insufficient free disk space on the node's image filesystem \(\d+% of \d+\.\d [KMGT]iB used\)\. .*\(freed 2000000 bytes\)/;
   await assert.rejects(collector.run(), { message: insufficient });
   assert.deepEqual(
-    told.map((line) => line.split(' ')[0]),
-    ['there', 'FreeDiskSpaceFailed'],
+    events.map((line) => line.split(' ')[0]),
+    ['remaining', 'FreeDiskSpaceFailed'],
   );
-  assert.equal(told[0], 'there 1');
+  assert.equal(events[0], 'remaining 1');
   await assert.rejects(collector.run());
   assert.deepEqual(
-    told.slice(2).map((line) => line.split(' ')[0]),
-    ['there', 'FreeDiskSpaceFailed', 'ImageGCFailed'],
+    events.slice(2).map((line) => line.split(' ')[0]),
+    ['remaining', 'FreeDiskSpaceFailed', 'ImageGCFailed'],
   );
 });
 
-test('for a node that is short all unused images go that were there when it began, and those that came later when they are old enough', async () => {
-  const { runtime, collector, left, told } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
+test('removeUnused removes all unused images from before the start, and later ones above the minimum age', async () => {
+  const { runtime, collector, left, events } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
   await collector.begin();
   await runtime.client.image.pullImage({ image: { image: 'new:1' } });
   await collector.removeUnused();
   assert.deepEqual(await left(), ['used:1', 'new:1']);
-  assert.deepEqual(told, ['there 2']);
+  assert.deepEqual(events, ['remaining 2']);
 });
 
-test('an image that was there at the start, went and came again is as young as any', async () => {
+test('an image from before the start that was removed and pulled again is new', async () => {
   const { runtime, collector, left } = await start({ minAgeMs: 60_000, highThresholdPercent: 101 });
   await collector.begin();
   await collector.removeUnused();

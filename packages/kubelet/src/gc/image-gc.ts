@@ -15,17 +15,17 @@ export type ImageGcInput = {
   cri: CriClient;
   policy: ImageGcPolicy;
   logger: Logger;
-  /** An event of the node. */
+  /** Emits a warning event of the node. */
   warn: (reason: string, message: string) => void;
-  /** Told after images were removed which are there. */
+  /** Called after each collection with the remaining images, to delete the pull records of the others. */
   forgetImages: (imageIds: string[], atMs: number) => Promise<void>;
   metrics?: Registry;
 };
 
-/** More bytes than there are. */
+/** More bytes than any disk has. */
 const NO_END = 2n ** 63n;
 
-/** Removes unused images when the image file system fills up. Remembers when each image was last used. */
+/** Removes unused images when the image file system fills up. Records when each image was last used. */
 export class ImageGarbageCollector {
   readonly #input: ImageGcInput;
   readonly #cri: CriClient;
@@ -33,8 +33,8 @@ export class ImageGarbageCollector {
   readonly #removed: Counter<'reason'> | undefined;
   #records = new Map<string, ImageRecord>();
   #failedBefore = false;
-  /** Ids of images that are there since the start. */
-  #thereBefore = new Set<string>();
+  /** Ids of images that existed at the start. */
+  #existedAtStart = new Set<string>();
 
   constructor(input: ImageGcInput) {
     this.#input = input;
@@ -50,7 +50,7 @@ export class ImageGarbageCollector {
       });
   }
 
-  /** Rejects if images or the disk cannot be looked at, or too little was freed; a second time on end that is an event. */
+  /** Rejects if images or the disk cannot be read, or too little was freed. The second failure in a row also emits an event. */
   async run(): Promise<void> {
     try {
       await this.#collect();
@@ -62,13 +62,13 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Takes stock when the kubelet starts: images that are there by then are as old as need be (upstream's detectImages). */
+  /** Called when the kubelet starts: images that exist by then are exempt from the minimum age (upstream's detectImages). */
   async begin(): Promise<void> {
     const { images } = await this.#cri.image.listImages({});
-    this.#thereBefore = new Set(images.map(({ id }) => id));
+    this.#existedAtStart = new Set(images.map(({ id }) => id));
   }
 
-  /** Removes every image that no container has, but for those that came lately. Rejects if images cannot be listed. */
+  /** Removes every unused image above the minimum age. Rejects if images cannot be listed. */
   async removeUnused(): Promise<void> {
     const nowMs = Date.now();
     const inUse = await this.#inUse(nowMs);
@@ -102,7 +102,7 @@ export class ImageGarbageCollector {
     let freed = 0n;
     const choice = { inUse, minAgeMs: this.#policy.minAgeMs, nowMs };
     const records = [...this.#records.values()].map((one) =>
-      this.#thereBefore.has(one.id) ? { ...one, firstSeenMs: 0 } : one,
+      this.#existedAtStart.has(one.id) ? { ...one, firstSeenMs: 0 } : one,
     );
     for (const id of imagesToRemove(records, bytes, choice)) {
       const size = this.#records.get(id)!.sizeBytes;
@@ -112,12 +112,12 @@ export class ImageGarbageCollector {
   }
 
   async #remove(id: string, reason: 'age' | 'space'): Promise<boolean> {
-    const why = { age: 'it was not used for long', space: 'the disk is filling up' };
+    const why = { age: 'it was not used for a long time', space: 'the disk is filling up' };
     this.#input.logger.info({ image: id }, `removing an unused image: ${why[reason]}`);
     try {
       await this.#cri.image.removeImage({ image: { image: id } });
       this.#records.delete(id);
-      this.#thereBefore.delete(id);
+      this.#existedAtStart.delete(id);
       this.#removed?.inc({ reason });
       return true;
     } catch (error) {
@@ -126,7 +126,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Takes stock of images; returns the ids of those that a container was made from. */
+  /** Updates the records of images; returns the ids of those that containers were created from. */
   async #detect(nowMs: number): Promise<Set<string>> {
     const [{ images }, { containers }] = await Promise.all([
       this.#cri.image.listImages({}),
@@ -144,11 +144,11 @@ export class ImageGarbageCollector {
       return [id, { id, sizeBytes: size, pinned, firstSeenMs, lastUsedMs }];
     });
     this.#records = new Map(records);
-    this.#thereBefore = new Set([...this.#thereBefore].filter((id) => this.#records.has(id)));
+    this.#existedAtStart = new Set([...this.#existedAtStart].filter((id) => this.#records.has(id)));
     return inUse;
   }
 
-  /** Images that are volumes of containers. */
+  /** Images that are mounted as volumes of containers. */
   async #mountedImages(): Promise<string[]> {
     const { containers } = await this.#cri.runtime.listContainers({});
     const statuses = await Promise.all(

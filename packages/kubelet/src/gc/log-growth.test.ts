@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { LogGrowth, type LogVerdict } from './log-growth.ts';
 
 const MAX = 10 << 20;
-const FAST = 50_000; // bytes a millisecond: 50 MB/s
+const FAST = 50_000; // bytes per millisecond: 50 MB/s
 
-/** Looks at a log every `everyMs` while it grows, and returns the size at which it is to be rotated. */
+/** Checks a growing log every `everyMs`; returns the size at which it is rotated. */
 function sizeAtRotation(growth: LogGrowth, { bytesAMs, everyMs, fromMs = 0 }: Record<string, number>): number {
   for (let ms = 0; ; ms += everyMs!) {
     const size = Math.min(ms * bytesAMs!, 2 * MAX);
@@ -18,12 +18,12 @@ test('a log that grows slowly is rotated at its limit', () => {
   assert.ok(size >= MAX - 1000 && size <= MAX + 1000, String(size));
 });
 
-test('one that grows fast is rotated by as much before it as it grows until there is a new one', () => {
+test('a log that grows fast is rotated early, by as much as it grows until the new file is open', () => {
   const size = sizeAtRotation(new LogGrowth(MAX), { bytesAMs: FAST, everyMs: 2 });
   assert.ok(size > MAX - 23 * FAST && size <= MAX - 19 * FAST, String(size));
 });
 
-test('what a rotation took is known at the next, and forgotten by and by', () => {
+test('the duration of a slow rotation affects the next ones, and fades', () => {
   const growth = new LogGrowth(MAX);
   const sizes = [50, 5, 5, 5, 5, 5].map((reopenMs, round) => {
     const fromMs = round * 1000;
@@ -40,7 +40,7 @@ test('what a rotation took is known at the next, and forgotten by and by', () =>
   assert.ok(after[0]! > second && after.at(-1)! > first - 4 * FAST, String(sizes));
 });
 
-test('looks that come late count, too', () => {
+test('delays of checks count, too', () => {
   const growth = new LogGrowth(MAX);
   growth.due(10);
   growth.judge(0, 50);
@@ -56,8 +56,8 @@ test('no log is rotated before seven tenths of its limit', () => {
   assert.ok(size >= 0.7 * MAX && size < 0.72 * MAX, String(size));
 });
 
-test('an empty log is never rotated, and a full one at the first look', () => {
-  const again = (afterMs: number): LogVerdict => ({ kind: 'look-again', afterMs });
+test('an empty log is never rotated, and a full one at the first check', () => {
+  const again = (afterMs: number): LogVerdict => ({ kind: 'check-again', afterMs });
   assert.deepEqual(new LogGrowth(0).judge(0, 0), again(2));
   assert.deepEqual(new LogGrowth(MAX).judge(MAX, 0), { kind: 'rotate' });
   assert.deepEqual(new LogGrowth(MAX).judge(0, 0), again(MAX / 200_000));

@@ -1,41 +1,43 @@
-import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from './limits.ts';
+/** A fast growing log is rotated before its limit, by as much as it grows during the rotation, but at most this share of the limit. */
+const MAX_LOG_SHARE_AHEAD = 0.3;
 
-/** A log that grows fast is rotated by as much before its limit as it grows meanwhile, but by no more than this share of the limit. */
-const MOST_LOG_SHARE_AHEAD = 0.3;
-
-/** How long a log is taken to grow from a look to the runtime's opening a new file, before that has been measured. */
+/** Initial estimate of the time from a check until the runtime has opened the new file. */
 const LOG_REOPEN_MS = 20;
 
-/** A log that was written to is looked at after as long as so many bytes a millisecond take to fill it. */
-const MOST_LOG_BYTES_A_MS = 200_000;
+/** A log that was written to is checked after the time in which this many bytes per millisecond would fill it. */
+const MAX_LOG_BYTES_PER_MS = 200_000;
 
-/** Rotate the log now, or look at it again when something has been written and this time is over. */
-export type LogVerdict = { kind: 'rotate' } | { kind: 'look-again'; afterMs: number };
+/** Bounds of the time between two checks of a log. */
+export const MIN_LOG_CHECK_MS = 2;
+export const MAX_LOG_CHECK_MS = 1000;
+
+/** Rotate the log now, or check it again this long after the next write. */
+export type LogVerdict = { kind: 'rotate' } | { kind: 'check-again'; afterMs: number };
 
 /**
- * How fast a log grows, and how long it takes until a new one is there: a rotation must begin before the log is full for it to stay
- * near its limit. Times are monotonic milliseconds.
+ * Estimates how fast a log grows and how long a rotation takes: to keep the log near its limit, the rotation must start before it is
+ * full. Times are monotonic milliseconds.
  */
 export class LogGrowth {
   readonly #maxSizeBytes: number;
   #seen: { sizeBytes: number; atMs: number } | undefined;
   #bytesAMs = 0;
   #dueAtMs: number | undefined;
-  /** The longest that a look has come late since the log was rotated. */
+  /** The longest delay of a check since the last rotation. */
   #lateMs = 0;
-  /** Time from when a look is due until the new file is there, as measured lately. */
+  /** Measured time from when a check is due until the new file is open. */
   #reactionMs = LOG_REOPEN_MS;
 
   constructor(maxSizeBytes: number) {
     this.#maxSizeBytes = maxSizeBytes;
   }
 
-  /** When the next look should be. */
+  /** Sets when the next check should happen. */
   due(atMs: number): void {
     this.#dueAtMs = atMs;
   }
 
-  /** Judges a look at the log. After a burst its speed still counts, halved at each look. */
+  /** Decides after a check of the log. The rate of an earlier burst still counts, halved with each check. */
   judge(sizeBytes: number, atMs: number): LogVerdict {
     if (this.#dueAtMs !== undefined) this.#lateMs = Math.max(this.#lateMs, atMs - this.#dueAtMs);
     this.#dueAtMs = undefined;
@@ -44,14 +46,14 @@ export class LogGrowth {
     this.#bytesAMs = Math.max(bytesAMs, this.#bytesAMs / 2);
     this.#seen = { sizeBytes, atMs };
     const reactionMs = Math.max(this.#reactionMs, this.#lateMs);
-    const aheadBytes = Math.min(this.#bytesAMs * reactionMs, this.#maxSizeBytes * MOST_LOG_SHARE_AHEAD);
+    const aheadBytes = Math.min(this.#bytesAMs * reactionMs, this.#maxSizeBytes * MAX_LOG_SHARE_AHEAD);
     const leftBytes = this.#maxSizeBytes - aheadBytes - sizeBytes;
     if (sizeBytes > 0 && leftBytes <= 0) return { kind: 'rotate' };
-    const afterMs = Math.min(MOST_LOG_LOOK_MS, Math.max(LEAST_LOG_LOOK_MS, leftBytes / MOST_LOG_BYTES_A_MS));
-    return { kind: 'look-again', afterMs };
+    const afterMs = Math.min(MAX_LOG_CHECK_MS, Math.max(MIN_LOG_CHECK_MS, leftBytes / MAX_LOG_BYTES_PER_MS));
+    return { kind: 'check-again', afterMs };
   }
 
-  /** The log is a new file since `atMs`. The effect of one slow rotation fades with each rotation after it. */
+  /** Records that the new file was opened at `atMs`. The effect of a slow rotation fades with each later one. */
   rotated(atMs: number): void {
     const reopenMs = atMs - (this.#seen?.atMs ?? atMs);
     this.#reactionMs = Math.max(this.#lateMs + reopenMs, (this.#reactionMs + LOG_REOPEN_MS) / 2);

@@ -34,17 +34,17 @@ beforeEach(() => {
   writeFileSync(secret, 'secret');
 });
 
-/** Compresses also what was written a moment ago. */
+/** Compresses even files that were just written. */
 const AT_ONCE = { compressAfterMs: -60_000 };
 
-/** Looks once at the log of one container. */
+/** Checks the logs of these containers once. */
 async function rotateLogs(
   input: { cri: CriClient; logger: Logger; policy: LogRotationPolicy },
   containers: RuntimeContainer[],
 ): Promise<void> {
   const rotation = new LogRotation({ ...AT_ONCE, ...input });
   rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers }]);
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   rotation.close();
 }
 
@@ -65,18 +65,18 @@ test('a rotated log is compressed', async () => {
   assert.equal(gunzipSync(readFileSync(`${rotated}.gz`)).toString(), 'before\n');
 });
 
-test('a link in the place of the temporary file is not written through', async () => {
+test('a symlink instead of the temporary file is not followed', async () => {
   writeFileSync(rotated, 'before\n');
   symlinkSync(secret, `${rotated}.tmp`);
   assert.deepEqual(await rotate(), ['0.log.20260101-000000.gz']);
 });
 
-test('a link in the place of a rotated log is not read', async () => {
+test('a symlink instead of a rotated log is not followed', async () => {
   symlinkSync(secret, rotated);
   assert.deepEqual(await rotate(), ['0.log.20260101-000000']);
 });
 
-/** Rotates the log of a container; `reopen` is what the runtime does when it is asked to open the file anew. */
+/** Rotates the log of a container; `reopen` is the runtime's reaction to ReopenContainerLog. */
 async function rotateOne(
   { state = 'running', maxSizeBytes = 1, maxFiles = 5 }: { state?: string; maxSizeBytes?: number; maxFiles?: number },
   reopen: () => void = () => writeFileSync(log, ''),
@@ -89,7 +89,7 @@ async function rotateOne(
   return { names: readdirSync(logs).sort(), warnings };
 }
 
-test('a log that has grown is put aside for a new one, uncompressed as yet', async () => {
+test('a log over the limit is renamed, and not compressed yet', async () => {
   const { names, warnings } = await rotateOne({});
   assert.equal(names.length, 2);
   assert.match(names[1]!, /^0\.log\.\d{8}-\d{6}$/);
@@ -98,14 +98,14 @@ test('a log that has grown is put aside for a new one, uncompressed as yet', asy
   assert.deepEqual(warnings, []);
 });
 
-test('a small log, and that of a container that has ended, stay as they are', async () => {
+test('a small log and that of an exited container are not rotated', async () => {
   assert.deepEqual((await rotateOne({ maxSizeBytes: 100 })).names, ['0.log']);
   assert.deepEqual((await rotateOne({ state: 'exited' })).names, ['0.log']);
   rmSync(log);
   assert.deepEqual(await rotateOne({}), { names: [], warnings: [] });
 });
 
-test('of the rotated logs the oldest go, and files of other logs stay', async () => {
+test('the oldest rotated logs are removed, and files of other logs are kept', async () => {
   for (const day of [1, 2, 3, 4]) writeFileSync(`${log}.2026010${day}-000000.gz`, '');
   for (const name of ['1.log.20260101-000000', '0.log.bak']) writeFileSync(join(logs, name), '');
   const { names } = await rotateOne({ maxFiles: 3 });
@@ -118,7 +118,7 @@ test('of the rotated logs the oldest go, and files of other logs stay', async ()
   );
 });
 
-test('a runtime that does not open the file anew gets its log back', async () => {
+test('the log is renamed back if the runtime does not reopen it', async () => {
   const { names, warnings } = await rotateOne({}, () => {
     throw new Error('not now');
   });
@@ -127,7 +127,7 @@ test('a runtime that does not open the file anew gets its log back', async () =>
   assert.equal(warnings.length, 1);
 });
 
-test('a runtime that has opened the file anew, but answers with an error, keeps the new one', async () => {
+test('the new log stays if the runtime has opened it but answers with an error', async () => {
   const { names, warnings } = await rotateOne({}, () => {
     writeFileSync(log, 'a new line\n');
     throw new Error('too late');
@@ -138,7 +138,7 @@ test('a runtime that has opened the file anew, but answers with an error, keeps 
   assert.equal(warnings.length, 1);
 });
 
-test('a runtime that does not answer in time may open the file anew later, and is asked again', async () => {
+test('after a timeout the runtime may still reopen the log, so it is not renamed back but reopened at the next check', async () => {
   const first = await rotateOne({}, () => {
     throw new PodwrightError('deadline_exceeded', 'no answer');
   });
@@ -148,7 +148,7 @@ test('a runtime that does not answer in time may open the file anew later, and i
   assert.equal(readFileSync(join(logs, first.names[0]!), 'utf8'), 'a line\n');
 });
 
-test('a log that somebody has removed is opened anew', async () => {
+test('a log that another process removed is reopened', async () => {
   const rotation = new LogRotation({
     cri: { runtime: { reopenContainerLog: async () => writeFileSync(log, 'after\n') } } as unknown as CriClient,
     logger: silentLogger,
@@ -156,9 +156,9 @@ test('a log that somebody has removed is opened anew', async () => {
   });
   const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
   rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] }]);
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   rmSync(log);
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   rotation.close();
   assert.equal(readFileSync(log, 'utf8'), 'after\n');
 });
@@ -172,11 +172,11 @@ test('a rotated log is compressed once it has not been written to for a while', 
   const rotation = new LogRotation({ cri, logger: silentLogger, policy });
   const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
   rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] }]);
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   const names = () => readdirSync(logs).filter((name) => name.startsWith('0.log.2026010'));
   assert.deepEqual(names(), ['0.log.20260101-000000.1', '0.log.20260101-000000.gz']);
   utimesSync(`${rotated}.1`, 0, 0);
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   rotation.close();
   assert.deepEqual(names(), ['0.log.20260101-000000.1.gz', '0.log.20260101-000000.gz']);
 });
@@ -192,7 +192,7 @@ test('a log that is rotated while older ones are compressed is compressed later,
   rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
   const signal = AbortSignal.timeout(20_000);
   const names = () => readdirSync(logs).filter((name) => name.startsWith('0.log.'));
-  const compressing = rotation.lookAtAll();
+  const compressing = rotation.checkAll();
   await waitFor(() => names().some((name) => name.endsWith('.tmp')) || undefined, { intervalMs: 1, signal });
   writeFileSync(log, 'x'.repeat(100));
   await waitFor(() => names().some((name) => !name.startsWith('0.log.20260101-')) || undefined, {
@@ -200,11 +200,11 @@ test('a log that is rotated while older ones are compressed is compressed later,
     signal,
   });
   await compressing;
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   assert.equal(names().filter((name) => !name.endsWith('.gz')).length, 1, 'only the newest is not compressed');
 });
 
-test('a log that cannot be watched yet is looked at by time, and rotated', async (context) => {
+test('a log that cannot be watched yet is polled, and rotated', async (context) => {
   rmSync(log);
   let reopened = 0;
   const reopenContainerLog = async () => void reopened++;
@@ -214,12 +214,12 @@ test('a log that cannot be watched yet is looked at by time, and rotated', async
   context.after(() => rotation.close());
   const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
   rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
-  await rotation.lookAtAll(); // there is nothing to watch
+  await rotation.checkAll(); // there is no file to watch
   writeFileSync(log, 'x'.repeat(100));
   await waitFor(() => reopened === 1 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 });
 
-test('a log that is written to is rotated without anybody looking, again and again, each file under its own name', async (context) => {
+test('a growing log is rotated repeatedly without calls of checkAll, each file with its own name', async (context) => {
   const maxSizeBytes = 100_000;
   let reopened = 0;
   const reopenContainerLog = async () => {
@@ -238,7 +238,7 @@ test('a log that is written to is rotated without anybody looking, again and aga
     appendFileSync(log, `${wanted}`.repeat(maxSizeBytes));
     await waitFor(() => reopened === wanted || undefined, { intervalMs: 1, signal });
   }
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   assert.equal(readdirSync(logs).length, 4, String(readdirSync(logs)));
   const files = await rotatedLogs(log);
   const texts = files.map(({ path, isCompressed }) => {
@@ -253,6 +253,6 @@ test('a log that is written to is rotated without anybody looking, again and aga
   assert.equal(files.filter(({ isCompressed }) => isCompressed).length, 2);
   rotation.follow({ ...pod, containers: [{ ...container, state: 'exited' }] });
   appendFileSync(log, 'x'.repeat(maxSizeBytes));
-  await rotation.lookAtAll();
+  await rotation.checkAll();
   assert.equal(reopened, 5);
 });

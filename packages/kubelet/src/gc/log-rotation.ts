@@ -18,16 +18,15 @@ import {
 import type { CriClient } from '@podwright/cri';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { nextRotated, rotatedLogs } from '../logs/rotated-logs.ts';
-import { LEAST_LOG_LOOK_MS, MOST_LOG_LOOK_MS } from './limits.ts';
-import { LogGrowth } from './log-growth.ts';
+import { LogGrowth, MAX_LOG_CHECK_MS, MIN_LOG_CHECK_MS } from './log-growth.ts';
 
-/** Age at which a rotated log is compressed: at 3 MB/s and more, one of 10 MiB with four others is removed before that. */
+/** Age at which a rotated log is compressed. With the default limits and 3 MB/s or more, a log is removed before that. */
 const LOG_COMPRESS_AFTER_MS = 10_000;
 
 export type LogRotationPolicy = {
   maxSizeBytes: number;
   maxFiles: number;
-  /** Logs that are compressed at a time. */
+  /** Logs that are compressed concurrently (`containerLogMaxWorkers`). */
   maxWorkers: number;
 };
 
@@ -35,11 +34,11 @@ type RotationInput = {
   cri: CriClient;
   logger: Logger;
   policy: LogRotationPolicy;
-  /** A rotated file is compressed when it is so old: of a container that writes fast it is removed before that. */
+  /** Age at which a rotated file is compressed. Default 10 s; files of fast writing containers are removed before that. */
   compressAfterMs?: number;
 };
 
-/** Follows the logs of the running containers of the pods that it is given, until it is closed. */
+/** Follows and rotates the logs of running containers until it is closed. */
 export class LogRotation {
   readonly #input: RotationInput;
   readonly #compressing: Limiter;
@@ -50,17 +49,17 @@ export class LogRotation {
     this.#compressing = new Limiter(input.policy.maxWorkers);
   }
 
-  /** Follows the logs of the pod's containers that run, and no others of the pod. */
+  /** Follows the logs of the pod's running containers, and stops following its others. */
   follow(pod: RuntimePodStatus): void {
     this.#follow([pod], ({ podUid }) => podUid === pod.pod.uid);
   }
 
-  /** As `follow`, of all pods that there are. */
+  /** Like `follow` for the list of all pods; stops following logs of pods that are not in it. */
   followAll(pods: RuntimePodStatus[]): void {
     this.#follow(pods, () => true);
   }
 
-  /** `isOf` is true of the logs that these pods may have. */
+  /** `isOf`: whether a followed log may belong to these pods. */
   #follow(pods: RuntimePodStatus[], isOf: (log: FollowedLog) => boolean): void {
     const running = pods.flatMap(({ pod, containers }) =>
       containers.flatMap(({ id, state, logPath }) =>
@@ -68,27 +67,27 @@ export class LogRotation {
       ),
     );
     const ids = new Set(running.map(({ id }) => id));
-    this.#leave((log) => isOf(log) && !ids.has(log.id));
+    this.#unfollow((log) => isOf(log) && !ids.has(log.id));
     for (const one of running)
       if (!this.#logs.has(one.id))
         this.#logs.set(one.id, new FollowedLog({ ...this.#input, ...one, compressing: this.#compressing }));
   }
 
   /**
-   * Looks at every log, for file systems that do not report changes, and compresses rotated files that are old enough. To be called
-   * now and then. Resolves when both is done.
+   * Checks every log, for file systems that do not report changes, and compresses rotated files that are old enough. Call it
+   * periodically. Resolves when both is done.
    */
-  async lookAtAll(): Promise<void> {
-    await Promise.all([...this.#logs.values()].map((log) => log.look()));
+  async checkAll(): Promise<void> {
+    await Promise.all([...this.#logs.values()].map((log) => log.check()));
     await Promise.all([...this.#logs.values()].map((log) => log.compress()));
   }
 
   close(): void {
-    this.#leave(() => true);
+    this.#unfollow(() => true);
   }
 
-  #leave(isLeft: (log: FollowedLog) => boolean): void {
-    for (const log of [...this.#logs.values()].filter(isLeft)) {
+  #unfollow(which: (log: FollowedLog) => boolean): void {
+    for (const log of [...this.#logs.values()].filter(which)) {
       log.close();
       this.#logs.delete(log.id);
     }
@@ -98,8 +97,8 @@ export class LogRotation {
 type LogInput = RotationInput & { id: string; logPath: string; podUid: string; compressing: Limiter };
 
 /**
- * One log. inotify reports when something was written; the log is then looked at after as long as it takes at least to fill it, so
- * that a container that writes fast is seen in time and one that writes much costs little.
+ * One log. inotify reports a write; the log is then checked after the minimum time that it takes to fill it. So a fast writer is noticed
+ * in time, and many writes do not cause many checks.
  */
 class FollowedLog {
   readonly id: string;
@@ -107,15 +106,15 @@ class FollowedLog {
   readonly #input: LogInput;
   #watcher: FSWatcher | undefined;
   #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   #closed = false;
-  #lookMs = LEAST_LOG_LOOK_MS;
-  /** As last seen; undefined while there is no file. */
+  #checkMs = MIN_LOG_CHECK_MS;
+  /** Size at the last check; undefined without a file. */
   #sizeBytes: number | undefined;
   readonly #growth: LogGrowth;
   /** The `order` of the newest rotated file, once one is known. */
   #newest: string | undefined;
-  /** Whether there may be rotated files that are not compressed. */
+  /** Whether there may be uncompressed rotated files. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -123,7 +122,7 @@ class FollowedLog {
     this.id = input.id;
     this.podUid = input.podUid;
     this.#growth = new LogGrowth(input.policy.maxSizeBytes);
-    void this.look();
+    void this.check();
   }
 
   close(): void {
@@ -133,14 +132,14 @@ class FollowedLog {
   }
 
   /** Rotates the log if it is too large. Never rejects. */
-  look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  check(): Promise<void> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
     });
-    return this.#looking;
+    return this.#checking;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { id, logPath, logger } = this.#input;
     try {
       if (this.#closed) return;
@@ -148,25 +147,25 @@ class FollowedLog {
       const sizeBytes = await sizeOf(logPath);
       const hasGrown = sizeBytes !== this.#sizeBytes;
       this.#sizeBytes = sizeBytes;
-      this.#lookMs = MOST_LOG_LOOK_MS;
+      this.#checkMs = MAX_LOG_CHECK_MS;
       if (sizeBytes === undefined) return await this.#reopenLost();
       const verdict = this.#growth.judge(sizeBytes, performance.now());
       if (verdict.kind === 'rotate') await this.#rotate();
-      else if (hasGrown || this.#watcher !== undefined) this.#lookMs = verdict.afterMs;
+      else if (hasGrown || this.#watcher !== undefined) this.#checkMs = verdict.afterMs;
     } catch (error) {
-      this.#lookMs = MOST_LOG_LOOK_MS;
-      this.#unwatch(); // the file may be another one now
+      this.#checkMs = MAX_LOG_CHECK_MS;
+      this.#unwatch(); // the file may have been replaced
       this.#watch();
       logger.warn({ id, logPath, error: errorMessage(error) }, 'the container log could not be rotated');
     } finally {
-      if (this.#watcher === undefined) this.#written(); // there is no watch, so schedule the next look as if the log had been written
+      if (this.#watcher === undefined) this.#written(); // without a watch, schedule the next check as if the log had been written
     }
   }
 
-  /** The log was moved away, by us or by another process, and the runtime still writes to that file. */
+  /** The log was renamed, by this or another process, and the runtime still writes to that file. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
-    if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // it never was there
+    if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // it never existed
     await cri.runtime.reopenContainerLog({ containerId: id });
     this.#isNew();
   }
@@ -178,7 +177,7 @@ class FollowedLog {
       this.#watcher = watch(this.#input.logPath, { persistent: false }, () => this.#written());
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
-      // it is not there yet, or inotify is used up: it is looked at by time, and the next look tries again
+      // the file is missing, or inotify watches are used up: the log is polled, and the next check tries again
     }
   }
 
@@ -189,16 +188,16 @@ class FollowedLog {
 
   #written(): void {
     if (this.#timer !== undefined || this.#closed) return;
-    this.#growth.due(performance.now() + this.#lookMs);
+    this.#growth.due(performance.now() + this.#checkMs);
     this.#timer = new Timer(() => {
       this.#timer = undefined;
-      // a look that is under way may have seen the size already
-      void (this.#looking ?? Promise.resolve()).then(() => this.look());
-    }, this.#lookMs);
+      // a running check may have read the size already
+      void (this.#checking ?? Promise.resolve()).then(() => this.check());
+    }, this.#checkMs);
     this.#timer.unref();
   }
 
-  /** The container's next lines are in a new file before anything that takes long. */
+  /** Opens the new file first, then does the slow work. */
   async #rotate(): Promise<void> {
     const { cri, id, logPath, policy } = this.#input;
     this.#newest ??= (await rotatedLogs(logPath)).at(-1)?.order ?? '';
@@ -211,7 +210,7 @@ class FollowedLog {
       throw error;
     });
     this.#isNew();
-    this.#lookMs = LEAST_LOG_LOOK_MS;
+    this.#checkMs = MIN_LOG_CHECK_MS;
     this.#written();
     await removeOldest(logPath, policy.maxFiles - 1);
   }
@@ -222,7 +221,7 @@ class FollowedLog {
     this.#watch();
   }
 
-  /** Compresses the rotated files that are old enough, but for the newest: a reader may still be in that. Never rejects. */
+  /** Compresses the rotated files that are old enough, except the newest, which may still be read. Never rejects. */
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
@@ -230,21 +229,21 @@ class FollowedLog {
     try {
       if (await compressing.run(() => compressRotated(logPath, Date.now() - compressAfterMs)))
         this.#hasUncompressed = true;
-      await removeOldest(logPath, policy.maxFiles - 1); // one may have been removed and come back compressed
+      await removeOldest(logPath, policy.maxFiles - 1); // a compression may have restored a removed file
     } catch (error) {
       this.#hasUncompressed = true;
-      if (this.#closed || isErrno(error, 'ENOENT')) return; // it is the oldest, or its container, by now
+      if (this.#closed || isErrno(error, 'ENOENT')) return; // the file was removed in the meantime, with its container or as the oldest
       logger.warn({ id, logPath, error: errorMessage(error) }, 'a rotated log could not be compressed');
     }
   }
 }
 
-/** Directories of logs that an earlier version made were open to everybody on the host. */
+/** Earlier versions created log directories that every user of the host could read. */
 function closeDirectories(logPath: string): void {
   for (const directory of [dirname(logPath), dirname(dirname(logPath))]) mendMode(directory, LOG_DIRECTORY);
 }
 
-/** `undefined` without the file. */
+/** Size of the file; `undefined` if it does not exist. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).size;
@@ -254,29 +253,29 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Keeps so many rotated files. */
+/** Removes the oldest rotated files until `keep` remain. */
 async function removeOldest(logPath: string, keep: number): Promise<void> {
   const files = await rotatedLogs(logPath);
   for (const { path } of files.slice(0, Math.max(0, files.length - Math.max(0, keep))))
     for (const one of [path, `${path}.tmp`]) await rm(one, { force: true });
 }
 
-/** Resolves with whether there are others that were written to since. */
+/** Compresses files last written before `untilMs`. Resolves with whether there are younger ones. */
 async function compressRotated(logPath: string, untilMs: number): Promise<boolean> {
-  let isLeft = false;
+  let hasYounger = false;
   for (const { path, isCompressed } of (await rotatedLogs(logPath)).slice(0, -1)) {
     if (isCompressed) continue;
     const file = await lstat(path);
-    if (file.mtimeMs > untilMs) isLeft = true;
+    if (file.mtimeMs > untilMs) hasYounger = true;
     else if (file.isFile()) await compress(path);
   }
-  return isLeft;
+  return hasYounger;
 }
 
-/** Follows no links: a pod that may write to the directory could have us read and write other files of the host. */
+/** Follows no links: a pod with write access to the directory could otherwise redirect reads and writes to other files of the host. */
 async function compress(file: string): Promise<void> {
   const temporary = `${file}.tmp`;
-  await rm(temporary, { force: true }); // of a compression that was cut short
+  await rm(temporary, { force: true }); // left by an interrupted compression
   await using from = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   await using to = await open(temporary, 'wx', LOG_FILE);
   await pipeline(from.createReadStream(), createGzip(), to.createWriteStream());
@@ -284,10 +283,10 @@ async function compress(file: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** A call that was given up may be heard later: then the runtime replaces what is at the path of the log. */
+/** The runtime may still process an abandoned call: then it replaces the file at the path of the log. */
 const mayYetReopen = (error: unknown) => ['cancelled', 'deadline_exceeded', 'unavailable'].includes(errorCode(error));
 
-/** Moves a log back to its place, unless there is a new one: the runtime may have opened that and failed afterwards. */
+/** Renames a log back, unless there is a new one: the runtime may have opened that and failed afterwards. */
 async function putBack(rotated: string, logPath: string): Promise<void> {
   try {
     await link(rotated, logPath);

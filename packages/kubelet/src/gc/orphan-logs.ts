@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type Logger, namesIn, removeTree, shownError } from '@podwright/base';
 
 /**
- * Removes the log directories, `<namespace>_<name>_<uid>`, of these pods: only of pods of which this kubelet had a directory, as the
- * directory of logs may be that of other kubelets, too.
+ * Removes the log directories (`<namespace>_<name>_<uid>`) of these pods. Pass only pods of this kubelet, as other kubelets may share
+ * the log directory.
  */
 export async function removeLogsOf(podLogsDir: string, podUids: readonly string[], logger: Logger): Promise<void> {
   if (podUids.length === 0) return;
@@ -11,7 +11,7 @@ export async function removeLogsOf(podLogsDir: string, podUids: readonly string[
   for (const name of await namesIn(podLogsDir)) {
     if (!uids.has(name.split('_')[2] ?? '')) continue;
     await removeTree(join(podLogsDir, name)).catch((error: unknown) =>
-      logger.warn({ name, error: shownError(error) }, 'the logs of a pod that is gone could not be removed'),
+      logger.warn({ name, error: shownError(error) }, 'the logs of a deleted pod could not be removed'),
     );
   }
 }
