@@ -20,7 +20,7 @@ type Item = { name: string; as: string };
 
 /** The project's sources (as formatted) and commander, the only ES module of a dependency that imports built-in modules. */
 const FILES = /\/packages\/[^/]+\/src\/.*\.ts$|\/commander\/.*\.js$/;
-const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z]+)';$/gm;
+const INDEX_IMPORT = /^import \{([^}]*)\} from '@podwright\/([a-z-]+)';$/gm;
 const BUILTIN_IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from ('node:[a-z0-9_/]+');$/gm;
 
 /** Packages that can be loaded late: only their functions and classes are used, and no class extends one of them. */
