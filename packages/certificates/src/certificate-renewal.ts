@@ -8,7 +8,7 @@ import type { CertificateStore, StoredPair } from './certificate-store.ts';
 import { CERTIFICATE_TIMEOUT_MS, RENEWAL_BACKOFF, RENEWAL_WAIT_MS } from './limits.ts';
 import { type PendingRequest, PendingRequestFile } from './pending-request.ts';
 import { isDue, renewalMs } from './renewal-time.ts';
-import { awaitCertificate, createSigningRequest, isThere, type SignerName } from './signing-request.ts';
+import { awaitCertificate, createSigningRequest, isOpen, type SignerName } from './signing-request.ts';
 
 export type CertificateRenewalParts = {
   store: CertificateStore;
@@ -118,15 +118,15 @@ export class CertificateRenewal {
     const { store, client: clientFor, logger } = this.#parts;
     const client = await clientFor(this.current() !== undefined);
     const pending = await this.#pending.open(wanted);
-    const asked = await this.#findOrCreateRequest(client, { wanted, pending }, signal);
-    logger.info({ csr: asked.name }, 'waiting for a certificate signing request to be approved and signed');
+    const request = await this.#findOrCreateRequest(client, { wanted, pending }, signal);
+    logger.info({ csr: request.name }, 'waiting for a certificate signing request to be approved and signed');
     try {
-      const certificate = await awaitCertificate(client, asked, { signal, logger });
+      const certificate = await awaitCertificate(client, request, { signal, logger });
       const pair = { certificate, key: pending.key };
       checkIssued(pair, wanted);
-      const kept = await store.update(pair);
+      const stored = await store.update(pair);
       await this.#pending.remove();
-      return kept;
+      return stored;
     } catch (error) {
       // the same request would get the same answer
       if (isFinal(error)) await this.#pending.remove();
@@ -140,13 +140,13 @@ export class CertificateRenewal {
     signal: AbortSignal,
   ): Promise<{ name: string; uid: string }> {
     const { key, asked: before } = pending;
-    if (before !== undefined && (await isThere(client, before, signal))) return before;
+    if (before !== undefined && (await isOpen(client, before, signal))) return before;
     const request = certificateRequest(wanted, createPrivateKey(key));
     const { signer } = this.#parts;
     const byToken = signer === 'kubernetes.io/kube-apiserver-client-kubelet' && this.current() === undefined;
-    const asked = await createSigningRequest(client, { request, signer, byToken }, signal);
-    await this.#pending.write(wanted, { key, asked });
-    return asked;
+    const created = await createSigningRequest(client, { request, signer, byToken }, signal);
+    await this.#pending.write(wanted, { key, asked: created });
+    return created;
   }
 
   /**

@@ -83,7 +83,7 @@ export class NodeIdentity {
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
   /** The client for requests while there is no valid certificate. */
-  #asking: KubeClient | undefined;
+  #requestClient: KubeClient | undefined;
   #hasRequested = false;
   /** The last logged reason why no certificate can be requested. */
   #loggedReason: string | undefined;
@@ -101,7 +101,7 @@ export class NodeIdentity {
     if (!rotate && !isFirst) return;
     if (!isFirst) await this.#adopt();
     const subject = nodeSubject(nodeName);
-    if (isFirst) this.#asking = this.#open(source);
+    if (isFirst) this.#requestClient = this.#open(source);
     const renewed = this.connect();
     const metrics = certificateMetrics(this.#options.metrics, 'client', () => this.#renewal?.expiresAtMs);
     const renewal = new CertificateRenewal({
@@ -152,16 +152,16 @@ export class NodeIdentity {
     if (path !== undefined && isAgain) {
       try {
         const access = await readKubeconfig(path, { log: logger });
-        this.#close(this.#asking);
-        this.#asking = this.#open(access);
+        this.#close(this.#requestClient);
+        this.#requestClient = this.#open(access);
         this.#loggedReason = undefined;
         logger.info({ path }, 'requesting a client certificate with the bootstrap kubeconfig');
       } catch (error) {
         this.#logOnce(errorMessage(error));
       }
-    } else if (isAgain && this.#asking === undefined) this.#logOnce('there is no bootstrap kubeconfig');
-    this.#asking ??= this.#open(this.#from.source);
-    return this.#asking;
+    } else if (isAgain && this.#requestClient === undefined) this.#logOnce('there is no bootstrap kubeconfig');
+    this.#requestClient ??= this.#open(this.#from.source);
+    return this.#requestClient;
   }
 
   /** Other credentials in the file of this process's source are picked up without a restart; in another file they are not. */
@@ -198,8 +198,8 @@ export class NodeIdentity {
 
   /** kubeadm embeds a control plane node's certificate in the kubeconfig: stores it, so that it is renewed like others. */
   async #adopt(): Promise<void> {
-    const kept = await this.#store.current();
-    if (kept !== undefined && kept.notAfterMs > Date.now()) return;
+    const stored = await this.#store.current();
+    if (stored !== undefined && stored.notAfterMs > Date.now()) return;
     const { certificate, key } = await this.#from.source.tls();
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }

@@ -24,8 +24,8 @@ export class PendingRequestFile {
 
   /** The stored request for this subject, or a new key, which is stored before this resolves. */
   async open(subject: CertificateSubject): Promise<PendingRequest> {
-    const kept = await this.#read(subject);
-    if (kept !== undefined) return kept;
+    const stored = await this.#read(subject);
+    if (stored !== undefined) return stored;
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pending = { key: privateKey.export({ type: 'sec1', format: 'pem' }) as string };
     await this.write(subject, pending);

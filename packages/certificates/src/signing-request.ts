@@ -64,20 +64,23 @@ export async function createSigningRequest(
  */
 export async function awaitCertificate(
   client: KubeClient,
-  asked: RequestName,
+  request: RequestName,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
 ): Promise<string> {
   for (;;) {
     try {
-      const verdict = await nextVerdict(client, asked, signal);
+      const verdict = await nextVerdict(client, request, signal);
       if (verdict.kind === 'issued') return verdict.certificate;
       if (verdict.kind === 'refused')
-        throw new PodwrightError('failed_precondition', `certificate signing request ${asked.name}: ${verdict.reason}`);
+        throw new PodwrightError(
+          'failed_precondition',
+          `certificate signing request ${request.name}: ${verdict.reason}`,
+        );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (['failed_precondition', 'unauthenticated'].includes(errorCode(error))) throw error;
       logger.debug(
-        { csr: asked.name, error: errorMessage(error) },
+        { csr: request.name, error: errorMessage(error) },
         'the certificate signing request cannot be watched',
       );
     }
@@ -86,10 +89,10 @@ export async function awaitCertificate(
 }
 
 /** The verdict of a list and a watch; `waiting` if the watch ended without a decision. */
-async function nextVerdict(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<Verdict> {
-  const selection = { fieldSelector: `metadata.name=${asked.name}` };
+async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
+  const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
-  const listed = items[0] === undefined ? GONE : verdictOf(items[0], asked.uid);
+  const listed = items[0] === undefined ? REMOVED : verdictOf(items[0], request.uid);
   if (listed.kind !== 'waiting') return listed;
   const options = {
     ...selection,
@@ -98,27 +101,27 @@ async function nextVerdict(client: KubeClient, asked: RequestName, signal: Abort
   };
   for await (const event of client.watch<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, options, signal)) {
     if (event.type === 'BOOKMARK') continue;
-    const verdict = event.type === 'DELETED' ? GONE : verdictOf(event.object, asked.uid);
+    const verdict = event.type === 'DELETED' ? REMOVED : verdictOf(event.object, request.uid);
     if (verdict.kind !== 'waiting') return verdict;
   }
   return { kind: 'waiting' };
 }
 
-const GONE: Verdict = { kind: 'refused', reason: 'it was deleted' };
+const REMOVED: Verdict = { kind: 'refused', reason: 'it was deleted' };
 
 /** The state of a request. Pure. */
 export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
   if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
   const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];
   const of = (type: string) => conditions.find((condition) => condition?.type === type);
-  for (const [type, words] of [
+  for (const [type, text] of [
     ['Denied', 'it is denied'],
     ['Failed', 'it failed'],
   ] as const) {
     const condition = of(type);
     if (condition === undefined) continue;
     const why = [condition.reason, condition.message].filter((text) => typeof text === 'string' && text !== '');
-    return { kind: 'refused', reason: `${words}: ${why.join(': ').slice(0, MAX_REASON_LENGTH) || 'no reason given'}` };
+    return { kind: 'refused', reason: `${text}: ${why.join(': ').slice(0, MAX_REASON_LENGTH) || 'no reason given'}` };
   }
   const certificate = status?.certificate;
   if (of('Approved') === undefined || typeof certificate !== 'string' || certificate === '') return { kind: 'waiting' };
@@ -130,10 +133,10 @@ export function verdictOf({ metadata, status }: SigningRequest, uid: string): Ve
 const MAX_REASON_LENGTH = 500;
 
 /** Whether the request still exists and is not refused. */
-export async function isThere(client: KubeClient, asked: RequestName, signal: AbortSignal): Promise<boolean> {
+export async function isOpen(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<boolean> {
   try {
-    const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: asked.name }, { signal });
-    return verdictOf(found, asked.uid).kind !== 'refused';
+    const found = await client.get<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, { name: request.name }, { signal });
+    return verdictOf(found, request.uid).kind !== 'refused';
   } catch (error) {
     if (isApiStatus(error, 404) || isApiStatus(error, 403)) return false;
     throw error;

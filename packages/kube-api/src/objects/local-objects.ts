@@ -68,12 +68,12 @@ export class LocalObjects implements ObjectLookup, PodObjects {
     const changed = [...this.#objects].filter(
       ([key, object]) => JSON.stringify(before.get(key)) !== JSON.stringify(object),
     );
-    const gone = [...before].filter(([key]) => !this.#objects.has(key));
+    const removed = [...before].filter(([key]) => !this.#objects.has(key));
     // listeners may call `list`, so all versions are set first
     for (const [key] of changed) this.#versions.set(key, ++this.#version);
     for (const [key, object] of changed) this.#notify(before.has(key) ? 'MODIFIED' : 'ADDED', object);
-    for (const [, object] of gone) this.#notify('DELETED', object);
-    for (const [key] of gone) this.#versions.delete(key);
+    for (const [, object] of removed) this.#notify('DELETED', object);
+    for (const [key] of removed) this.#versions.delete(key);
   }
 
   /** Calls `listener` after each change, until the returned function is called. */

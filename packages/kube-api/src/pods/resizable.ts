@@ -22,11 +22,11 @@ function withoutAmounts<T extends { resources?: ResourceRequirements }>(owner: T
   const { resources = {}, ...rest } = owner;
   const { limits, requests, ...others } = resources;
   const lists = Object.entries({ limits, requests }).flatMap(([kind, list]) => {
-    const kept = unchangeable(list);
-    return kept === undefined ? [] : [[kind, kept] as const];
+    const fixed = unchangeable(list);
+    return fixed === undefined ? [] : [[kind, fixed] as const];
   });
-  const kept = { ...others, ...Object.fromEntries(lists) };
-  return Object.keys(kept).length === 0 ? rest : { ...rest, resources: kept };
+  const fixed = { ...others, ...Object.fromEntries(lists) };
+  return Object.keys(fixed).length === 0 ? rest : { ...rest, resources: fixed };
 }
 
 /** Amounts of resources that cannot be resized, if any. */

@@ -77,8 +77,8 @@ function finder(text: string, root: Part): Pick<JsonDocument, 'offsetOf' | 'writ
       for (const [index, step] of path.entries()) {
         part = within(part, step);
         if (part === undefined) return offset;
-        const isWanted = index === path.length - 1 && at === 'key';
-        offset = isWanted ? (part.keyOffset ?? offset) : part.offset;
+        const isWantedKey = index === path.length - 1 && at === 'key';
+        offset = isWantedKey ? (part.keyOffset ?? offset) : part.offset;
       }
       return offset;
     },

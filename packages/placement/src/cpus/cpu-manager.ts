@@ -266,11 +266,11 @@ function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },
 ): string | undefined {
-  const kept = intersectionOf(reserved, shared);
+  const sharedReserved = intersectionOf(reserved, shared);
   if (shared.length === 0) return 'default cpuset cannot be empty';
-  if (strictReservation && kept.length > 0)
-    return `some of strictly reserved cpus: "${formatCpus(kept)}" are present in defaultCpuSet: "${formatCpus(shared)}"`;
-  if (!strictReservation && !isSameSet(kept, reserved))
+  if (strictReservation && sharedReserved.length > 0)
+    return `some of strictly reserved cpus: "${formatCpus(sharedReserved)}" are present in defaultCpuSet: "${formatCpus(shared)}"`;
+  if (!strictReservation && !isSameSet(sharedReserved, reserved))
     return `not all reserved cpus: "${formatCpus(reserved)}" are present in defaultCpuSet: "${formatCpus(shared)}"`;
   for (const [uid, containers] of Object.entries(own))
     for (const [name, cpus] of Object.entries(containers))

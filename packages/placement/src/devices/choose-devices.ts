@@ -64,8 +64,8 @@ function sortByNodes(free: Device[], nodes: NodeMask | undefined, all: Device[])
     return { aligned: [], unaligned: [], elsewhere: ids };
   const counts = new Map<number, number>();
   for (const device of free) for (const node of placesOf(device)) counts.set(node, (counts.get(node) ?? 0) + 1);
-  const isWanted = (node: number) => node !== NO_NODE && hasNode(nodes, node);
-  const rank = (node: number) => (isWanted(node) ? 0 : node === NO_NODE ? 2 : 1);
+  const isHinted = (node: number) => node !== NO_NODE && hasNode(nodes, node);
+  const rank = (node: number) => (isHinted(node) ? 0 : node === NO_NODE ? 2 : 1);
   const order = [...counts.keys()].sort((a, b) => rank(a) - rank(b) || counts.get(a)! - counts.get(b)! || a - b);
   const placed = order.flatMap((node) =>
     free.filter((device) => placesOf(device).includes(node)).map(({ id }) => ({ id, group: rank(node) })),

@@ -292,8 +292,8 @@ export class DeviceManager implements HintProvider {
     if (plugin === undefined) throw new PodwrightError('unavailable', `unknown Device Plugin ${resource}`);
     const inUse = this.#assignments.inUse(resource);
     const reusable = this.#reusableOf(podUid, resource);
-    const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (asked) =>
-      plugin.prefer(asked, signal).catch((error: unknown) => {
+    const chosen = await chooseDevices({ resource, count, healthy, inUse, reusable, nodes }, (preference) =>
+      plugin.prefer(preference, signal).catch((error: unknown) => {
         throw new PodwrightError(
           'unavailable',
           `device plugin GetPreferredAllocation rpc failed with err: ${errorMessage(error)}`,

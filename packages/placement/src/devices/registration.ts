@@ -56,8 +56,8 @@ function isServed(socket: string): Promise<boolean> {
 /** Throws `invalid_argument`, with upstream's message, for an unsupported version or an invalid resource name. */
 export function checkPlugin(resource: string, versions: string[]): void {
   if (!versions.includes(VERSION)) {
-    const asked = JSON.stringify(versions.join(', ').slice(0, 100));
-    const what = `requested API version ${asked} is not supported by kubelet. Supported version is ["${VERSION}"]`;
+    const requested = JSON.stringify(versions.join(', ').slice(0, 100));
+    const what = `requested API version ${requested} is not supported by kubelet. Supported version is ["${VERSION}"]`;
     throw new PodwrightError('invalid_argument', what);
   }
   if (isExtendedResource(resource)) return;

@@ -41,8 +41,8 @@ export class DraHealth {
     const now = reports.map((one) => knownOf(one, this.#now()));
     const stale = [...before.values()].filter((one) => this.#isStale(one));
     const changed = now.filter((one) => !isSame(before.get(keyOf(one.name)), one));
-    const kept = [...before.values()].filter((one) => !this.#isStale(one));
-    this.#known.set(driver, new Map([...kept, ...now].map((one) => [keyOf(one.name), one])));
+    const valid = [...before.values()].filter((one) => !this.#isStale(one));
+    this.#known.set(driver, new Map([...valid, ...now].map((one) => [keyOf(one.name), one])));
     return [...changed, ...stale].map(({ name }) => name);
   }
 

@@ -211,13 +211,13 @@ export class DraClaims {
 }
 
 /** Throws for claims that the driver failed to handle, skipped, or was not called for. */
-function checkAnswer(call: string, asked: Message[], answers: Record<string, { error: string }>): void {
+function checkAnswer(call: string, requested: Message[], answers: Record<string, { error: string }>): void {
   for (const [uid, { error }] of Object.entries(answers)) {
-    const claim = asked.find((one) => one.uid === uid);
+    const claim = requested.find((one) => one.uid === uid);
     if (claim === undefined) throw refusal(`${call} returned result for unknown claim UID ${uid}`);
     if (error !== '') throw refusal(`${call} failed for ResourceClaim ${claim.name}: ${error}`);
   }
-  const unfinished = asked.length - Object.keys(answers).length;
+  const unfinished = requested.length - Object.keys(answers).length;
   if (unfinished !== 0) throw refusal(`${call} skipped ${unfinished} ResourceClaims`);
 }
 

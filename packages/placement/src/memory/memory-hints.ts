@@ -16,15 +16,15 @@ export function memoryHints({ machine, request, reusable }: MemoryHintInput): To
   const nodes = Object.keys(machine)
     .map(Number)
     .sort((a, b) => a - b);
-  const asked = Object.entries(request);
+  const requested = Object.entries(request);
   const couldHave = (mask: NodeMask) =>
-    asked.every(([type, size]) => sumOn(machine, mask, { type, of: 'allocatable' }) >= size);
+    requested.every(([type, size]) => sumOn(machine, mask, { type, of: 'allocatable' }) >= size);
   const masks = masksOf(nodes).filter(couldHave);
   const least = masks.length === 0 ? nodes.length : countNodes(masks[0]!);
   return masks
     .filter((mask) => !isPartOfGroup(machine, mask) && !crossesGroups(machine, mask))
     .filter((mask) =>
-      asked.every(([type, size]) => sumOn(machine, mask, { type, of: 'free' }) + reusable(mask, type) >= size),
+      requested.every(([type, size]) => sumOn(machine, mask, { type, of: 'free' }) + reusable(mask, type) >= size),
     )
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === least }));
 }

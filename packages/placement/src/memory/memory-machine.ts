@@ -25,11 +25,13 @@ export type MemoryRequest = Record<string, bigint>;
 /** The state without allocations. Memory in huge pages is not available as ordinary memory. */
 export function freeMachine(nodes: NumaNode[], reserved: Record<number, MemoryRequest>): MachineState {
   const states = nodes.map(({ id, memoryBytes, hugePages }): [number, NodeState] => {
-    const kept = reserved[id] ?? {};
+    const systemReserved = reserved[id] ?? {};
     const inPages = Object.values(hugePages).reduce((sum, bytes) => sum + bytes, 0n);
     const memory = Object.fromEntries([
-      ...Object.entries(hugePages).map(([name, bytes]) => [name, freeTable(bytes, kept[name] ?? 0n, 0n)] as const),
-      ['memory', freeTable(memoryBytes, kept.memory ?? 0n, inPages)] as const,
+      ...Object.entries(hugePages).map(
+        ([name, bytes]) => [name, freeTable(bytes, systemReserved[name] ?? 0n, 0n)] as const,
+      ),
+      ['memory', freeTable(memoryBytes, systemReserved.memory ?? 0n, inPages)] as const,
     ]);
     return [id, { assignments: 0, memory, cells: [id] }];
   });

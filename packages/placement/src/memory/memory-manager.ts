@@ -218,8 +218,8 @@ function withoutReused(
  */
 function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
   const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
-  const isThere = ({ nodes, type }: MemoryBlock) => nodes.every((node) => free[node]?.memory[type] !== undefined);
-  if (shapeOf(machine) === shapeOf(free) && blocks.every(isThere)) return;
+  const exists = ({ nodes, type }: MemoryBlock) => nodes.every((node) => free[node]?.memory[type] !== undefined);
+  if (shapeOf(machine) === shapeOf(free) && blocks.every(exists)) return;
   const advice = `please drain node and remove policy state file ${file}`;
   const why = 'the expected machine state is different from the real one';
   throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);

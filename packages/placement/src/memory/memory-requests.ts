@@ -12,8 +12,8 @@ import type { MemoryRequest } from './memory-machine.ts';
 /** Memory and huge pages that a container gets from NUMA nodes: its requests if the pod is guaranteed, otherwise none. Pure. */
 export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRequest {
   if (hasPodLevelResources(pod.spec) || qosClass(pod) !== 'Guaranteed') return {};
-  const asked = Object.entries({ ...resources.limits, ...resources.requests });
-  const own = asked.filter(([name]) => name === 'memory' || isHugePages(name));
+  const requested = Object.entries({ ...resources.limits, ...resources.requests });
+  const own = requested.filter(([name]) => name === 'memory' || isHugePages(name));
   return Object.fromEntries(own.map(([name, amount]) => [name, quantityValue(amount)]));
 }
 

@@ -9,7 +9,7 @@ type Scope = 'container' | 'pod';
 
 export type PlacementMetrics = {
   /** Counts an admission of a pod with resources to align, and its duration. */
-  asked(milliseconds: number): void;
+  requested(milliseconds: number): void;
   /** Counts a failed admission. */
   failed(): void;
   /** Counts a container or pod whose resources the policy guarantees to be aligned, or a failure. */
@@ -41,7 +41,7 @@ export function placementMetrics(registry: Registry): PlacementMetrics {
   const alignment = alignmentCounters(registry);
   const pins = pinCounters(registry);
   return {
-    asked: (milliseconds) => {
+    requested: (milliseconds) => {
       requests.inc();
       duration.observe(milliseconds);
     },

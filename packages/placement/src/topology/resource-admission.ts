@@ -59,7 +59,7 @@ export class ResourceAdmission {
   async #measured(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     const startedAtMs = performance.now();
     const refusal = await this.#admit(pod, signal);
-    this.#metrics?.asked(performance.now() - startedAtMs);
+    this.#metrics?.requested(performance.now() - startedAtMs);
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
     if (refusal !== undefined) this.#metrics?.failed();

@@ -156,9 +156,11 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   const value = status?.token;
   if (typeof value !== 'string' || value === '' || value.length > MAX_TOKEN_LENGTH)
     throw malformed(`it has no token of at most ${MAX_TOKEN_LENGTH >> 10} KiB`);
-  const asked = spec?.expirationSeconds;
+  const expirationSeconds = spec?.expirationSeconds;
   const seconds =
-    typeof asked === 'number' ? asked : (Date.parse(String(status?.expirationTimestamp)) - fetchedAt.wallMs) / 1000;
+    typeof expirationSeconds === 'number'
+      ? expirationSeconds
+      : (Date.parse(String(status?.expirationTimestamp)) - fetchedAt.wallMs) / 1000;
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;

@@ -78,8 +78,8 @@ function mapPatch(
   const [from, to] = [before[field], after[field]];
   if (to === undefined) return from === undefined ? {} : { [field]: null };
   const changed = Object.entries(to).filter(([key, value]) => from?.[key] !== value);
-  const gone = Object.keys(from ?? {}).filter((key) => !Object.hasOwn(to, key));
-  const entries = [...changed, ...gone.map((key) => [key, null])];
+  const removed = Object.keys(from ?? {}).filter((key) => !Object.hasOwn(to, key));
+  const entries = [...changed, ...removed.map((key) => [key, null])];
   return entries.length === 0 ? {} : { [field]: Object.fromEntries(entries) };
 }
 
@@ -87,8 +87,8 @@ function conditionsPatch(before: ClaimCondition[], after: ClaimCondition[]): Rec
   if (after.length === 0) return before.length === 0 ? {} : { conditions: null };
   const find = (list: ClaimCondition[], type: string) => list.find((one) => one.type === type);
   const changed = after.filter((one) => JSON.stringify(find(before, one.type)) !== JSON.stringify(one));
-  const gone = before.filter(({ type }) => find(after, type) === undefined);
-  const conditions = [...changed, ...gone.map(({ type }) => ({ $patch: 'delete', type }))];
+  const removed = before.filter(({ type }) => find(after, type) === undefined);
+  const conditions = [...changed, ...removed.map(({ type }) => ({ $patch: 'delete', type }))];
   if (conditions.length === 0) return {};
   return { '$setElementOrder/conditions': after.map(({ type }) => ({ type })), conditions };
 }

@@ -268,8 +268,8 @@ export class CsiBlockVolumes {
     const { name, data } = recorded;
     const { driverName: driver } = data;
     await this.#locks.run(keyOf(recorded), async () => {
-      const isGone = (await readVolumeData(paths.data(name))) === undefined; // another call was first
-      if (isGone || (await this.#isUsed(recorded))) return;
+      const isRemoved = (await readVolumeData(paths.data(name))) === undefined; // another call was first
+      if (isRemoved || (await this.#isUsed(recorded))) return;
       if (!drivers.has(driver)) await driversKnown;
       const operation = { plugin: metricName({ driver }), name: 'unmap_device' };
       await this.#tries.run(name, { driver }, () => timed(metrics, operation, () => this.#unstage(recorded)));
@@ -290,7 +290,7 @@ export class CsiBlockVolumes {
     try {
       requireDriver(drivers, { driver }, 'blockMapper.TearDownDevice failed to get CSI client');
       const stagingPath = paths.staged(name);
-      if (await isThere(stagingPath))
+      if (await exists(stagingPath))
         await unstage(drivers, { driver, handle, stagingPath }).catch((error: unknown) => {
           throw mapperFailure('unstageVolumeForBlock failed', error);
         });
@@ -326,7 +326,7 @@ function mapperFailure(what: string, error: unknown): PodwrightError {
   return new PodwrightError('failed_precondition', `${CSI_PLUGIN}: blockMapper.${what}: ${errorMessage(error)}`);
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await realpath(path);
     return true;

@@ -121,8 +121,8 @@ export class CsiDrivers implements PluginHandler {
     if (versions.length === 0) throw failed('Plugin returned an empty list for supported versions');
     const highest = highestVersion(versions);
     if ('problem' in highest) {
-      const asked = versions.map((version) => `"${version}"`).join(' ');
-      throw failed(`None of the versions specified [${asked}] are supported. err=${highest.problem}`);
+      const quoted = versions.map((version) => `"${version}"`).join(' ');
+      throw failed(`None of the versions specified [${quoted}] are supported. err=${highest.problem}`);
     }
     const known = this.#drivers.get(name);
     if (known !== undefined && compareVersions(known.version, highest) >= 0)

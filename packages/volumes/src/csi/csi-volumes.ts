@@ -90,14 +90,14 @@ export class CsiVolumes {
    * Publishes the volume for the pod, and returns its path. A published volume is not published again, unless its driver requires
    * republishing or it has grown.
    */
-  async setUp(pod: Pod, asked: CsiVolume, signal: AbortSignal): Promise<string> {
+  async setUp(pod: Pod, requested: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse, seLinux: host } = this.#options;
-    const place = paths.published(pod.metadata.uid, asked);
-    const driver = await objects.driver(asked.driver, signal);
-    const volume = { ...asked, label: mountLabel(asked, { pod, driver, host }) };
-    const isThere = this.#published.has(place);
-    const failedToGrow = isThere ? this.#growth.look(this.#placed(pod, volume)) : undefined;
-    if (isThere && driver?.spec.requiresRepublish !== true) {
+    const place = paths.published(pod.metadata.uid, requested);
+    const driver = await objects.driver(requested.driver, signal);
+    const volume = { ...requested, label: mountLabel(requested, { pod, driver, host }) };
+    const isPublished = this.#published.has(place);
+    const failedToGrow = isPublished ? this.#growth.look(this.#placed(pod, volume)) : undefined;
+    if (isPublished && driver?.spec.requiresRepublish !== true) {
       if (failedToGrow !== undefined) throw failedToGrow;
       return mountIn(place);
     }
@@ -295,8 +295,8 @@ export class CsiVolumes {
       await paths.remove(stagingPath);
     };
     await this.#locks.run(key, async () => {
-      const isGone = (await readVolumeData(directory)) === undefined; // another call was first
-      if (isGone || (await this.#isUsed(key))) return;
+      const isRemoved = (await readVolumeData(directory)) === undefined; // another call was first
+      if (isRemoved || (await this.#isUsed(key))) return;
       if (!drivers.has(driver)) await driversKnown;
       await this.#tries.run(directory, { driver }, async () => {
         const operation = { plugin: metricName({ driver }), name: 'unmount_device' };

@@ -90,8 +90,8 @@ export async function expand(
   signal: AbortSignal,
 ): Promise<void> {
   const { driver } = volume;
-  const fail = (words: string) => (error: unknown) => {
-    throw new ExpansionFailure('failed', `${words}${errorMessage(error)}`);
+  const fail = (prefix: string) => (error: unknown) => {
+    throw new ExpansionFailure('failed', `${prefix}${errorMessage(error)}`);
   };
   if (!drivers.has(driver)) throw new ExpansionFailure('later', unknownDriver(driver));
   const capabilities = await getCapabilities({ drivers }, driver, signal).catch(

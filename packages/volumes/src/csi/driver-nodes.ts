@@ -77,8 +77,8 @@ export function nodeWith(
 
 /** Pure. */
 export function nodeWithout(node: KubeObject, driver: string): MetadataChange | undefined {
-  const { [driver]: gone, ...others } = nodeIdsOf(node);
-  if (gone === undefined) return undefined;
+  const { [driver]: removed, ...others } = nodeIdsOf(node);
+  if (removed === undefined) return undefined;
   const isLast = Object.keys(others).length === 0;
   return { annotations: { [NODE_IDS]: isLast ? null : JSON.stringify(others) } };
 }

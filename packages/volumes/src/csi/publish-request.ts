@@ -6,17 +6,23 @@ import { CSI_PLUGIN, type CsiVolume, type SecretReference } from './csi-volume.t
 
 const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
 
-type Asked = { pod: Pod; volume: CsiVolume; driver: CsiDriver | undefined; objects: CsiObjects; signal: AbortSignal };
+type PublishInput = {
+  pod: Pod;
+  volume: CsiVolume;
+  driver: CsiDriver | undefined;
+  objects: CsiObjects;
+  signal: AbortSignal;
+};
 
 /** volume_context and secrets of NodePublishVolume. */
-export async function contextAndSecrets(asked: Asked): Promise<{
+export async function contextAndSecrets(input: PublishInput): Promise<{
   volumeContext: Record<string, string>;
   secrets: Record<string, string>;
 }> {
-  const { volume, driver, pod } = asked;
-  const secrets = await secretData(volume.publishSecret, { ...asked, failed: publishSecretFailed(volume) });
+  const { volume, driver, pod } = input;
+  const secrets = await secretData(volume.publishSecret, { ...input, failed: publishSecretFailed(volume) });
   const info = driver?.spec.podInfoOnMount === true ? podInfo(pod, volume) : {};
-  const tokens = volume.isBlock ? {} : await serviceAccountTokens(asked);
+  const tokens = volume.isBlock ? {} : await serviceAccountTokens(input);
   const inSecrets = driver?.spec.serviceAccountTokenInSecrets === true;
   return {
     volumeContext: { ...volume.attributes, ...info, ...(inSecrets ? {} : tokens) },
@@ -35,7 +41,7 @@ const publishSecretFailed = ({ isBlock }: CsiVolume) =>
  */
 export async function secretData(
   place: SecretReference | undefined,
-  { pod, objects, signal, failed }: Pick<Asked, 'pod' | 'objects' | 'signal'> & { failed: string },
+  { pod, objects, signal, failed }: Pick<PublishInput, 'pod' | 'objects' | 'signal'> & { failed: string },
 ): Promise<Record<string, string>> {
   if (place === undefined) return {};
   const { namespace, name } = place;
@@ -55,7 +61,7 @@ export function podInfo({ metadata, spec }: Pod, { mode }: Pick<CsiVolume, 'mode
   };
 }
 
-async function serviceAccountTokens({ pod, driver, objects, signal }: Asked): Promise<Record<string, string>> {
+async function serviceAccountTokens({ pod, driver, objects, signal }: PublishInput): Promise<Record<string, string>> {
   const requests = driver?.spec.tokenRequests ?? [];
   if (requests.length === 0) return {};
   try {

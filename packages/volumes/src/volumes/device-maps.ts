@@ -108,10 +108,10 @@ async function relink(link: string, device: string): Promise<void> {
   await rename(next, link);
 }
 
-async function withPrefix<T>(words: string, work: () => Promise<T>): Promise<T> {
+async function withPrefix<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new PodwrightError('failed_precondition', `${words}: ${errorMessage(error)}`, { cause: error });
+    throw new PodwrightError('failed_precondition', `${prefix}: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -9,11 +9,11 @@ const MEDIUM = 'HugePages-';
  * Throws `failed_precondition` if they do not request that size, or request several.
  */
 export function hugePagesOptions(medium: string, pod: Pod): string {
-  const asked = allContainers(pod.spec)
+  const requested = allContainers(pod.spec)
     .flatMap(({ resources }) => [...Object.keys(resources?.requests ?? {}), ...Object.keys(resources?.limits ?? {})])
     .filter((name) => name.startsWith(RESOURCE))
     .map((name) => name.slice(RESOURCE.length));
-  const sizes = new Map(asked.map((text) => [quantityValue(text), text]));
+  const sizes = new Map(requested.map((text) => [quantityValue(text), text]));
   if (medium.startsWith(MEDIUM)) {
     const named = sizes.get(quantityValue(medium.slice(MEDIUM.length)));
     return pageSize(medium, named);

@@ -68,8 +68,8 @@ export class LocalBlockVolumes {
 
   async #refuseSecond(podUid: string, name: string): Promise<void> {
     const uids = (await namesIn(this.#directories.root)).filter((uid) => uid !== podUid);
-    const kept = await Promise.all(uids.map((uid) => namesIn(this.#directories.pluginDevices(uid, LOCAL_PLUGIN))));
-    if (kept.flat().includes(name)) refuseSecondPod();
+    const names = await Promise.all(uids.map((uid) => namesIn(this.#directories.pluginDevices(uid, LOCAL_PLUGIN))));
+    if (names.flat().includes(name)) refuseSecondPod();
   }
 
   #placesOf(podUid: string, name: string): DevicePaths {

@@ -26,7 +26,7 @@ export class ProgramLoopDevices implements LoopDevices {
     const device = await this.#find(path);
     if (device === undefined) return;
     await losetup(['-d', device]).catch(async (error: unknown) => {
-      if (await isThere(device)) throw error;
+      if (await exists(device)) throw error;
     });
   }
 
@@ -49,7 +49,7 @@ async function losetup(args: string[]): Promise<void> {
   await runChecked('losetup', args, { signal: AbortSignal.timeout(MOUNT_TIMEOUT_MS) });
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,
     () => false,
