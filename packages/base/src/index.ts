@@ -85,6 +85,7 @@ export { isRecord } from './is-record.ts';
 export { KeyedLock, Limiter } from './keyed-lock.ts';
 export { Later } from './later.ts';
 export { linesOf } from './lines.ts';
+export { Listeners } from './listeners.ts';
 export { createLogger, type Logger, silentLogger } from './log.ts';
 export { Counter, Gauge, Histogram, isProbeMetric, metricIn, metricsText, Registry } from './metrics.ts';
 export {
@@ -116,6 +117,7 @@ export {
   WRITABLE_BY_OTHERS,
 } from './modes.ts';
 export { type InterfaceUse, parseInterfaces } from './network-use.ts';
+export { orderGraph } from './order-graph.ts';
 export { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './processes.ts';
 export { type ProgramResult, runChecked, runProgram } from './program.ts';
 export { type ProgramStarter, type StartedProgram, type StartOptions, startByFork } from './program-starter.ts';
@@ -125,6 +127,7 @@ export { readPodResolvConf } from './resolv-conf.ts';
 export { SharedWork } from './shared-work.ts';
 export { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 export { withSourcePositions } from './source-positions.ts';
+export { type Done, type GraphPart, type GraphParts, partsOf, type StartedGraph, startGraph } from './start-graph.ts';
 export { didYouMean } from './suggest.ts';
 export {
   formatTraceparent,

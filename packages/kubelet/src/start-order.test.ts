@@ -1,14 +1,17 @@
-/** What a kubelet has begun when its start fails, or when somebody is there before it is ready for them. */
+/** The order of the kubelet's start, and what a failed start leaves: nothing, whichever part fails. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { PodwrightError, Registry, silentLogger, startGraph, waitFor, withTimeout } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
+import { assertNothingLeft, failingAfter, openResources } from '../../base/src/start-graph.fixture.ts';
 import { writeDeviceRecords } from '../../placement/src/devices/device-checkpoint.ts';
 import { FakePlugin } from '../../placement/src/devices/fake-plugin.fixture.ts';
-import { kubeletOptions } from './options.ts';
+import { fakeApi } from './api-pods/api-pods.fixture.ts';
+import { type KubeletGraph, kubeletGraph } from './assembly/kubelet-graph.ts';
+import { type KubeletOptions, kubeletOptions } from './options.ts';
 import { startKubelet } from './start-kubelet.ts';
 
 const WIDGET = 'example.com/widget';
@@ -17,8 +20,15 @@ function newNode(t: TestContext) {
   const rootDir = mkdtempSync(join(tmpdir(), 'pwk-start-'));
   t.after(() => rmSync(rootDir, { recursive: true }));
   const problems: string[] = [];
+  const options = newOptions(rootDir, problems);
+  const plugins = join(rootDir, 'device-plugins');
+  mkdirSync(options.manifestDir);
+  return { options, plugins, socket: join(plugins, 'kubelet.sock'), problems };
+}
+
+function newOptions(rootDir: string, problems: string[]): KubeletOptions {
   const note = (_: object, message: string) => void problems.push(message);
-  const options = kubeletOptions({
+  return kubeletOptions({
     manifestDir: join(rootDir, 'manifests'),
     runtimeEndpoint: '/none',
     nodeName: 'node',
@@ -28,19 +38,15 @@ function newNode(t: TestContext) {
     cgroupRoot: '',
     nodeIp: '192.0.2.1',
   });
-  const plugins = join(rootDir, 'device-plugins');
-  return { options, plugins, socket: join(plugins, 'kubelet.sock'), problems };
 }
 
 test('a start that fails leaves nothing running', async (t) => {
   const { options, socket, problems } = newNode(t);
-  const before = activeHandles();
+  const before = openResources();
   const runtime = new FakeRuntime();
   runtime.inject('listPodSandbox', { error: new PodwrightError('internal', 'no listing') });
   await assert.rejects(startKubelet(options, { cri: runtime.client }), /no listing/);
-  assert.equal(existsSync(socket), false);
-  using signal = withTimeout(undefined, 10_000, 'end everything'); // one timer more
-  await waitFor(() => activeHandles() <= before + 1 || undefined, { intervalMs: 10, signal });
+  await assertNothingLeft(options.rootDir, before);
   const kubelet = await startKubelet(options, { cri: new FakeRuntime().client });
   assert.ok(existsSync(socket));
   assert.deepEqual(problems, []);
@@ -48,8 +54,28 @@ test('a start that fails leaves nothing running', async (t) => {
   assert.equal(existsSync(socket), false);
 });
 
-/** Servers, sockets, watches and timers that keep the process alive. */
-const activeHandles = () => process.getActiveResourcesInfo().filter((kind) => !kind.startsWith('FSReq')).length;
+const PARTS = Object.keys(kubeletGraph({ options: newOptions('/none', []), given: {}, runtimeWait: undefined }));
+
+for (const name of PARTS) {
+  for (const kind of ['a lone node', 'a node of a cluster'] as const) {
+    test(`a start of ${kind} whose part ${name} fails leaves nothing`, async (t) => {
+      const { options, problems } = newNode(t);
+      const api = fakeApi();
+      const own = kind === 'a lone node' ? {} : { cluster: { client: api, heartbeatClient: api, eventClient: api } };
+      const before = openResources();
+      const given = { cri: new FakeRuntime().client };
+      const all = { ...options, ...own, metrics: new Registry() };
+      const graph = kubeletGraph({ options: all, given, runtimeWait: undefined });
+      const started = startGraph(failingAfter(graph, name as keyof KubeletGraph), (failures) =>
+        assert.deepEqual(failures, []),
+      );
+      await assert.rejects(started, { message: `${name} fails` });
+      await assertNothingLeft(options.rootDir, before);
+      assert.equal(api.watches.size, 0);
+      assert.deepEqual(problems, []);
+    });
+  }
+}
 
 test('a device plugin can register once the pods that have its devices are synced, and not before', async (t) => {
   const { options, plugins, socket, problems } = newNode(t);

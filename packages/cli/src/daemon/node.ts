@@ -7,11 +7,11 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { beginDaemon } from './begin-daemon.ts';
 import { claimCgroupPlace, closeCgroupPlace, openCgroupPlace } from './cgroup-place.ts';
-import { serveKubelet } from './kubelet.ts';
 import { type KubeletPlace, LONE_NODE_DEFAULTS, UPSTREAM_DEFAULTS } from './kubelet-options.ts';
 import { noteLeftBehind } from './left-behind.ts';
 import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
+import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
 
 /**

@@ -1,12 +1,11 @@
 /** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
-import type { Undo } from '@podwright/base';
+import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
 import { type Informer, Informers, NODES } from '@podwright/kube-client';
 import type { NodePressure } from '@podwright/kubelet-configuration';
-import { clusterCsiObjects, clusterDriverNodes, type NodeInformers, PodNeeds } from '@podwright/volumes';
+import { clusterCsiObjects, clusterDriverNodes, PodNeeds } from '@podwright/volumes';
 import { ApiPods } from '../api-pods/api-pods.ts';
-import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import { startApiEventSink } from '../events/api-event-sink.ts';
 import type { PodEvents } from '../events/pod-events.ts';
@@ -16,20 +15,19 @@ import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { nodeHostIps, servingNames } from '../node-status/host-ips.ts';
 import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
-import type { PodWorkers } from '../pod/pod-workers.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import { withClaims } from './claim-grants.ts';
 import type { KnownHost } from './known-host.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
-import { openNodeClaims } from './node-claims.ts';
+import { type NodeClaims, openNodeClaims } from './node-claims.ts';
 import type { NodeGrants } from './node-grants.ts';
 import type { PluginCluster } from './node-plugins.ts';
 import { nodeProblems } from './node-shutdown.ts';
 import { NodeVolumes } from './node-volumes.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** What is there before the parts of the kubelet are made. */
+/** The parts of the kubelet that start before the cluster's side. */
 export type ClusterInput = {
   options: KubeletOptions;
   cluster: ClusterOptions;
@@ -37,125 +35,139 @@ export type ClusterInput = {
   known: KnownHost;
   events: PodEvents;
   statuses: StatusManager;
-  /** Who knows what device plugins offer. */
-  grants: Pick<NodeGrants, 'amounts' | 'devices'>;
-  undo: Undo;
+  nodeGrants: Pick<NodeGrants, 'amounts' | 'devices'>;
 };
 
-/** What is there once they are made, and the pods of the runtime are known. */
+/** The parts that `Cluster.start` requires. They have started, and the pods of the runtime are known. */
 export type ClusterHost = {
   parts: KubeletParts;
   sync: PodSync;
-  cgroups: PodCgroups;
   runtimeState: RuntimeState;
   pressure: NodePressure;
   shutdown: NodeShutdown;
 };
 
-/** The cluster's side of a kubelet. The methods are called once each, in this order. */
+/** The cluster's side of a kubelet. `withClaims` is called before `start`, and each of them once. */
 export type Cluster = {
-  /** Parts that take the place of the lone node's. */
+  /** Replacements of the parts of a lone node. */
   parts: Partial<KubeletParts>;
-  /** The same, with the devices of ResourceClaims. */
+  /** Adds the devices of ResourceClaims to the grants. */
   withClaims(grants: NodeGrants): NodeGrants;
-  /** The addresses of the host that pods show; `undefined` before the node object has any. */
+  /** The host addresses for the statuses of pods; `undefined` before the node object has any. */
   hostIps(): string[] | undefined;
   /** DNS names and addresses of the node object; none before it has any. */
   servingNames(): string[];
-  /** Starts what looks at the kubelet and tells the API server, before any source is read. */
-  start(host: ClusterHost): void;
-  /** Starts the sources of pods: the lone node's, and the API server. */
+  /** Starts the reports to the API server, before any source of pods is read. */
+  start(host: ClusterHost): RunningCluster;
+};
+
+/** The cluster's side once it reports to the API server. */
+export type RunningCluster = {
+  /** Starts the sources of pods: `local`, those of a lone node, and the API server. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
 };
 
-/**
- * Waits for no answer of the API server: pods run without it.
- *
- * A room adds what it needs to `ClusterInput` and `ClusterHost`, and itself below: to `parts` what pods need of it, to `running` what
- * `start` begins.
- */
-export async function openCluster(input: ClusterInput): Promise<Cluster> {
+/** Opens what pods need of the API server. Does not wait for answers of the API server: pods run without it. */
+export async function openCluster(input: ClusterInput, undo: Undo): Promise<Cluster> {
   const { options, cluster, events } = input;
   const { nodeName, logger } = options;
-  const { client, eventClient, failpoint } = cluster;
-  const running: { stop: () => Promise<void> | void }[] = [];
-  input.undo.add('stop watching the API server', async () => {
+  const { client, eventClient } = cluster;
+  const running: Stoppable[] = [];
+  undo.add('stop watching the API server', async () => {
     await Promise.all(running.map((room) => room.stop()));
   });
-  let pods: ApiPods | undefined;
-  let status: NodeStatusRoom | undefined;
-  let informers: NodeInformers | undefined;
-  let nodeVolumes: NodeVolumes | undefined;
   const watched = new Informers(client);
+  const nodeChanged = new Listeners();
   const node = watched.start<Node>({
     resource: NODES,
     fieldSelector: `metadata.name=${nodeName}`,
-    onChange: () => {
-      pods?.nodeChanged();
-      nodeVolumes?.seen(node.get({ name: nodeName }));
-    },
+    onChange: () => nodeChanged.publish(),
   });
   running.push(node, startApiEventSink({ client: eventClient, events, nodeName, logger }));
   const needs = openPodNeeds(options, cluster, { node, watched });
-  let workers: PodWorkers | undefined;
-  const ofClaims = await openNodeClaims({
-    ...{ options, cluster },
-    onDriver: () => workers?.retryAll(),
-    onHealth: (podUids) => {
-      for (const uid of podUids) workers?.notice(uid);
-    },
-  });
-  const { drivers, slices } = ofClaims;
+  const nodeClaims = await openNodeClaims({ options, cluster });
+  const volumesInUseChanged = new Listeners();
   const pluginCluster: PluginCluster = {
     csiObjects: clusterCsiObjects({
       client,
-      token: (pod, wish, signal) => needs.tokens.token(pod, wish, signal),
-      drivers: () => informers?.csiDrivers,
+      token: (pod, request, signal) => needs.tokens.token(pod, request, signal),
+      drivers: () => needs.csiDrivers,
     }),
     driverNodes: clusterDriverNodes(client, nodeName),
-    handlers: { DRAPlugin: drivers },
-    reportInUse: () => status?.prompt(),
+    handlers: { DRAPlugin: nodeClaims.drivers },
+    reportInUse: () => volumesInUseChanged.publish(),
   };
   return {
     parts: { api: needs, pluginCluster },
-    withClaims: (grants) => withClaims(grants, ofClaims),
+    withClaims: (grants) => withClaims(grants, nodeClaims),
     hostIps: () => nodeHostIps(node.get({ name: nodeName })),
     servingNames: () => servingNames(node.get({ name: nodeName })),
-    start: ({ sync, runtimeState, pressure, shutdown, parts }) => {
-      nodeVolumes = new NodeVolumes(parts.nodePlugins.volumesInUse);
-      status = startNode(input, { informer: node, watched, runtimeState, pressure, shutdown, nodeVolumes });
-      running.push(status, slices, drivers);
-      slices.start();
-      workers = sync.workers;
-      const { manager, statuses, stopped } = sync;
-      const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
-      const changes = { manager, workers: sync.workers, statuses, onStopped };
-      pods = new ApiPods({ client, watched, nodeName, node, ...changes, logger, failpoint });
-      running.push(pods, needs);
-      informers = needs.start({
-        onObject: (change) => sync.loop.handleObject(change),
-        onNews: (podUid) => sync.workers.retry(podUid),
-      });
-    },
-    startSources: (listener, local) => pods!.startSources(listener, local),
+    start: (host) =>
+      startCluster(input, { ...host, running, watched, node, nodeChanged, needs, nodeClaims, volumesInUseChanged }),
   };
 }
 
-/** A resource whose plugin has gone for good stays in the node's status, with nothing of it. */
+type Stoppable = { stop: () => Promise<void> | void };
+
+/** What `openCluster` has opened. */
+type OpenedCluster = {
+  /** Stopped together when the kubelet closes. */
+  running: Stoppable[];
+  watched: Informers;
+  node: Informer<Node>;
+  nodeChanged: Listeners;
+  needs: PodNeeds;
+  nodeClaims: NodeClaims;
+  volumesInUseChanged: Listeners;
+};
+
+function startCluster(input: ClusterInput, opened: OpenedCluster & ClusterHost): RunningCluster {
+  const { nodeName, logger } = input.options;
+  const { client, failpoint } = input.cluster;
+  const { running, watched, node, nodeChanged, needs, parts, sync } = opened;
+  const { manager, workers, statuses, stopped } = sync;
+  const nodeVolumes = new NodeVolumes(parts.nodePlugins.volumesInUse);
+  nodeChanged.subscribe(() => nodeVolumes.seen(node.get({ name: nodeName })));
+  const status = startNode(input, { ...opened, nodeVolumes });
+  running.push(status);
+  opened.volumesInUseChanged.subscribe(() => status.prompt());
+  startClaims(opened.nodeClaims, { running, workers });
+  const onStopped = (listener: (podUid: string) => void) => stopped.subscribe(listener);
+  const changes = { manager, workers, statuses, onStopped };
+  const pods = new ApiPods({ client, watched, nodeName, node, ...changes, logger, failpoint });
+  running.push(pods, needs);
+  nodeChanged.subscribe(() => pods.nodeChanged());
+  needs.start({
+    onObject: (change) => sync.loop.handleObject(change),
+    onNews: (podUid) => workers.retry(podUid),
+  });
+  return { startSources: (listener, local) => pods.startSources(listener, local) };
+}
+
+function startClaims(
+  { slices, drivers, driverUsable, healthChanged }: NodeClaims,
+  { running, workers }: { running: Stoppable[]; workers: PodSync['workers'] },
+): void {
+  driverUsable.subscribe(() => workers.retryAll());
+  healthChanged.subscribe((podUids) => {
+    for (const uid of podUids) workers.notice(uid);
+  });
+  running.push(slices, drivers);
+  slices.start();
+}
+
+/** A resource whose plugin was removed for good stays in the node's status, with the amount 0. */
 function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   const { capacity, allocatable } = grants.amounts();
   return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
 }
 
-type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> & {
-  informer: Informer<Node>;
-  watched: Informers;
-  nodeVolumes: NodeVolumes;
-};
+type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> &
+  Pick<OpenedCluster, 'node' | 'watched'> & { nodeVolumes: NodeVolumes };
 
 function startNode(
-  { options, cluster, cri, known, events, grants }: ClusterInput,
-  { informer, watched, runtimeState, pressure, shutdown, nodeVolumes }: NodeSources,
+  { options, cluster, cri, known, events, nodeGrants }: ClusterInput,
+  { node: informer, watched, runtimeState, pressure, shutdown, nodeVolumes }: NodeSources,
 ): NodeStatusRoom {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
@@ -179,7 +191,7 @@ function startNode(
         disk: pressure.has('DiskPressure'),
         pids: pressure.has('PIDPressure'),
       }),
-      devices: () => deviceAmounts(grants),
+      devices: () => deviceAmounts(nodeGrants),
       problems: () => nodeProblems(runtimeState, shutdown),
       onProblems: (listener) => {
         const ends = [runtimeState, pressure, shutdown].map((source) => source.onChange(listener));
@@ -195,7 +207,7 @@ function startNode(
         nodeVolumes.restored(informer.get({ name }));
         watched.reread();
       },
-      resetExtendedResources: () => grants.devices.isNew,
+      resetExtendedResources: () => nodeGrants.devices.isNew,
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type CgroupHierarchy, errorMessage, PodwrightError } from '@podwright/base';
+import { type CgroupHierarchy, errorMessage, PodwrightError, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { runtimeCgroupDriver } from '../cgroups/host-cgroups.ts';
@@ -16,15 +16,18 @@ export type NodeCgroupsInput = {
   events: EventRecorder;
   hierarchy: CgroupHierarchy | undefined;
   host: ContainerHost;
-  /** What pods may have together of memory and processes, and of all resources. */
+  /** The most memory and processes that all pods may use together, and the same for every resource. */
   allocatable: NodeAmounts;
   resources: NodeResources;
-  /** Whether processors are the pod's alone: then it may use them in full. */
+  /** Whether the pod has exclusive CPUs, so that its CPU quota does not apply. */
   hasOwnCpus: (pod: Pod) => boolean;
 };
 
-/** The cgroups of pods, and those of the host that get limits; upstream's events tell of them. Rejects if one of the host's cannot be limited. */
-export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgroups> {
+/**
+ * Prepares the cgroups of pods, and sets the limits of the host's reserved cgroups, with upstream's events. Rejects with
+ * `failed_precondition` if the limits of a reserved cgroup cannot be set.
+ */
+export async function openNodeCgroups(input: NodeCgroupsInput, undo: Undo): Promise<PodCgroups> {
   const { options, cri, events, hierarchy, host, allocatable, resources } = input;
   const { cgroupRoot: root, cgroupDriver, podPidsLimit, logger, metrics } = options;
   const fallback = options.cgroupDriverFallback;
@@ -49,6 +52,7 @@ export async function openNodeCgroups(input: NodeCgroupsInput): Promise<PodCgrou
     hasOwnCpus: input.hasOwnCpus,
   };
   const cgroups = await openPodCgroups({ root, driver, hierarchy, settings, logger, metrics });
+  undo.add('close the cgroups of pods', () => cgroups.close());
   await limitReserved(input, { hierarchy, driver });
   return cgroups;
 }

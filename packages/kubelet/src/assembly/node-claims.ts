@@ -1,42 +1,51 @@
 /** ResourceClaims of pods of an API server, and the drivers that prepare them. */
 import { join } from 'node:path';
+import { Listeners } from '@podwright/base';
 import type { ResourceClaim } from '@podwright/kube-api';
 import { RESOURCE_CLAIMS } from '@podwright/kube-client';
 import { DraClaims, DraDrivers, DraHealth, SliceWiper } from '@podwright/placement';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 
-export type NodeClaims = { drivers: DraDrivers; claims: DraClaims; slices: SliceWiper; health: DraHealth };
-
-export type NodeClaimsInput = {
-  options: KubeletOptions;
-  cluster: ClusterOptions;
-  /** Pods may have what they waited for. */
-  onDriver: () => void;
-  /** It is to be shown anew how the devices of these pods are. */
-  onHealth: (podUids: string[]) => void;
+export type NodeClaims = {
+  drivers: DraDrivers;
+  claims: DraClaims;
+  slices: SliceWiper;
+  health: DraHealth;
+  /** A driver can be called: pods may get what they waited for. */
+  driverUsable: Listeners;
+  /** UIDs of pods whose devices have changed their health. */
+  healthChanged: Listeners<[podUids: string[]]>;
 };
 
-/** Rejects with `data_loss` where it cannot be known what drivers have prepared. */
-export async function openNodeClaims(input: NodeClaimsInput): Promise<NodeClaims> {
-  const { rootDir, nodeName, logger, metrics } = input.options;
-  const { client } = input.cluster;
+type HealthListener = ConstructorParameters<typeof DraDrivers>[0]['onHealth'];
+
+export type NodeClaimsInput = { options: KubeletOptions; cluster: ClusterOptions };
+
+/** Rejects with `data_loss` if the record of what drivers have prepared cannot be read. */
+export async function openNodeClaims({ options, cluster }: NodeClaimsInput): Promise<NodeClaims> {
+  const { rootDir, nodeName, logger, metrics } = options;
+  const { client } = cluster;
   const slices = new SliceWiper({ client, nodeName, logger });
   const health = new DraHealth();
-  const drivers: DraDrivers = new DraDrivers({
+  const driverUsable = new Listeners();
+  const healthChanged = new Listeners<[podUids: string[]]>();
+  const healthReported = new Listeners<Parameters<HealthListener>>();
+  const drivers = new DraDrivers({
     logger,
     onUsable: (driver, isUsable) => {
       slices.driverChanged(driver, isUsable);
-      if (isUsable) input.onDriver();
+      if (isUsable) driverUsable.publish();
     },
-    onHealth: (driver, devices) => {
-      const changed = devices === undefined ? health.clear(driver) : health.update(driver, devices);
-      const uids = changed.length === 0 ? [] : claims.podsWith(driver, changed);
-      if (uids.length > 0) input.onHealth(uids);
-    },
+    onHealth: (...report) => healthReported.publish(...report),
   });
   const claims = await DraClaims.open({
     ...{ drivers, logger, metrics, path: join(rootDir, 'dra_manager_state') },
-    claim: (place, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, place, { signal }),
+    claim: (key, signal) => client.get<ResourceClaim>(RESOURCE_CLAIMS, key, { signal }),
   });
-  return { drivers, claims, slices, health };
+  healthReported.subscribe((driver, devices) => {
+    const changed = devices === undefined ? health.clear(driver) : health.update(driver, devices);
+    const uids = changed.length === 0 ? [] : claims.podsWith(driver, changed);
+    if (uids.length > 0) healthChanged.publish(uids);
+  });
+  return { drivers, claims, slices, health, driverUsable, healthChanged };
 }

@@ -1,6 +1,6 @@
-/** What programs of others do for the node: they register at sockets. */
+/** The plugins of the node: CSI drivers, DRA drivers and device plugins that register at sockets. */
 import { join } from 'node:path';
-import { errorMessage } from '@podwright/base';
+import { background, errorMessage, Listeners } from '@podwright/base';
 import { type EventRecorder, formatTime, type LocalObjects } from '@podwright/kube-api';
 import { type PluginHandlers, PluginRegistry } from '@podwright/placement';
 import {
@@ -25,13 +25,13 @@ import {
 import type { KubeletOptions } from '../options.ts';
 import { secretStrings } from './secret-strings.ts';
 
-/** What plugins have of an API server. */
+/** What plugins need of an API server. */
 export type PluginCluster = {
   csiObjects: CsiObjects;
   driverNodes: DriverNodes;
-  /** Has the node's status sent soon. */
+  /** Sends the node's status soon, with the volumes in use. */
   reportInUse: () => void;
-  /** Of plugins that are no CSI drivers. */
+  /** Handlers of plugins that are no CSI drivers. */
   handlers?: PluginHandlers;
 };
 
@@ -45,7 +45,7 @@ export type NodePluginsInput = {
   storageMetrics?: StorageMetrics;
   /** Absent without an API server. */
   cluster?: PluginCluster;
-  /** Takes device plugins. */
+  /** Handles device plugins. */
   devices?: PluginHandlers['DevicePlugin'];
 };
 
@@ -53,12 +53,12 @@ export type NodePlugins = {
   csi: CsiVolumes;
   csiBlock: CsiBlockVolumes;
   volumesInUse: VolumesInUse;
-  /** Begins to look for plugins. `onDriver` is called when pods may have what they waited for. */
+  /** Begins to look for plugins. `onDriver` is called when a CSI driver has registered: pods may wait for it. */
   start(onDriver: () => void): void;
   close(): Promise<void>;
 };
 
-/** Nobody to be told of drivers. */
+/** A lone node reports its drivers to no API server. */
 const NO_NODES: DriverNodes = { install: async () => undefined, uninstall: async () => undefined };
 
 /** Plugins register in `<rootDir>/plugins_registry`, and have their own sockets in `<rootDir>/plugins`, as with upstream. */
@@ -66,18 +66,18 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   const { options, cluster, devices } = input;
   const { rootDir, node, logger, metrics } = options;
   const known = Promise.withResolvers<void>();
-  let tell: () => void = () => undefined;
+  const registered = new Listeners<[driver: string]>();
   const drivers = new CsiDrivers({
     nodes: cluster?.driverNodes ?? NO_NODES,
-    onRegistered: (driver) => {
-      csi.driverRegistered(driver);
-      csiBlock.driverRegistered(driver);
-      tell();
-    },
+    onRegistered: (driver) => registered.publish(driver),
     metrics: metrics && csiMetrics(metrics),
   });
   const volumesInUse = new VolumesInUse(cluster?.reportInUse, { hasNoController: !node.controllerAttachDetach });
   const { csi, csiBlock } = csiRooms(input, { drivers, inUse: volumesInUse, driversKnown: known.promise });
+  registered.subscribe((driver) => {
+    csi.driverRegistered(driver);
+    csiBlock.driverRegistered(driver);
+  });
   const registry = new PluginRegistry({
     directory: join(rootDir, 'plugins_registry'),
     handlers: { ...cluster?.handlers, CSIPlugin: drivers, DevicePlugin: devices },
@@ -87,14 +87,15 @@ export function createNodePlugins(input: NodePluginsInput): NodePlugins {
   return {
     ...{ csi, csiBlock, volumesInUse },
     start: (onDriver) => {
-      tell = onDriver;
+      registered.subscribe(() => onDriver());
       const load = allOf([csi.load(), csiBlock.load()]).catch((error: unknown) => {
         volumesInUse.keepReported();
         logger.error({ error: errorMessage(error) }, 'read what is left of volumes');
       });
       loaded = load.then(() => volumesInUse.loaded());
-      // without a driver no volume is touched
-      void loaded.then(() => registry.start()).finally(known.resolve);
+      // volumes are touched only once drivers can register
+      const started = loaded.then(() => registry.start()).finally(known.resolve);
+      background(logger, 'plugins cannot register', started);
     },
     close: async () => {
       await loaded;
@@ -108,10 +109,10 @@ function csiRooms(
   shared: { drivers: CsiDrivers; inUse: VolumesInUse; driversKnown: Promise<void> },
 ) {
   const { rootDir, nodeName, logger } = options;
-  const asked = cluster?.csiObjects ?? loneCsiObjects((place) => secretStrings(objects, place));
+  const csiObjects = cluster?.csiObjects ?? loneCsiObjects((key) => secretStrings(objects, key));
   const now = () => formatTime(Date.now());
-  const expansion = new VolumeExpansion({ drivers: shared.drivers, objects: asked, events, logger, now });
-  const parts = { ...shared, objects: asked, expansion, nodeName, logger, metrics: storageMetrics };
+  const expansion = new VolumeExpansion({ drivers: shared.drivers, objects: csiObjects, events, logger, now });
+  const parts = { ...shared, objects: csiObjects, expansion, nodeName, logger, metrics: storageMetrics };
   return {
     csi: new CsiVolumes({ ...parts, seLinux: seLinuxHost(), paths: new CsiPaths({ pods, rootDir, mounter }) }),
     csiBlock: new CsiBlockVolumes({ ...parts, maps, paths: new CsiBlockPaths({ pods, rootDir, mounter }) }),

@@ -1,7 +1,7 @@
 /** The parts that turn desired pods into running ones, connected with each other. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Limiter } from '@podwright/base';
+import { Limiter, Listeners } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, type Node, nodeSubject, type Pod } from '@podwright/kube-api';
 import type { NodePressure } from '@podwright/kubelet-configuration';
@@ -49,7 +49,6 @@ import type { ProbeAnswers } from '../status/container-statuses.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
-import { PodChanges } from './pod-changes.ts';
 import { tracedSteps } from './traced-steps.ts';
 
 /** A restart of a container that takes longer waits for something else than a processor, and holds up no others. */
@@ -109,9 +108,10 @@ export type PodSync = {
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
-  changes: PodChanges;
-  /** Pods of which nothing runs any more, and again when they hold nothing any more. */
-  stopped: PodChanges;
+  /** UIDs of pods that have changed in the runtime. */
+  changes: Listeners<[podUid: string]>;
+  /** UIDs of pods whose containers have all stopped, and once more when their resources have been released. */
+  stopped: Listeners<[podUid: string]>;
 };
 
 /** Nothing runs until the PLEG is started and the loop gets pods. */
@@ -126,7 +126,8 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
   const actuated = new ActuatedResources();
-  const [changes, stopped] = [new PodChanges(), new PodChanges()];
+  const changes: PodSync['changes'] = new Listeners();
+  const stopped: PodSync['stopped'] = new Listeners();
   const imageAccess = openImageAccess(input);
   const images = imageManager(input, imageAccess);
   const offer = nodeOffer(input);
@@ -139,10 +140,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     metrics: options.metrics,
     relistPeriodMs: options.relist.periodMs,
     eventedRelistPeriodMs: options.relist.eventedPeriodMs,
-    onChange: (podUid) => {
-      loop.handleLifecycle(podUid);
-      changes.tell(podUid);
-    },
+    onChange: (podUid) => changes.publish(podUid),
     onListing: (works) => input.obstacles.noteListing(works),
   });
   const allocations = new PodAllocations({
@@ -173,7 +171,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
     onComeback: () => metrics?.cameBack(),
-    onStopped: (podUid) => stopped.tell(podUid),
+    onStopped: (podUid) => stopped.publish(podUid),
   });
   const probes = probeAnswers(parts);
   const runtimePods = () => cache.list();
@@ -187,6 +185,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     ...(parts.api === undefined ? {} : { readNode: () => parts.api!.readNode() }),
     observer: observer(metrics, tracer),
   });
+  changes.subscribe((podUid) => loop.handleLifecycle(podUid));
   const told = { statuses, cache, tracer, metrics, changes, stopped };
   return { ...told, offer, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
 }

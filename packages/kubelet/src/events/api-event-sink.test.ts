@@ -55,7 +55,7 @@ test('without an answer an event is tried up to twelve times, and later events k
 });
 
 test('a refusal drops the event at once, and is logged unless it is expected', async () => {
-const warnings: string[] = [];
+  const warnings: string[] = [];
   const client = new FakeKubeClient();
   const going = refusal(403, 'Forbidden');
   going.status.causes = [{ reason: 'NamespaceTerminating' }];

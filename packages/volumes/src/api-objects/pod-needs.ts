@@ -83,6 +83,11 @@ export class PodNeeds {
     return this.#informers;
   }
 
+  /** Absent before `start`. */
+  get csiDrivers(): NodeInformers['csiDrivers'] | undefined {
+    return this.#informers?.csiDrivers;
+  }
+
   stop(): void {
     this.#listener = undefined;
     this.#objects.stop();

@@ -1,0 +1,56 @@
+/** For tests of starts that fail: makes each part of a graph fail, and finds what is left. */
+import assert from 'node:assert/strict';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { waitFor, withTimeout } from './deadline.ts';
+import type { GraphPart, GraphParts } from './start-graph.ts';
+
+/** Fails once the part has started, so that all it has acquired must be released. */
+export function failingAfter<Parts>(graph: GraphParts<Parts>, name: keyof Parts & string): GraphParts<Parts> {
+  const part: GraphPart<Parts, typeof name> = graph[name];
+  const start: typeof part.start = async (...given) => {
+    await part.start(...given);
+    throw new Error(`${name} fails`);
+  };
+  return { ...graph, [name]: { ...part, start } };
+}
+
+/** Servers, sockets, watches and timers that keep the process alive, and open files and sockets. */
+export function openResources(): string[] {
+  const handles = process.getActiveResourcesInfo().filter((kind) => !kind.startsWith('FSReq') && kind !== 'Immediate');
+  const files = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`).replace(/\d+/g, 'N')];
+    } catch {
+      return []; // of the listing itself
+    }
+  });
+  // libuv opens one for all watches of the process, and keeps it
+  return [...handles, ...files.filter((file) => file !== 'anon_inode:inotify')].sort();
+}
+
+/** Waits until there are no more resources than `before`, and looks for sockets below the directory. */
+export async function assertNothingLeft(directory: string, before: string[]): Promise<void> {
+  const left = () => without(openResources(), before);
+  try {
+    using signal = withTimeout(undefined, 5000, 'end everything');
+    await waitFor(() => without(left(), ['Timeout']).length === 0 || undefined, { intervalMs: 10, signal });
+  } catch {
+    assert.deepEqual(left(), []);
+  }
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  assert.deepEqual(
+    names.filter((name) => statSync(join(directory, name)).isSocket()),
+    [],
+  );
+}
+
+/** The list without as many of each entry as `others` has. */
+function without(list: string[], others: string[]): string[] {
+  const rest = [...others];
+  return list.filter((one) => {
+    const index = rest.indexOf(one);
+    if (index >= 0) rest.splice(index, 1);
+    return index < 0;
+  });
+}

@@ -1,0 +1,38 @@
+import { errorCode, errorMessage, type Tracer } from '@podwright/base';
+import { type CriClient, connectCri } from '@podwright/cri';
+import type { KubeletOptions } from '../options.ts';
+
+/** How long the start waits for a runtime that is down before it calls `RuntimeWait.onWait`. */
+const RUNTIME_START_PATIENCE_MS = 2000;
+
+/** How a caller waits for a runtime that is down when the kubelet starts. */
+export type RuntimeWait = {
+  /** Ends the wait; the start then rejects with the reason of the signal. */
+  signal: AbortSignal;
+  /** Called once with the error if the runtime is down. If it rejects, so does the start. */
+  onWait: (reason: string) => Promise<void>;
+};
+
+/**
+ * Connects to the runtime at the endpoint of the options. Rejects with `unimplemented` if no CRI runtime answers there, and without
+ * `runtimeWait` with `unavailable` if the runtime is down.
+ */
+export async function connectRuntime(
+  options: KubeletOptions,
+  tracer: Tracer,
+  runtimeWait: RuntimeWait | undefined,
+): Promise<CriClient> {
+  const { runtimeEndpoint, imageEndpoint, criApiVersion: apiVersion, metrics, logger } = options;
+  const requestTimeoutMs = options.runtimeRequestTimeoutMs;
+  const signal = runtimeWait?.signal;
+  const how = { runtimeEndpoint, imageEndpoint, apiVersion, requestTimeoutMs, metrics, logger, signal, tracer };
+  try {
+    return await connectCri({ ...how, connectTimeoutMs: runtimeWait && RUNTIME_START_PATIENCE_MS });
+  } catch (error) {
+    if (runtimeWait === undefined || signal?.aborted || errorCode(error) !== 'unavailable') throw error;
+    const reason = errorMessage(error);
+    logger.error({ endpoint: runtimeEndpoint, error: reason }, 'container runtime is down, waiting for it');
+    await runtimeWait.onWait(reason);
+    return await connectCri({ ...how, connectTimeoutMs: Number.POSITIVE_INFINITY });
+  }
+}

@@ -1,0 +1,37 @@
+import type { CriClient } from '@podwright/cri';
+import { PodDirectories } from '@podwright/volumes';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
+import type { KubeletOptions } from '../options.ts';
+import { SummaryProvider } from '../stats/summary-provider.ts';
+import type { KnownHost } from './known-host.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
+import type { PodSync } from './pod-sync.ts';
+
+type NodeSummaryInput = {
+  options: KubeletOptions;
+  cri: CriClient;
+  cgroups: PodCgroups;
+  parts: Pick<KubeletParts, 'volumes' | 'nodePlugins'>;
+  sync: Pick<PodSync, 'cache' | 'statuses'>;
+  known: Pick<KnownHost, 'hierarchy' | 'capacity'>;
+};
+
+/** The usage of the node and its pods, for the stats API and evictions. */
+export function nodeSummary({ options, cri, cgroups, parts, sync, known }: NodeSummaryInput): SummaryProvider {
+  const { nodeName, rootDir, podLogsDir, logger, metrics } = options;
+  const { hierarchy, capacity } = known;
+  const directories = new PodDirectories(rootDir);
+  return new SummaryProvider({
+    ...{ cri, nodeName, hierarchy, memoryBytes: capacity.memoryBytes },
+    ...{ podsCgroup: cgroups.allPods, rootDir, logger, metrics },
+    logDirectory: (pod) => podLogDirectory(podLogsDir, pod),
+    hostsFile: (uid) => directories.etcHosts(uid),
+    messageDirectory: (uid, container) => directories.containers(uid, container),
+    cgroupOf: (pod) => cgroups.parentFor(pod),
+    runtimePods: () => sync.cache.list(),
+    podOf: (uid) => sync.statuses.pod(uid),
+    volumePaths: (uid) => parts.volumes.pathsOf(uid),
+    driverUse: (path) => parts.nodePlugins.csi.use(path) ?? parts.nodePlugins.csiBlock.use(path),
+  });
+}

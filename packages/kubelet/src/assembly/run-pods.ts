@@ -1,0 +1,97 @@
+/** The last step of the start: connects all sources of changes with the sync loop, and reads the pods. */
+import { errorMessage, type Undo } from '@podwright/base';
+import { isStaticPod, type Pod, type PodUpdate } from '@podwright/kube-api';
+import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import type { EndPods, KubeletDependencies } from '../kubelet.ts';
+import { isTerminal } from '../status/pod-phase.ts';
+import type { StatusRecords } from '../status/status-records.ts';
+import type { RunningCluster } from './cluster.ts';
+import type { KubeletParts } from './kubelet-parts.ts';
+import { keepHouse, type NodeHousekeepingInput } from './node-housekeeping.ts';
+import { type OrphanInput, removeOrphans } from './orphans.ts';
+
+type RunInput = Omit<NodeHousekeepingInput, 'removeOrphans'> & {
+  parts: KubeletParts;
+  grants: OrphanInput['grants'];
+  records: StatusRecords;
+  /** Absent without an API server. */
+  runningCluster: RunningCluster | undefined;
+};
+
+export type RunningPods = Pick<KubeletDependencies, 'sourcesReady' | 'endPods' | 'manifestErrors' | 'update'>;
+
+/** Starts the sources of pods and the housekeeping. */
+export function runPods(input: RunInput, undo: Undo): RunningPods {
+  const { options, parts, sync, cgroups, grants } = input;
+  const { podLogsDir, logger } = options;
+  const { loop } = sync;
+  const { volumes, objects, probes } = parts;
+  const subscriptions = [
+    objects.onChange((change) => loop.handleObject(change)),
+    ...[probes.liveness, probes.readiness, probes.startup].map((result) =>
+      result.onChange((update) => loop.handleProbe(update)),
+    ),
+  ];
+  undo.add('stop following probes and the objects of manifests', () => {
+    for (const unsubscribe of subscriptions) unsubscribe();
+  });
+  const sources = startSources(input);
+  undo.add('stop the sources of pods', () => sources.stop());
+  const endOrphans = () =>
+    removeOrphans(
+      { sync, volumes, cgroups, grants, podLogsDir, logger },
+      new Set(sources.errors().map(({ file }) => file)),
+    );
+  let areSourcesRead = false;
+  const sourcesReady = sources.ready.then(() => {
+    areSourcesRead = true;
+    return endOrphans();
+  });
+  sourcesReady.catch((error: unknown) =>
+    logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
+  );
+  const controller = new AbortController();
+  const removeOrphansOnceRead = async () => {
+    if (areSourcesRead) await endOrphans();
+  };
+  const housekeeping = keepHouse({ ...input, removeOrphans: removeOrphansOnceRead }, controller.signal);
+  undo.add('stop the housekeeping', () => {
+    controller.abort();
+    return housekeeping;
+  });
+  return {
+    sourcesReady,
+    endPods: (how) => endPods(input, sources, how),
+    manifestErrors: () => sources.errors(),
+    update: (change: PodUpdate) => loop.handlePods(change),
+  };
+}
+
+function startSources({ parts, sync, runningCluster }: RunInput): PodSources {
+  const { statuses, loop, cache } = sync;
+  const listener: PodSourceListener = {
+    onUpdate: (update) => {
+      if (['UPDATE', 'DELETE'].includes(update.operation)) for (const pod of update.pods) statuses.relabel(pod);
+      loop.handlePods(update);
+    },
+    runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
+  };
+  return runningCluster?.startSources(listener, parts.startSources) ?? parts.startSources(listener);
+}
+
+async function endPods(input: RunInput, sources: PodSources, { ofApi, gracePeriodSeconds }: EndPods): Promise<boolean> {
+  await sources.stop(); // or a change of a manifest would bring its pod back
+  const pods = input.sync.manager.list();
+  const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
+  await Promise.all(ending.map((pod) => endPod(input, pod, gracePeriodSeconds)));
+  return ending.length === pods.length;
+}
+
+/** A pod that ended by itself before keeps its status and logs, so that the next start does not run it a second time. */
+async function endPod({ records, sync }: RunInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
+  const { uid, namespace, name } = pod.metadata;
+  const { status, metadata } = sync.statuses.pod(uid) ?? pod;
+  const hadEnded = isTerminal(status?.phase) && metadata.deletionTimestamp === undefined; // not by an earlier call
+  await sync.loop.end(pod, { gracePeriodSeconds, keepLogs: hadEnded });
+  if (hadEnded) records.save(uid, { namespace, name, status: status! });
+}
