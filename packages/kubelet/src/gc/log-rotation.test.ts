@@ -216,7 +216,8 @@ test('a log that cannot be watched yet is polled, and rotated', async (context) 
   rotation.follow({ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] });
   await rotation.checkAll(); // there is no file to watch
   writeFileSync(log, 'x'.repeat(100));
-  await waitFor(() => reopened === 1 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
+  // the fake runtime makes no new file, so the log may be reopened several times
+  await waitFor(() => reopened > 0 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(20_000) });
 });
 
 test('a growing log is rotated repeatedly without calls of checkAll, each file with its own name', async (context) => {
