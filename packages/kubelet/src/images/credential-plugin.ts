@@ -20,14 +20,14 @@ import {
   MAX_CREDENTIAL_PLUGIN_BYTES,
 } from './limits.ts';
 
-/** For which images an answer may be given again: this one, those of its registry, or all. */
+/** The images that a cached answer holds for: this one, those of its registry, or all. */
 export type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
 export type PluginAnswer = { cacheKeyType: CacheKeyType; cacheMs: number | undefined; entries: KeyringEntry[] };
 
 /**
- * Asks about an image, named without tag and digest. Rejects if the program fails, takes longer than a minute, or does not answer as the
- * API says. The errors hold nothing of its stdout, where credentials are.
+ * Requests credentials for an image (without tag and digest). Rejects if the program fails, takes longer than a minute, or its answer is
+ * invalid. Errors contain nothing of its stdout, which has credentials.
  */
 export async function askPlugin(
   { name, apiVersion, args = [], env = [] }: CredentialProvider,
@@ -57,14 +57,14 @@ export async function askPlugin(
   throw new PodwrightError('unavailable', `${what}: ${how}: ${result.stderr.trim().slice(0, MAX_CREDENTIAL_LENGTH)}`);
 }
 
-/** In a session of its own, which is killed as a whole: a child of the program would hold its pipes open, or go on writing. */
+/** Starts a new session, and kills it as a whole: children of the program would keep its pipes open, or continue to write. */
 const startWithChildren: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
   child.kill = (signal = 'SIGKILL') => {
     try {
       return child.pid !== undefined && process.kill(-child.pid, signal);
     } catch {
-      return false; // it has ended
+      return false; // it has exited
     }
   };
   return child;
@@ -72,7 +72,7 @@ const startWithChildren: ProgramStarter = (file, args, options) => {
 
 const NO_ANSWER = 'error decoding credential provider plugin response from stdout';
 
-/** `invalid_argument` for what is no CredentialProviderResponse of this version. */
+/** Throws `invalid_argument` if the text is not a CredentialProviderResponse of this version. */
 export function decodeAnswer(text: string, apiVersion: string): PluginAnswer {
   const answer = parse(text);
   if (answer.apiVersion !== apiVersion) {
@@ -97,7 +97,7 @@ function parse(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // it may hold credentials: nothing of it is told
+    // the text may have credentials, so the error does not quote it
   }
   throw wrong();
 }

@@ -1,4 +1,4 @@
-/** The file of kind CredentialProviderConfig (kubelet.config.k8s.io), and directories of such files. */
+/** Reads CredentialProviderConfig files (kubelet.config.k8s.io), and directories of them. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -19,29 +19,29 @@ import { MAX_CREDENTIAL_PROVIDER_CONFIG_BYTES } from './limits.ts';
 
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
 
-/** A program that knows credentials of registries. */
+/** A program that provides credentials of registries. */
 export type CredentialProvider = {
-  /** The provider's name, and that of its program in `--image-credential-provider-bin-dir`. */
+  /** Name of the provider and of its program in `--image-credential-provider-bin-dir`. */
   name: string;
-  /** The version of its requests and answers. */
+  /** API version of requests and answers. */
   apiVersion: string;
-  /** Patterns of the images that it is asked about. */
+  /** Patterns of the images that the provider is used for. */
   matchImages: string[];
-  /** How long its answers hold if they do not say. */
+  /** Milliseconds to cache answers without a `cacheDuration`. */
   defaultCacheDuration: number;
   args?: string[];
-  /** Laid over the kubelet's own environment. */
+  /** Added to the kubelet's environment. */
   env?: { name: string; value: string }[];
 };
 
-/** What the files of one configuration say together. */
+/** The merged files of one configuration. */
 export type CredentialProviderConfig = {
   providers: CredentialProvider[];
-  /** Of all files, as upstream tells it in a metric. */
+  /** Hash of all files, as in upstream's metric. */
   hash: string;
 };
 
-/** Milliseconds. */
+/** Decodes a Go duration to milliseconds. */
 const duration: Decoder<number> = (value, issues) => {
   const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;
   if (parsed === undefined) issues.add('must be a duration such as 12h');
@@ -94,8 +94,8 @@ const config = object<{ apiVersion: string; kind: string; providers: CredentialP
 );
 
 /**
- * Reads a file, or the files `*.json`, `*.yaml` and `*.yml` of a directory in the order of their names. `invalid_argument`, naming file,
- * line and field; a program that is not there is one, too.
+ * Reads a file, or the files `*.json`, `*.yaml` and `*.yml` of a directory in the order of their names. Throws `invalid_argument`
+ * naming file, line and field, also if a provider's program does not exist.
  */
 export function readCredentialProviderConfig(path: string, programDirectory: string): CredentialProviderConfig {
   const hash = createHash('sha256');

@@ -19,7 +19,7 @@ const answer = (rest: object) =>
     ...rest,
   });
 
-/** A directory with a provider that counts its calls in the file `calls`, whose lines are the requests. */
+/** A directory with a provider that appends each request as a line to the file `calls`. */
 function setUp(context: TestContext, script: string, matchImages = ['*.test']) {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-providers-'));
   context.after(() => rmSync(directory, { recursive: true }));
@@ -56,7 +56,7 @@ function setUp(context: TestContext, script: string, matchImages = ['*.test']) {
   return { directory, config, document, provider, write, calls, users, pass, metrics };
 }
 
-test('a provider is asked for its images alone, with arguments, environment and a request', async (context) => {
+test('a provider is run only for its images, with arguments, environment and a request', async (context) => {
   const script = `echo "$1 $2 $GIVEN $PATH" > "$(dirname "$0")/saw"; echo '${answer({})}'`;
   const { directory, users, calls, metrics } = setUp(context, script);
   assert.deepEqual(await users('r.test/team/app:1'), ['me']);
@@ -73,24 +73,24 @@ test('a provider is asked for its images alone, with arguments, environment and 
   assert.match(text, /kubelet_credential_provider_config_info\{hash="sha256:[0-9a-f]{64}"\} 1/);
 });
 
-test('answers are kept for the image, the registry or all, for as long as they say', async (context) => {
+test('answers are cached for the image, the registry or all images, for their cacheDuration', async (context) => {
   const { write, users, calls, pass } = setUp(context, `echo '${answer({ cacheDuration: '1m' })}'`);
-  const asks = async (...images: string[]) => {
+  const newCalls = async (...images: string[]) => {
     const before = calls().length;
     for (const image of images) await users(image);
     return calls().length - before;
   };
-  assert.equal(await asks('a.test/x', 'a.test/x:2', 'a.test/y'), 2);
+  assert.equal(await newCalls('a.test/x', 'a.test/x:2', 'a.test/y'), 2);
   pass(61_000);
-  assert.equal(await asks('a.test/x'), 1);
+  assert.equal(await newCalls('a.test/x'), 1);
   write(`echo '${answer({ cacheKeyType: 'Registry' })}'`);
-  assert.equal(await asks('b.test/x', 'b.test/y', 'c.test/y'), 2);
+  assert.equal(await newCalls('b.test/x', 'b.test/y', 'c.test/y'), 2);
   pass(11 * 60_000);
-  assert.equal(await asks('b.test/x'), 1);
+  assert.equal(await newCalls('b.test/x'), 1);
   write(`echo '${answer({ cacheKeyType: 'Global', cacheDuration: '0s' })}'`);
-  assert.equal(await asks('d.test/x', 'd.test/x'), 2);
+  assert.equal(await newCalls('d.test/x', 'd.test/x'), 2);
   write(`echo '${answer({ cacheKeyType: 'Global' })}'`);
-  assert.equal(await asks('d.test/x', 'e.test/x', 'f.test/y'), 1);
+  assert.equal(await newCalls('d.test/x', 'e.test/x', 'f.test/y'), 1);
   pass(11 * 60_000);
   write(`sleep 0.1; echo '${answer({})}'`);
   const before = calls().length;
@@ -98,7 +98,7 @@ test('answers are kept for the image, the registry or all, for as long as they s
   assert.equal(calls().length - before, 1);
 });
 
-test('a provider that fails or answers badly knows nothing, and its answer is not told', async (context) => {
+test('a failing provider or an invalid answer gives no credentials, and errors do not quote the answer', async (context) => {
   const { write, users, calls, metrics } = setUp(context, 'exit 3');
   assert.deepEqual(await users('r.test/x'), []);
   write('echo secret');
@@ -126,7 +126,7 @@ test('a provider that fails or answers badly knows nothing, and its answer is no
   });
 });
 
-test('a provider that floods or hangs is ended', async (context) => {
+test('a provider that floods its stdout or hangs is killed', async (context) => {
   const { directory, write, provider } = setUp(context, 'yes 0123456789');
   const defaults = { ...provider, defaultCacheDuration: 0 };
   await assert.rejects(askPlugin(defaults, { directory, image: 'r.test/x' }), /more than 1048576 bytes of stdout/);
@@ -135,10 +135,10 @@ test('a provider that floods or hangs is ended', async (context) => {
   await assert.rejects(askPlugin(defaults, { directory, image: 'r.test/x', timeoutMs: 100 }), {
     code: 'deadline_exceeded',
   });
-  assert.ok(performance.now() - startedAtMs < 4000, 'its child does not hold the answer up');
+  assert.ok(performance.now() - startedAtMs < 4000, 'its child process does not delay the error');
 });
 
-test('a configuration that is wrong is refused by file, line and field', (context) => {
+test('errors in the configuration name file, line and field', (context) => {
   const { directory, config, document, provider } = setUp(context, '');
   const refuse = (text: string | object, message: RegExp, path = config) => {
     if (path === config) writeFileSync(config, typeof text === 'string' ? text : JSON.stringify(text, null, 1));
@@ -167,7 +167,7 @@ test('a configuration that is wrong is refused by file, line and field', (contex
   refuse('', /ENOENT|no such file/, join(directory, 'nowhere'));
 });
 
-test('the files of a directory are one configuration, in the order of their names', async (context) => {
+test('the files of a directory are merged in the order of their names', async (context) => {
   const { directory, document, provider, config } = setUp(context, `echo '${answer({})}'`);
   const files = join(directory, 'conf.d');
   mkdirSync(files);

@@ -1,4 +1,4 @@
-/** Programs that know credentials of registries, and what they said lately. */
+/** Runs credential provider programs and caches their answers. */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { askPlugin, type CacheKeyType, type PluginAnswer } from './credential-plugin.ts';
@@ -10,7 +10,7 @@ import { MAX_CACHED_CREDENTIALS } from './limits.ts';
 export type CredentialProvidersOptions = {
   /** A file of kind CredentialProviderConfig, or a directory of such files. */
   config: string;
-  /** Where the programs are. */
+  /** Directory of the programs. */
   directory: string;
   logger: Logger;
   metrics?: Registry;
@@ -23,11 +23,11 @@ export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
   readonly #providers: CredentialProvider[];
   readonly #metrics: ProviderMetrics | undefined;
-  /** By the provider's name and what its answer is for, the oldest first. */
+  /** Keyed by the provider's name and the images that the answer holds for, oldest first. */
   readonly #cache = new Map<string, Cached>();
-  readonly #asking = new Map<string, Promise<KeyringEntry[]>>();
+  readonly #running = new Map<string, Promise<KeyringEntry[]>>();
 
-  /** `invalid_argument` if the configuration or a program is not as it should be. */
+  /** Throws `invalid_argument` if the configuration is invalid or a program is missing. */
   constructor(options: CredentialProvidersOptions) {
     this.#options = options;
     const { providers, hash } = readCredentialProviderConfig(options.config, options.directory);
@@ -35,12 +35,12 @@ export class CredentialProviders {
     this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
   }
 
-  /** What the providers that are there for the image know, in their order; one that fails is logged and knows nothing. */
+  /** Credentials of all providers that match the image, in their order. A failing provider is logged and gives none. */
   async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
-    const asked = this.#providers.filter(({ matchImages }) =>
+    const matching = this.#providers.filter(({ matchImages }) =>
       matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),
     );
-    const answers = await Promise.all(asked.map((provider) => this.#askOne(provider, reference)));
+    const answers = await Promise.all(matching.map((provider) => this.#askOne(provider, reference)));
     return answers.flatMap((entries) => entriesFor(reference, entries));
   }
 
@@ -49,10 +49,10 @@ export class CredentialProviders {
     const cached = this.#cached(provider, reference);
     if (cached !== undefined) return cached;
     const key = `${provider.name} ${image}`;
-    const asking = this.#asking.get(key) ?? this.#ask(provider, reference).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
+    const running = this.#running.get(key) ?? this.#ask(provider, reference).finally(() => this.#running.delete(key));
+    this.#running.set(key, running);
     try {
-      return await asking;
+      return await running;
     } catch (error) {
       const { logger } = this.#options;
       logger.error({ provider: provider.name, image, error: errorMessage(error) }, 'the credential provider failed');
@@ -79,11 +79,11 @@ export class CredentialProviders {
     reference: ImageReference,
     { cacheKeyType, cacheMs, entries }: PluginAnswer,
   ): void {
-    const keptMs = cacheMs ?? provider.defaultCacheDuration;
-    if (keptMs <= 0) return;
+    const lifetimeMs = cacheMs ?? provider.defaultCacheDuration;
+    if (lifetimeMs <= 0) return;
     const key = cacheKey(provider, cacheKeyType, reference);
     this.#cache.delete(key);
-    this.#cache.set(key, { entries, untilMs: this.#now() + keptMs });
+    this.#cache.set(key, { entries, untilMs: this.#now() + lifetimeMs });
     const [oldest] = this.#cache.keys();
     if (this.#cache.size > MAX_CACHED_CREDENTIALS) this.#cache.delete(oldest!);
   }

@@ -1,4 +1,4 @@
-/** Which images that are there a pod may use without pulling them: those that it could pull, as the policy has it. */
+/** Decides which present images a pod may use without pulling them: by the policy, those that its credentials could pull. */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { canonicalName } from '@podwright/kube-api';
@@ -10,7 +10,7 @@ import { PullRecords } from './pull-records.ts';
 
 export type ImageAccessOptions = {
   cri: CriClient;
-  /** Where the records are: `<root>/image_manager`. */
+  /** Directory of the pull records: `<root>/image_manager`. */
   directory: string;
   policy: VerificationPolicy;
   logger: Logger;
@@ -27,7 +27,7 @@ export class ImageAccess {
     this.#metrics = options.metrics && accessMetrics(options.metrics);
   }
 
-  /** Whether a pod with these Secrets must pull an image that is there, under this name. Rejects if the Secrets cannot be read. */
+  /** Whether a pod with these Secrets must pull a present image under this name again. Rejects if the Secrets cannot be read. */
   async mustPull(image: string, imageRef: string, podSecrets: () => Promise<PullSecret[]>): Promise<boolean> {
     const result = await this.#check(image, imageRef, podSecrets);
     this.#metrics?.checked(result);
@@ -54,12 +54,12 @@ export class ImageAccess {
     }
   }
 
-  /** Writes down what is about to be pulled. Rejects if that cannot be done: then nothing may be pulled. */
+  /** Records the intent to pull. If it rejects, do not pull. */
   async begin(image: string): Promise<void> {
     await (await this.#records()).begin(image);
   }
 
-  /** Writes down what was pulled and how. What cannot be written is logged: the name then stays one that is being pulled. */
+  /** Records the pulled image and the credential. Failures are logged; the recorded intent then remains. */
   async succeed(image: string, imageRef: string, used: KeyringEntry | undefined): Promise<void> {
     await this.#settle(image, async (records) => {
       await records.add({ image, imageRef, credentials: usedCredentials(used) });
@@ -71,7 +71,7 @@ export class ImageAccess {
     await this.#settle(image, (records) => records.end(image));
   }
 
-  /** Forgets images that were gone at this time (Unix milliseconds). */
+  /** Removes records of images that did not exist at this time (Unix milliseconds). */
   async prune(imageRefs: readonly string[], atMs: number): Promise<void> {
     const there = new Set(imageRefs);
     await (await this.#records()).prune((imageRef) => there.has(imageRef), atMs);
@@ -81,7 +81,10 @@ export class ImageAccess {
     await this.#records()
       .then(work)
       .catch((error: unknown) =>
-        this.#options.logger.error({ image, error: errorMessage(error) }, 'a pulled image could not be written down'),
+        this.#options.logger.error(
+          { image, error: errorMessage(error) },
+          'the record of a pulled image could not be written',
+        ),
       );
   }
 

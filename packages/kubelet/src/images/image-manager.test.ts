@@ -55,7 +55,7 @@ function setUp(runtime: FakeRuntime, maxParallel = 0) {
 
 const waits = (outcome: ImageOutcome) => ('waiting' in outcome ? outcome.waiting.reason : 'there');
 
-test('an image is pulled as its policy says', async () => {
+test('an image is pulled according to its pull policy', async () => {
   const { ensure, pulls, reasons } = setUp(new FakeRuntime({ images: ['here:1'] }));
   assert.equal(waits(await ensure('here:1', 'IfNotPresent')), 'there');
   assert.equal(pulls(), 0);
@@ -66,7 +66,7 @@ test('an image is pulled as its policy says', async () => {
   assert.deepEqual(reasons().slice(0, 3), ['Pulled', 'Pulling', 'Pulled']);
 });
 
-test('a name that is none, and a runtime that cannot say, are why a container waits', async () => {
+test('a container waits if its image name is invalid or the runtime cannot inspect the image', async () => {
   const runtime = new FakeRuntime();
   const { ensure } = setUp(runtime);
   assert.equal(waits(await ensure('not a name')), 'InvalidImageName');
@@ -74,7 +74,7 @@ test('a name that is none, and a runtime that cannot say, are why a container wa
   assert.equal(waits(await ensure('here:1')), 'ImageInspectError');
 });
 
-test('a pull that failed is not tried again before its delay is over, for that pod', async () => {
+test('a failed pull is retried after a backoff, which each pod has for itself', async () => {
   const { images, ensure, pulls } = setUp(new FakeRuntime({ inRegistry: () => false }));
   const first = await ensure('away:1');
   assert.equal(waits(first), 'ErrImagePull');
@@ -88,9 +88,9 @@ test('a pull that failed is not tried again before its delay is over, for that p
   assert.equal(waits(await ensure('away:1')), 'ErrImagePull');
 });
 
-test('what happens to an image is told in the words of events that people match on', async () => {
+test("events of image pulls have upstream's messages", async () => {
   const { ensure, events } = setUp(new FakeRuntime({ images: ['here:1'], inRegistry: () => false }));
-  const told = async (image: string, policy: Policy) => {
+  const eventsOf = async (image: string, policy: Policy) => {
     const before = events().length;
     const outcome = await ensure(image, policy);
     const lines = events()
@@ -98,20 +98,20 @@ test('what happens to an image is told in the words of events that people match 
       .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     return { lines, message: 'waiting' in outcome ? outcome.waiting.message : '' };
   };
-  assert.deepEqual((await told('here:1', 'IfNotPresent')).lines, [
+  assert.deepEqual((await eventsOf('here:1', 'IfNotPresent')).lines, [
     'Normal Pulled Container image "here:1" already present on machine and can be accessed by the pod',
   ]);
-  assert.deepEqual((await told('none:1', 'Never')).lines, [
+  assert.deepEqual((await eventsOf('none:1', 'Never')).lines, [
     'Warning ErrImageNeverPull Container image "none:1" is not present with pull policy of Never',
     'Warning Failed Error: ErrImageNeverPull',
   ]);
   const why = 'rpc error: code = NotFound desc = pull away:1: no such image in the registry';
-  assert.deepEqual((await told('away:1', 'Always')).lines, [
+  assert.deepEqual((await eventsOf('away:1', 'Always')).lines, [
     'Normal Pulling Pulling image "away:1"',
     `Warning Failed Failed to pull image "away:1": ${why}`,
     'Warning Failed Error: ErrImagePull',
   ]);
-  const waiting = await told('away:1', 'Always');
+  const waiting = await eventsOf('away:1', 'Always');
   assert.deepEqual(waiting.lines, [
     'Normal BackOff Back-off pulling image "away:1"',
     'Warning Failed Error: ImagePullBackOff',
@@ -119,22 +119,22 @@ test('what happens to an image is told in the words of events that people match 
   assert.equal(waiting.message, `Back-off pulling image "away:1": ErrImagePull: ${why}`);
   const invalid =
     'Failed to apply default image tag "a/B:1": couldn\'t parse image name "a/B:1": invalid reference format';
-  assert.deepEqual((await told('a/B:1', 'Always')).lines, [
+  assert.deepEqual((await eventsOf('a/B:1', 'Always')).lines, [
     `Warning InspectFailed ${invalid}: repository name (a/B) must be lowercase`,
     'Warning Failed Error: InvalidImageName',
   ]);
 });
 
-test('secrets that are missing or of no use are told of', async () => {
+test('missing and invalid pull secrets emit events', async () => {
   const { ensure, objects, events } = setUp(new FakeRuntime());
   const data = { '.dockerconfigjson': 'e30=' };
   const secret = (name: string, rest: object) =>
     ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'default', uid: name }, ...rest }) as const;
   objects.replace([secret('empty', {}), secret('good', { data })]);
   await ensure('away:1', 'Always', { secrets: ['one', 'good', 'empty', 'two'] });
-  const told = events().filter(({ reason }) => reason === 'FailedToRetrieveImagePullSecret');
+  const emitted = events().filter(({ reason }) => reason === 'FailedToRetrieveImagePullSecret');
   assert.deepEqual(
-    told.map(({ message }) => message),
+    emitted.map(({ message }) => message),
     [
       'Unable to retrieve some image pull secrets (one, two); attempting to pull the image may not succeed.',
       'Unable to use the image pull secret "empty", which holds no docker configuration; attempting to pull the image may not succeed',
@@ -142,7 +142,7 @@ test('secrets that are missing or of no use are told of', async () => {
   );
 });
 
-test('a pull that failed is soon looked at again, so that the status says that it waits', async () => {
+test('a pod is synced again soon after a failed pull, to show ImagePullBackOff in its status', async () => {
   const { ensure } = setUp(new FakeRuntime({ inRegistry: () => false }));
   const first = await ensure('away:1');
   assert.ok('waiting' in first && first.retryAtMs! - Date.now() <= 1000);
@@ -150,7 +150,7 @@ test('a pull that failed is soon looked at again, so that the status says that i
   assert.ok('waiting' in second && second.retryAtMs! - Date.now() > 50_000);
 });
 
-test('a runtime that knows why a pull failed gives the container its reason', () => {
+test('error prefixes of the runtime become the reason of the waiting container', () => {
   const check = (error: unknown, reason: string, message: string) =>
     assert.deepEqual(pullFailure('r.test/x', error).waiting, { reason, message });
   check(
@@ -168,7 +168,7 @@ test('a runtime that knows why a pull failed gives the container its reason', ()
   check(new AggregateError([new Error('a'), new Error('a')]), 'ErrImagePull', 'a');
 });
 
-test('what is no image name is refused with the reason that upstream gives', () => {
+test("invalid image names are refused with upstream's reasons", () => {
   const check = (text: string, problem: string) => assert.equal(nameProblem(text), problem, text);
   check('', 'invalid reference format');
   check('Bad//IMAGE::x', 'invalid reference format: repository name (/IMAGE) must be lowercase');
@@ -185,7 +185,7 @@ const withSecret = (user: string, name = user) => {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'kubernetes.io/dockerconfigjson', data } as LocalObject;
 };
 
-test('an image that a pod has pulled with its Secret is there for those alone who have it', async () => {
+test('an image pulled with a Secret is available only to pods with that Secret', async () => {
   const runtime = new FakeRuntime({ images: ['loaded:1'] });
   const { ensure, pulls, objects } = setUp(runtime);
   objects.replace([withSecret('ann'), withSecret('ann', 'the-same'), withSecret('ben')]);
@@ -204,10 +204,10 @@ test('an image that a pod has pulled with its Secret is there for those alone wh
   assert.equal(await use('private:1', 'IfNotPresent', ['ben']), 'there, 1 pulls');
   assert.equal(await use('private:1', 'Never', ['ben']), 'there, 0 pulls');
   assert.equal(await use('private:1', 'IfNotPresent', []), 'there, 1 pulls');
-  assert.equal(await use('private:1', 'Never', ['nobody']), 'there, 0 pulls');
+  assert.equal(await use('private:1', 'Never', ['unknown']), 'there, 0 pulls');
 });
 
-test('a pod that ends while it is queued for a pull does not wait for those of others', async () => {
+test('a pod that ends leaves the pull queue at once', async () => {
   const runtime = new FakeRuntime();
   const { ensure, pulls, reasons } = setUp(runtime, 1);
   runtime.inject('pullImage', { delayMs: 60_000 });
@@ -220,7 +220,7 @@ test('a pod that ends while it is queued for a pull does not wait for those of o
     signal: AbortSignal.timeout(3000),
   });
   stop.abort(new Error('the pod ends'));
-  const late = sleep(3000).then(() => assert.fail('it waits for the pull of another pod'));
+  const late = sleep(3000).then(() => assert.fail('it waited for the pull of another pod'));
   await assert.rejects(Promise.race([queued, late]), { message: 'the pod ends' });
   assert.equal(pulls(), 1);
   slow.abort(new Error('done'));

@@ -1,4 +1,4 @@
-/** Sees to it that the images of containers are there, by their pull policies. */
+/** Ensures that the images of containers are present, by their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
 import { type CriClient, type Image, type PodSandboxConfig, rpcErrorText } from '@podwright/cri';
 import {
@@ -34,14 +34,14 @@ export type ImageManagerOptions = {
   backoff: { initialMs: number; maxMs: number };
   /** Docker configuration files of the node. */
   dockerConfigPaths: string[];
-  /** Which images that are there a pod may use. */
+  /** Decides which present images a pod may use. */
   access: ImageAccess;
-  /** Programs that know credentials. */
+  /** Credential provider programs. Optional. */
   providers?: CredentialProviders;
   metrics?: Registry;
 };
 
-/** An image of a container or, without a name, of a volume of the pod. */
+/** An image of a container, or of a volume of the pod if `container` has no name. */
 export type ImageRequest = {
   pod: Pod;
   container: Pick<Container, 'image' | 'imagePullPolicy'> & { name?: string };
@@ -49,25 +49,25 @@ export type ImageRequest = {
   sandboxConfig: PodSandboxConfig;
 };
 
-/** The image is there, or why the container must wait and until when (Unix milliseconds). */
+/** The image, or why the container must wait and when to retry (Unix milliseconds). */
 export type ImageOutcome = { image: Image } | { waiting: WaitingReason; retryAtMs?: number };
 
 type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
 
 type PullDecision = 'use' | 'pull' | 'refuse';
 
-/** Whether the image must be pulled, may be used as it is, or may not be had at all. */
+/** Whether to pull the image, use the present one, or refuse. `usable`: it is present and the pod may use it. */
 export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   if (policy === 'Never') return usable ? 'use' : 'refuse';
   return policy === 'Always' || !usable ? 'pull' : 'use';
 }
 
-/** An image as it is asked for. */
+/** A parsed image request. */
 type Wanted = {
   request: ImageRequest;
   name: string;
   reference: ImageReference;
-  /** Credentials that hold for it, looked up once. */
+  /** Credentials that match the image, looked up once. */
   credentials: () => Promise<KeyringEntry[]>;
 };
 
@@ -85,10 +85,10 @@ export class ImageManager {
     this.#metrics = options.metrics && imageMetrics(options.metrics);
   }
 
-  /** Rejects only when aborted; whatever else goes wrong is why the container waits. */
+  /** Ensures the image. Rejects only when aborted; other failures are returned as `waiting`. */
   async ensureImage(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
     const outcome = await this.#ensure(request, signal);
-    // of a volume's image each container that mounts it says so
+    // for the image of a volume, each container that mounts it emits this event
     if ('waiting' in outcome && request.container.name !== undefined)
       this.#warn(request, 'Failed', `Error: ${outcome.waiting.reason}`);
     return outcome;
@@ -119,7 +119,7 @@ export class ImageManager {
     return { image: present! };
   }
 
-  /** Drops the delays of pods that are gone. */
+  /** Drops the backoffs of a deleted pod. */
   forgetPod(podUid: string): void {
     for (const key of this.#lastErrors.keys()) {
       if (!key.startsWith(`${podUid}\0`)) continue;
@@ -166,7 +166,7 @@ export class ImageManager {
     }
   }
 
-  /** Says the same of an image that is there and may not be used: nobody is told that it is. */
+  /** The message is the same if the image is present but may not be used, so as not to reveal that it is present. */
   #refuse(request: ImageRequest): Waiting {
     const message = `Container image "${request.container.image}" is not present with pull policy of Never`;
     this.#warn(request, 'ErrImageNeverPull', message);
@@ -184,15 +184,15 @@ export class ImageManager {
       const detail = `${message}: ${this.#lastErrors.get(key) ?? ''}`;
       return { waiting: { reason: 'ImagePullBackOff', message: detail }, retryAtMs: Date.now() + remainingMs };
     }
-    const askedAtMs = performance.now();
+    const requestedAtMs = performance.now();
     this.#record(request, 'Pulling', `Pulling image "${image}"`);
     try {
       const pulled = await this.#queue.run(() => this.#pullNow(wanted, signal), signal);
       const now = performance.now();
-      const durations = `in ${formatDuration(now - pulled.startedAtMs)} (${formatDuration(now - askedAtMs)} including waiting)`;
+      const durations = `in ${formatDuration(now - pulled.startedAtMs)} (${formatDuration(now - requestedAtMs)} including waiting)`;
       const size = `Image size: ${pulled.image.size} bytes.`;
       this.#record(request, 'Pulled', `Successfully pulled image "${image}" ${durations}. ${size}`);
-      this.#metrics?.pulled((now - askedAtMs) / 1000, pulled.image.size);
+      this.#metrics?.pulled((now - requestedAtMs) / 1000, pulled.image.size);
       this.#backoff.forget(key);
       return { image: pulled.image };
     } catch (error) {
@@ -201,7 +201,7 @@ export class ImageManager {
     }
   }
 
-  /** The pod is soon looked at again: its status then says that the next pull waits, and for what. */
+  /** Schedules a sync soon, which changes the status to ImagePullBackOff. */
   #pullFailed(request: ImageRequest, key: string, error: unknown): Waiting {
     const { image } = request.container;
     const { text, waiting } = pullFailure(image, error);
@@ -211,7 +211,7 @@ export class ImageManager {
     return { waiting, retryAtMs: Date.now() + Math.min(delayMs, PULL_BACKOFF_SHOWN_AFTER_MS) };
   }
 
-  /** What is being pulled is written down before, and by whose credentials afterwards. */
+  /** Records the intent before the pull, and the used credential after it. */
   async #pullNow(wanted: Wanted, signal: AbortSignal): Promise<{ image: Image; startedAtMs: number }> {
     const startedAtMs = performance.now();
     const { access } = this.#options;
@@ -232,7 +232,7 @@ export class ImageManager {
     }
   }
 
-  /** Tries each credential that holds for the image; without any, pulls anonymously. */
+  /** Tries each credential that matches the image; without any, pulls anonymously. */
   async #tryCredentials(
     { request: { runtimeHandler, sandboxConfig }, name, credentials }: Wanted,
     signal: AbortSignal,
@@ -255,7 +255,7 @@ export class ImageManager {
     throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   }
 
-  /** Those of the pod first. */
+  /** Matching credentials, those of the pod's Secrets first. */
   async #credentials(pod: Pod, reference: ImageReference): Promise<KeyringEntry[]> {
     const { objects, logger, dockerConfigPaths, events, providers } = this.#options;
     const secrets = pullSecretEntries(pod, objects, logger);

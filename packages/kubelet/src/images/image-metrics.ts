@@ -1,8 +1,8 @@
-/** Metrics of images, by upstream's names. */
+/** Metrics of images, with upstream's names. */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 
 const MIB = 1n << 20n;
-/** What is larger than so many bytes has this label. */
+/** Lower bounds (exclusive, in bytes) and labels of image sizes. */
 const SIZE_LABELS: [bigint, string][] = [
   [102400n * MIB, 'GT100GB'],
   [61440n * MIB, '60GB-100GB'],
@@ -19,13 +19,13 @@ const SIZE_LABELS: [bigint, string][] = [
 ];
 const PULL_SECONDS = [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600];
 
-/** The label of an image's size; `N/A` for one that is not known. */
+/** The label of an image's size; `N/A` if the size is unknown. */
 export function sizeLabel(bytes: bigint): string {
   return SIZE_LABELS.find(([least]) => bytes > least)?.[1] ?? 'N/A';
 }
 
 export type ImageMetrics = {
-  /** `undefined` for what is not known. */
+  /** Counts a request; `undefined` means unknown. */
   asked(policy: string, present: boolean | undefined, pulls: boolean | undefined): void;
   pulled(seconds: number, sizeBytes: bigint): void;
 };

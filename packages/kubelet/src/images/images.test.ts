@@ -9,7 +9,7 @@ import { decidePull } from './image-manager.ts';
 import { entriesFor, parseDockerConfig, readNodeKeyring } from './keyring.ts';
 import { PullQueue } from './pull-queue.ts';
 
-test('image names are read as Docker reads them', () => {
+test('image names are parsed as Docker does', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const table: [string, string, string, string, string][] = [
     ['nginx', 'docker.io', 'library/nginx', '', ''],
@@ -27,7 +27,7 @@ test('image names are read as Docker reads them', () => {
   }
 });
 
-test('what is no image name is refused', () => {
+test('invalid image names are refused', () => {
   const wrong = [
     '',
     'lower/UPPER',
@@ -45,14 +45,14 @@ test('what is no image name is refused', () => {
   for (const text of wrong) assert.equal(parseImageReference(text), undefined, text);
 });
 
-test('a name without tag and digest means latest', () => {
+test('a name without tag and digest gets the tag latest', () => {
   const complete = (text: string) => withDefaultTag(text, parseImageReference(text)!);
   assert.equal(complete('nginx'), 'nginx:latest');
   assert.equal(complete('localhost:5000/nginx'), 'localhost:5000/nginx:latest');
   assert.equal(complete('nginx:1'), 'nginx:1');
 });
 
-test('the pull policy decides', () => {
+test('decidePull follows the pull policy', () => {
   assert.equal(decidePull('Always', true), 'pull');
   assert.equal(decidePull('IfNotPresent', true), 'use');
   assert.equal(decidePull('IfNotPresent', false), 'pull');
@@ -66,7 +66,7 @@ function usersFor(image: string, servers: string[]): string[] {
   return entriesFor(parseImageReference(image)!, entries).map(({ credential }) => credential.username);
 }
 
-test('credentials hold for their registry, path and host pattern, the most particular first', () => {
+test('credentials match by registry, path and host pattern, the most specific first', () => {
   assert.deepEqual(usersFor('nginx', ['https://index.docker.io/v1/', 'other.test']), ['https']); // btoa splits at the first colon
   assert.deepEqual(usersFor('r.test/team/app', ['r.test', 'r.test/team', 'r.test/te', 'r.test/other']), [
     'r.test/team',
@@ -83,7 +83,7 @@ test('credentials hold for their registry, path and host pattern, the most parti
   ]);
 });
 
-test('a star stands for any characters of a part of the host, but for its port', () => {
+test('a star matches within one part of the host, but not the port', () => {
   const table: [string, string, boolean][] = [
     ['*', 'registry', true],
     ['r*y', 'registry', true],
@@ -102,7 +102,7 @@ test('a star stands for any characters of a part of the host, but for its port',
   }
 });
 
-test('a docker configuration holds names and passwords, tokens, or makes no sense', () => {
+test('docker configurations with names and passwords or tokens are decoded, invalid entries are skipped', () => {
   const text = JSON.stringify({
     auths: { a: { username: 'u', password: 'p' }, b: { identitytoken: 't' }, c: { auth: '' }, d: 'x' },
   });
@@ -122,7 +122,7 @@ test('a docker configuration holds names and passwords, tokens, or makes no sens
   assert.throws(() => parseDockerConfig('{'));
 });
 
-test('a docker configuration that exists but cannot be read is reported, and the others count', async (context) => {
+test('a docker configuration that cannot be read is reported, and the others are used', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-keyring-'));
   context.after(() => rm(scratch, { recursive: true }));
   const [good, large, missing] = ['good', 'large', 'missing'].map((name) => join(scratch, name));
@@ -134,7 +134,7 @@ test('a docker configuration that exists but cannot be read is reported, and the
   assert.equal(entries.length, 1);
 });
 
-test('pulls wait for their turn: so many at once, and so many a second after the burst', async () => {
+test('pulls are limited in parallelism and in rate after the burst', async () => {
   const signal = new AbortController().signal;
   let running = 0;
   let most = 0;
@@ -152,7 +152,7 @@ test('pulls wait for their turn: so many at once, and so many a second after the
   assert.ok(performance.now() - startedAtMs >= 25, 'three of five wait 10 ms more each');
 });
 
-test('a pull whose signal aborts leaves the queue at once, and its turn goes to the next', async () => {
+test('an aborted pull leaves the queue at once, and the next one gets its turn', async () => {
   const queue = new PullQueue({ maxParallel: 1, qps: 0, burst: 0 });
   const first = Promise.withResolvers<string>();
   const never = AbortSignal.timeout(60_000);
@@ -164,7 +164,7 @@ test('a pull whose signal aborts leaves the queue at once, and its turn goes to 
   );
   const last = queue.run(async () => 'last', never);
   stop.abort(new Error('the pod ends'));
-  await Promise.race([left, sleep(3000).then(() => assert.fail('it waits for the pull before it'))]);
+  await Promise.race([left, sleep(3000).then(() => assert.fail('it waited for the pull before it'))]);
   first.resolve('first');
   assert.deepEqual(await Promise.all([running, last]), ['first', 'last']);
 });

@@ -4,7 +4,7 @@ import { isErrno, isRecord, PodwrightError } from '@podwright/base';
 import type { ImageReference } from '@podwright/kube-api';
 import { MAX_DOCKER_CONFIG_BYTES } from './limits.ts';
 
-/** What a registry wants to know; the fields of the CRI's AuthConfig. Without a server's address, as upstream has it: a runtime may take a path for none. */
+/** Registry credentials (CRI AuthConfig). `serverAddress` is empty, as upstream: runtimes may not understand one with a path. */
 export type RegistryCredential = {
   username: string;
   password: string;
@@ -13,16 +13,16 @@ export type RegistryCredential = {
   identityToken: string;
 };
 
-/** A Secret that a credential was found in. */
+/** The Secret of a credential. */
 export type SecretCoordinates = { uid: string; namespace: string; name: string };
 
 /**
- * A credential and where it holds: a registry, with `*` in its host's parts perhaps, and perhaps a path prefix. Without `secret` it
- * is the node's, and so for all pods.
+ * A credential and its pattern: a registry, optionally with `*` in parts of the host and with a path prefix. Without `secret` it is the
+ * node's, for all pods.
  */
 export type KeyringEntry = { pattern: string; credential: RegistryCredential; secret?: SecretCoordinates };
 
-/** Reads a docker `config.json` (`auths` inside) or the older `.dockercfg` (no `auths`). Entries that cannot be decoded are left out. */
+/** Decodes a docker `config.json` (with `auths`) or the older `.dockercfg` (without). Invalid entries are skipped. */
 export function parseDockerConfig(text: string): KeyringEntry[] {
   const parsed: unknown = JSON.parse(text);
   if (!isRecord(parsed)) return [];
@@ -51,7 +51,7 @@ function decodeCredential(value: Record<string, unknown>): RegistryCredential | 
   return { username, password, auth: '', serverAddress: '', identityToken };
 }
 
-/** `https://index.docker.io/v1/` is the registry `docker.io`; schemes and API versions say nothing. */
+/** The pattern of a server: `https://index.docker.io/v1/` is `docker.io`; schemes and API versions are removed. */
 export function registryPattern(server: string): string {
   const [host = '', ...rest] = server.replace(/^https?:\/\//, '').split('/');
   const path = ['', ...rest].join('/').replace(/^\/v[12](?=\/|$)/, '');
@@ -59,21 +59,21 @@ export function registryPattern(server: string): string {
   return path === '/' ? registry : registry + path;
 }
 
-/** Entries that hold for the image, the most particular first: of those that begin alike the longer, and names before `*`. */
+/** Entries that match the image, most specific first: longer prefixes before shorter ones, and names before `*`. */
 export function entriesFor(reference: ImageReference, entries: KeyringEntry[]): KeyringEntry[] {
   return entries
     .filter(({ pattern }) => matchesImage(pattern, reference))
     .toSorted((a, b) => (a.pattern < b.pattern ? 1 : a.pattern > b.pattern ? -1 : 0));
 }
 
-/** Whether a pattern such as `*.registry.test:5000/team` holds for an image: its path need not end where a part of a path does. */
+/** Whether a pattern such as `*.registry.test:5000/team` matches an image. The path is a plain prefix: `/te` matches `/team`. */
 export function matchesImage(pattern: string, { registry, repository }: ImageReference): boolean {
   const slash = pattern.indexOf('/');
   const [host, path] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash)];
   return hostMatches(host, registry) && `/${repository}`.startsWith(path);
 }
 
-/** What is wrong with a pattern of images; `undefined` if nothing is. */
+/** The problem of an invalid image pattern; `undefined` if it is valid. */
 export function imagePatternProblem(pattern: string): string | undefined {
   if (pattern === '' || /\s|:\/\//.test(pattern))
     return 'must be a registry, with a path perhaps: *.registry.test/team';
@@ -82,14 +82,14 @@ export function imagePatternProblem(pattern: string): string | undefined {
     : undefined;
 }
 
-/** `*` stands for characters of one part of the host name; a port must be the same. */
+/** `*` matches within one part of the host name; ports must be equal. */
 function hostMatches(pattern: string, host: string): boolean {
   const parts = pattern.split('.');
   const own = host.split('.');
   return parts.length === own.length && parts.every((part, index) => globMatches(part, own[index]!));
 }
 
-/** Goes back to the last `*` only, so that no pattern of a pod's Secret takes long. */
+/** Backtracks to the last `*` only: patterns come from Secrets of pods, and must not take exponential time. */
 function globMatches(pattern: string, text: string): boolean {
   let [at, star, resumeAt] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {
@@ -108,7 +108,7 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Entries of the node's own docker configuration files; those that do not exist count as empty, one that cannot be read is reported. */
+/** Entries of the node's docker configuration files. Missing files are skipped; those that cannot be read are reported to `onBadFile`. */
 export async function readNodeKeyring(paths: string[], onBadFile: (path: string, error: unknown) => void) {
   const entries: KeyringEntry[] = [];
   for (const path of paths) {

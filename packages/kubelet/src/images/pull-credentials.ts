@@ -1,33 +1,33 @@
-/** What is remembered of an image that the kubelet has pulled: by whose credentials (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
+/** Records of pulled images and the credentials that pulled them (kubelet.config.k8s.io/v1beta1, ImagePulledRecord). */
 import { createHash } from 'node:crypto';
 import { canonicalName, withoutTag } from '@podwright/kube-api';
 import type { KeyringEntry, RegistryCredential, SecretCoordinates } from './keyring.ts';
 import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 
-/** A Secret that an image was pulled with, and a hash of what was in it. */
+/** A Secret that an image was pulled with, and a hash of its credential. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** Who may use an image under one name: all pods of the node, or those with one of these Secrets. */
+/** The pods that may use an image under one name: all of the node, or those with one of these Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
-/** The credentials of each name, without tag and digest, that an image was pulled under. */
+/** `credentialMapping`: credentials by the name (without tag and digest) that the image was pulled under. */
 export type PulledRecord = {
   lastUpdatedTime: string;
   imageRef: string;
   credentialMapping?: Record<string, PullCredentials>;
 };
 
-/** The credentials of a pull that went well; without an entry it was pulled anonymously. */
+/** The credentials of a successful pull; without an entry it was anonymous. */
 export function usedCredentials(entry: KeyringEntry | undefined): PullCredentials {
   return entry?.secret === undefined ? { nodePodsAccessible: true } : { kubernetesSecrets: [pullSecret(entry)!] };
 }
 
-/** A credential of a Secret as it is remembered; `undefined` for one of the node. */
+/** The record of a Secret's credential; `undefined` for a credential of the node. */
 export function pullSecret({ credential, secret }: KeyringEntry): PullSecret | undefined {
   return secret && { ...secret, credentialHash: credentialHash(credential) };
 }
 
-/** Upstream's hash, of the fields that upstream reads; a token counts beside them. */
+/** Upstream's hash of the fields that upstream uses, plus the identity token. */
 function credentialHash({ username, password, identityToken }: RegistryCredential): string {
   const fields = {
     ...(username && { username }),
@@ -37,10 +37,10 @@ function credentialHash({ username, password, identityToken }: RegistryCredentia
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** Whether a pod may use an image that is there; `adds` is a Secret of its that is as good as one that is remembered. */
+/** Whether a pod may use a present image. `adds`: a Secret of the pod to record, as it is equivalent to a recorded one. */
 export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
-/** Whether the pod's Secrets, read only if they count, open the image under this name. Pure. */
+/** Whether the pod may use the image under this name. `podSecrets` is called only if they matter. Pure. */
 export function accessTo(record: PulledRecord | undefined, image: string, podSecrets: () => PullSecret[]): Access {
   const known = credentialsOf(record, image);
   if (known?.nodePodsAccessible) return { allowed: true };
@@ -49,23 +49,23 @@ export function accessTo(record: PulledRecord | undefined, image: string, podSec
   for (const own of podSecrets()) {
     for (const other of secrets) {
       const sameHash = own.credentialHash === other.credentialHash;
-      const samePlace = isSameSecret(own, other);
-      if (sameHash && samePlace) return { allowed: true };
-      if (sameHash || samePlace)
+      const sameSecret = isSameSecret(own, other);
+      if (sameHash && sameSecret) return { allowed: true };
+      if (sameHash || sameSecret)
         return { allowed: true, ...(secrets.length < MAX_PULL_SECRETS_PER_IMAGE && { adds: own }) };
     }
   }
   return { allowed: false };
 }
 
-/** Names that mean the same image are the same: `busybox` and `docker.io/library/busybox`. */
+/** Looks up by canonical name: `busybox` is `docker.io/library/busybox`. */
 function credentialsOf(record: PulledRecord | undefined, image: string): PullCredentials | undefined {
   const name = canonicalName(withoutTag(image));
   const mapping = Object.entries(record?.credentialMapping ?? {});
   return mapping.find(([key]) => canonicalName(key) === name)?.[1];
 }
 
-/** Without a UID, as on a lone node, a Secret of the same name may be another one: then only its content tells. */
+/** Without a UID, as on a lone node, a Secret of the same name may be another one, so only the hash counts. */
 function isSameSecret(a: PullSecret, b: PullSecret): boolean {
   return a.uid !== '' && a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 }
@@ -73,8 +73,8 @@ function isSameSecret(a: PullSecret, b: PullSecret): boolean {
 export type Pulled = { image: string; imageRef: string; credentials: PullCredentials | undefined };
 
 /**
- * The record with the credentials of one more pull; the same record if that changes nothing. Without credentials it is not known
- * how the image was pulled, so that everybody must show theirs. Pure.
+ * The record with the credentials of one more pull; the same object if nothing changes. If the credentials are unknown (`undefined`),
+ * every pod must authenticate. Pure.
  */
 export function withPull(
   record: PulledRecord | undefined,

@@ -3,13 +3,13 @@ import { asRpcError } from '@podwright/cri';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 
-/** Prefixes of a runtime's errors (cri-api, pkg/errors), and what the kubelet does about each. */
+/** Prefixes of a runtime's errors (cri-api, pkg/errors), and upstream's message for each. */
 const KNOWN = {
   RegistryUnavailable: 'the registry is unavailable',
   SignatureValidationFailed: 'the signature validation failed',
 };
 
-/** What the event says of a pull that failed, and why the container waits. */
+/** The event text of a failed pull, and the waiting reason of the container. */
 export function pullFailure(image: string, error: unknown): { text: string; waiting: WaitingReason } {
   const text = errorText(error).slice(0, MAX_PULL_ERROR_LENGTH);
   for (const [reason, because] of Object.entries(KNOWN)) {
@@ -20,7 +20,7 @@ export function pullFailure(image: string, error: unknown): { text: string; wait
   return { text, waiting: { reason: 'ErrImagePull', message: text } };
 }
 
-/** Errors of several credentials as upstream lists them, each once. A class that says nothing is left out. */
+/** Errors of several credentials as upstream lists them, without duplicates. The code `unknown` is not shown. */
 function errorText(error: unknown): string {
   if (!(error instanceof AggregateError))
     return errorMessage(errorCode(error) === 'unknown' ? error : asRpcError(error));

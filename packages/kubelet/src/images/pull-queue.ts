@@ -1,14 +1,14 @@
 import { Limiter, sleep } from '@podwright/base';
 
 export type PullQueueOptions = {
-  /** Pulls at once; 0 for any number. */
+  /** Maximum of parallel pulls (`maxParallelImagePulls`); 0 for no limit. */
   maxParallel: number;
-  /** Pulls a second on average and at once; 0 for any number. */
+  /** Average pulls per second (`registryPullQPS`), 0 for no limit; and the burst (`registryBurst`). */
   qps: number;
   burst: number;
 };
 
-/** Holds pulls back so that neither the registry nor the disk gets too many. */
+/** Limits pulls in parallelism and rate, to protect disk and registry. */
 export class PullQueue {
   readonly #limiter: Limiter;
   readonly #options: PullQueueOptions;
@@ -24,7 +24,7 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  /** A caller whose signal aborts leaves the queue at once with the signal's reason. */
+  /** Runs `pull` when it is its turn. If the signal aborts before, rejects at once with its reason. */
   run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();
@@ -33,7 +33,7 @@ export class PullQueue {
     }, signal);
   }
 
-  /** Takes one token of the bucket and returns how long it is until that token is there. */
+  /** Takes one token of the bucket; returns the milliseconds until that token is available. */
   #takeToken(): number {
     const { qps, burst } = this.#options;
     if (qps === 0) return 0;

@@ -25,7 +25,7 @@ const secret = (uid: string, credentialHash: string): PullSecret => ({
 });
 const ID = `sha256:${'a'.repeat(64)}`;
 
-test('the policy says for which images credentials count', () => {
+test('the policy decides which images need verification', () => {
   const check = (policy: Parameters<typeof needsVerification>[0], image: string, preloaded: boolean, ours: boolean) => {
     assert.equal(needsVerification(policy, image, false), preloaded, `${policy.kind} ${image}, preloaded`);
     assert.equal(needsVerification(policy, image, true), ours, `${policy.kind} ${image}, pulled`);
@@ -40,13 +40,13 @@ test('the policy says for which images credentials count', () => {
   check(policy, 'r.test/teamx', true, true);
 });
 
-test('entries of the allowlist are names without tags, with a star at the end perhaps', () => {
+test('allowlist entries are names without tags, optionally with a star at the end', () => {
   for (const good of ['r.test/a', 'r.test/*', 'r.test:5000/a/*']) assert.equal(allowlistProblem(good), undefined, good);
   for (const bad of ['', '/*', ' a', 'r.test/a:1', 'r.*/a', 'r.test/a*', 'r.test/A', `a@${ID}`])
     assert.ok(allowlistProblem(bad), bad);
 });
 
-test('a Secret opens an image if its content is known, or it is one that was', () => {
+test('a Secret allows an image if its hash is recorded or it is a recorded Secret', () => {
   const record = withPull(
     undefined,
     { image: 'busybox:1', imageRef: ID, credentials: { kubernetesSecrets: [secret('u', 'h')] } },
@@ -75,7 +75,7 @@ test('a Secret opens an image if its content is known, or it is one that was', (
   );
 });
 
-test('records are kept in files of upstream’s form, and a later kubelet reads them', async (context) => {
+test('records are stored in upstream’s format, and read after a restart', async (context) => {
   const directory = scratch(context);
   const records = await PullRecords.open(directory, silentLogger);
   await records.begin('busybox:1');
@@ -101,7 +101,7 @@ test('records are kept in files of upstream’s form, and a later kubelet reads 
   assert.deepEqual(readdirSync(join(directory, 'pulled')), []);
 });
 
-test('an image whose record cannot be read opens to nobody without credentials', async (context) => {
+test('an image with an invalid record needs credentials', async (context) => {
   const directory = scratch(context);
   const records = await PullRecords.open(directory, silentLogger);
   await records.add({ image: 'busybox', imageRef: ID, credentials: { nodePodsAccessible: true } });
@@ -119,7 +119,7 @@ test('an image whose record cannot be read opens to nobody without credentials',
   }
 });
 
-test('a pull that the kubelet was killed in is not taken for an image that was there before', async (context) => {
+test('an image of an interrupted pull is not mistaken for a preloaded image', async (context) => {
   const directory = scratch(context);
   const runtime = new FakeRuntime({ images: ['docker.io/library/killed:1', 'preloaded:1'] });
   const { images } = await runtime.client.image.listImages({});

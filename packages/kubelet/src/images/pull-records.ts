@@ -1,4 +1,4 @@
-/** Files in which the kubelet remembers what it pulls, in upstream's form: they outlive it. */
+/** Persistent records of image pulls, in upstream's format. */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,16 +9,16 @@ import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts'
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 
 /**
- * `pulled/sha256-…` is an image by its id, `pulling/sha256-…` a name that is being pulled: what the kubelet was killed in is not
- * taken for an image that somebody else has put there.
+ * `pulled/sha256-…` records a pulled image by its id, `pulling/sha256-…` the intent to pull a name, so that an interrupted pull is not
+ * mistaken for a preloaded image.
  */
 export class PullRecords {
   readonly #directory: string;
   readonly #writes = new KeyedLock();
   readonly #pulled = new Map<string, PulledRecord>();
-  /** Files that cannot be read: their images must be verified. */
+  /** Record files that cannot be read: their images must be verified. */
   readonly #unreadable = new Set<string>();
-  /** How many pulls of a name are under way; 0 of one that an earlier kubelet was in. */
+  /** Running pulls of each name; 0 for an intent of an earlier process. */
   readonly #pulling = new Map<string, number>();
 
   private constructor(directory: string) {
@@ -46,7 +46,7 @@ export class PullRecords {
     return records;
   }
 
-  /** What is known of an image; one whose record cannot be read has one that opens it to nobody. */
+  /** The record of an image. If its file cannot be read, an empty record, which allows no pod. */
   find(imageRef: string): PulledRecord | undefined {
     const record = this.#pulled.get(imageRef);
     if (record === undefined && this.#unreadable.has(fileName(imageRef))) return { lastUpdatedTime: '', imageRef };
@@ -57,7 +57,7 @@ export class PullRecords {
     return this.#pulling.has(image);
   }
 
-  /** Names whose pulls an earlier kubelet did not see the end of. */
+  /** Names whose pulls were interrupted by the end of an earlier process. */
   interrupted(): string[] {
     return [...this.#pulling].filter(([, pulls]) => pulls === 0).map(([image]) => image);
   }
@@ -72,10 +72,10 @@ export class PullRecords {
     if (before === 0) await this.#write('pulling', image, { kind: 'ImagePullIntent', apiVersion: API_VERSION, image });
   }
 
-  /** The pull of this name has ended, and what it brought is written down. */
+  /** Removes the intent. Call it after the result was recorded. */
   async end(image: string): Promise<void> {
-    const left = (this.#pulling.get(image) ?? 0) - 1;
-    if (left > 0) return void this.#pulling.set(image, left);
+    const others = (this.#pulling.get(image) ?? 0) - 1;
+    if (others > 0) return void this.#pulling.set(image, others);
     this.#pulling.delete(image);
     await this.#remove('pulling', image);
   }
@@ -92,7 +92,7 @@ export class PullRecords {
     await this.#write('pulled', imageRef, { ...kind, lastUpdatedTime, imageRef, credentialMapping });
   }
 
-  /** Forgets images that are gone, unless they were pulled since then (Unix milliseconds). */
+  /** Removes records of images that no longer exist, unless they were pulled after `sinceMs` (Unix milliseconds). */
   async prune(isThere: (imageRef: string) => boolean, sinceMs: number): Promise<void> {
     for (const { imageRef, lastUpdatedTime } of [...this.#pulled.values()]) {
       if (isThere(imageRef) || Date.parse(lastUpdatedTime) + 1000 > sinceMs) continue;
@@ -101,8 +101,8 @@ export class PullRecords {
     }
   }
 
-  async #load(room: string, take: (file: string, value: unknown) => void, logger: Logger): Promise<void> {
-    const directory = join(this.#directory, room);
+  async #load(folder: string, take: (file: string, value: unknown) => void, logger: Logger): Promise<void> {
+    const directory = join(this.#directory, folder);
     await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
     for (const file of await readdir(directory)) {
       const path = join(directory, file);
@@ -113,19 +113,19 @@ export class PullRecords {
         if (text.length > MAX_PULL_RECORD_BYTES) throw new Error(`it is longer than ${MAX_PULL_RECORD_BYTES} bytes`);
         take(file, JSON.parse(text));
       } catch (error) {
-        if (room === 'pulled') this.#unreadable.add(file);
+        if (folder === 'pulled') this.#unreadable.add(file);
         logger.warn({ path, error: errorMessage(error) }, 'the record of a pulled image could not be read');
       }
     }
   }
 
-  async #write(room: string, key: string, value: object): Promise<void> {
-    const path = join(this.#directory, room, fileName(key));
+  async #write(folder: string, key: string, value: object): Promise<void> {
+    const path = join(this.#directory, folder, fileName(key));
     await this.#writes.run(path, () => writeFileDurable(path, JSON.stringify(value)));
   }
 
-  async #remove(room: string, key: string): Promise<void> {
-    const path = join(this.#directory, room, fileName(key));
+  async #remove(folder: string, key: string): Promise<void> {
+    const path = join(this.#directory, folder, fileName(key));
     await this.#writes.run(path, () => rm(path, { force: true }));
   }
 }

@@ -6,13 +6,13 @@ import { readAt, type TailSearch } from './log-tail.ts';
 import { type EntryQuery, EntryText, NEWLINE } from './log-text.ts';
 import { CHUNK_BYTES, type LogFile, type OpenedFile } from './open-log.ts';
 
-/** A rotated log in gzip's format. It is uncompressed piece by piece, and never kept as a whole. */
+/** A rotated, gzip-compressed log. It is uncompressed in chunks, never as a whole. */
 export class CompressedLog implements LogFile {
   readonly #file: number;
   readonly #query: EntryQuery;
   readonly #text: EntryText;
   #isRead = false;
-  /** Lines that are passed over before anything is shown. */
+  /** Lines to skip at the beginning. */
   #skipLines = 0;
 
   constructor({ query, opened: { file } }: { query: EntryQuery; opened: OpenedFile }) {
@@ -22,7 +22,7 @@ export class CompressedLog implements LogFile {
   }
 
   /**
-   * Has only the last lines shown. They are counted as by `findTail`, whose `Tail.before` this resolves with.
+   * Selects only the last lines, counted as in `findTail`. Resolves with `Tail.before` of that.
    */
   async showLast({ lines, isContinued, signal }: Omit<TailSearch, 'size'>): Promise<number | undefined> {
     const counted = new EntryText(this.#query);
@@ -57,7 +57,7 @@ export class CompressedLog implements LogFile {
     return entries.subarray(0, 0);
   }
 
-  /** Of a file that is cut short, what there is of it. */
+  /** The uncompressed chunks; of a truncated file, those before the end. */
   async *#pieces(signal?: AbortSignal): AsyncGenerator<Buffer> {
     const source = Readable.from(this.#bytes());
     const pieces = createGunzip();
@@ -68,7 +68,7 @@ export class CompressedLog implements LogFile {
         yield piece;
       }
     } catch {
-      // the compression was cut short, or it is no such file
+      // the file is truncated or not gzip
     } finally {
       source.destroy();
       pieces.destroy();

@@ -1,25 +1,25 @@
 import { type LogEnd, type LogQuery, limitText, readLog } from './log-reader.ts';
 
 /**
- * Logs that stand in no file that a kubelet can read, such as those of a Docker Engine with another log driver than json-file. Who
- * runs such a runtime in the kubelet's process fills it.
+ * Logs that are not in a file which the kubelet can read, such as those of a Docker Engine with a log driver other than json-file.
+ * Implemented by the runtime that runs in the kubelet's process.
  */
 export interface LegacyLogs {
   /**
-   * A container's log as text; `undefined` for one whose log is in the CRI's place after all. With `follow` it ends with the container,
-   * and always with `signal`. `limitBytes` is not its business. Errors: `not_found`, `unavailable`, `failed_precondition` (a driver
-   * that nothing can be read from).
+   * A container's log as text; `undefined` if the log is a file at the CRI's path. With `follow` the text ends when the container exits.
+   * It ends when `signal` aborts. Ignores `limitBytes`. Errors: `not_found`, `unavailable`, `failed_precondition` (the log driver does
+   * not support reading).
    */
   read(containerId: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** The log of one container, by the runtime's id of it. */
+/** The log of one container, by the runtime's container id. */
 export type LegacyLog = { logs: LegacyLogs; containerId: string };
 
-/** Where the log of a container is; its file counts where `legacy` knows nothing. */
+/** The location of a container's log. The file at `path` is used if `legacy` has no log. */
 export type LogPlace = { path: string; legacy?: LegacyLog };
 
-/** Reads a container's log as text, from its file or from where else it is. Errors: those of `readLog` and `LegacyLogs`. */
+/** Reads a container's log as text from its file or `legacy`. Errors: those of `readLog` and `LegacyLogs`. */
 export function readContainerLog({ path, legacy }: LogPlace, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   return legacy === undefined ? readLog(path, query, until) : readLegacyLog({ path, legacy }, query, until);
 }

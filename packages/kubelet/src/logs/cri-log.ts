@@ -1,7 +1,7 @@
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogEntry, LogStream } from './log-entry.ts';
 
-/** Where the parts of an entry are: its time ends at `timeEnd`, and its text goes from `textStart` to the end of the line. */
+/** Offsets of the parts of an entry: the time ends at `timeEnd`; the text is from `textStart` to the end of the line. */
 export type EntryParts = { timeEnd: number; stream: LogStream; partial: boolean; textStart: number };
 
 const STREAMS = { stdout: Buffer.from('stdout'), stderr: Buffer.from('stderr') };
@@ -12,8 +12,8 @@ const PARTIAL = 0x50;
 
 /**
  * Finds the parts of the line between `start` and `end` in the CRI log format, `TIME STREAM TAGS TEXT` without its newline
- * (kubernetes/design-proposals kubelet-cri-logging). Tags are separated by colons; `P` means partial. Nothing for anything else.
- * A log has a million lines in a hundred megabytes, so nothing is copied.
+ * (kubernetes/design-proposals kubelet-cri-logging). Tags are separated by colons; `P` means partial. Returns `undefined` for any other
+ * line. Copies nothing: a hundred megabytes of log have a million lines.
  */
 export function entryParts(data: Buffer, start: number, end: number): EntryParts | undefined {
   const timeEnd = spaceAfter(data, start, end);
@@ -28,7 +28,7 @@ export function entryParts(data: Buffer, start: number, end: number): EntryParts
   return { timeEnd, stream, partial, textStart: Math.min(tagsEnd + 1, end) };
 }
 
-/** The first space at or after `start`; `end` if there is none. The parts are short: a call of `indexOf` takes longer. */
+/** The first space at or after `start`; `end` if there is none. The parts are short, so this is faster than `indexOf`. */
 function spaceAfter(data: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && data[at] !== SPACE) at++;
@@ -45,7 +45,7 @@ function streamAt(data: Buffer, start: number): LogStream | undefined {
   return undefined;
 }
 
-/** The same as values, of Docker's lines, too. */
+/** Decodes a line in the CRI's or Docker's format; `undefined` for any other line. */
 export function parseLogLine(line: Buffer): LogEntry | undefined {
   if (isDockerLine(line, 0)) return parseDockerLine(line);
   const parts = entryParts(line, 0, line.length);

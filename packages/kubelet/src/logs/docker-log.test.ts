@@ -26,9 +26,9 @@ async function check(lines: string[], query: LogQuery, expected: string) {
 
 const three = [line(1, 'one\n'), line(2, 'two\n', 'stderr'), line(3, 'drei ä "\\n"\n')];
 
-test("Docker's lines are read without what is around them", () => check(three, {}, 'one\ntwo\ndrei ä "\\n"\n'));
-test('their times can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
-test('only those of a stream, or since a time, can be wanted', async () => {
+test("only the text of Docker's entries is read", () => check(three, {}, 'one\ntwo\ndrei ä "\\n"\n'));
+test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
+test('entries can be selected by stream and time', async () => {
   await check(three, { stream: 'stderr' }, 'two\n');
   await check(three, { sinceMs: Date.parse(at(3)) }, 'drei ä "\\n"\n');
 });
@@ -46,10 +46,10 @@ test('pieces of a long line are one line, also at the tail', async () => {
   await check(pieces, { tailLines: 2 }, `${long}e\n`);
   await check(pieces, { tailLines: 3 }, `a\n${long}e\n`);
 });
-test('what is none of its lines is passed over', () =>
+test('invalid lines are skipped', () =>
   check(['{"log":1}', '{', '{"log":"x\\n","stream":"stdin","time":"t"}', three[0]!], {}, 'one\n'));
 
-test('a line goes on unless its text ends with a newline', () => {
+test('an entry is partial unless its text ends with a newline', () => {
   const whole = (log: string, expected: boolean | undefined) =>
     assert.equal(isPartialDockerLine(Buffer.from(line(1, log))), expected, log);
   whole('a\n', false);
@@ -63,12 +63,12 @@ test('a line goes on unless its text ends with a newline', () => {
   assert.equal(isPartialDockerLine(Buffer.from(line(1, 'a\n').slice(0, -1))), undefined);
 });
 
-test('a line of bytes that are no text is passed over', () => {
+test('a line that is not UTF-8 is skipped', () => {
   const bad = Buffer.concat([Buffer.from('{"log":"'), Buffer.alloc(500, 0xff), Buffer.from(line(1, '\n').slice(8))]);
   assert.equal(parseDockerLine(bad), undefined);
 });
 
-test('a link to a log of Docker is followed, and no other', async () => {
+test("only links to Docker's logs are followed", async () => {
   const id = 'ab'.repeat(32);
   mkdirSync(join(scratch, id));
   const log = join(scratch, id, `${id}-json.log`);
@@ -87,7 +87,7 @@ test('a link to a log of Docker is followed, and no other', async () => {
   await assert.rejects(linked('worse', join(other, `${'cd'.repeat(32)}-json.log`)), { code: 'not_found' });
 });
 
-test('a link to a log of Docker that is a link again is not followed, nor two that lead to each other', async () => {
+test('a link to a Docker log that is itself a link, even in a loop, is not followed', async () => {
   const [one, other] = ['ef'.repeat(32), '12'.repeat(32)].map((id) => join(scratch, id, `${id}-json.log`));
   for (const [log, target] of [
     [one!, other!],

@@ -1,21 +1,21 @@
 import type { LogEntry } from './log-entry.ts';
 
-/** What a line of Docker's json-file driver begins with; no time does. */
+/** First byte of a line of Docker's json-file driver; a CRI line begins with a time. */
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BACKSLASH = 0x5c;
-/** What follows the text of a line. In the text every quote has a backslash before it, so this is nowhere else. */
+/** Follows the text of a line. Quotes in the text are escaped, so it cannot contain this. */
 const AFTER_TEXT = Buffer.from('","stream":"');
 const NEWLINE_ESCAPE = Buffer.from('\\n');
 
-/** Whether a line of a log is one of Docker's. */
+/** Whether a line is in Docker's format. */
 export function isDockerLine(data: Buffer, start: number): boolean {
   return data[start] === BRACE;
 }
 
 /**
- * An entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. A line of more than 16 KiB comes in
- * pieces, all but the last without the newline in the text. Nothing for anything else. Time and text are shorter than the line.
+ * Decodes an entry of Docker's json-file log driver, `{"log":"text\n","stream":"stdout","time":"…"}`. Docker splits lines over 16 KiB:
+ * the text of all entries but the last has no newline. Returns `undefined` for any other line. Time and text are shorter than the line.
  */
 export function parseDockerLine(line: Buffer): LogEntry | undefined {
   let value: unknown;
@@ -24,16 +24,16 @@ export function parseDockerLine(line: Buffer): LogEntry | undefined {
   } catch {
     return undefined;
   }
-  const { log, stream, time } = value as Record<string, unknown>; // it begins with a brace
+  const { log, stream, time } = value as Record<string, unknown>; // valid JSON that begins with a brace is an object
   if (typeof log !== 'string' || typeof time !== 'string' || (stream !== 'stdout' && stream !== 'stderr'))
     return undefined;
   const isWhole = log.endsWith('\n');
   const text = Buffer.from(isWhole ? log.slice(0, -1) : log);
-  if (text.length + time.length + 2 > line.length) return undefined; // bytes that are no UTF-8: Docker writes none
+  if (text.length + time.length + 2 > line.length) return undefined; // invalid UTF-8, which Docker never writes
   return { time, stream, partial: !isWhole, text };
 }
 
-/** Whether a line goes on in the next one, without decoding it; `undefined` if the end of its text is not in `line`, or the line breaks off. */
+/** Whether an entry is partial, without decoding it; `undefined` if `line` lacks the end of the text, or the line is truncated. */
 export function isPartialDockerLine(line: Buffer): boolean | undefined {
   const textEnd = line.lastIndexOf(AFTER_TEXT);
   if (textEnd < 0 || line.at(-1) !== CLOSING_BRACE) return undefined;
@@ -41,5 +41,5 @@ export function isPartialDockerLine(line: Buffer): boolean | undefined {
   if (escapeAt < 0 || !line.subarray(escapeAt, textEnd).equals(NEWLINE_ESCAPE)) return true;
   let backslashes = 1;
   while (line[escapeAt - backslashes] === BACKSLASH) backslashes++;
-  return backslashes % 2 === 0; // a backslash of the text itself, and the letter n
+  return backslashes % 2 === 0; // an escaped backslash followed by the letter n
 }

@@ -1,4 +1,4 @@
-/** The files of a container's log in their order: those that it was rotated to, and the one that is written now. */
+/** The files of a container's log in order: the rotated ones, then the current one. */
 import { closeSync, lstatSync } from 'node:fs';
 import { CompressedLog } from './compressed-log.ts';
 import { findTail } from './log-tail.ts';
@@ -6,13 +6,13 @@ import type { EntryQuery } from './log-text.ts';
 import { type LogFile, type OpenedFile, openRegular, PlainLog, type PlainLogInput } from './open-log.ts';
 import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
 
-/** Enough of a file to know it by: its first entry, with the time to the nanosecond. */
+/** Enough bytes to identify a file: its first entry, with a time in nanoseconds. */
 const HEAD_BYTES = 256;
 
-/** A place in the order of files: a rotated one by its name, or the one that is written now, behind those up to `order`. */
+/** A position in the order of files: a rotated file by its name, or the current one, after the rotated ones up to `order`. */
 type LogPlace = { order: string; current?: PlainLog };
 
-/** A file that is being read, and its place. Files before it may have been removed unread if it `isAfterGap`. */
+/** A file that is being read, and its position. `isAfterGap`: files before it may have been removed unread. */
 export type PlacedLog = {
   log: LogFile;
   place: LogPlace;
@@ -21,7 +21,7 @@ export type PlacedLog = {
   isComplete(): boolean;
 };
 
-/** Where to begin: the rotated files, oldest first, `undefined` for one that has gone, and the file that is written now, if any. */
+/** The files to begin with: the rotated ones, oldest first (`undefined` for one that was removed), and the current one, if it exists. */
 export type LogStart = {
   rotated: AsyncGenerator<LogFile | undefined>;
   current: PlacedLog | undefined;
@@ -30,7 +30,7 @@ export type LogStart = {
 
 export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
 
-/** Opens the file that is written now and finds those before it, all of them, or the ones with the last `tailLines`. */
+/** Opens the current file and finds the rotated ones: all, or those with the last `tailLines`. */
 export async function openLogs(path: string, query: LogFilesQuery, signal: AbortSignal): Promise<LogStart> {
   const opened = openRegular(path);
   try {
@@ -57,7 +57,7 @@ function placed(
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
 
-/** The lines are counted up to the present end: what is written from now on would be more of them. */
+/** Counts lines back from the present end of the file; later writes do not count. */
 async function openTail(
   { before, opened, query, lines }: TailInput,
   signal: AbortSignal,
@@ -132,7 +132,7 @@ function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefi
 const logOf = (opened: OpenedRotated, query: EntryQuery) =>
   opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
 
-/** The file that comes next, once the one at `place` has been read: `undefined` while there is none. */
+/** The file after the one at `place`; `undefined` while there is none. */
 export async function nextLog(path: string, place: LogPlace, query: EntryQuery): Promise<PlacedLog | undefined> {
   const opened = openRegular(path);
   try {
@@ -156,7 +156,7 @@ export async function nextLog(path: string, place: LogPlace, query: EntryQuery):
   }
 }
 
-/** The rotated file at this place, if it is still there. One that was written before is known by its inode, or by how it begins. */
+/** The rotated file at this position, if it still exists. A formerly current file is recognized by its inode or its first bytes. */
 async function fileAt({ order, current }: LogPlace, all: RotatedLog[]): Promise<RotatedLog | undefined> {
   if (current === undefined) return all.find((file) => file.order === order);
   for (const file of all.filter((one) => one.order > order)) {
@@ -177,7 +177,7 @@ async function hasSameHead(opened: OpenedFile, current: PlainLog): Promise<boole
   return head.length > 0 && head.equals(current.head(HEAD_BYTES));
 }
 
-/** The rotated files that are older than the one that is open, each once. */
+/** The rotated files older than the open one, without duplicates. */
 async function filesBefore(path: string, opened: OpenedFile | undefined): Promise<RotatedLog[]> {
   const all = await rotatedLogs(path);
   const each = all.filter(({ order }, index) => order !== all[index - 1]?.order);

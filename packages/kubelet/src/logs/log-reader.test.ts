@@ -42,17 +42,18 @@ async function checkText(log: string, query: LogQuery, expected: string) {
 
 const three = [`${at(1)} stdout F one`, `${at(2)} stderr F two`, `${at(3)} stdout F three`];
 
-test('a log is read without its times and tags', () => check(three, {}, 'one\ntwo\nthree\n'));
-test('the last lines are found from the end', () => check(three, { tailLines: 2 }, 'two\nthree\n'));
-test('more last lines than there are is all of them', () => check(three, { tailLines: 9 }, 'one\ntwo\nthree\n'));
-test('no last lines is nothing', () => check(three, { tailLines: 0 }, ''));
-test('lines before a time are left out', () => check(three, { sinceMs: Date.parse(at(2)) }, 'two\nthree\n'));
-test('times can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
-test('output ends at its limit in the middle of a line', () => check(three, { limitBytes: 6 }, 'one\ntw'));
+test('a log is read without times and tags', () => check(three, {}, 'one\ntwo\nthree\n'));
+test('tailLines selects the last lines', () => check(three, { tailLines: 2 }, 'two\nthree\n'));
+test('tailLines beyond the length of the log selects all lines', () =>
+  check(three, { tailLines: 9 }, 'one\ntwo\nthree\n'));
+test('tailLines 0 selects nothing', () => check(three, { tailLines: 0 }, ''));
+test('lines before sinceMs are skipped', () => check(three, { sinceMs: Date.parse(at(2)) }, 'two\nthree\n'));
+test('timestamps can be shown', () => check(three.slice(0, 1), { timestamps: true }, `${at(1)} one\n`));
+test('limitBytes may cut the output within a line', () => check(three, { limitBytes: 6 }, 'one\ntw'));
 test('a line written in pieces is one line, also at the tail', () =>
   check([`${at(1)} stdout F a`, `${at(2)} stdout P b`, `${at(2)} stdout F c`], { tailLines: 1 }, 'bc\n'));
-test('what is not a log line is passed over', () => check(['nonsense', three[0]!], {}, 'one\n'));
-test('only the first tag says that a line goes on, and only a P', () =>
+test('invalid lines are skipped', () => check(['nonsense', three[0]!], {}, 'one\n'));
+test('only P as the first tag makes an entry partial', () =>
   check(
     [
       `${at(1)} stdout P:x a`,
@@ -64,7 +65,7 @@ test('only the first tag says that a line goes on, and only a P', () =>
     {},
     'ab\nc\n\n',
   ));
-test('a line of another stream, or without tags, is no log line', () =>
+test('lines with an unknown stream or without tags are skipped', () =>
   check(
     [`${at(1)} stdouts F a`, `${at(1)} stdin F b`, `${at(1)} stdout`, ' stdout F c', `${at(1)} stderr F d`],
     {},
@@ -86,7 +87,7 @@ test('an empty line has no text', () => {
   assert.equal(parseLogLine(Buffer.from(`${at(1)} stdout F `))?.text.length, 0);
 });
 
-test('following goes on through growth and rotation and ends with the container', async () => {
+test('following continues through growth and rotation and ends with the container', async () => {
   const path = join(directory, 'follow.log');
   writeFileSync(path, `${three[0]}\n`);
   const ended = new AbortController();
@@ -107,7 +108,7 @@ test('following goes on through growth and rotation and ends with the container'
   assert.deepEqual(seen, ['one\n', 'two\n', 'three\n']);
 });
 
-test('a log whose directory could not be watched at the begin is watched later', async () => {
+test('a log whose directory could not be watched at the start is watched later', async () => {
   const path = join(directory, 'later', 'follow.log');
   const ended = new AbortController();
   const lines = 8;
@@ -124,16 +125,16 @@ test('a log whose directory could not be watched at the begin is watched later',
     else appendFileSync(path, `${three[1]}\n`);
   }
   assert.equal(seen, lines);
-  const tookMs = performance.now() - beganAtMs; // by the safety interval alone it is a second a line
+  const tookMs = performance.now() - beganAtMs; // with the safety interval alone it would be a second for each line
   assert.ok(tookMs < (lines - 2) * LOG_SAFETY_INTERVAL_MS, `${tookMs} ms`);
 });
 
-test('a log that never was is not found once the container has ended', async () => {
+test('a missing log is not_found once the container has exited', async () => {
   const until = { ended: AbortSignal.abort(), signal: new AbortController().signal };
   await assert.rejects(readLog(join(directory, 'none.log'), {}, until).next(), { code: 'not_found' });
 });
 
-test('lines written in pieces are found from the end, however many pieces', async () => {
+test('tailLines counts a line in any number of pieces as one', async () => {
   const pieces = Array.from({ length: 5000 }, () => `${at(2)} stdout P x`);
   const log = [`${at(1)} stdout F before`, ...pieces, `${at(2)} stdout F y`, `${at(3)} stdout P half`];
   await check(log, { tailLines: 1 }, 'half');
@@ -142,7 +143,7 @@ test('lines written in pieces are found from the end, however many pieces', asyn
   await check(['nonsense', ...log], { tailLines: 9 }, `before\n${'x'.repeat(5000)}y\nhalf`);
 });
 
-test('the last lines are the same as those of the whole log, whatever the pieces', async () => {
+test('tailLines matches the end of the whole log, whatever the pieces', async () => {
   const random = seededRandom(20261122);
   for (let round = 0; round < 50; round++) {
     const texts = Array.from({ length: random(40) }, () => 'x'.repeat(random(3) === 0 ? random(70_000) : random(90)));
@@ -152,12 +153,12 @@ test('the last lines are the same as those of the whole log, whatever the pieces
       .join('')
       .split(/(?<=\n)/);
     const tail = random(12);
-    if (lines.at(-1) === '') lines.pop(); // of a log that is empty, or says nothing after a line
+    if (lines.at(-1) === '') lines.pop(); // the log is empty, or ends after a whole line
     await check(log, { tailLines: tail }, tail === 0 ? '' : lines.slice(-tail).join(''));
   }
 });
 
-test('a line without an end is not kept in memory', async () => {
+test('an endless line is not buffered in memory', async () => {
   const path = join(directory, 'endless.log');
   writeFileSync(path, `${at(1)} stdout P ${'x'.repeat(8 << 20)}`);
   appendFileSync(path, `\n${three[0]}\n`);
@@ -167,10 +168,10 @@ test('a line without an end is not kept in memory', async () => {
   assert.equal(Buffer.concat(chunks).toString(), 'one\n');
 });
 
-test('a log that grows piece by piece is read a hundred times a second at most, and leaves no listeners', async () => {
+test('a log that grows in pieces is read at most a hundred times a second, without leaking listeners', async () => {
   const path = join(directory, 'pieces.log');
   writeFileSync(path, '');
-  const [ended, gone] = [new AbortController(), new AbortController()];
+  const [ended, closed] = [new AbortController(), new AbortController()];
   const startedAtMs = performance.now();
   let pieces = 0;
   const writer = setInterval(() => {
@@ -181,17 +182,17 @@ test('a log that grows piece by piece is read a hundred times a second at most, 
     }
   }, 1);
   let [chunks, textBytes, listeners] = [0, 0, 0];
-  for await (const chunk of readLog(path, { follow: true }, { ended: ended.signal, signal: gone.signal })) {
+  for await (const chunk of readLog(path, { follow: true }, { ended: ended.signal, signal: closed.signal })) {
     chunks++;
     textBytes += chunk.length;
-    listeners = Math.max(listeners, getEventListeners(gone.signal, 'abort').length);
+    listeners = Math.max(listeners, getEventListeners(closed.signal, 'abort').length);
   }
   assert.equal(textBytes, 2000);
   assert.ok(listeners <= 3, `${listeners} listeners`);
   assert.ok(chunks <= (performance.now() - startedAtMs) / 5 + 5, `${chunks} readings`);
 });
 
-test('a link in the place of a log is not followed', async () => {
+test('a symlink instead of a log is not followed', async () => {
   const secret = join(directory, 'secret');
   writeFileSync(secret, `${three[0]}\n`);
   const path = join(directory, 'link.log');
@@ -200,7 +201,7 @@ test('a link in the place of a log is not followed', async () => {
   await assert.rejects(readLog(path, {}, until).next(), { code: 'not_found' });
 });
 
-test('what takes the place of a followed log is read only if it is a file', async () => {
+test('a replacement of a followed log is read only if it is a regular file', async () => {
   const path = join(directory, 'replaced.log');
   writeFileSync(path, `${three[0]}\n`);
   const secret = join(directory, 'other-secret');
@@ -229,7 +230,7 @@ test('what takes the place of a followed log is read only if it is a file', asyn
   assert.deepEqual(seen, ['one\n', 'two\n', 'one\n', 'three\n']);
 });
 
-test('the last lines are read once if they are in the last block', async () => {
+test('the last lines are read only once if they are in the last block', async () => {
   const path = join(directory, 'once.log');
   const entry = `${at(1)} stdout F ${'x'.repeat(80)}\n`;
   writeFileSync(path, entry.repeat(2000));
@@ -244,7 +245,7 @@ test('the last lines are read once if they are in the last block', async () => {
   closeSync(file);
 });
 
-test('the last entry is shown without its newline once nothing more is waited for', async () => {
+test('an unterminated last entry is shown at the end, without a newline', async () => {
   const log = `${three[0]}\n${three[1]}`;
   await checkText(log, {}, 'one\ntwo');
   await checkText(log, { follow: true }, 'one\ntwo');
@@ -257,7 +258,7 @@ test('the last entry is shown without its newline once nothing more is waited fo
   await checkText(`${three[0]}\n${at(2)} stdout P`, {}, 'one\n');
 });
 
-test('of a log that is written meanwhile no more than the last lines are shown', async () => {
+test('tailLines of a log that is being written shows no more lines than that', async () => {
   const path = join(directory, 'busy.log');
   const entry = `${at(1)} stdout F ${'x'.repeat(100)}\n`;
   for (const tailLines of [0, 100, 3000]) {
@@ -272,7 +273,7 @@ test('of a log that is written meanwhile no more than the last lines are shown',
   }
 });
 
-test('the last lines are those of the first file only, also if the next one comes late', async () => {
+test('with follow tailLines applies to the first file only, even if the next one appears late', async () => {
   const path = join(directory, 'late.log');
   writeFileSync(path, `${three[0]}\n`);
   const ended = new AbortController();
@@ -286,7 +287,7 @@ test('the last lines are those of the first file only, also if the next one come
       writeFileSync(path, '');
     }
     if (seen.length === 2) {
-      rmSync(path); // rotated once more, and the runtime has not opened the next one yet
+      rmSync(path); // rotated again, but the runtime has not opened the next file yet
       setTimeout(() => {
         writeFileSync(`${path}.new`, `${three.join('\n')}\n`);
         renameSync(`${path}.new`, path);
@@ -297,7 +298,7 @@ test('the last lines are those of the first file only, also if the next one come
   assert.deepEqual(seen, ['one\n', 'two\n', 'one\ntwo\nthree\n']);
 });
 
-test('a FIFO in the place of a log is not opened, so that who writes to it goes on waiting', async () => {
+test('a FIFO instead of a log is not opened, so its writer stays blocked', async () => {
   const path = join(directory, 'fifo.log');
   execFileSync('mkfifo', [path]);
   const writer = spawn('sh', ['-c', 'echo begins; : > "$1"', 'sh', path], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -5,23 +5,23 @@ import { NEWLINE } from './log-text.ts';
 import type { LogFile } from './open-log.ts';
 
 export type LogQuery = LogFilesQuery & {
-  /** Ends after so many bytes of output. */
+  /** Maximum length of the output in bytes. */
   limitBytes?: number;
 };
 
-/** `ended` aborts when the container will write no more; `signal` when the reader has left. */
+/** `ended` aborts when the container has exited; `signal` when the reader has left. */
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 /**
- * Reads a container's log as text, beginning with the files that it was rotated to: a buffer for each piece of a file that was read.
- * A missing log is empty as long as the container runs, else `not_found`.
+ * Reads a container's log as text, beginning with the rotated files; yields a buffer for each chunk of a file. A missing log is empty
+ * while the container runs, else it is `not_found`.
  */
 export function readLog(path: string, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   const text = readText(path, query, until);
   return query.limitBytes === undefined ? text : limitText(text, query.limitBytes);
 }
 
-/** The first bytes of a log's text. */
+/** The first `limitBytes` of a log's text. */
 export async function* limitText(text: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let leftBytes = limitBytes;
   for await (const chunk of text) {
@@ -45,7 +45,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       yield* joined.wholeFile(log, signal);
     }
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
-      // Asked before reading: what was written before the end is read after this.
+      // Check before reading, so that everything written before the exit is read.
       const last = !query.follow || ended.aborted;
       if (query.follow) file ??= await nextLog(path, start.place, query);
       wasFound ||= file !== undefined;
@@ -53,7 +53,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
       if (signal.aborted) return;
       next = query.follow && file?.isComplete() ? await nextLog(path, file.place, query) : undefined;
       if (file !== undefined && next !== undefined) {
-        yield* joined.of(file.log.text(signal)); // what came after the last look: a slow reader may have let much come
+        yield* joined.of(file.log.text(signal)); // written since the last read; much, if the consumer is slow
         yield* joined.end(file.log, { isCut: next.isAfterGap });
         file.log.close();
         [file, next] = [next, undefined];
@@ -72,7 +72,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
   }
 }
 
-/** The text of several files. A line may go on from one to the next, but not where something between them is missing. */
+/** Joins the text of several files. A line may continue in the next file, unless a file between them is missing. */
 class JoinedText {
   #isInLine = false;
 
@@ -93,7 +93,7 @@ class JoinedText {
     }
   }
 
-  /** Nothing more comes of the file: an entry without its end is a line, and so is one of which the rest is missing (`isCut`). */
+  /** Ends a file: terminates an unfinished entry, and a line whose continuation is missing (`isCut`), with a newline. */
   *end(log: LogFile | undefined, { isCut }: { isCut: boolean }): Generator<Buffer> {
     const rest = log?.rest();
     if (rest !== undefined && rest.length > 0) yield rest;

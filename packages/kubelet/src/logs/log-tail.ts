@@ -3,53 +3,53 @@ import { promisify } from 'node:util';
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, isPartialDockerLine } from './docker-log.ts';
 
-/** Of a line that was written in pieces, so much of the file is looked through for its beginning. */
+/** How far back to search for the beginning of a line that was written in pieces. */
 const MAX_TAIL_LINE_BYTES = 16 << 20;
 
 const BLOCK_BYTES = 64 << 10;
-/** Enough of an entry to see its tags. */
+/** Enough of an entry to include its tags. */
 const HEAD_BYTES = 64;
-/** Enough of the end of one of Docker's to see whether its text is a whole line. */
+/** Enough of the end of a Docker entry to see whether it is partial. */
 const DOCKER_END_BYTES = 4 << 10;
 const NEWLINE = 0x0a;
 
 export type TailSearch = {
-  /** Of the file. */
+  /** Size of the file in bytes. */
   size: number;
   /** Lines to find. */
   lines: number;
-  /** Looks no further back than so many bytes from the end; the whole file unless given. */
+  /** Searches only this many bytes before the end. Default: the whole file. */
   withinBytes?: number;
-  /** The log goes on in another file: entries after the last line end are the beginning of its first line, and none of their own. */
+  /** The log continues in another file: trailing partial entries are the beginning of that file's first line, not a line. */
   isContinued?: boolean;
   signal?: AbortSignal;
 };
 
 /**
- * Where the last lines begin, and the bytes from there to the file's end if these were read on the way. `before` is there if they
- * begin with the file: so many more should be in the file before it, at whose end the first of these may begin, too.
+ * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is set if the file has too
+ * few lines: so many more are to be taken from the file before it, where the first of these lines may also begin.
  */
 export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
-/** A piece of a log from `from` on, with the beginning of what follows it. */
+/** A block of a log at offset `from`, with the first bytes of the next one. */
 type Block = { file: number; from: number; bytes: Buffer };
 
-/** Reads a piece of an open file by a thread of the pool. */
+/** Reads from an open file in the thread pool. */
 export const readAt = promisify(read);
 
 /**
- * Where the last lines of a log begin. Partial entries belong to the line that ends them, so they are not counted; the last ones,
- * whose line nothing has ended yet, are a line. Of a line whose pieces take more than 16 MiB, and of what lies beyond `withinBytes`,
- * only the end is found. Reads the file, an open one, backwards in blocks. Rejects with the signal's reason when it aborts.
+ * Finds the beginning of the last lines of a log, reading the open file backwards in blocks. Partial entries belong to the line that
+ * ends them, so they are not counted; trailing ones count as one line. Of a line longer than 16 MiB, or beyond `withinBytes`, only the
+ * end is found. Rejects with the signal's reason when it aborts.
  */
 export async function findTail(file: number, search: TailSearch): Promise<Tail> {
   const { size, lines, withinBytes = size, isContinued = false, signal } = search;
   if (lines <= 0 && !isContinued) return { offset: size };
   const first = Math.max(0, size - withinBytes);
-  // behind the block lies the beginning of the one after it, for entries whose tags are there
+  // after the block come the first bytes of the next one, which may have the tags of the block's last entry
   const buffer = Buffer.alloc(BLOCK_BYTES + HEAD_BYTES);
   let found = 0;
-  /** The end of the line that is being looked for, where the earliest entry begins, and the end of the one before the last look. */
+  /** Start of the earliest wanted line, of the earliest entry, and the end of the next entry to check. */
   let wanted = size;
   let earliest = size;
   let lineEnd = size;
@@ -67,7 +67,7 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
       const partial = start < size ? isPartialEntry(block, entry) : undefined;
       if (partial === undefined) continue;
       const next = Math.min(entry.end + 1, size);
-      const endsLine = !partial || (found === 0 && !isContinued); // the last one may be unfinished
+      const endsLine = !partial || (found === 0 && !isContinued); // the last line may be unfinished
       if (endsLine && ++found > lines) return tailAt(next, block, size);
       if (endsLine) wanted = next;
       earliest = start;
@@ -78,23 +78,23 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
-/** The block has all up to the end if it is the first that was read. */
+/** Includes the bytes if the block reaches the end of the file, so if it was the first that was read. */
 function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }
 
-/** Where entries begin that begin in the block, or right behind it, from the last to the first. */
+/** Offsets of the entries that begin in the block or right after it, from last to first. */
 function* startsBackwards(bytes: Buffer, { from, before }: { from: number; before: number }): Generator<number> {
   for (let at = lineEndBefore(bytes, before); at >= 0; at = lineEndBefore(bytes, at)) yield from + at + 1;
   if (from === 0) yield 0;
 }
 
-/** The last line end in front of `before`, -1 if there is none. */
+/** The last newline before `before`, -1 if there is none. */
 function lineEndBefore(buffer: Buffer, before: number): number {
   return before === 0 ? -1 : buffer.lastIndexOf(NEWLINE, before - 1);
 }
 
-/** Whether the entry, which ends before its newline, goes on in the next one, as far as its head shows. Nothing for what is none. */
+/** Whether the entry is partial, from its first bytes; `undefined` for an invalid line. `end`: offset of its newline. */
 function isPartialEntry(block: Block, { start, end }: { start: number; end: number }): boolean | undefined {
   const { from, bytes } = block;
   if (isDockerLine(bytes, start - from)) return isPartialDockerEntry(block, { start, end });
@@ -102,7 +102,7 @@ function isPartialEntry(block: Block, { start, end }: { start: number; end: numb
   return entryParts(bytes, start - from, headEnd - from)?.partial;
 }
 
-/** The end of one of Docker's entries tells, which may lie beyond the block: then it was read just before, and is in memory. */
+/** This is at the end of a Docker entry, which may be after the block; then a synchronous read is fast, as it is in the page cache. */
 function isPartialDockerEntry(
   { file, from, bytes }: Block,
   { start, end }: { start: number; end: number },

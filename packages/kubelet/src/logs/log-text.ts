@@ -1,24 +1,24 @@
-/** The text of log entries. */
+/** Extracts the text of log entries. */
 import { entryParts } from './cri-log.ts';
 import { isDockerLine, parseDockerLine } from './docker-log.ts';
 import type { LogStream } from './log-entry.ts';
 
-/** A log line is cut by its writer at 16 KiB; more than this without a newline is not a log. */
+/** Runtimes split log lines at 16 KiB; more than this without a newline is not a log. */
 const MAX_LOG_LINE_BYTES = 1 << 20;
 
 export const NEWLINE = 0x0a;
 
-/** Which entries are shown, and how. */
+/** Selects entries and their format. */
 export type EntryQuery = {
   /** Only entries at or after this time. */
   sinceMs?: number;
-  /** Each line begins with its time. */
+  /** Prefixes each line with its time. */
   timestamps?: boolean;
-  /** Only what was written to this stream. */
+  /** Only entries of this stream. */
   stream?: LogStream;
 };
 
-/** Makes text of the pieces of one file, of the whole entries that it has seen. */
+/** Extracts text from successive chunks of one file, entry by entry. */
 export class EntryText {
   readonly #query: EntryQuery;
   #rest: Buffer = Buffer.alloc(0);
@@ -27,7 +27,7 @@ export class EntryText {
     this.#query = query;
   }
 
-  /** The selected text of the entries that the next piece of the file completes. */
+  /** The selected text of the entries that end in the next chunk. */
   of(piece: Buffer): Buffer {
     return this.render(this.wholeEntries(piece));
   }
@@ -36,7 +36,7 @@ export class EntryText {
     return renderLines(entries, this.#query);
   }
 
-  /** The entries that the next piece completes, as they are. */
+  /** The raw entries that end in the next chunk. */
   wholeEntries(piece: Buffer): Buffer {
     const data = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     const end = data.lastIndexOf(NEWLINE) + 1;
@@ -44,13 +44,13 @@ export class EntryText {
     return data.subarray(0, end);
   }
 
-  /** The selected text of what follows the last newline: an entry that the runtime did not finish, as it was killed or had no space. */
+  /** The selected text after the last newline: an unfinished entry, because the runtime was killed or the disk was full. */
   rest(): Buffer {
     return this.render(this.#rest);
   }
 }
 
-/** What of lines of the file is wanted, as text, which is never longer than they are. Only the last one may lack its newline. */
+/** The selected text of these lines, which is never longer than they are. Only the last line may lack its newline. */
 function renderLines(lines: Buffer, query: EntryQuery): Buffer {
   const text = Buffer.allocUnsafe(lines.length);
   let length = 0;
@@ -73,7 +73,7 @@ function lineEnd(lines: Buffer, start: number): number {
   return newline < 0 ? lines.length : newline;
 }
 
-/** Writes what is wanted of one of Docker's lines and returns its length. */
+/** Writes the selected text of a Docker line; returns its length. */
 function renderDockerLine(line: Buffer, text: Buffer, query: EntryQuery): number {
   const entry = parseDockerLine(line);
   if (entry === undefined || !isWanted(entry, () => entry.time, query)) return 0;

@@ -4,32 +4,32 @@ import { followLink } from './log-link.ts';
 import { readAt, type Tail } from './log-tail.ts';
 import { type EntryQuery, EntryText } from './log-text.ts';
 
-/** A file is read in pieces of this length. */
+/** Files are read in chunks of this length. */
 export const CHUNK_BYTES = 64 << 10;
 
-/** A file of a log that is being read, and how far. */
+/** A log file that is being read, with the current offset. */
 export interface LogFile {
   /**
-   * The selected text of the whole entries from where the last call stopped to the present end. What a file has grown by (`hasChanged`)
-   * is in memory, so that reading it takes less time than having a thread do so.
+   * The selected text of the whole entries from the end of the last call to the present end. `hasChanged`: the file has just grown, so the
+   * new bytes are in the page cache, and a synchronous read is faster than the thread pool.
    */
   text(signal: AbortSignal, hint?: { hasChanged: boolean }): AsyncGenerator<Buffer>;
-  /** The selected text of an entry at the end that lacks its newline. */
+  /** The selected text of an unfinished entry at the end. */
   rest(): Buffer;
   close(): void;
 }
 
-/** `end`: nothing is read from there on. */
+/** `end`: the offset to stop at. Default: the end of the file. */
 export type PlainLogInput = { query: EntryQuery; opened: OpenedFile; begin?: Tail; end?: number };
 
-/** A file that is not compressed. */
+/** An uncompressed log file. */
 export class PlainLog implements LogFile {
   readonly inode: number;
   readonly #file: number;
   readonly #end: number;
   readonly #text: EntryText;
   #offset: number;
-  /** What stands at the offset, if that was read already. */
+  /** The bytes at the offset, if they were read already. */
   #known: Buffer | undefined;
 
   constructor({
@@ -54,7 +54,7 @@ export class PlainLog implements LogFile {
       this.#offset += chunk.length;
       const text = this.#text.of(chunk);
       if (text.length > 0) yield text;
-      if (chunk.length < CHUNK_BYTES) return; // what comes meanwhile is for the next call
+      if (chunk.length < CHUNK_BYTES) return; // later writes are for the next call
     }
   }
 
@@ -83,7 +83,7 @@ export class PlainLog implements LogFile {
     return buffer.subarray(0, readSync(this.#file, buffer, 0, sizeBytes, 0));
   }
 
-  /** True when the path names another file by now, or this one was truncated. */
+  /** Whether the path is another file now, or this one was truncated. */
   isReplacedAt(path: string): boolean {
     const named = namedFile(path);
     return named !== undefined && (named.ino !== this.inode || named.size < this.#offset);
@@ -96,7 +96,7 @@ export class PlainLog implements LogFile {
 
 export type OpenedFile = { file: number; stats: Stats };
 
-/** The regular file that a path names, as `openRegular` would open it. */
+/** Stats of the regular file that `openRegular` would open. */
 function namedFile(path: string): Stats | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const named = stats?.isSymbolicLink() ? lstatSync(followLink(path), { throwIfNoEntry: false }) : stats;
@@ -104,10 +104,9 @@ function namedFile(path: string): Stats | undefined {
 }
 
 /**
- * Opens a file that is there and regular: a pod that may write to the directory of logs must neither make us wait for a FIFO, nor
- * show us a file of the host by a link. A link to a log of Docker's is followed. The look before spares a FIFO or a device the
- * opening, which its writer or driver would notice; the one after it is what counts. Nothing of this waits for a disk for longer than
- * looking up a name does, so that no thread is asked.
+ * Opens a regular file, if it exists: a pod with write access to the log directory must not block the reader with a FIFO, nor expose a
+ * file of the host through a link. Links to Docker logs are followed. The check before opening avoids side effects on the writer of a
+ * FIFO or the driver of a device; the check after it is the decisive one. Synchronous, as none of this takes longer than a name lookup.
  */
 export function openRegular(path: string): OpenedFile | undefined {
   const file = namedFile(path) && openIfThere(path);

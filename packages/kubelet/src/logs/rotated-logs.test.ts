@@ -14,7 +14,7 @@ after(() => rmSync(scratch, { recursive: true }));
 const at = (second: number) => `2026-11-21T00:00:${String(second).padStart(2, '0')}.000000000Z`;
 const rotatedName = (number: number) => `.20261121-0000${String(number).padStart(2, '0')}`;
 
-/** A log of these files, the last one being the one that is written; those with `compressed` are. */
+/** A log of these files, of which the last is the current one; `compressed` selects those to compress. */
 function logOf(files: string[], compressed: (index: number) => boolean = () => false): string {
   const path = join(mkdtempSync(join(scratch, 'log-')), '0.log');
   for (const [index, text] of files.slice(0, -1).entries()) {
@@ -42,11 +42,11 @@ const check = async (path: string, query: LogQuery, expected: string) =>
 
 const line = (second: number, text: string, tag = 'F') => `${at(second)} stdout ${tag} ${text}\n`;
 
-test('a log is read with the files that it was rotated to, whether they are compressed or not', async () => {
+test('a log is read with its rotated files, whether they are compressed or not', async () => {
   const files = [line(1, 'one'), line(2, 'two'), line(3, 'three'), ''];
   const path = logOf(files, (index) => index < 2);
-  writeFileSync(`${path}.tmp`, line(9, 'nobody asks for this'));
-  writeFileSync(`${path}${rotatedName(1)}`, line(2, 'two')); // its compressed form is complete, and it is not removed yet
+  writeFileSync(`${path}.tmp`, line(9, 'not a part of the log'));
+  writeFileSync(`${path}${rotatedName(1)}`, line(2, 'two')); // the compressed file is complete, but this one is not removed yet
   await check(path, {}, 'one\ntwo\nthree\n');
   await check(path, { tailLines: 1 }, 'three\n');
   await check(path, { tailLines: 2 }, 'two\nthree\n');
@@ -54,13 +54,13 @@ test('a log is read with the files that it was rotated to, whether they are comp
   await check(path, { tailLines: 0 }, '');
   await check(path, { limitBytes: 5 }, 'one\nt');
   await check(path, { sinceMs: Date.parse(at(3)) }, 'three\n');
-  rmSync(path); // it was moved away, and the runtime has not opened the next one yet
+  rmSync(path); // it was renamed, but the runtime has not opened the next file yet
   await check(path, {}, 'one\ntwo\nthree\n');
   await check(path, { tailLines: 1 }, 'three\n');
   await check(path, { follow: true, tailLines: 2 }, 'two\nthree\n');
 });
 
-test('the last lines are the same as those of the whole log, wherever it was rotated', async () => {
+test('tailLines matches the end of the whole log, wherever it was rotated', async () => {
   const random = seededRandom(20261129);
   for (let round = 0; round < 40; round++) {
     const texts = Array.from({ length: random(30) }, () => 'x'.repeat(random(5) === 0 ? random(70_000) : random(50)));
@@ -77,7 +77,7 @@ test('the last lines are the same as those of the whole log, wherever it was rot
   }
 });
 
-/** Follows a log; `steps` are taken one after each piece of text that is not empty, and then it ends. */
+/** Follows a log; runs one of `steps` after each chunk of text, and ends the container after the last. */
 async function follow(path: string, steps: (() => void)[]): Promise<string> {
   const ended = new AbortController();
   let text = '';
@@ -98,7 +98,7 @@ function rotate(path: string, number: number, text: string): void {
   writeFileSync(path, text);
 }
 
-test('who follows slowly through several rotations sees everything that is still there', async () => {
+test('a slow reader that follows through several rotations gets everything that still exists', async () => {
   const path = logOf([line(1, 'one')]);
   const text = await follow(path, [
     () => {
@@ -121,7 +121,7 @@ test('who follows slowly through several rotations sees everything that is still
   assert.equal(text, 'one\ntwo\nthree\nfive\nsix\n');
 });
 
-test('a line of which the rest was removed unread is not joined with another', async () => {
+test('a line whose rest was removed unread is not joined with another', async () => {
   const path = logOf([line(1, 'half', 'P')]);
   const text = await follow(path, [
     () => {
@@ -138,12 +138,12 @@ test('a line of which the rest was removed unread is not joined with another', a
   assert.equal(text, 'half\nthree\nfour');
 });
 
-test('an entry that was cut short is a line of its own', async () => {
+test('a truncated entry is a separate line', async () => {
   const path = logOf([line(1, 'one') + line(2, 'cut').slice(0, -2), line(3, 'three')]);
   await check(path, {}, 'one\ncu\nthree\n');
 });
 
-test('each rotated file has a name behind those that there are, and not ahead of the clock', async () => {
+test('each rotated file has a name after the existing ones, and not ahead of the clock', async () => {
   const path = logOf(['']);
   const name = async (time: string) => {
     const rotated = nextRotated(path, (await rotatedLogs(path)).at(-1)?.order ?? '', new Date(time));

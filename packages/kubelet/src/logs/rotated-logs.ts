@@ -3,15 +3,15 @@ import { basename, dirname, join } from 'node:path';
 import { isErrno } from '@podwright/base';
 
 /**
- * A file that a log was rotated to: `<log>.<time>`, or `<log>.<time>.<number>` if there was one of that second, and `.gz` behind it
- * once it is compressed. Names compare as the files' times do by `order`, which is the same for a file and its compressed form.
+ * A rotated log file: `<log>.<time>`, or `<log>.<time>.<number>` if there was one of that second, with the suffix `.gz` once it is
+ * compressed. `order` sorts files by age; it is the same for a file and its compressed form.
  */
 export type RotatedLog = { path: string; order: string; isCompressed: boolean };
 
 const SUFFIX = /^\.(\d{8}-\d{6})(?:\.(\d{1,9}))?(\.gz)?$/;
 const DIGITS = 9;
 
-/** The files that a log was rotated to, oldest first, the compressed form of one behind it; none without the directory. */
+/** The rotated files of a log, oldest first; the compressed form of a file follows it. Empty if the directory is missing. */
 export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
   const [directory, name] = [dirname(logPath), basename(logPath)];
   const entries = await readdir(directory).catch((error: unknown) => {
@@ -28,8 +28,8 @@ export async function rotatedLogs(logPath: string): Promise<RotatedLog[]> {
 }
 
 /**
- * The next file that the log is rotated to, behind the one with the order `newest`, '' for none: its time is now, or that of the newest
- * one if the clock is not beyond that, with the next number.
+ * The name of the next rotated file, after the one with the order `newest` ('' for none): with the current time, or if the clock is not
+ * later than the newest file, with that file's time and the next number.
  */
 export function nextRotated(logPath: string, newest: string, now: Date): Pick<RotatedLog, 'path' | 'order'> {
   const time = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
