@@ -23,7 +23,7 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
   const pressure = new NodePressure();
   const all = { hard: {}, soft: {}, softGracePeriod: {}, minimumReclaim: {}, ...settings };
   const reclaim = (what: string) => async () => void actions.push(what);
-  const gone = new Set<string>();
+  const cleanedUp = new Set<string>();
   const observe = async () => {
     const observed = (available: bigint): Observation => ({ available, capacity: 1000n, atMs: performance.now() });
     return new Map(Object.entries(signals).map(([signal, one]) => [signal as Signal, observed(one)]));
@@ -32,16 +32,16 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     thresholds: thresholdsOf(all, { areHeldToAllocatable: false }),
     ...{ transitionMs: 60_000, maxPodGraceSeconds: 20, periodMs: 1, nodeName: 'node', pressure, logger: silentLogger },
     signals: { diskLayout: async (): Promise<DiskLayout> => 'shared', observe, observeDisks: observe },
-    activePods: () => pods.filter(({ metadata }) => !gone.has(metadata.uid)),
+    activePods: () => pods.filter(({ metadata }) => !cleanedUp.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
     volumeFiles: () => ({ paths: new Map(), held: async () => new Map() }),
     isExempt: (pod) => isExempt(pod, { isLone: true }),
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {
-      gone.add(metadata.uid);
+      cleanedUp.add(metadata.uid);
       actions.push(`evict ${metadata.name} in ${gracePeriodSeconds}`);
     },
-    isCleanedUp: ({ metadata }) => gone.has(metadata.uid),
+    isCleanedUp: ({ metadata }) => cleanedUp.has(metadata.uid),
     events: {
       event: (about, _type, reason) => {
         events.push(about);

@@ -24,8 +24,8 @@ export function nextLookMs(
       const [observed, earlier] = [now.get(signal), before.get(signal)];
       if (observed === undefined || observed.capacity === 0n) return []; // a file system that counts no inodes
       const left = Number(observed.available - amountOf(value, observed.capacity));
-      const gone = earlier === undefined ? 0 : Number(earlier.available - observed.available);
-      const aSecond = gone <= 0 ? 0 : (gone / Math.max(1, observed.atMs - earlier!.atMs)) * 1000;
+      const consumed = earlier === undefined ? 0 : Number(earlier.available - observed.available);
+      const aSecond = consumed <= 0 ? 0 : (consumed / Math.max(1, observed.atMs - earlier!.atMs)) * 1000;
       return [(left / Math.max(expected(signal), 2 * aSecond)) * 1000];
     });
   return Math.min(longestMs, Math.max(EVICTION_MIN_LOOK_MS, Math.min(...times)));
