@@ -252,7 +252,7 @@ export class Kubelet {
     const pod = statuses.pod(uid);
     if (pod === undefined || !workers.has(uid)) return Promise.resolve();
     refuseOfApiServer(pod, 'delete');
-    return workers.end(pod, { gracePeriodSeconds, remove: true, mayComeBack: true });
+    return workers.end(pod, { gracePeriodSeconds, remove: true, keepsRecreation: true });
   }
 
   node(): NodeObject {

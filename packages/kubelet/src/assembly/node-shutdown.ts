@@ -38,7 +38,7 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
     bringBack: () => {
       for (const pod of manager.list()) {
         if (!isStaticPod(pod) || !isShutDown(statuses.get(pod.metadata.uid))) continue;
-        background(logger, NOT_ENDED, workers.end(pod, { remove: true, mayComeBack: true }));
+        background(logger, NOT_ENDED, workers.end(pod, { remove: true, keepsRecreation: true }));
         workers.update(pod);
       }
     },

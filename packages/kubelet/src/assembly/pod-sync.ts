@@ -34,7 +34,7 @@ import type { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { PodAdmission } from '../pod/admission.ts';
 import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
-import { nodeFacts, toldNodeFacts } from '../pod/node-offer.ts';
+import { nodeFacts, nodeFactsFromApi } from '../pod/node-offer.ts';
 import type { NodeFacts } from '../pod/pod-admission.ts';
 import { PodAllocations } from '../pod/pod-allocations.ts';
 import type { PodGrants } from '../pod/pod-grants.ts';
@@ -208,9 +208,9 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
 /** What device plugins offer comes and goes, and so does what others say of the node. */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
-  return (told = parts.api?.node()) => {
+  return (object = parts.api?.node()) => {
     const now = { ...own, resources: { ...resources, ...grants.admissible() } };
-    return told === undefined ? now : toldNodeFacts(now, told);
+    return object === undefined ? now : nodeFactsFromApi(now, object);
   };
 }
 

@@ -1,14 +1,14 @@
 import type { Pod, PodStatus } from '@podwright/kube-api';
 
 /**
- * How long pods may still be active (`activeDeadlineSeconds`), by a clock that nobody sets: the host's counts only for what was before
- * this kubelet saw them.
+ * Remaining active time of pods (`activeDeadlineSeconds`), measured by the monotonic clock. The wall clock counts only for the time
+ * before this kubelet first saw the pod.
  */
 export class ActiveDeadlines {
-  /** When the time of each pod began, monotonic. */
+  /** Start of each pod's active time, monotonic. */
   readonly #beganAtMs = new Map<string, number>();
 
-  /** What is left of the pod's time, in ms; nothing is said of a pod without such a bound, or that has not begun. */
+  /** Remaining active time in ms; `undefined` for a pod without a deadline, or without a start time. */
   leftMs({ metadata: { uid }, spec }: Pod, { startTime }: Pick<PodStatus, 'startTime'>): number | undefined {
     if (startTime === undefined) return undefined;
     const nowMs = performance.now();

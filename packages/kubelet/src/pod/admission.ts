@@ -1,42 +1,42 @@
-/** Decides once for each pod, one after the other, whether it may run here. */
+/** Decides once for each pod whether it may run on this node. */
 import { isCriticalPod, type Node, type Pod } from '@podwright/kube-api';
 import { type NodeFacts, type Refusal, refusePod } from './pod-admission.ts';
 import { makeRoom } from './preemption.ts';
 
-/** What was decided about a pod: `preempt` are the pods that must end before it begins, as it is short of this resource ('' if there are none). */
+/** The decision about a pod. The pods in `preempt` must end first, because the node lacks the resource `shortOf` ('' if `preempt` is empty). */
 export type AdmissionDecision = { refusal: Refusal } | { refusal?: undefined; preempt: Pod[]; shortOf: string };
 
-/** Others who refuse pods: before it is looked at what a pod asks for, as under pressure, and after it. */
+/** Additional checks: `first` runs before resources are compared (such as node pressure), `last` after everything else. */
 export type AdmissionChecks = Partial<Record<'first' | 'last', (pod: Pod) => Refusal | undefined>>;
 
 export class PodAdmission {
-  readonly #node: (told?: Node) => NodeFacts;
+  readonly #node: (object?: Node) => NodeFacts;
   readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  /** `node` is what the node offers, by `told` if that is given, and else by what was heard of it last. */
-  constructor(node: (told?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
+  /** `node` returns what the node offers, according to the Node object that is passed, or to the last one the kubelet received. */
+  constructor(node: (object?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
     this.#checks = checks;
   }
 
-  /** Decides about a new pod beside the pods that were admitted and have not ended. */
-  decide(pod: Pod, others: Pod[], told?: Node): AdmissionDecision {
+  /** Decides about a new pod. `others` are the admitted pods that have not ended; `object` replaces the last received Node object. */
+  decide(pod: Pod, others: Pod[], object?: Node): AdmissionDecision {
     const { uid } = pod.metadata;
     const early = this.#checks.first?.(pod);
     if (early !== undefined) return this.refuse(uid, early);
-    const room = makeRoom(pod, others, refusePod(pod, others, this.#node(told)));
+    const room = makeRoom(pod, others, refusePod(pod, others, this.#node(object)));
     const refusal = room.refusal ?? this.#checks.last?.(pod);
     return refusal === undefined ? this.admit(pod, room) : this.refuse(uid, refusal);
   }
 
-  /** Refuses a pod without a look, such as one that asks for what there is not; also one that was admitted before. */
+  /** Refuses a pod without any check, for example because its devices are unavailable. Replaces an earlier admission. */
   refuse(podUid: string, refusal: Refusal): AdmissionDecision {
     this.#decided.set(podUid, refusal);
     return { refusal };
   }
 
-  /** Takes a pod without a look, such as one that runs already. */
+  /** Admits a pod without any check, for example because it already runs. */
   admit(pod: Pod, { preempt = [], shortOf = '' }: { preempt?: Pod[]; shortOf?: string } = {}): AdmissionDecision {
     this.#decided.set(pod.metadata.uid, 'admitted');
     return { preempt, shortOf };
@@ -52,15 +52,15 @@ export class PodAdmission {
     return this.#decided.get(podUid) === 'admitted';
   }
 
-  /** The pod has left its source. */
+  /** Call it when the pod has left its source. */
   forget(podUid: string): void {
     this.#decided.delete(podUid);
   }
 }
 
 /**
- * The order in which pods that come together are decided about: those that were here before, then critical ones, each in the order
- * of their creation, and else as they came. Pure.
+ * The order in which pods that arrive together are admitted: pods that this node already ran, then critical pods, then all others,
+ * each group by creation time. Pure.
  */
 export function admissionOrder(pods: Pod[], wasHere: (pod: Pod) => boolean): Pod[] {
   const rank = (pod: Pod) => (wasHere(pod) ? 0 : isCriticalPod(pod) ? 1 : 2);

@@ -29,19 +29,19 @@ function check(pod: Pod, status: RuntimePodStatus, wanted: string | undefined, e
   assert.deepEqual([...stop.map(({ id }) => `stop ${id}`), ...hurry.map(({ name }) => `hurry ${name}`)], expected);
 }
 
-test('a restart stops the ordinary containers, or the one that is named, also a sidecar', () => {
+test('a restart stops all ordinary containers, or the named container, which may be a sidecar', () => {
   check(podOf('Always'), running, undefined, ['stop id-a', 'stop id-b']);
   check(podOf('OnFailure'), running, 'b', ['stop id-b']);
   check(podOf('Always'), running, 'mesh', ['stop id-mesh']);
 });
 
-test('a container that waits for its next start is started now', () => {
+test('a restart ends the crash back-off of a container', () => {
   const crashed = statusOf({ name: 'a', state: 'exited', exitCode: 1 }, { name: 'b', state: 'running' });
   check(podOf('Always'), crashed, undefined, ['stop id-b', 'hurry a']);
   check(podOf('OnFailure'), crashed, 'a', ['hurry a']);
 });
 
-test('what cannot be restarted is refused with the reason', () => {
+test('a restart that is impossible is refused with the reason', () => {
   const refused = (pod: Pod, status: RuntimePodStatus, wanted: string | undefined, message: RegExp) =>
     assert.throws(() => planRestart(pod, status, wanted), { message });
   refused(podOf('Never'), running, undefined, /restartPolicy is Never/);
@@ -49,12 +49,12 @@ test('what cannot be restarted is refused with the reason', () => {
   refused(podOf('OnFailure', {}, 'Succeeded'), running, undefined, /has ended \(Succeeded\)/);
   refused(podOf('Always'), running, 'c', /has no container c; it has once, mesh, a, b/);
   refused(podOf('Always'), running, 'once', /init container, which runs once/);
-  refused(podOf('Always'), statusOf(), 'a', /has not begun yet/);
+  refused(podOf('Always'), statusOf(), 'a', /has not started yet/);
   refused(podOf('Always'), statusOf(), undefined, /none of its containers runs/);
   refused(podOf('OnFailure'), statusOf({ name: 'a', state: 'exited' }), 'a', /does not run/);
 });
 
-test('a request is forgotten when its container has ended', () => {
+test('a restart request is dropped when its container has ended', () => {
   const requests = new RestartRequests();
   requests.add('u', ['1', '2']);
   requests.keepOnly('u', [{ id: '2' }, { id: '3' }]);

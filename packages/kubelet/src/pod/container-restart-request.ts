@@ -10,12 +10,12 @@ import {
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { shouldRestart } from '../kuberuntime/container-restart.ts';
 
-/** What a request to restart containers comes to: those to stop, and those whose delay before the next start is cut short. */
+/** Result of a restart request: running containers to stop, and containers whose crash back-off is skipped. */
 export type RestartPlan = { stop: RuntimeContainer[]; hurry: Container[] };
 
 /**
- * Decides what a restart in place means for a pod: its ordinary containers, or the one that is named, which may be a sidecar.
- * `failed_precondition` says why a pod or container cannot be restarted, `not_found` which containers there are. Pure.
+ * Plans a restart in place of a pod's ordinary containers, or of one container or sidecar by name (`wanted`). Throws
+ * `failed_precondition` if a pod or container cannot be restarted, `not_found` if the pod has no such container. Pure.
  */
 export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string | undefined): RestartPlan {
   const refuse = (why: string) =>
@@ -25,10 +25,10 @@ export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string |
     );
   if (pod.metadata.deletionTimestamp !== undefined) throw refuse('it is being deleted');
   const { phase } = pod.status ?? {};
-  if (phase === 'Succeeded' || phase === 'Failed') throw refuse(`it has ended (${phase}); apply it anew`);
+  if (phase === 'Succeeded' || phase === 'Failed') throw refuse(`it has ended (${phase}); apply it again`);
   if (!chosen(pod, wanted).some((container) => restartsWhenKilled(pod, container)))
     throw refuse(
-      'its restartPolicy is Never, so what is stopped would not start again; delete the pod and apply it anew',
+      'its restartPolicy is Never, so a stopped container would not start again; delete the pod and apply it again',
     );
   const plan: RestartPlan = { stop: [], hurry: [] };
   for (const container of chosen(pod, wanted)) {
@@ -36,7 +36,7 @@ export function planRestart(pod: Pod, status: RuntimePodStatus, wanted: string |
     const current = latestContainer(status, container.name);
     if (current?.state === 'running') plan.stop.push(current);
     else if (current?.state === 'exited' && shouldRestart(pod, container, current)) plan.hurry.push(container);
-    else if (wanted !== undefined) throw refuse(current === undefined ? 'it has not begun yet' : 'it does not run');
+    else if (wanted !== undefined) throw refuse(current === undefined ? 'it has not started yet' : 'it does not run');
   }
   if (plan.stop.length + plan.hurry.length === 0) throw refuse('none of its containers runs');
   return plan;

@@ -1,10 +1,10 @@
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** How much time a pod is given to end; absent for its own. */
+/** A pod's grace period; the pod's own `terminationGracePeriodSeconds` if absent. */
 type Ending = { gracePeriodSeconds?: number };
 
-/** The first end may give more time than the pod itself does, each one after it only less. */
+/** Whether an end request shortens the pod's termination. The first request may exceed the pod's own grace period, later ones only shorten it. */
 export function isShorter(
   { gracePeriodSeconds }: Ending,
   { end, pod }: { end: Ending | undefined; pod: Pod },
@@ -17,13 +17,13 @@ function ownGrace({ spec }: Pod): number {
   return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
 }
 
-/** The deletion fields of a pod's metadata, which no source sets. */
+/** The deletion fields of a pod's metadata. File and HTTP sources do not set them. */
 export function deletionMarks({ metadata }: Pod): Partial<Pod['metadata']> {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   return deletionTimestamp === undefined ? {} : { deletionTimestamp, deletionGracePeriodSeconds };
 }
 
-/** The pod with the time of its deletion, so that everybody sees that it is going. */
+/** The pod with its `deletionTimestamp` and `deletionGracePeriodSeconds`, so that clients see it terminating. */
 export function marked(pod: Pod, end: Ending): Pod {
   const deletionGracePeriodSeconds = end.gracePeriodSeconds ?? ownGrace(pod);
   const seconds = Math.min(deletionGracePeriodSeconds, MAX_GRACE_SECONDS);

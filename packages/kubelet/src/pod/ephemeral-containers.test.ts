@@ -22,7 +22,7 @@ const set = (containers: EphemeralContainers, wanted: EphemeralContainer[]) =>
     () => pod,
   );
 
-test('what was added to a pod is there after a restart, and cannot be taken back', async () => {
+test('ephemeral containers survive a restart of the kubelet and cannot be removed', async () => {
   const directories = new PodDirectories(root);
   const before = new EphemeralContainers(directories);
   await set(before, [shell]);
@@ -37,7 +37,7 @@ test('what was added to a pod is there after a restart, and cannot be taken back
   await assert.rejects(set(later, [kept!, { ...shell, name: 'app' }]), /container "app" already exists/);
 });
 
-test('of containers that are added to a pod at once none is lost', async () => {
+test('concurrent additions to a pod lose no container', async () => {
   const containers = new EphemeralContainers(new PodDirectories(root));
   const many = { ...pod, metadata: { ...metadata, uid: 'u2' } };
   const names = ['one', 'two', 'three'];
@@ -52,7 +52,7 @@ test('of containers that are added to a pod at once none is lost', async () => {
   assert.deepEqual(shown, names);
 });
 
-test('a pod that is deleted while a container is added to it gets none', async () => {
+test('adding a container to a pod that is deleted meanwhile fails', async () => {
   const containers = new EphemeralContainers(new PodDirectories(root));
   const deleted = { ...pod, metadata: { ...metadata, uid: 'u3' } };
   let isKnown = true;
@@ -68,7 +68,7 @@ test('a pod that is deleted while a container is added to it gets none', async (
   assert.equal(containers.complete(deleted), deleted);
 });
 
-test('a record that is not valid, or of a pod that no source has, is ignored', async () => {
+test('invalid records, and records of pods that no source has, are ignored', async () => {
   const directories = new PodDirectories(mkdtempSync(join(root, 'records-')));
   const records = { u1: '{}', u2: '[{"image": 5}]', u3: 'nonsense', u4: '[{"name": "shell", "image": "busybox:1"}]' };
   for (const [uid, text] of Object.entries(records)) {
@@ -89,7 +89,7 @@ test('a record that is not valid, or of a pod that no source has, is ignored', a
   assert.equal(added('u4'), undefined);
 });
 
-test('a container for debugging runs once in a pod, is shown, and outlives a restart of the kubelet', async (t) => {
+test('an ephemeral container runs once, appears in the pod, and survives a restart of the kubelet', async (t) => {
   const manifest = `
 apiVersion: v1
 kind: Pod

@@ -24,26 +24,26 @@ import {
 } from '@podwright/kube-api';
 import type { PodDirectories } from '@podwright/volumes';
 
-/** Returns the ephemeral containers that a pod shall have, from those that it has. */
+/** Returns the new list of a pod's ephemeral containers, given the existing one. */
 export type EphemeralChange = (before: EphemeralContainer[]) => EphemeralContainer[];
 
 const PATH = ['spec', 'ephemeralContainers'];
 
 /**
- * The ephemeral containers of running pods. No manifest has them, so they are kept in a file in each pod's directory, which is
- * removed with the directory.
+ * The ephemeral containers of running pods. Manifests cannot contain them, so they are saved in a file in each pod's directory and
+ * removed with it.
  */
 export class EphemeralContainers {
   readonly #directories: PodDirectories;
   readonly #byPod = new Map<string, EphemeralContainer[]>();
-  /** By pod: a change is read, checked and written before the next one begins. */
+  /** One lock per pod: a change is read, checked and written before the next one begins. */
   readonly #locks = new KeyedLock();
 
   constructor(directories: PodDirectories) {
     this.#directories = directories;
   }
 
-  /** Reads what was added before a restart of the kubelet. A file that cannot be read, or is not valid, is logged and ignored. */
+  /** Restores the ephemeral containers after a restart of the kubelet. Unreadable and invalid files are logged and ignored. */
   async load(logger: Logger): Promise<void> {
     for (const uid of await namesIn(this.#directories.root)) {
       const path = this.#directories.ephemeralContainers(uid);
@@ -56,15 +56,15 @@ export class EphemeralContainers {
     }
   }
 
-  /** The pod with what was added to it. */
+  /** The pod with its ephemeral containers. */
   complete(pod: Pod): Pod {
     const added = this.#byPod.get(pod.metadata.uid);
     return added === undefined ? pod : { ...pod, spec: { ...pod.spec, ephemeralContainers: added } };
   }
 
   /**
-   * Changes the ephemeral containers of a pod and returns them. `invalid_argument` with everything that is wrong with one, or if one
-   * from before is missing or changed; `failed_precondition` if `current` returns nothing, because the pod is being deleted.
+   * Changes the ephemeral containers of a pod and returns them. Rejects with `invalid_argument` if one is invalid, or if an existing one
+   * is removed or changed; with `failed_precondition` if `current` returns `undefined`, which means that the pod is being deleted.
    */
   change(pod: Pod, change: EphemeralChange, current: () => Pod | undefined): Promise<EphemeralContainer[]> {
     const { uid } = pod.metadata;
@@ -82,7 +82,7 @@ export class EphemeralContainers {
       if (problems.length > 0) throw new PodwrightError('invalid_argument', `${what}: ${problems.join('\n')}`);
       await mkdir(this.#directories.pod(uid), { recursive: true, mode: POD_DIRECTORY });
       await writeFileDurable(this.#directories.ephemeralContainers(uid), JSON.stringify(containers), PRIVATE_FILE);
-      existing(); // the sweep of orphans removes the file of a pod that was deleted meanwhile
+      existing(); // if the pod was deleted meanwhile, the orphan cleanup removes its file
       this.#byPod.set(uid, containers);
       return containers;
     });
@@ -92,7 +92,7 @@ export class EphemeralContainers {
     this.#byPod.delete(podUid);
   }
 
-  /** Forgets all pods but these. */
+  /** Forgets all pods except known ones. */
   keepOnly(isKnown: (podUid: string) => boolean): void {
     for (const uid of this.#byPod.keys()) if (!isKnown(uid)) this.#byPod.delete(uid);
   }
@@ -113,7 +113,7 @@ function invalid(pod: Pod, ephemeralContainers: EphemeralContainer[]): string[] 
   return messages(issues);
 }
 
-/** Such a container is started once, and cannot be taken back. */
+/** Reports existing ephemeral containers that are removed or changed, which the API forbids. */
 function changed(before: EphemeralContainer[], after: EphemeralContainer[]): string[] {
   return before.flatMap((old) => {
     const now = after.find(({ name }) => name === old.name);

@@ -25,10 +25,10 @@ async function listen(context: TestContext, address: string): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-const own = `(process ${process.pid}), which may get what is meant for the pod`;
+const own = `(process ${process.pid}), which may receive the pod's traffic`;
 const messages = async (pod: Pod, uids: string[] = []) => (await foreignPorts(pod, uids)).map(({ message }) => message);
 
-test('a program of the host that has a port of the pod is named, for every family and protocol', async (context) => {
+test('a host process that listens on a port of the pod is named, for every address family and protocol', async (context) => {
   for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::']) {
     const port = await listen(context, address);
     const shown = { '127.0.0.1': '127.0.0.1:', '::1': '[::1]:' }[address] ?? '';
@@ -47,14 +47,14 @@ test('a program of the host that has a port of the pod is named, for every famil
   assert.match(found!.message, /^port 127\.0\.0\.1:\d+\/UDP of the host is taken by /);
 });
 
-test('another address of the host and what the pod has itself are not taken', async (context) => {
+test('listeners on another host address and listeners of the pod itself are no conflict', async (context) => {
   const port = await listen(context, '127.0.0.1');
   assert.deepEqual(await messages(podWith(port, 'TCP', '127.0.0.2')), []);
   const cgroup = readFileSync('/proc/self/cgroup', 'utf8').split('\n')[0]!.replaceAll('_', '-');
   assert.deepEqual(await messages(podWith(port), [cgroup]), []);
 });
 
-test('a pod that begins with such a port has an event of it', async (context) => {
+test('a pod that starts with a port in use gets an event', async (context) => {
   const events = new PodEvents('here');
   await warnOfForeignPorts(podWith(await listen(context, '127.0.0.1')), events);
   assert.deepEqual(

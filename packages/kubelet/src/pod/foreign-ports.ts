@@ -2,12 +2,12 @@ import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api'
 import { hostListeners, socketOwner } from '../node/host-listeners.ts';
 import { ANY, conflicts, type HostPort, hostPorts, portText } from './host-ports.ts';
 
-/** A port that the pod asks for, and the sentence that says which program of the host has it. */
+/** A host port of the pod that a host process already listens on; `message` names the process. */
 export type ForeignPort = Pick<HostPort, 'path'> & { message: string };
 
-/** The ports of the host that a pod asks for and a program has that is of none of the pods `ownUids`. */
+/** The pod's host ports that are in use by host processes, except processes of the pods in `ownUids`. */
 export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promise<ForeignPort[]> {
-  // a warning only: a listener on any address may get what is meant for `::`
+  // this is only a warning, so treat `::` as every address
   const wanted = hostPorts(pod).map((port) => (port.ip === '::' ? { ...port, ip: ANY } : port));
   if (wanted.length === 0) return [];
   const listeners = await hostListeners();
@@ -17,7 +17,7 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
       // systemd writes the UID of a pod's cgroup with underscores
       if (owner !== undefined && ownUids.some((uid) => owner.cgroup.replaceAll('_', '-').includes(uid))) continue;
       const by = owner === undefined ? 'a program of the host' : `${owner.name} (process ${owner.pid})`;
-      const message = `port ${portText(listener)} of the host is taken by ${by}, which may get what is meant for the pod`;
+      const message = `port ${portText(listener)} of the host is taken by ${by}, which may receive the pod's traffic`;
       return [{ path: port.path, message }];
     }
     return [];
@@ -25,7 +25,7 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
   return (await Promise.all(found)).flat();
 }
 
-/** Upstream says nothing of them: people then wonder who answers. */
+/** Emits a HostPortTaken event for each such port. Upstream has no such event, and users wonder which process responds. */
 export async function warnOfForeignPorts(pod: Pod, events: EventRecorder): Promise<void> {
   for (const { message } of await foreignPorts(pod, [pod.metadata.uid]))
     events.event(eventSubject(pod), 'Warning', 'HostPortTaken', message);

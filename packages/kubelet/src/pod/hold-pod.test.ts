@@ -21,7 +21,7 @@ function check(
   if (outcome !== undefined) assert.ok(!outcome.ended && outcome.retryAtMs! > Date.now());
 }
 
-test("a pod waits for the runtime, and for the network unless it is in the host's", () => {
+test('a pod waits for the runtime, and for the network unless it uses the host network', () => {
   check({}, { held: false, events: [] });
   check({ errors: ['container runtime is down'], network: 'x' }, { held: true, events: [] });
   check({ network: 'x' }, { held: true, events: ['Warning NetworkNotReady network is not ready: x'] });

@@ -1,13 +1,13 @@
-/** Ports of the host that pods ask for. Pure. */
+/** Host ports of pods. Pure. */
 import { type FieldPath, isSidecar, type Pod } from '@podwright/kube-api';
 
 /** All addresses of the host. */
 export const ANY = '0.0.0.0';
 
-/** `ip` is 0.0.0.0 for all addresses of the host, `::` for those of IPv6, which upstream compares as text; `path` is the field. */
+/** `ip` is 0.0.0.0 for all addresses, `::` for all IPv6 ones; upstream compares addresses as text. `path` is the field in the spec. */
 export type HostPort = { ip: string; port: number; protocol: string; path: FieldPath };
 
-/** Those of containers that run side by side: sidecars and ordinary ones. */
+/** The host ports of the containers that run concurrently: sidecars and ordinary containers. */
 export function hostPorts({ spec }: Pod): HostPort[] {
   return (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).flatMap((container, index) => {
@@ -21,7 +21,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
   );
 }
 
-/** The first port of the pod that one of the others has. */
+/** The first host port of the pod that conflicts with another pod's. */
 export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: Pod } | undefined {
   const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ port, holder })));
   for (const wanted of hostPorts(pod)) {
@@ -31,13 +31,13 @@ export function takenPort(pod: Pod, others: Pod[]): { wanted: HostPort; holder: 
   return undefined;
 }
 
-/** Such as `8080/TCP`, with the address if it is one of several. */
+/** For messages, such as `8080/TCP`, with the address unless it is 0.0.0.0. */
 export function portText({ ip, port, protocol }: Omit<HostPort, 'path'>): string {
   const at = ip === ANY ? '' : ip.includes(':') ? `[${ip}]:` : `${ip}:`;
   return `${at}${port}/${protocol}`;
 }
 
-/** Whether both cannot be had at once. */
+/** Whether both ports cannot be used at the same time. */
 export function conflicts(a: Omit<HostPort, 'path'>, b: Omit<HostPort, 'path'>): boolean {
   const overlap = a.ip === b.ip || a.ip === ANY || b.ip === ANY;
   return a.port === b.port && a.protocol === b.protocol && overlap;

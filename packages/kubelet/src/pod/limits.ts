@@ -1,2 +1,2 @@
-/** How long a pod waits that is held up by the runtime or its network (backOffOnTransientErrorPeriod). */
+/** Retry interval of a pod that waits for the runtime, its network or a device plugin (upstream: backOffOnTransientErrorPeriod). */
 export const HELD_RETRY_MS = 1000;

@@ -1,16 +1,16 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '@podwright/kube-api';
 
-/** What selectors are held against. */
+/** The fields of a node that selectors match. */
 export type SelectableNode = { name: string; labels: Record<string, string> };
 
-/** Whether the pod's nodeSelector and its required node affinity take the node (component-helpers' GetRequiredNodeAffinity). Pure. */
+/** Whether the node matches the pod's nodeSelector and required node affinity (component-helpers' GetRequiredNodeAffinity). Pure. */
 export function wantsNode({ spec }: Pod, node: SelectableNode): boolean {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const selected = Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value);
   return selected && (required === undefined || required.nodeSelectorTerms.some((term) => matchesTerm(term, node)));
 }
 
-/** A term that says nothing matches nothing. */
+/** An empty term matches no node. */
 export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: SelectableNode,
@@ -34,12 +34,12 @@ function matches({ operator, values = [] }: NodeSelectorRequirement, value: stri
       return compare(value, values[0], (a, b) => a > b);
     case 'Lt':
       return compare(value, values[0], (a, b) => a < b);
-    default: // of a newer API server
+    default: // an operator of a newer API version
       return false;
   }
 }
 
-/** What is no whole number is neither more nor less than another. */
+/** Non-integer values match neither Gt nor Lt. */
 function compare(a: string | undefined, b: string | undefined, holds: (a: bigint, b: bigint) => boolean): boolean {
   const whole = /^-?\d{1,19}$/;
   return a !== undefined && b !== undefined && whole.test(a) && whole.test(b) && holds(BigInt(a), BigInt(b));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 
-test('a pod that only the runtime knows has the grace period that its containers were made with', () => {
+test('an orphan pod has the grace period from the annotations of its containers', () => {
   const container = { name: 'app', image: 'busybox:1', terminationGracePeriodSeconds: 1 } as RuntimeContainer;
   const pod = { uid: 'u1', namespace: 'default', name: 'web' };
   const { spec } = orphanPod({ pod, sandboxes: [], containers: [container] });

@@ -1,7 +1,7 @@
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** A pod that only the runtime knows, as far as the runtime shows it: enough to stop and remove it. */
+/** Builds the Pod object of a pod that only the runtime has, from container labels and annotations: enough to stop and remove it. */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {
   const byName = Map.groupBy(containers, ({ name }) => name);
   return {

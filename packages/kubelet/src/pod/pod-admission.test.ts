@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelectorRequirement, Pod, PodSpec, Toleration } from '@podwright/kube-api';
-import { toldNodeFacts } from './node-offer.ts';
+import { nodeFactsFromApi } from './node-offer.ts';
 import { refusePod } from './pod-admission.ts';
 
 const node = {
@@ -24,12 +24,12 @@ function check(pod: Pod, others: Pod[], expected: string | undefined): void {
   assert.equal(refusePod(pod, others, node)?.reason, expected);
 }
 
-test('a full node takes no more pods', () => {
+test('a node with the maximum number of pods refuses further pods', () => {
   check(podOf({}), [podOf({}), podOf({})], undefined);
   check(podOf({}), [podOf({}), podOf({}), podOf({})], 'OutOfpods');
 });
 
-test('a pod for another kind of node is refused', () => {
+test('a pod for another operating system or other node labels is refused', () => {
   check(podOf({ nodeSelector: { 'kubernetes.io/os': 'linux' } }), [], undefined);
   check(podOf({ nodeSelector: { disk: 'ssd' } }), [], 'NodeAffinity');
   check(podOf({ os: { name: 'linux' } }), [], undefined);
@@ -42,7 +42,7 @@ test('a pod for another kind of node is refused', () => {
 const asking = (resource: string, amount: string, priority?: number) =>
   podOf({ priority, containers: [{ name: 'a', image: 'i', resources: { requests: { [resource]: amount } } }] });
 
-test('a pod that asks for more than the others leave is refused, with the numbers', () => {
+test('a pod that requests more than is free is refused with the amounts', () => {
   check(asking('cpu', '2'), [], undefined);
   check(asking('cpu', '1'), [asking('cpu', '1500m')], 'OutOfcpu');
   check(asking('memory', '1Gi'), [asking('memory', '1')], 'OutOfmemory');
@@ -59,7 +59,7 @@ test('a pod that asks for more than the others leave is refused, with the number
   });
 });
 
-test('what a pod has of a claim is not the node’s to give', () => {
+test('requests that a ResourceClaim satisfies are not counted', () => {
   const pod = asking('example.com/fpga', '2');
   const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
   assert.equal(refusePod(pod, [], offering)?.reason, 'OutOfexample.com/fpga');
@@ -69,7 +69,7 @@ test('what a pod has of a claim is not the node’s to give', () => {
   assert.equal(refusePod(claimed, [], offering), undefined);
 });
 
-test('what is wrong besides a shortage is told with it, and so is all that is short', () => {
+test('a refusal lists all insufficient resources and any further reason', () => {
   const elsewhere = asking('cpu', '3');
   elsewhere.spec.nodeSelector = { zone: 'b' };
   const refused = refusePod(elsewhere, [podOf({}), podOf({}), podOf({})], node);
@@ -82,7 +82,7 @@ test('what is wrong besides a shortage is told with it, and so is all that is sh
   assert.equal(refusePod(asking('cpu', '3'), [], node)?.besides, undefined);
 });
 
-test('sidecars run beside everything that starts after them, other init containers alone', () => {
+test('sidecars run concurrently with later containers, other init containers run alone', () => {
   const container = (name: string, cpu: string, restartPolicy?: 'Always') => ({
     ...{ name, image: 'i', restartPolicy },
     resources: { requests: { cpu } },
@@ -96,21 +96,21 @@ test('sidecars run beside everything that starts after them, other init containe
   check(pod([container('init', '2'), container('side', '1', 'Always')], '1'), [], undefined);
 });
 
-test('the amount of a pod as a whole counts in the place of those of its containers, and its overhead comes on top', () => {
+test('pod-level resources replace those of the containers, and the overhead is added', () => {
   const whole = (cpu: string, overhead = '0') =>
     podOf({ ...asking('cpu', '3').spec, resources: { requests: { cpu } }, overhead: { cpu: overhead } });
   check(whole('2'), [], undefined);
   check(whole('2', '1m'), [], 'OutOfcpu');
 });
 
-test('an extended resource counts where the node has it', () => {
+test('an extended resource is checked only if the node has it', () => {
   const offering = { ...node, resources: { ...node.resources, 'example.com/fpga': 1n } };
   const refusal = (amount: string) => refusePod(asking('example.com/fpga', amount), [], offering)?.reason;
   assert.equal(refusal('1'), undefined);
   assert.equal(refusal('2'), 'OutOfexample.com/fpga');
 });
 
-test("a pod that does not tolerate a taint that ends pods is refused, unless it is the node's own", () => {
+test('a pod that does not tolerate a NoExecute taint is refused, unless it is static', () => {
   const fromApi = (...tolerations: Toleration[]): Pod => {
     const pod = podOf({ tolerations });
     return { ...pod, metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } } };
@@ -139,18 +139,18 @@ test("a pod that does not tolerate a taint that ends pods is refused, unless it 
   assert.equal(refusal(fromApi({ operator: 'Exists', effect: 'NoSchedule' }))?.reason, 'TaintToleration');
 });
 
-test('what others have said of the node at the API server counts: labels, taints, and resources that no kubelet knows', () => {
-  const told = toldNodeFacts(node, {
+test('labels, taints and extended resources of the Node object count', () => {
+  const facts = nodeFactsFromApi(node, {
     metadata: { name: 'here', labels: { disk: 'ssd', 'kubernetes.io/os': 'plan9' } },
     spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
     status: { allocatable: { cpu: '64', 'example.com/fpga': '2' } },
   });
-  assert.deepEqual(told.labels, { disk: 'ssd', 'kubernetes.io/os': 'linux' });
-  assert.deepEqual(told.taints, [{ key: 'k', effect: 'NoExecute' }]);
-  assert.deepEqual(told.resources, { ...node.resources, 'example.com/fpga': 2n });
+  assert.deepEqual(facts.labels, { disk: 'ssd', 'kubernetes.io/os': 'linux' });
+  assert.deepEqual(facts.taints, [{ key: 'k', effect: 'NoExecute' }]);
+  assert.deepEqual(facts.resources, { ...node.resources, 'example.com/fpga': 2n });
 });
 
-test('the required node affinity is one of its terms, each as a whole', () => {
+test('a node matches the required affinity if it matches every expression of one term', () => {
   const wanting = (
     ...terms: { matchExpressions?: NodeSelectorRequirement[]; matchFields?: NodeSelectorRequirement[] }[]
   ) =>
@@ -180,7 +180,7 @@ test('the required node affinity is one of its terms, each as a whole', () => {
   );
 });
 
-test('a pod whose groups must be its own is refused by a runtime that cannot hold to that', () => {
+test('a pod with supplementalGroupsPolicy Strict is refused if the runtime does not support it', () => {
   const strict = podOf({ securityContext: { supplementalGroupsPolicy: 'Strict' } });
   const refusal = (pod: Pod, strictGroups?: boolean) => refusePod(pod, [], { ...node, strictGroups });
   assert.equal(refusal(strict), undefined);
@@ -192,7 +192,7 @@ test('a pod whose groups must be its own is refused by a runtime that cannot hol
   });
 });
 
-test('a pod that asks for AppArmor is refused on a host without it', () => {
+test('a pod with an AppArmor profile is refused on a host without AppArmor', () => {
   const profile = (type: 'RuntimeDefault' | 'Unconfined') => ({ appArmorProfile: { type } });
   const refusal = (pod: Pod, appArmor?: boolean) => refusePod(pod, [], { ...node, appArmor });
   const whole = podOf({ securityContext: profile('RuntimeDefault') });
@@ -201,7 +201,7 @@ test('a pod that asks for AppArmor is refused on a host without it', () => {
     message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host',
   });
   assert.equal(refusal(whole, true), undefined);
-  assert.equal(refusal(whole), undefined, 'nobody looked');
+  assert.equal(refusal(whole), undefined, 'it is unknown whether the host has AppArmor');
   const one = (type: 'RuntimeDefault' | 'Unconfined') =>
     podOf({ containers: [{ name: 'a', image: 'i', securityContext: profile(type) }] });
   assert.equal(refusal(one('RuntimeDefault'), false)?.reason, 'AppArmor');
@@ -211,7 +211,7 @@ test('a pod that asks for AppArmor is refused on a host without it', () => {
   assert.equal(refusal(annotated, false)?.reason, 'AppArmor');
 });
 
-test('a host port is taken by address and protocol', () => {
+test('host ports conflict by address and protocol', () => {
   check(withPort(80), [withPort(81)], undefined);
   check(withPort(80), [withPort(80)], 'NodePorts');
   check(withPort(80, '127.0.0.1'), [withPort(80)], 'NodePorts');
@@ -223,7 +223,7 @@ test('a host port is taken by address and protocol', () => {
   check(withPort(80, '::'), [withPort(80, '::1')], undefined); // as upstream
 });
 
-test('a host port that is taken is named, with the pod that has it', () => {
+test('the message about a taken host port names the port and the pod that has it', () => {
   const holder = withPort(80, '127.0.0.1');
   holder.metadata.name = 'holder';
   assert.match(
@@ -232,7 +232,7 @@ test('a host port that is taken is named, with the pod that has it', () => {
   );
 });
 
-test('only sysctls that stay in the pod are allowed', () => {
+test('only sysctls that the namespaces of the pod isolate are allowed', () => {
   const withSysctl = (name: string, spec: Partial<PodSpec> = {}) =>
     podOf({ ...spec, securityContext: { sysctls: [{ name, value: '1' }] } });
   check(withSysctl('net.ipv4.tcp_syncookies'), [], undefined);

@@ -9,39 +9,39 @@ import {
   type Pod,
   podRequest,
   type Taint,
+  type Toleration,
   wantsAppArmor,
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { portText, takenPort } from './host-ports.ts';
 import { type SelectableNode, wantsNode } from './node-affinity.ts';
-import { toleratesAll } from './tolerations.ts';
 
-/** What a node offers to the pods that want to run on it. */
+/** What a node offers to pods. */
 export type NodeFacts = SelectableNode & {
   maxPods: number;
   allowedUnsafeSysctls: string[];
-  /** Whether the runtime can keep containers from the groups of their image; absent if it was not asked. */
+  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`; absent if unknown. */
   strictGroups?: boolean;
-  /** Whether the host has AppArmor; absent if nobody looked. */
+  /** Whether AppArmor is enabled on the host; absent if unknown. */
   appArmor?: boolean;
-  /** Of the node's object, where there is one. */
+  /** Taints of the Node object; absent without an API server. */
   taints?: readonly Taint[];
-  /** What pods may have together: millicores of `cpu`, bytes or pieces of the others. */
+  /** Allocatable amounts: millicores of `cpu`, bytes or counts of the others. */
   resources: Readonly<Record<string, bigint>>;
 };
 
-/** Something of which the node has too little: all of it in the resource's unit. */
+/** A resource of which the node has too little; amounts are in the resource's unit. */
 export type Shortage = { resource: string; requested: bigint; used: bigint; capacity: bigint };
 
-/** Why a pod may not run: for good, or because others have what it asks for. */
+/** Why a pod may not run. */
 export type Refusal = WaitingReason & {
-  /** All that it is short of, if that is why. */
+  /** The insufficient resources, if they are the reason. */
   shortages?: Shortage[];
-  /** Why it may not run even with room for it. */
+  /** A reason that remains even if enough resources were freed. */
   besides?: WaitingReason;
 };
 
-/** Sysctls that are isolated in a pod's namespaces and affect no other pod (Kubernetes: Using sysctls in a cluster). */
+/** Sysctls that are isolated by a pod's namespaces (Kubernetes: Using sysctls in a cluster). */
 const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -58,7 +58,8 @@ const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Why the pod may not run here beside the others, if so. Pure; reasons, messages and their order are the kubelet's.
+ * Why the pod cannot run on the node together with the other pods; `undefined` if it can. Pure; reasons, messages and their order are
+ * upstream's.
  */
 export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | undefined {
   const hopeless = refuseSysctls(pod, node) ?? refuseOs(pod) ?? refuseGroups(pod, node);
@@ -71,7 +72,7 @@ export function refusePod(pod: Pod, others: Pod[], node: NodeFacts): Refusal | u
   return { reason: `OutOf${resource}`, message, shortages, besides };
 }
 
-/** The pod's place first, then what it asks for; extended resources that the node does not have are a cluster's. */
+/** The pod count first, then the requested resources. Extended resources that this node does not have are not checked, as upstream. */
 function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFacts): Shortage[] {
   const shortages: Shortage[] = [];
   if (others.length >= maxPods)
@@ -86,7 +87,7 @@ function findShortages(pod: Pod, others: Pod[], { maxPods, resources }: NodeFact
   return shortages;
 }
 
-/** The pod without what it has of a claim: its driver has that, and not the node. */
+/** The pod without requests that a ResourceClaim satisfies: its DRA driver accounts for them. */
 function withoutClaimed(pod: Pod): Pod {
   if (claimStatusesOf(pod).extendedResourceClaimStatus === undefined) return pod;
   const left = (container: Container): Container => {
@@ -98,11 +99,11 @@ function withoutClaimed(pod: Pod): Pod {
   return { ...pod, spec: { ...pod.spec, containers: containers.map(left), initContainers: initContainers?.map(left) } };
 }
 
-/** In upstream's order: the three resources that every node has, and then the others. */
+/** Names of all requested resources in upstream's order: the three that every node has come first. */
 function requestedNames({ spec }: Pod): string[] {
   const all = [...allContainers(spec), spec].flatMap(({ resources }) => [resources?.requests, resources?.limits]);
-  const asked = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));
-  return [...new Set(['cpu', 'memory', 'ephemeral-storage', ...asked])];
+  const requested = [...all, spec.overhead].flatMap((list) => Object.keys(list ?? {}));
+  return [...new Set(['cpu', 'memory', 'ephemeral-storage', ...requested])];
 }
 
 function refuseOs({ metadata, spec }: Pod): Refusal | undefined {
@@ -120,10 +121,21 @@ function refuseNode(pod: Pod, node: NodeFacts): Refusal | undefined {
   return unfit('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
 }
 
-/** Who places pods without a scheduler need not heed taints. */
+/** Taints do not apply to static pods, which no scheduler has placed. */
 function refuseTaints(pod: Pod, { taints = [] }: NodeFacts): Refusal | undefined {
   if (isStaticPod(pod) || toleratesAll(pod, taints)) return undefined;
   return unfit('TaintToleration', "node(s) had taints that the pod didn't tolerate");
+}
+
+/** Whether the pod tolerates all NoExecute taints (Toleration.ToleratesTaint). Pure. */
+function toleratesAll({ spec: { tolerations = [] } }: Pod, taints: readonly Taint[]): boolean {
+  const ending = taints.filter(({ effect }) => effect === 'NoExecute');
+  return ending.every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
+}
+
+function tolerates({ effect, key, operator = 'Equal', value = '' }: Toleration, taint: Taint): boolean {
+  if ((effect || taint.effect) !== taint.effect || (key || taint.key) !== taint.key) return false;
+  return operator === 'Exists' || (operator === 'Equal' && value === (taint.value ?? ''));
 }
 
 function refuseGroups({ spec }: Pod, { strictGroups }: NodeFacts): Refusal | undefined {
@@ -144,7 +156,7 @@ const unfit = (reason: string, why: string): Refusal => ({
   message: `Predicate ${reason} failed: ${why}`,
 });
 
-/** Upstream's words, and which port it is. */
+/** Upstream's message with the port and its holder appended. */
 function refusePorts(pod: Pod, others: Pod[]): Refusal | undefined {
   const taken = takenPort(pod, others);
   if (taken === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Pods that are resized in place, on a kubelet with a runtime in memory. */
+/** In-place pod resize, on a kubelet with an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { type TestContext, test } from 'node:test';
@@ -28,7 +28,7 @@ async function start(t: TestContext, text: string): Promise<{ fake: FakeKubelet;
   return { fake, pod: await fake.pod('web', running) };
 }
 
-test('a manifest that asks for other amounts resizes its pod while it runs', async (t) => {
+test('a manifest with changed resources resizes its running pod', async (t) => {
   const { fake, pod } = await start(t, manifest('100m'));
   assert.equal(sharesOf(fake), 102n);
   fake.apply(manifest('200m'));
@@ -36,7 +36,7 @@ test('a manifest that asks for other amounts resizes its pod while it runs', asy
   assert.equal(resized.metadata.uid, pod.metadata.uid);
   assert.equal(resized.status!.containerStatuses![0]!.restartCount, 0);
   assert.equal(sharesOf(fake), 204n);
-  await fake.until('it is told', () => fake.reasons('web').includes('ResizeCompleted'));
+  await fake.until('the event', () => fake.reasons('web').includes('ResizeCompleted'));
   const [started] = fake.handle.events().filter(({ reason }) => reason === 'ResizeStarted');
   assert.match(
     started!.message,
@@ -44,10 +44,10 @@ test('a manifest that asks for other amounts resizes its pod while it runs', asy
   );
 });
 
-test('the same amount that is written in another way is no resize', async (t) => {
+test('the same amount in another notation is no resize', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   fake.apply(manifest('"0.1"'));
-  await sleep(100); // or only the next is seen
+  await sleep(100); // lets the kubelet read this manifest before the next one
   fake.apply(manifest('200m'));
   await fake.pod('web', has('200m'));
   const started = fake.handle.events().filter(({ reason }) => reason === 'ResizeStarted');
@@ -57,7 +57,7 @@ test('the same amount that is written in another way is no resize', async (t) =>
   );
 });
 
-test('amounts that were not there are given to a running container, and taken from it', async (t) => {
+test('resources can be added to and removed from a running container', async (t) => {
   const { fake, pod } = await start(t, manifest('100m'));
   const last = () => fake.runtime.containers.at(-1)!.config.linux!.resources!;
   const limited = manifest('100m').replace('resources: {', 'resources: {limits: {cpu: 500m}, ');
@@ -71,7 +71,7 @@ test('amounts that were not there are given to a running container, and taken fr
   assert.equal(after.status!.containerStatuses![0]!.restartCount, 0);
 });
 
-test('a pod that gets other amounts as a whole gives them to containers without limits of their own', async (t) => {
+test('changed pod-level resources apply to containers without their own limits', async (t) => {
   const whole = (cpu: string) => manifest('100m').replace('spec: {', `spec: {resources: {limits: {cpu: ${cpu}}}, `);
   const { fake, pod } = await start(t, whole('300m'));
   const quota = () => fake.runtime.containers.at(-1)!.config.linux!.resources!.cpuQuota;
@@ -86,7 +86,7 @@ test('a pod that gets other amounts as a whole gives them to containers without 
   assert.equal(quota(), 60_000n);
 });
 
-test('a resize restarts the containers whose policy says so', async (t) => {
+test('a resize restarts containers whose resize policy requires it', async (t) => {
   const policy = ', resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]';
   const { fake, pod } = await start(t, manifest('100m', policy));
   fake.apply(manifest('200m', policy));
@@ -98,7 +98,7 @@ test('a resize restarts the containers whose policy says so', async (t) => {
   assert.ok(messages.includes('Container app resize requires restart'), messages.join('\n'));
 });
 
-test('a pod that asks for more than there is keeps what it has, and says so', async (t) => {
+test('a resize that does not fit is deferred, and the pod keeps its resources', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   const much = availableParallelism() + 1;
   fake.apply(manifest(String(much)));
@@ -106,7 +106,11 @@ test('a pod that asks for more than there is keeps what it has, and says so', as
   const { reason, message } = condition(waiting, 'PodResizePending')!;
   assert.equal(reason, 'Deferred');
   assert.match(message!, /^Node didn't have enough resource: cpu, requested: \d+, used: 0, capacity: \d+$/);
-  assert.equal(waiting.spec.containers[0]!.resources!.requests!.cpu, String(much), 'what it asks for is shown');
+  assert.equal(
+    waiting.spec.containers[0]!.resources!.requests!.cpu,
+    String(much),
+    'the spec shows the requested amount',
+  );
   assert.equal(waiting.status!.containerStatuses![0]!.allocatedResources!.cpu, '100m');
   assert.equal(sharesOf(fake), 102n);
   fake.apply(manifest('300m'));
@@ -114,10 +118,11 @@ test('a pod that asks for more than there is keeps what it has, and says so', as
   assert.equal(condition(resized, 'PodResizePending'), undefined);
 });
 
-test('a resize that would change what a container may swap is infeasible, whatever room there is', () => {
-  const told: string[] = [];
+test("a resize that would change a container's swap limit is infeasible, however much is free", () => {
+  const emitted: string[] = [];
   const events = {
-    event: (_: object, type: string, reason: string, message: string) => void told.push(`${type} ${reason} ${message}`),
+    event: (_: object, type: string, reason: string, message: string) =>
+      void emitted.push(`${type} ${reason} ${message}`),
   };
   const host = { cgroupV2: true, countsSwap: true };
   const allocations = new PodAllocations({
@@ -137,14 +142,14 @@ test('a resize that would change what a container may swap is infeasible, whatev
   assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
   assert.deepEqual(allocate({ memory: '64Mi', cpu: '3' }), ['64Mi', 'Deferred', true]);
   for (const memory of ['32Mi', '2Gi']) assert.deepEqual(allocate({ memory }), ['64Mi', 'Infeasible', false]);
-  assert.equal(told.length, 2, told.join('\n'));
-  assert.match(told[0]!, /^Warning ResizeDeferred Pod resize OutOfcpu: /);
+  assert.equal(emitted.length, 2, emitted.join('\n'));
+  assert.match(emitted[0]!, /^Warning ResizeDeferred Pod resize OutOfcpu: /);
   const why = 'In-place resize of containers with swap is not supported.';
-  assert.match(told[1]!, new RegExp(`^Warning ResizeInfeasible Pod resize Infeasible: .*"error":"${why}"`));
+  assert.match(emitted[1]!, new RegExp(`^Warning ResizeInfeasible Pod resize Infeasible: .*"error":"${why}"`));
   assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
 });
 
-test('a resize that the runtime refuses is tried again, and its error told meanwhile', async (t) => {
+test('a resize that the runtime rejects is retried, and its error is reported meanwhile', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   const error = new PodwrightError('failed_precondition', 'too much');
   fake.runtime.inject('updateContainerResources', { error, times: 1 });

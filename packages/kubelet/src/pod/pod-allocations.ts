@@ -23,13 +23,13 @@ import type { NodeResources } from '../node/node-resources.ts';
 export type PodAllocationsOptions = {
   events: EventRecorder;
   actuated: ActuatedResources;
-  /** What pods may use together. */
+  /** Allocatable resources of the node. */
   node: NodeResources;
-  /** How their containers are held to it. */
+  /** Resource policy and host facts that container limits depend on. */
   enforcement: ContainerEnforcement;
-  /** The pods that the node has now. */
+  /** The pods that hold resources of the node now. */
   activePods: () => Pod[];
-  /** What guaranteed pods keep as it is, as they have it for themselves: of which resource, and who sees to that. */
+  /** Resources that a static CPU or memory manager assigns exclusively: guaranteed pods cannot be resized in them. */
   fixed?: { resource: 'cpu' | 'memory'; manager: string }[];
 };
 
@@ -39,13 +39,13 @@ type Allocation = {
   pending?: Verdict;
   inProgress?: Verdict;
 };
-/** What a pod has: as a whole, and by the names of its containers. */
+/** Allocated resources: pod-level, and by container name. */
 type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string, ResourceRequirements> };
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * What each pod has of the node. A pod whose manifest asks for other amounts keeps those that it has until the new ones fit; then it is
- * resized in place. After a restart of the kubelet a pod has what its containers were made with.
+ * The resources allocated to each pod (pkg/kubelet/allocation). A pod with changed resources keeps its old ones until the new ones fit,
+ * and is then resized in place. After a restart of the kubelet, the allocation is read from the pod's containers.
  */
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;
@@ -55,7 +55,7 @@ export class PodAllocations {
     this.#options = options;
   }
 
-  /** The pod with what it has now: what it asks for, if that fits. */
+  /** Allocates the desired resources if they fit; returns the pod with its allocated resources. */
   allocate(desired: Pod, status: RuntimePodStatus): Pod {
     const { uid } = desired.metadata;
     const known = this.#pods.get(uid) ?? { desired, resources: this.#madeWith(desired, status) };
@@ -69,39 +69,39 @@ export class PodAllocations {
     if (refusal === undefined) return this.#begin(allocation);
     const reason = refusal.reason === 'Infeasible' ? 'Infeasible' : 'Deferred';
     if (allocation.pending?.reason !== reason)
-      this.#tell(desired, `Resize${reason}`, `Pod resize ${refusal.reason}: ${summary(desired, refusal.message)}`);
+      this.#event(desired, `Resize${reason}`, `Pod resize ${refusal.reason}: ${summary(desired, refusal.message)}`);
     allocation.pending = { type: 'PodResizePending', status: 'True', reason, message: refusal.message };
     return withResources(desired, allocation.resources);
   }
 
-  /** The pod with what it has, as last decided. */
+  /** The pod with the resources last allocated to it. */
   current(pod: Pod): Pod {
     const known = this.#pods.get(pod.metadata.uid);
     return known === undefined ? pod : withResources(pod, known.resources);
   }
 
-  /** The pod as its manifest asks for it. */
+  /** The pod with the resources of its manifest. */
   desired(pod: Pod): Pod {
     const known = this.#pods.get(pod.metadata.uid);
     return known === undefined ? pod : { ...pod, spec: known.desired.spec };
   }
 
-  /** True while a pod asks for more than there is for it now. */
+  /** True while a resize is deferred because the node lacks resources. */
   isDeferred(podUid: string): boolean {
     return this.#pods.get(podUid)?.pending?.reason === 'Deferred';
   }
 
-  /** Looks whether running containers have what was decided for them; `error` is why the last try to give it failed. */
+  /** Updates the resize condition: completed once running containers have the allocated resources. `error` is the failure of the last attempt. */
   settle(pod: Pod, status: RuntimePodStatus, error?: string): void {
     const known = this.#pods.get(pod.metadata.uid);
     if (known === undefined) return;
     const resizing = this.#isResizing(pod, status);
     if (!resizing && known.inProgress !== undefined) {
       known.inProgress = undefined;
-      this.#tell(pod, 'ResizeCompleted', `Pod resize completed: ${summary(pod)}`);
+      this.#event(pod, 'ResizeCompleted', `Pod resize completed: ${summary(pod)}`);
     } else if (resizing && error !== undefined) {
       if (known.inProgress?.message !== error)
-        this.#tell(pod, 'ResizeError', `Pod resize error: ${summary(pod, error)}`);
+        this.#event(pod, 'ResizeError', `Pod resize error: ${summary(pod, error)}`);
       known.inProgress = { type: 'PodResizeInProgress', status: 'True', reason: 'Error', message: error };
     } else if (resizing) known.inProgress ??= { type: 'PodResizeInProgress', status: 'True' };
   }
@@ -120,7 +120,7 @@ export class PodAllocations {
     allocation.resources = resourcesOf(desired);
     allocation.pending = undefined;
     allocation.inProgress = { type: 'PodResizeInProgress', status: 'True' };
-    this.#tell(desired, 'ResizeStarted', `Pod resize started: ${summary(desired)}`);
+    this.#event(desired, 'ResizeStarted', `Pod resize started: ${summary(desired)}`);
     return desired;
   }
 
@@ -148,7 +148,7 @@ export class PodAllocations {
     });
   }
 
-  /** Why the pod cannot have what it asks for now. What it gives up it always can. */
+  /** Why the desired resources cannot be allocated now. Decreases always can. */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, enforcement, activePods, fixed = [] } = this.#options;
     if (resizesSwap(desired, current, enforcement))
@@ -170,7 +170,7 @@ export class PodAllocations {
     return undefined;
   }
 
-  #tell(pod: Pod, reason: string, message: string): void {
+  #event(pod: Pod, reason: string, message: string): void {
     const type = reason === 'ResizeStarted' || reason === 'ResizeCompleted' ? 'Normal' : 'Warning';
     this.#options.events.event(eventSubject(pod), type, reason, message);
   }
@@ -209,7 +209,7 @@ function withResources(pod: Pod, allocated: Allocated): Pod {
   return { ...pod, spec };
 }
 
-/** What a pod asks for, as events of a resize tell it (pkg/kubelet/events/resize.go). */
+/** The pod's resources in the format of upstream's resize events (pkg/kubelet/events/resize.go). */
 function summary({ metadata, spec }: Pod, error?: string): string {
   const shown = (list: { name: string; resources?: ResourceRequirements }[] = []) =>
     list.map(({ name, resources = {} }) => ({ name, resources: sorted(resources) }));
@@ -222,7 +222,7 @@ function summary({ metadata, spec }: Pod, error?: string): string {
   });
 }
 
-/** As Go writes maps. */
+/** With sorted keys, as Go serializes maps. */
 function sorted({ limits, requests }: ResourceRequirements): ResourceRequirements {
   const byName = (list: ResourceList) => Object.fromEntries(Object.entries(list).sort(([a], [b]) => (a < b ? -1 : 1)));
   return { ...(limits && { limits: byName(limits) }), ...(requests && { requests: byName(requests) }) };

@@ -13,7 +13,7 @@ const statusOf = (state: ContainerState, lastId?: string) => ({
   lastState: lastId === undefined ? {} : { terminated: { exitCode: 1, containerID: `x://${lastId}` } },
 });
 
-/** A pod whose status tells `state`, and of the runtime's containers those with these ids, the newest first. */
+/** A pod with this container state in its status, and runtime containers with these ids, newest first. */
 function previousLog(status: object, ids: string[]): string {
   const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
   const pod = { metadata, spec: { containers: [{ name: 'app' }] }, status: { containerStatuses: [status] } };
@@ -23,7 +23,7 @@ function previousLog(status: object, ids: string[]): string {
   return containerLog(pod as unknown as Pod, found, which).path;
 }
 
-test('the previous log is that of the last end, also while a container waits for its next try', () => {
+test('the previous log is that of the last terminated attempt, also during crash back-off', () => {
   const check = (status: object, ids: string[], expected: string) =>
     assert.equal(previousLog(status, ids), `/logs/${expected}.log`);
   const startedAt = '2026-11-22T00:00:00Z';
@@ -58,7 +58,7 @@ test('the log of a container that the runtime no longer has is read from its fil
   assert.throws(() => place(false, 'x://three'), /has no attempt x:\/\/three/);
 });
 
-test('a container that was not restarted is told from one whose previous log is gone', () => {
+test('the error distinguishes a container that was not restarted from one whose previous log was removed', () => {
   const check = (status: object, message: RegExp) =>
     assert.throws(() => previousLog(status, ['two']), { code: 'not_found', message });
   check(statusOf({ terminated: { exitCode: 0 } }), /container app of pod default\/web has not been restarted$/);
@@ -68,12 +68,12 @@ test('a container that was not restarted is told from one whose previous log is 
   );
 });
 
-test('the error about a log that has not begun gives the reason, also before the pod has a status', () => {
+test('the error about a container that has not started gives the waiting reason, also before the pod has a status', () => {
   const check = (status: object | undefined, reason: string) => {
     const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
     const pod = { metadata, spec: { containers: [{ name: 'app' }] }, status } as unknown as Pod;
     const which = { container: '', previous: false, podLogsDir: '/logs', legacyLogs: undefined };
-    const message = `find the log: container app of pod default/web has not begun yet: ${reason}`;
+    const message = `find the log: container app of pod default/web has not started yet: ${reason}`;
     const found = { pod: metadata, sandboxes: [], containers: [] };
     assert.throws(() => containerLog(pod, found, which), { code: 'failed_precondition', message });
   };

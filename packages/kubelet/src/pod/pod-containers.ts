@@ -1,4 +1,4 @@
-/** Finds what a request names of a pod: its containers, their logs, its network. Errors say what was asked for. */
+/** Resolves the container, log or sandbox that an API request names. */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -9,13 +9,13 @@ import { containerLogPath } from '../kuberuntime/container-config.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
 import type { LegacyLogs, LogPlace } from '../logs/container-logs.ts';
 
-/** `previous` asks for the attempt before, `containerId` (as a status has it) for that attempt. */
+/** `previous` selects the attempt before the current one, `containerId` (as in the pod status) a specific attempt. */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
 
-/** Where logs are on this node. */
+/** Log locations of this node. */
 type LogsOfNode = { podLogsDir: string; legacyLogs: LegacyLogs | undefined };
 
-/** Where a container's log is. Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that has not begun. */
+/** Finds a container's log. Throws `not_found` if the pod has no such container, `failed_precondition` if it has not started. */
 export function containerLog(
   pod: Pod,
   { containers }: RuntimePodStatus,
@@ -24,7 +24,7 @@ export function containerLog(
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
   const status = statusOf(pod, name);
-  // the attempt before is the last that ended, as the status has it: between two tries that is the newest of all
+  // the previous attempt is `lastState.terminated`; during crash back-off that is the newest container
   const ended = previous ? status?.lastState.terminated?.containerID || undefined : undefined;
   const id = containerId ?? ended;
   const wanted = id === undefined ? own[previous ? 1 : 0] : own.find((one) => one.containerId === id);
@@ -42,7 +42,7 @@ export function containerLog(
   return { path, legacy, running: wanted.state === 'running' };
 }
 
-/** The restart count of an attempt that the status reports as ended: after the node's restart the runtime may no longer have it. */
+/** The restart count of an attempt that the status reports as terminated. After a reboot the runtime may no longer have it. */
 function endedAttempt(
   { state, lastState, restartCount }: ContainerStatus,
   { previous, containerId }: Pick<LogOfContainer, 'previous' | 'containerId'>,
@@ -56,7 +56,7 @@ function endedAttempt(
   return found?.attempt;
 }
 
-/** Why a container's log cannot be found, as an error. */
+/** The error for a log that was not found. */
 function missingLog(
   pod: Pod,
   name: string,
@@ -69,10 +69,13 @@ function missingLog(
   if (containerId !== undefined)
     return new PodwrightError('not_found', `find the ${what}: ${where} has no attempt ${containerId}`);
   const why = waitingReason(pod, name);
-  return new PodwrightError('failed_precondition', `find the ${what}: ${where} has not begun yet${why && `: ${why}`}`);
+  return new PodwrightError(
+    'failed_precondition',
+    `find the ${what}: ${where} has not started yet${why && `: ${why}`}`,
+  );
 }
 
-/** Throws `not_found` for a container that the pod does not have, `failed_precondition` for one that does not run. */
+/** Throws `not_found` if the pod has no such container, `failed_precondition` if it does not run. */
 export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wanted: string): RuntimeContainer {
   const name = containerName(pod, wanted);
   const found = containers.find((one) => one.name === name && one.state === 'running');
@@ -82,7 +85,7 @@ export function runningContainer(pod: Pod, { containers }: RuntimePodStatus, wan
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** What has the pod's network. Throws `failed_precondition`. */
+/** The pod's ready sandbox. Throws `failed_precondition` if there is none. */
 export function readySandbox(pod: Pod, { sandboxes }: RuntimePodStatus): RuntimeSandbox {
   const found = sandboxes.find(({ ready }) => ready);
   if (found !== undefined) return found;
@@ -112,5 +115,5 @@ function waitingReason(pod: Pod, name: string): string {
   const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
   if (waiting !== undefined || (pod.status?.phase ?? 'Pending') !== 'Pending') return waiting?.reason ?? '';
-  return pod.status?.reason ?? 'ContainerCreating'; // as its status is going to say
+  return pod.status?.reason ?? 'ContainerCreating'; // what the pod's status will show
 }

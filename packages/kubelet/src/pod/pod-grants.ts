@@ -12,24 +12,24 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** A pod that does not get what it asks for: for good, or until a device plugin comes. */
+/** A pod is refused for good, or waits until a device plugin registers. */
 export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
-/** Gives pods what only one may have: devices, processors, memory of NUMA nodes. */
+/** Allocates exclusive resources to pods: devices, CPUs, memory of NUMA nodes. */
 export type PodGrants = {
-  /** Nothing if the pod has all that it asks for. */
+  /** `undefined` if everything was allocated. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
-  /** Before the pod's sandbox is made: has its claims prepared. Rejects with what is in the way. */
+  /** Prepares the pod's ResourceClaims before its sandbox is created. Rejects on failure. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Nothing of the pod runs any more, and nobody is told so before its claims are taken back. Rejects if one is not. */
+  /** Unprepares the pod's claims after its containers stop and before its status says so. Rejects on failure. */
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
-  /** How the devices are that a container has. */
+  /** Health of the devices allocated to a container. */
   healthOf(pod: Pod, container: string): AllocatedResourceStatus[];
-  /** The pod has ended. */
+  /** Frees the pod's resources after it has ended. */
   release(podUid: string): Promise<void>;
 };
 
-/** Where a pod gets what only one may have, and where it is told that it does not. */
+/** The allocator, and where a refusal or a wait is reported. */
 export type PodGranter = {
   grants: PodGrants;
   refuse: (podUid: string, refusal: WaitingReason) => void;
@@ -37,10 +37,10 @@ export type PodGranter = {
   statuses: Pick<StatusManager, 'introduce' | 'pod'>;
 };
 
-/** Why a pod is pending that waits for a device plugin: in its status and its event. */
+/** Reason in the status and event of a pod that waits for a device plugin. */
 const WAITS = 'WaitingForDevices';
 
-/** Gives the pod what only one may have, or refuses it; how its sync ends if it waits. */
+/** Allocates the pod's exclusive resources, or refuses the pod. Returns the outcome of its sync if it must wait. */
 export async function grantPod(
   pod: Pod,
   { grants, refuse, events, statuses }: PodGranter,
@@ -51,13 +51,13 @@ export async function grantPod(
   if (answer?.kind !== 'waits') return undefined;
   const shown = statuses.pod(pod.metadata.uid)?.status;
   if (shown?.reason !== WAITS || shown.message !== answer.message)
-    // it is tried again every second
+    // the pod is retried every second: emit the event only when the message changes
     events.event(eventSubject(pod), 'Warning', WAITS, answer.message);
   statuses.introduce(pod, { phase: 'Pending', reason: WAITS, message: answer.message, qosClass: qosClass(pod) });
   return { ended: false, retryAtMs: Date.now() + HELD_RETRY_MS };
 }
 
-/** Has the claims of a pod prepared that is about to begin; how its sync ends if that fails. */
+/** Prepares the ResourceClaims of a pod that is about to start. Returns the outcome of its sync on failure. */
 export async function preparePod(
   pod: Pod,
   { grants, events }: Pick<PodGranter, 'grants' | 'events'>,
@@ -74,7 +74,7 @@ export async function preparePod(
   }
 }
 
-/** The status with how devices are, as upstream of ordinary containers only. Pure. */
+/** Adds device health to the status; like upstream, for ordinary containers only. Pure. */
 export function withDevices(status: PodStatus, healthOf: (container: string) => AllocatedResourceStatus[]): PodStatus {
   const { containerStatuses } = status;
   if (!containerStatuses?.some(({ name }) => healthOf(name).length > 0)) return status;

@@ -9,7 +9,7 @@ function podOf(uid: string, name = 'web', image = '1'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [{ name: 'app', image }] } };
 }
 
-/** Steps that write down what they do. A sync can be held until it is released or aborted. */
+/** Steps that log their calls. A sync can be blocked until it is released or aborted. */
 class RecordedSteps implements PodSteps {
   readonly log: string[] = [];
   held: Promise<void> | undefined;
@@ -39,7 +39,7 @@ class RecordedSteps implements PodSteps {
   }
 }
 
-function workersOf(steps: PodSteps, given: { resyncPeriodMs?: number; onComeback?: () => void } = {}): PodWorkers {
+function workersOf(steps: PodSteps, given: { resyncPeriodMs?: number; onRecreate?: () => void } = {}): PodWorkers {
   const errorBackoff = { initialMs: 5, maxMs: 20 };
   return new PodWorkers({ steps, logger: silentLogger, resyncPeriodMs: 60_000, errorBackoff, ...given });
 }
@@ -47,7 +47,7 @@ function workersOf(steps: PodSteps, given: { resyncPeriodMs?: number; onComeback
 const until = (holds: () => boolean) =>
   waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('while a worker is busy, what it is told is done in one go afterwards: the latest wins', async () => {
+test('updates that arrive while a worker is busy are coalesced: the latest wins', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   const hold = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test('while a worker is busy, what it is told is done in one go afterwards: the 
   await workers.stop();
 });
 
-test('nothing is lost that a worker is told at the moment it falls asleep', async () => {
+test('an update is not lost when it arrives while the worker goes to sleep', async () => {
   for (let turns = 0; turns < 12; turns++) {
     const steps = new RecordedSteps();
     const workers = workersOf(steps);
@@ -69,7 +69,7 @@ test('nothing is lost that a worker is told at the moment it falls asleep', asyn
     for (let turn = 0; turn < turns; turn++) await undefined;
     workers.update(podOf('a', 'web', '2'));
     await new Promise(setImmediate);
-    assert.equal(steps.log.at(-1), 'sync a 2', `told after ${turns} turns`);
+    assert.equal(steps.log.at(-1), 'sync a 2', `updated after ${turns} turns`);
     await workers.stop();
   }
 });
@@ -87,7 +87,7 @@ test('a pod that ends by itself is terminated and finished, but stays until it i
   assert.equal(workers.has('a'), false);
 });
 
-test('ending a pod aborts its sync, and a stop that fails is tried again', async () => {
+test('ending a pod aborts its sync, and a failed termination is retried', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.held = new Promise(() => undefined);
@@ -97,7 +97,7 @@ test('ending a pod aborts its sync, and a stop that fails is tried again', async
   assert.deepEqual(steps.log, ['sync a 1', 'terminate a 3', 'terminate a 3', 'terminate a 3', 'finish a', 'remove a']);
 });
 
-test('a pod that ended by itself is finished again until that succeeds', async () => {
+test('the finish step of a pod that ended by itself is retried until it succeeds', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.outcome = () => ({ ended: true });
@@ -108,7 +108,7 @@ test('a pod that ended by itself is finished again until that succeeds', async (
   await workers.stop();
 });
 
-test('a pod whose finish fails is removed only after a finish that succeeded', async () => {
+test('a pod is removed only after its finish step has succeeded', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.finishFailures = 1;
@@ -117,7 +117,7 @@ test('a pod whose finish fails is removed only after a finish that succeeded', a
   assert.deepEqual(steps.log.slice(1), ['terminate a default', 'finish a', 'finish a', 'remove a']);
 });
 
-test('the shorter of two grace periods holds', async () => {
+test('the shorter of two grace periods applies', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -126,7 +126,7 @@ test('the shorter of two grace periods holds', async () => {
   assert.ok(steps.log.includes('terminate a 1'));
 });
 
-test('a second end never gives more time than the pod itself does', async () => {
+test("a second end cannot extend the grace period beyond the pod's own", async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   const pod = podOf('a');
@@ -138,10 +138,10 @@ test('a second end never gives more time than the pod itself does', async () => 
   assert.deepEqual([...new Set(ends)], ['terminate a default']);
   workers.update(podOf('b', 'other'));
   await workers.end(podOf('b', 'other'), { gracePeriodSeconds: 60, remove: true });
-  assert.ok(steps.log.includes('terminate b 60'), 'the first one may');
+  assert.ok(steps.log.includes('terminate b 60'), 'the first end may extend it');
 });
 
-test('a pod of a name that is taken begins when the other one is gone', async () => {
+test('a pod whose name is taken starts when the other pod is removed', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -155,7 +155,7 @@ test('a pod of a name that is taken begins when the other one is gone', async ()
   await workers.stop();
 });
 
-test('a pod that waits for its namesake can be ended, to be seen as ended, and does not begin afterwards', async () => {
+test('a pod that waits for its name can be ended, keeps its status, and does not start afterwards', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -178,9 +178,9 @@ test('a pod that waits for its namesake can be ended, to be seen as ended, and d
   await workers.stop();
 });
 
-test('a pod that comes back while it is being removed begins anew', async () => {
+test('a pod that its source adds again while it is being removed is recreated', async () => {
   const steps = new RecordedSteps();
-  const workers = workersOf(steps, { onComeback: () => void steps.log.push('came back') });
+  const workers = workersOf(steps, { onRecreate: () => void steps.log.push('came back') });
   workers.update(podOf('a'));
   void workers.end(podOf('a'), { remove: true });
   workers.update(podOf('a', 'web', '2'));
@@ -189,7 +189,7 @@ test('a pod that comes back while it is being removed begins anew', async () => 
   await workers.stop();
 });
 
-test('a pod that never began is removed without being terminated', async () => {
+test('a pod that never started is removed without being terminated', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a'));
@@ -202,7 +202,7 @@ test('a pod that never began is removed without being terminated', async () => {
   await workers.stop();
 });
 
-test('a sync is repeated when its retry time has come, and after the resync period', async () => {
+test('a sync is repeated at its retry time and after the resync period', async () => {
   const steps = new RecordedSteps();
   let retry = true;
   steps.outcome = () => {
@@ -218,7 +218,7 @@ test('a sync is repeated when its retry time has come, and after the resync peri
   await workers.stop();
 });
 
-test('after a failed sync a notice waits, so that a step that causes notices cannot spin', async () => {
+test('after a failed sync a notice is delayed, so that a step that causes notices cannot spin', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.outcome = () => {
@@ -231,7 +231,7 @@ test('after a failed sync a notice waits, so that a step that causes notices can
   await workers.stop();
 });
 
-test('when what held them up is over, pods that are ending are tried again at once as well', async () => {
+test('retryAll also retries terminating pods immediately', async () => {
   const steps = new RecordedSteps();
   const slow = { initialMs: 600_000, maxMs: 600_000 };
   const workers = new PodWorkers({ steps, logger: silentLogger, resyncPeriodMs: 600_000, errorBackoff: slow });
@@ -246,7 +246,7 @@ test('when what held them up is over, pods that are ending are tried again at on
   assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'terminate a default', 'finish a', 'remove a']);
 });
 
-test('no step begins after the workers were stopped', async () => {
+test('no step starts after the workers were stopped', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   steps.held = new Promise(() => undefined);
@@ -256,7 +256,7 @@ test('no step begins after the workers were stopped', async () => {
   assert.deepEqual(steps.log, ['sync a 1']);
 });
 
-test('a UID that passes to a pod of another name begins anew, and both names are free for the pods that wait', async () => {
+test('a UID that is reused for another pod name is recreated, and pods that wait for either name start', async () => {
   const steps = new RecordedSteps();
   const workers = workersOf(steps);
   workers.update(podOf('a', 'victim'));

@@ -1,66 +1,66 @@
 /**
- * One serial worker a pod UID. Whatever a worker is told while it is busy is done in one go afterwards: the latest wins.
+ * One serial worker per pod UID. Updates that arrive while a worker is busy are coalesced: the latest wins.
  *
  *   waiting ──▶ syncing ──▶ terminating ──▶ finishing ──▶ terminated ──▶ (removed)
  *      └──────────────────────────────▲────────────▲
  *
- * waiting: a pod of the same name is still there, and must be gone first. syncing: kept as its specification wants.
- * terminating: its containers are being stopped. finishing: nothing runs; volumes and cgroup are being given back.
- * terminated: it holds nothing; the final status stays until the pod leaves its source. A phase never goes back, and is
- * left only when its step has succeeded: until then the step is repeated.
+ * waiting: another pod of the same name must be removed first. syncing: the pod is kept in line with its spec.
+ * terminating: its containers are being stopped. finishing: nothing runs; volumes and cgroup are being released.
+ * terminated: it holds no resources; the final status stays until the pod leaves its source. Phases never go back, and a
+ * step is repeated until it succeeds.
  */
 import { Backoff, errorMessage, type Logger, Timer } from '@podwright/base';
 import { isStaticPod, namespacedName, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
 
-/** How a pod is to end. */
+/** How to end a pod. */
 export type PodEnd = {
-  /** Wins over the pod's own, and over an earlier one that is longer; 0 kills at once. */
+  /** In seconds; overrides the pod's own and longer earlier requests. 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** Why, if the pod has failed by it. */
+  /** Reason and message if this end makes the pod fail. */
   verdict?: PodVerdict;
-  /** The pod has left its source: afterwards nothing may be left of it. */
+  /** The pod has left its source: remove every trace of it. */
   remove: boolean;
-  /** With `remove`: the log files stay, as the pod is listed again at the next start. */
+  /** With `remove`: keep the log files, because the kubelet lists the pod again at its next start. */
   keepLogs?: boolean;
-  /** This is not said by its source: a pod that came back to that meanwhile begins anew all the same. */
-  mayComeBack?: boolean;
+  /** The end was not requested by the pod's source, so it does not cancel a pending recreation from there. */
+  keepsRecreation?: boolean;
 };
 
-/** What one sync found: whether the pod has ended by itself, and when to look again (Unix milliseconds). */
+/** Outcome of a sync: whether the pod has ended by itself, and when to sync again (Unix milliseconds). */
 export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: number; failed?: boolean };
 
-/** The work itself. Each call for a pod comes after the one before has settled; each may be repeated. */
+/** The steps of a pod's life. Calls for one pod never overlap; each may be repeated. */
 export interface PodSteps {
   sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Stops the containers; resolves once none runs. */
+  /** Stops the pod's containers; resolves once none runs. */
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
-  /** Gives back what the pod held; its final status stays. */
+  /** Releases the pod's volumes and cgroup; its final status stays. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
-  /** Removes every trace of it, but for logs that `end` keeps. */
+  /** Removes every trace of the pod, except logs that `end` keeps. */
   remove(pod: Pod, end: PodEnd): Promise<void>;
 }
 
 export type PodWorkersOptions = {
   steps: PodSteps;
   logger: Logger;
-  /** A pod is looked at after this long even if nothing happened. */
+  /** Interval after which a pod is synced even if nothing happened. */
   resyncPeriodMs: number;
-  /** Delays after steps that failed. */
+  /** Delays after failed steps. */
   errorBackoff: { initialMs: number; maxMs: number };
-  /** A pod that came back to its source while it was being removed begins anew. */
-  onComeback?: () => void;
-  /** Nothing of the pod runs any more (`finishing`), or it holds nothing any more (`terminated`). */
+  /** Called when a pod is recreated because its source added it again while it was being removed. */
+  onRecreate?: () => void;
+  /** Called when nothing of the pod runs any more (`finishing`), and when it holds no resources any more (`terminated`). */
   onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
-/** Where a pod is on its way; what follows what is drawn above. */
+/** Phases of a pod, in the order of the diagram above. */
 export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
 
 /**
- * What a worker does after a step: the next one at once, one at a time (`performance.now`), or none until it is woken.
- * Being woken cuts a wait short.
+ * What a worker does after a step: run the next one immediately, at a given time (`performance.now`), or only when woken.
+ * A wake-up cuts a wait short.
  */
 type Next = { kind: 'again' } | { kind: 'wait'; untilMs: number } | { kind: 'sleep' };
 
@@ -72,22 +72,22 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** Something is to be done that the running step may not have seen. */
+  /** There was a wake-up that the running step may not have seen. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;
-  /** The pod came back to its source while it was being removed. */
-  comeback: Pod | undefined;
+  /** The pod to recreate after removal, because its source added it again meanwhile. */
+  recreate: Pod | undefined;
   abort: AbortController;
   timer: Timer | undefined;
-  /** Notices do not lead to another step before this (monotonic milliseconds). */
+  /** `notice` runs no step before this time (monotonic milliseconds). */
   notBeforeMs: number;
-  /** Nothing of it runs any more. */
+  /** Resolves when nothing of the pod runs any more. */
   stopped: PromiseWithResolvers<void>;
-  gone: PromiseWithResolvers<void>;
+  removed: PromiseWithResolvers<void>;
 };
 
-/** Least time between a failed step and the next one, unless a retry is asked for. */
+/** Minimum time between a failed step and the next one, unless `retry` is called. */
 const MIN_RETRY_MS = 1000;
 
 export class PodWorkers {
@@ -101,26 +101,26 @@ export class PodWorkers {
     this.#backoff = new Backoff(options.errorBackoff);
   }
 
-  /** The pod should be as it says here. A new pod of a name that is taken waits for the old one to be gone. */
+  /** Sets the desired state of a pod. A new static pod waits until an older one of the same name is removed. */
   update(pod: Pod): void {
     const worker = this.#workers.get(pod.metadata.uid);
     if (worker === undefined) {
       this.#add(pod);
     } else if (worker.end?.remove) {
-      worker.comeback = pod;
+      worker.recreate = pod;
     } else {
       worker.pod = { ...pod, metadata: { ...deletionMarks(worker.pod), ...pod.metadata } };
       this.#wake(worker);
     }
   }
 
-  /** What the pod depends on has changed: try again at once. */
+  /** Syncs the pod immediately, because something it depends on has changed. */
   retry(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker !== undefined) this.#wake(worker);
   }
 
-  /** What held pods up is over: all are tried again at once, those that are ending as well, and later delays begin anew. */
+  /** Retries all pods immediately, including terminating ones, and resets their back-off. */
   retryAll(): void {
     for (const [uid, worker] of this.#workers) {
       this.#backoff.forget(uid);
@@ -128,7 +128,7 @@ export class PodWorkers {
     }
   }
 
-  /** Something happened to the pod's containers. After a failed step this waits a little: the step itself may have been it. */
+  /** Syncs the pod because its containers changed. Waits a little after a failed step, which may have caused the change itself. */
   notice(podUid: string): void {
     const worker = this.#workers.get(podUid);
     if (worker === undefined) return;
@@ -138,31 +138,31 @@ export class PodWorkers {
     worker.timer = new Timer(() => this.#wake(worker), waitMs);
   }
 
-  /** Ends the pod. A pod that is unknown so far (an orphan of the runtime) gets a worker that does nothing else. */
+  /** Ends the pod. An unknown pod (an orphan of the runtime) gets a worker that only terminates it. Resolves when the pod is removed. */
   end(pod: Pod, end: PodEnd): Promise<void> {
     const worker = this.#workers.get(pod.metadata.uid) ?? this.#insert(pod, 'terminating');
-    const harder = isShorter(end, worker);
+    const shorter = isShorter(end, worker);
     worker.end = {
-      gracePeriodSeconds: harder ? end.gracePeriodSeconds : worker.end?.gracePeriodSeconds,
+      gracePeriodSeconds: shorter ? end.gracePeriodSeconds : worker.end?.gracePeriodSeconds,
       verdict: worker.end?.verdict ?? end.verdict,
       remove: end.remove || worker.end?.remove === true,
       keepLogs: end.remove ? end.keepLogs : worker.end?.keepLogs,
     };
-    if (end.remove && end.mayComeBack !== true) worker.comeback = undefined;
+    if (end.remove && end.keepsRecreation !== true) worker.recreate = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
     else if (pod.metadata.deletionTimestamp !== undefined) worker.pod = pod;
-    // A running sync would go on starting what must end; a slow stop gives way to a quicker one.
-    if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && harder))
+    // Abort a running sync, which would start containers, and a termination with a longer grace period.
+    if (worker.phase === 'syncing' || worker.phase === 'waiting' || (worker.phase === 'terminating' && shorter))
       worker.abort.abort(new Error('the pod ends'));
     this.#wake(worker);
-    return worker.gone.promise;
+    return worker.removed.promise;
   }
 
   has(podUid: string): boolean {
     return this.#workers.has(podUid);
   }
 
-  /** The pod that has the UID, until it is removed. */
+  /** The pod with this UID, until it is removed. */
   podOf(podUid: string): Pod | undefined {
     return this.#workers.get(podUid)?.pod;
   }
@@ -171,27 +171,27 @@ export class PodWorkers {
     return this.#workers.get(podUid)?.phase;
   }
 
-  /** Every pod that has a worker, and where it is. */
+  /** Every pod that has a worker, with its phase. */
   list(): { pod: Pod; phase: WorkerPhase }[] {
     return [...this.#workers.values()].map(({ pod, phase }) => ({ pod, phase }));
   }
 
-  /** Pods that have something running or may get it. */
+  /** Pods that run or may start containers. */
   activePods(): Pod[] {
     return [...this.#workers.values()]
       .filter(({ phase }) => phase === 'syncing' || phase === 'terminating')
       .map(({ pod }) => pod);
   }
 
-  /** These, and those that wait for a namesake. */
+  /** Active pods, and pods that wait for one of the same name to be removed. */
   unendedPods(): Pod[] {
     return [...this.#workers.values()].flatMap(({ pod, phase }) => (UNENDED.has(phase) ? [pod] : []));
   }
 
-  /** Whether something of the pod runs or may still begin: not once it has ended, unless it has come back to its source. */
+  /** Whether the pod runs or may still start containers: false once it has stopped, unless it will be recreated. */
   mayRun(podUid: string): boolean {
     const worker = this.#workers.get(podUid);
-    if (worker === undefined || worker.comeback !== undefined) return true;
+    if (worker === undefined || worker.recreate !== undefined) return true;
     return UNENDED.has(worker.phase);
   }
 
@@ -200,7 +200,7 @@ export class PodWorkers {
     return this.#workers.get(podUid)?.stopped.promise ?? Promise.resolve();
   }
 
-  /** Stops working; containers go on. Resolves when no step runs any more. */
+  /** Stops the workers; containers keep running. Resolves when no step runs any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) {
@@ -213,7 +213,7 @@ export class PodWorkers {
 
   readonly #idle = new Map<Worker, PromiseWithResolvers<void>>();
 
-  /** A new pod of an API server waits for none: what its namesake does about its end is shown there. */
+  /** Only static pods wait for an older pod of the same name: the API server itself keeps names unique. */
   #add(pod: Pod): void {
     const taken = isStaticPod(pod) ? this.#holderOf(namespacedName(pod)) : undefined;
     const worker = this.#insert(pod, taken === undefined ? 'syncing' : 'waiting');
@@ -227,18 +227,18 @@ export class PodWorkers {
       pending: false,
       busy: false,
       end: undefined,
-      comeback: undefined,
+      recreate: undefined,
       abort: new AbortController(),
       timer: undefined,
       notBeforeMs: 0,
       stopped: Promise.withResolvers(),
-      gone: Promise.withResolvers(),
+      removed: Promise.withResolvers(),
     };
     this.#workers.set(pod.metadata.uid, worker);
     return worker;
   }
 
-  /** The worker that has the name now; waiting pods do not, nor those of an API server. */
+  /** The worker of the static pod that holds the name; waiting pods do not hold theirs. */
   #holderOf(fullName: string): Worker | undefined {
     return [...this.#workers.values()].find(
       ({ pod, phase }) => phase !== 'waiting' && namespacedName(pod) === fullName && isStaticPod(pod),
@@ -265,7 +265,7 @@ export class PodWorkers {
         break;
       }
     }
-    // at the same moment as the last look at `pending`: what it is told from now on wakes it
+    // no `await` since the last check of `pending`, so no wake-up is lost
     worker.busy = false;
     this.#idle.get(worker)?.resolve();
     this.#idle.delete(worker);
@@ -274,7 +274,7 @@ export class PodWorkers {
     worker.timer = new Timer(() => this.#wake(worker), delayMs);
   }
 
-  /** Does the next step; one that failed is repeated after a delay that grows. */
+  /** Runs the next step; a failed one is repeated with exponential back-off. */
   async #step(worker: Worker): Promise<Next> {
     const { uid } = worker.pod.metadata;
     if (worker.abort.signal.aborted) worker.abort = new AbortController();
@@ -284,7 +284,7 @@ export class PodWorkers {
       if (worker.abort.signal.aborted) return AGAIN;
       const delayMs = this.#backoff.next(uid);
       const fields = { pod: namespacedName(worker.pod), uid, phase: worker.phase, error: errorMessage(error), delayMs };
-      this.#options.logger.warn(fields, 'the pod could not be brought to its state; trying again');
+      this.#options.logger.warn(fields, 'could not sync the pod, retrying');
       return { kind: 'wait', untilMs: performance.now() + delayMs };
     }
   }
@@ -295,7 +295,7 @@ export class PodWorkers {
       case 'waiting':
         if (worker.end === undefined) return SLEEP;
         worker.stopped.resolve();
-        // nobody else would tell how a pod that stays to be seen has ended
+        // a pod that is not removed must pass `finishing`, which publishes its final status
         return this.#enterStopped(worker, worker.end.remove ? 'terminated' : 'finishing');
       case 'syncing':
         return worker.end === undefined ? this.#sync(worker) : enter(worker, 'terminating');
@@ -348,13 +348,13 @@ export class PodWorkers {
     worker.stopped.resolve();
     this.#workers.delete(worker.pod.metadata.uid);
     this.#backoff.forget(worker.pod.metadata.uid);
-    worker.gone.resolve();
-    if (worker.comeback !== undefined) this.#options.onComeback?.();
-    if (worker.comeback !== undefined) this.#add(worker.comeback);
+    worker.removed.resolve();
+    if (worker.recreate !== undefined) this.#options.onRecreate?.();
+    if (worker.recreate !== undefined) this.#add(worker.recreate);
     this.#startWaiting(namespacedName(worker.pod));
   }
 
-  /** The name is free, unless the pod that came back has it. */
+  /** Starts the pod that waits for the name, unless the recreated pod holds it. */
   #startWaiting(fullName: string): void {
     if (this.#holderOf(fullName) !== undefined) return;
     const next = [...this.#workers.values()].find(

@@ -22,7 +22,7 @@ const critical = podOf('vital', { priority: 2_000_000_000 });
 const cpuShort = (amount: bigint) => [{ resource: 'cpu', requested: amount, used: 0n, capacity: 0n }];
 const podShort = [{ resource: 'pods', requested: 1n, used: 3n, capacity: 3n }];
 
-/** Without a room for it the pod keeps the reason that it was refused for. */
+/** If preemption frees too little, the pod keeps its original refusal. */
 function check(pod: Pod, others: Pod[], shortages: Shortage[], expected: string[] | undefined): void {
   const { preempt, refusal } = makeRoom(pod, others, { reason: 'OutOf', message: '', shortages });
   assert.deepEqual(
@@ -37,7 +37,7 @@ const fromApi = (pod: Pod): Pod => ({
   metadata: { ...pod.metadata, annotations: { 'kubernetes.io/config.source': 'api' } },
 });
 
-test('a critical pod displaces those that are not, a pod those of a lower priority', () => {
+test('critical pods displace non-critical ones, and pods of higher priority those of lower', () => {
   check(critical, [podOf('a')], podShort, ['a']);
   check(critical, [podOf('a', { priority: 2_000_001_000 })], podShort, undefined);
   check(podOf('b'), [podOf('a')], podShort, undefined);
@@ -45,7 +45,7 @@ test('a critical pod displaces those that are not, a pod those of a lower priori
   check(podOf('b', { priority: 1 }), [podOf('a', { priority: 1 })], podShort, undefined);
 });
 
-test('as few pods as possible, the smallest that do, and the best quality of service last', () => {
+test('preemption selects the fewest and smallest pods, and the best QoS class last', () => {
   const guaranteed = podOf('g', { cpu: '1', limited: true });
   const [small, middle, large] = ['100m', '300m', '2'].map((cpu) => podOf(cpu, { cpu }));
   check(critical, [guaranteed, small!, middle!, large!], cpuShort(200n), ['300m']);
@@ -55,21 +55,21 @@ test('as few pods as possible, the smallest that do, and the best quality of ser
   check(critical, [small!, middle!], cpuShort(500n), undefined);
 });
 
-test('of pods of an API server only critical ones displace others', () => {
+test('of the pods of an API server, only critical ones displace others', () => {
   const others = [fromApi(podOf('a', { priority: 1 }))];
   check(fromApi(podOf('b', { priority: 1000 })), others, podShort, undefined);
   check(fromApi(critical), others, podShort, ['a']);
   check(podOf('static'), others, podShort, ['a']);
 });
 
-test('a critical pod that would be refused anyhow displaces none, and hears of that reason', () => {
+test('a critical pod that is also refused for another reason displaces none and gets that reason', () => {
   const besides = { reason: 'NodePorts', message: 'taken' };
   const refusal = { reason: 'OutOfpods', message: '', shortages: podShort, besides };
   assert.deepEqual(makeRoom(critical, [podOf('a')], refusal), { refusal: besides });
   assert.deepEqual(makeRoom(fromApi(podOf('b')), [podOf('a')], refusal), { refusal });
 });
 
-test("a critical pod for which no room can be made fails with upstream's words, one of a manifest with its reason", () => {
+test("a failed preemption yields upstream's error for API pods and the original refusal for static pods", () => {
   const refusal = { reason: 'OutOfcpu', message: 'short', shortages: [...podShort, ...cpuShort(500n)] };
   const others = [fromApi(podOf('a', { cpu: '100m' }))];
   assert.deepEqual(makeRoom(fromApi(critical), others, refusal), {

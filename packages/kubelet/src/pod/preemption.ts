@@ -1,4 +1,4 @@
-/** Which pods make room for a pod that is more important (pkg/kubelet/preemption). Pure. */
+/** Selects the pods to preempt for a critical pod (pkg/kubelet/preemption). Pure. */
 import {
   isCriticalPod,
   isStaticPod,
@@ -13,12 +13,12 @@ import type { Refusal } from './pod-admission.ts';
 /** The amount of a resource that is still to be freed. */
 type Requirement = { resource: string; amount: bigint };
 
-/** What becomes of a pod that is refused, or not: those of `preempt` end before it begins, as it is short of the resource `shortOf`. */
+/** A final refusal, or the pods to end before the pod starts, because the node lacks the resource `shortOf`. */
 export type Room = { refusal?: Refusal; preempt?: Pod[]; shortOf?: string };
 
 /**
- * Only a critical pod makes others end, and only if that is all that it lacks. What it cannot have so is upstream's unexpected error; of a
- * static pod its reason stays to be seen.
+ * Only critical and static pods preempt others, and only if resources are the sole reason of the refusal. If preemption cannot free
+ * enough, the refusal is upstream's UnexpectedAdmissionError; static pods keep the original reason.
  */
 export function makeRoom(pod: Pod, others: Pod[], refusal: Refusal | undefined): Room {
   const { shortages, besides } = refusal ?? {};
@@ -41,8 +41,8 @@ function unexpected(missing: Requirement[]): Refusal {
 }
 
 /**
- * As few as possible, of the lowest quality of service: guaranteed pods only for what the others do not free, and so on. All of them
- * together are enough.
+ * As few pods as possible, of the lowest QoS class: guaranteed pods only for what burstable and best-effort ones cannot free, and so on.
+ * Requires that all of `displaced` together free enough.
  */
 function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
   const ofClass = (qos: QosClass) => displaced.filter((other) => qosClass(other) === qos);
@@ -54,19 +54,19 @@ function podsToPreempt(displaced: Pod[], all: Requirement[]): Pod[] {
 }
 
 function mayDisplace(pod: Pod, other: Pod): boolean {
-  if (isVital(pod, other) && !isVital(other, pod)) return true;
-  const bothSay = [pod, other].every((one) => one.spec.priority !== undefined || podPriority(one) !== 0);
-  return bothSay && podPriority(pod) > podPriority(other);
+  if (isCriticalComparedWith(pod, other) && !isCriticalComparedWith(other, pod)) return true;
+  const bothPrioritized = [pod, other].every((one) => one.spec.priority !== undefined || podPriority(one) !== 0);
+  return bothPrioritized && podPriority(pod) > podPriority(other);
 }
 
-/** Beside a pod of an API server a static one is critical, whatever its priority. */
-function isVital(pod: Pod, beside: Pod): boolean {
-  return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(beside));
+/** Compared with a pod of an API server, a static pod is critical whatever its priority. */
+function isCriticalComparedWith(pod: Pod, other: Pod): boolean {
+  return isCriticalPod(pod) || (isStaticPod(pod) && !isStaticPod(other));
 }
 
 const requestOf = (pod: Pod, resource: string) => (resource === 'pods' ? 1n : podRequest(pod, resource));
 
-/** What is still to be freed once these pods have ended. */
+/** The amounts still to be freed once these pods have ended. */
 function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
   return requirements
     .map(({ resource, amount }) => ({
@@ -76,11 +76,11 @@ function remaining(requirements: Requirement[], pods: Pod[]): Requirement[] {
     .filter(({ amount }) => amount > 0n);
 }
 
-/** Takes the pod that frees the largest part of what is wanted, the smaller of two that free as much, until all is free. */
-function nearest(pods: Pod[], wanted: Requirement[]): Pod[] {
+/** Greedily takes the pod that frees the largest share (the smaller one on a tie), until `needed` is freed. */
+function nearest(pods: Pod[], needed: Requirement[]): Pod[] {
   const left = [...pods];
   const taken: Pod[] = [];
-  for (let requirements = wanted; requirements.length > 0 && left.length > 0; ) {
+  for (let requirements = needed; requirements.length > 0 && left.length > 0; ) {
     const best = left.reduce((a, b) => (isNearer(b, a, requirements) ? b : a));
     left.splice(left.indexOf(best), 1);
     taken.push(best);
@@ -94,7 +94,7 @@ function isNearer(pod: Pod, than: Pod, requirements: Requirement[]): boolean {
   return difference === 0 ? isSmaller(pod, than) : difference < 0;
 }
 
-/** The sum of the squares of the parts that would still be missing. */
+/** Sum of the squared shares that would still be missing. */
 function distance(pod: Pod, requirements: Requirement[]): number {
   return requirements.reduce((sum, { resource, amount }) => {
     const missing = Number(amount - requestOf(pod, resource));

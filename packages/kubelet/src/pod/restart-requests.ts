@@ -1,4 +1,4 @@
-/** Containers that somebody asked to restart, until they have ended. Lost with the kubelet: who asked sees that it was not done. */
+/** Running containers for which a client requested a restart, until they have ended. In memory only: lost when the kubelet restarts. */
 export class RestartRequests {
   readonly #byPod = new Map<string, Set<string>>();
 
@@ -10,12 +10,12 @@ export class RestartRequests {
     return this.#byPod.get(podUid)?.has(containerId) ?? false;
   }
 
-  /** Forgets the requests for containers of the pod that do not run. */
+  /** Drops the requests for containers of the pod that no longer run. */
   keepOnly(podUid: string, running: { id: string }[]): void {
-    const asked = this.#byPod.get(podUid);
-    if (asked === undefined) return;
-    const kept = running.filter(({ id }) => asked.has(id)).map(({ id }) => id);
-    if (kept.length === 0) this.#byPod.delete(podUid);
-    else this.#byPod.set(podUid, new Set(kept));
+    const requested = this.#byPod.get(podUid);
+    if (requested === undefined) return;
+    const remaining = running.filter(({ id }) => requested.has(id)).map(({ id }) => id);
+    if (remaining.length === 0) this.#byPod.delete(podUid);
+    else this.#byPod.set(podUid, new Set(remaining));
   }
 }

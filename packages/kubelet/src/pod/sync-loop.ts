@@ -1,6 +1,6 @@
 /**
- * Where everything that can happen meets: changes of the desired pods, what the runtime says, results of probes, changed
- * objects, and the passage of time. It only notifies the pod workers; they do the work.
+ * Dispatches every kind of event: changes of the desired pods, container lifecycle events, probe results and changed objects.
+ * It only notifies the pod workers, which do the work.
  */
 import { dirname } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
@@ -31,24 +31,24 @@ import type { Refusal } from './pod-admission.ts';
 import type { PodManager } from './pod-manager.ts';
 import type { PodEnd, PodWorkers } from './pod-workers.ts';
 
-/** Of a pod that gives way to one that is more important (pkg/kubelet/preemption). */
+/** Verdict of a preempted pod (pkg/kubelet/preemption). */
 const PREEMPTED: PodVerdict = {
   reason: 'Preempting',
   message: 'Preempted in order to admit critical pod',
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 };
 
-/** Hears of what happens to pods, for metrics and traces. */
+/** Observes pods for metrics and traces. */
 export type PodObserver = {
   /** A pod entered the kubelet. */
   seen(pod: Pod): void;
   /** A source has changed a pod. */
   changed(before: Pod, after: Pod): void;
-  /** A pod may not run here, by the reason in its status. */
+  /** A pod was refused; `reason` is that of its status. */
   refused(reason: string): void;
-  /** A pod ends for one that is more important, and is short of this resource. */
+  /** A pod was preempted because another one lacks this resource. */
   preempted(resource: string): void;
-  /** The runtime has a pod that nobody knows. */
+  /** The runtime has a pod that no source has. */
   orphaned(): void;
 };
 
@@ -56,21 +56,21 @@ export type SyncLoopDependencies = {
   manager: PodManager;
   workers: PodWorkers;
   admission: PodAdmission;
-  /** The pod with the amounts that it has, while those that it asks for wait for room. */
+  /** The pod with its allocated resources, which may differ from the requested ones while a resize is deferred. */
   allocated: (pod: Pod) => Pod;
-  /** Whether it waits for room. */
+  /** Whether a resize of the pod is deferred for lack of resources. */
   isWaiting: (podUid: string) => boolean;
-  /** The node's object as the API server has it now; absent without one. */
+  /** Reads the Node object from the API server; absent without an API server. */
   readNode?: () => Promise<Node>;
   statuses: StatusManager;
-  /** What the probes say. */
+  /** Latest probe results. */
   probes: ProbeAnswers;
   events: EventRecorder;
-  /** Every pod that the runtime has, as last seen. */
+  /** Every pod of the runtime, with its last read status. */
   runtimePods: () => RuntimePodStatus[];
-  /** Those of the last listing, also if they could not be read. */
+  /** The pods of the last listing, including those whose status could not be read. */
   listedPods: () => PodIdentity[];
-  /** What people added to pods. */
+  /** Ephemeral containers that clients added to pods. */
   ephemeral: EphemeralContainers;
   observer: PodObserver;
   logger: Logger;
@@ -80,7 +80,7 @@ type Addition = { source: PodSourceName; isRunning: boolean; refusal: Refusal | 
 
 export class SyncLoop {
   readonly #deps: SyncLoopDependencies;
-  /** Pods about which is decided once the node has been read. */
+  /** Pods whose admission waits until the Node object has been read. */
   readonly #undecided = new Set<string>();
 
   constructor(deps: SyncLoopDependencies) {
@@ -104,7 +104,7 @@ export class SyncLoop {
     }
   }
 
-  /** Ends and removes a pod that its source still has; resolves when it is removed. One that is not decided about yet does not begin. */
+  /** Ends a pod and removes it; resolves when it is removed. A pod whose admission is pending never starts. */
   end(pod: Pod, how: Pick<PodEnd, 'gracePeriodSeconds' | 'keepLogs'> = {}): Promise<void> {
     this.#undecided.delete(pod.metadata.uid);
     return this.#deps.workers.end(pod, { ...how, remove: true });
@@ -118,7 +118,7 @@ export class SyncLoop {
     this.#settle(this.end(pod).then(() => this.#retryWaiting()));
   }
 
-  /** What a pod had is free again. */
+  /** Retries deferred resizes after a pod's resources were freed. */
   #retryWaiting(): void {
     const { manager, workers, isWaiting } = this.#deps;
     for (const { metadata } of manager.list()) if (isWaiting(metadata.uid)) workers.retry(metadata.uid);
@@ -128,34 +128,34 @@ export class SyncLoop {
     const { manager, workers, observer } = this.#deps;
     const before = manager.get(pod.metadata.uid);
     if (before !== undefined) observer.changed(before.pod, pod);
-    this.#take(pod, source);
+    this.#store(pod, source);
     if (!this.#undecided.has(pod.metadata.uid)) workers.update(pod);
   }
 
-  /** What others have said of the pod at the API server counts at once. */
-  #take(pod: Pod, source: PodSourceName): void {
+  /** Records the pod, and adopts status fields that other clients of the API server have set. */
+  #store(pod: Pod, source: PodSourceName): void {
     this.#deps.manager.set(pod, source);
     if (source === 'api') this.#deps.statuses.adoptForeign(pod);
   }
 
-  /** The API server wants the pod to end, sooner perhaps than it said before; it stays there until it has. */
+  /** The pod was deleted at the API server, or its grace period was shortened; its object stays there until the pod has ended. */
   #delete(pod: Pod, source: PodSourceName): void {
     this.#undecided.delete(pod.metadata.uid);
-    this.#take(pod, source);
+    this.#store(pod, source);
     const { deletionGracePeriodSeconds: grace } = pod.metadata;
     const gracePeriodSeconds = grace === undefined ? undefined : Math.max(LEAST_GRACE_SECONDS, grace);
     this.#settle(this.#deps.workers.end(pod, { gracePeriodSeconds, remove: false }));
   }
 
-  /** Only the status of the pod has changed: others may have ended it there. */
+  /** Only the pod's status has changed at the API server; another client may have set a terminal phase. */
   #reconcile(pod: Pod, source: PodSourceName): void {
     const { workers, statuses } = this.#deps;
-    this.#take(pod, source);
+    this.#store(pod, source);
     if (this.#undecided.has(pod.metadata.uid)) return;
     if (isTerminal(pod.status?.phase) && !isTerminal(statuses.get(pod.metadata.uid)?.phase)) workers.update(pod);
   }
 
-  /** It is decided here, once, whether the pod may run: neither of one that runs nor of one that has ended. */
+  /** Decides once whether a new pod may run. Running and ended pods skip admission. */
   #add(pod: Pod, { source, isRunning, refusal }: Addition): void {
     const { manager, admission, workers, observer, readNode, statuses } = this.#deps;
     observer.seen(pod);
@@ -169,16 +169,16 @@ export class SyncLoop {
     this.#settle(this.#decideAgain(pod, readNode));
   }
 
-  /** What was heard of the node may be older than what its pods were placed by: it is asked for once (predicate.go, generalFilter). */
+  /** The cached Node object may be older than the one the scheduler used: read it once and decide again (predicate.go, generalFilter). */
   async #decideAgain({ metadata: { uid } }: Pod, readNode: () => Promise<Node>): Promise<void> {
     const { manager, admission, workers, logger } = this.#deps;
     admission.forget(uid);
     this.#undecided.add(uid);
     const node = await readNode().catch((error: unknown) => {
-      logger.warn({ error: errorMessage(error) }, 'the node could not be read: what was heard of it counts');
+      logger.warn({ error: errorMessage(error) }, 'could not read the node, using the cached one');
       return undefined;
     });
-    if (!this.#undecided.delete(uid)) return; // it ends
+    if (!this.#undecided.delete(uid)) return; // the pod was deleted meanwhile
     const { pod } = manager.get(uid)!;
     if (this.#hasEnded(pod)) return workers.update(pod);
     this.#begin(pod, admission.decide(pod, this.#admitted(), node));
@@ -203,14 +203,14 @@ export class SyncLoop {
     return isTerminal(this.#deps.statuses.lastKnown(pod)?.phase) && !this.#deps.workers.has(pod.metadata.uid);
   }
 
-  /** The pods that were admitted and may have something running, with what they have. */
+  /** The admitted pods that may still run, with their allocated resources. */
   #admitted(): Pod[] {
     const { manager, admission, workers, allocated } = this.#deps;
     const admitted = manager.list().filter(({ metadata: { uid } }) => admission.isAdmitted(uid) && workers.mayRun(uid));
     return admitted.map(allocated);
   }
 
-  /** The pod begins when those that make room for it have stopped. */
+  /** Starts the pod once the preempted ones have stopped. */
   async #afterPreempting(preempt: Pod[], pod: Pod): Promise<void> {
     const { workers, manager, events, logger } = this.#deps;
     for (const other of preempt) {
@@ -223,8 +223,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends the pods that only the runtime knows. Called once every source has been read, and now and then afterwards. What one of the
-   * files that are `wrong` wants is not known: the pods that were made from it go on, or from files of the directory in its place.
+   * Ends the pods that only the runtime has. Called once every source has been read, and periodically afterwards. `wrong` are paths of
+   * invalid manifests: pods that were created from them, or from files of a directory that one of them replaces, keep running.
    */
   endOrphans(wrong: ReadonlySet<string>): void {
     const { manager, workers, runtimePods } = this.#deps;
@@ -237,8 +237,8 @@ export class SyncLoop {
   }
 
   /**
-   * Ends what an earlier kubelet left running of another pod of that name and source, so that the new pod waits for it. A source that
-   * has not been read yet may still want its own.
+   * Ends pods of the same name and source that an earlier kubelet left running, so that the new pod waits for them. Pods of the other
+   * source type are spared, because that source may not have been read yet.
    */
   #endNamesakes({ metadata: { uid, namespace, name } }: Pod, source: PodSourceName): void {
     const { workers, runtimePods, listedPods } = this.#deps;
@@ -256,13 +256,13 @@ export class SyncLoop {
     this.#settle(this.#deps.workers.end(orphanPod(status), { remove: true }));
   }
 
-  /** Ends a pod as failed; it stays to be seen. */
+  /** Ends a pod as failed and keeps its status. */
   evict(pod: Pod, { verdict, gracePeriodSeconds }: { verdict: PodVerdict; gracePeriodSeconds: number }): void {
     this.#deps.logger.info({ pod: namespacedName(pod), reason: verdict.message }, 'evicting a pod');
     this.#settle(this.#deps.workers.end(pod, { verdict, gracePeriodSeconds, remove: false }));
   }
 
-  /** Containers of the pod started or ended. */
+  /** Call it when containers of the pod started or ended. */
   handleLifecycle(podUid: string): void {
     this.#deps.workers.notice(podUid);
   }
@@ -273,13 +273,13 @@ export class SyncLoop {
     this.#deps.workers.notice(podUid);
   }
 
-  /** At once, as the pod's worker may be busy for long: with its end, or an image. */
+  /** Publishes probe results immediately, because the pod's worker may be busy terminating or pulling an image. */
   #showProbes(podUid: string): void {
     const { statuses, probes } = this.#deps;
     statuses.change(podUid, (pod, status) => withProbeAnswers(pod, status, { probes, now: formatTime(Date.now()) }));
   }
 
-  /** Pods of the object's namespace may use it: what waited for it goes on, what has it gets the new content. */
+  /** Retries the pods that may use a changed object: waiting pods proceed, and volumes get the new content. */
   handleObject({ kind, namespace, users }: LocalObjectChange): void {
     for (const { metadata } of this.#deps.manager.list()) {
       const mayUse = users?.has(metadata.uid) ?? (kind === 'RuntimeClass' || metadata.namespace === namespace);
@@ -287,13 +287,13 @@ export class SyncLoop {
     }
   }
 
-  /** Callers need not await the end of a pod; the worker logs its failures. */
+  /** Logs a failed end that no caller awaits. */
   #settle(ended: Promise<void>): void {
     ended.catch((error: unknown) => this.#deps.logger.error({ error: errorMessage(error) }, 'ending a pod failed'));
   }
 }
 
-/** The file or URL that a pod of the runtime was made from. */
+/** The file or URL that a pod of the runtime was created from. */
 function ownFile({ sandboxes }: RuntimePodStatus): string {
   return sandboxes[0]?.owner.file ?? '';
 }

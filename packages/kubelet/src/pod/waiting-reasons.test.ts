@@ -6,7 +6,7 @@ const step = (error?: { reason: string; message: string }) => [
   { action: 'StartContainer' as const, target: 'app', error },
 ];
 
-test('why a container waits is remembered until it starts, as far as a status has room for it', () => {
+test('the waiting reason of a container is stored, truncated to the limit of a status, until it starts', () => {
   const reasons = new WaitingReasons();
   reasons.record('u1', step({ reason: 'PostStartHookError', message: 'x'.repeat(70_000) }));
   assert.equal(reasons.get('u1', 'app')?.reason, 'PostStartHookError');

@@ -1,13 +1,13 @@
 import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Messages of registries, hooks and runtimes in a status: as long as a termination message. */
+/** Limit for messages of registries, hooks and runtimes in a status: that of a termination message. */
 const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
-/** Why containers could not be started at their last try, until they are. */
+/** Why the last attempt to start each container failed, until it succeeds. */
 export class WaitingReasons {
   readonly #pods = new Map<string, Map<string, WaitingReason>>();
 
-  /** Takes what a sync did: a failed start is remembered, a good one forgotten. */
+  /** Records a sync's results: a failed start is stored, a successful one clears the entry. */
   record(podUid: string, steps: readonly StepResult[]): void {
     const reasons = this.#pods.get(podUid) ?? new Map<string, WaitingReason>();
     for (const { action, target, error } of steps) {

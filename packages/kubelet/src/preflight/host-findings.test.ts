@@ -133,7 +133,7 @@ test('a port that a pod of the node has by a process of its own is told once', a
   assert.equal(found.length, 1, String(found));
   assert.match(found[0]!, /is taken by pod default\/holder$/);
   const namesake = { objects: new LocalObjects(), pods: [podOf(spec)] };
-  assert.match(String(await findings(spec, { node: namesake })), /\(process \d+\), which may get/);
+  assert.match(String(await findings(spec, { node: namesake })), /\(process \d+\), which may receive/);
 });
 
 test('a port of the host that a program has is a problem', async (context) => {
