@@ -170,7 +170,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
     logger,
     resyncPeriodMs: options.resyncPeriodMs,
     errorBackoff: ERROR_BACKOFF,
-    onComeback: () => metrics?.cameBack(),
+    onRecreate: () => metrics?.cameBack(),
     onStopped: (podUid) => stopped.publish(podUid),
   });
   const probes = probeAnswers(parts);
