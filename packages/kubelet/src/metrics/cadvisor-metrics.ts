@@ -8,7 +8,7 @@ import type { MetricFamily, MetricSample } from './exposition.ts';
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** Facts of the host under cAdvisor's names. */
+/** Facts of the host, with cAdvisor's metric names. */
 export function machineMetrics(memoryBytes: number): MetricFamily[] {
   const labels = {
     kernelVersion: release(),
@@ -36,8 +36,8 @@ export function machineMetrics(memoryBytes: number): MetricFamily[] {
 }
 
 /**
- * What `/metrics/cadvisor` tells of containers: what the runtime measures under cAdvisor's names, as upstream's kubelet takes it
- * with PodAndContainerStatsFromCRI; of a runtime without that what the summary has.
+ * Container metrics of `/metrics/cadvisor`: those of the runtime's ListPodSandboxMetrics, as upstream with PodAndContainerStatsFromCRI,
+ * falling back to the summary if the runtime does not implement it.
  */
 export async function containerMetrics(cri: CriClient, summary: () => Promise<Summary>): Promise<MetricFamily[]> {
   try {
@@ -55,7 +55,7 @@ export async function containerMetrics(cri: CriClient, summary: () => Promise<Su
 
 type Descriptor = { name: string; help: string; labelKeys: string[] };
 
-/** Values without a descriptor, or with other labels than it says, are left out, as upstream does. Pure. */
+/** Groups metrics by name. Those without a descriptor, or with a different number of labels, are skipped, as upstream. Pure. */
 export function familiesOf(descriptors: Descriptor[], pods: PodSandboxMetrics[]): MetricFamily[] {
   const families = new Map<string, MetricFamily>();
   const described = new Map(descriptors.map((one) => [one.name, one]));
@@ -97,7 +97,7 @@ const ofInterface = (help: string, read: OfInterface['read']): OfInterface => ({
   ...{ type: 'counter', help, read },
 });
 
-/** The metrics of cAdvisor that the summary knows. */
+/** The cAdvisor metrics that can be derived from the summary. */
 const KNOWN: Record<string, OfContainer | OfInterface> = {
   container_cpu_usage_seconds_total: ofContainer('counter', 'Cumulative cpu time consumed in seconds.', cpuSeconds),
   container_memory_working_set_bytes: ofContainer(
@@ -142,7 +142,7 @@ const KNOWN: Record<string, OfContainer | OfInterface> = {
   ),
 };
 
-/** What of them the summary has values for. Pure. */
+/** cAdvisor metrics with the values of the summary. Pure. */
 export function summaryMetrics({ pods }: Summary): MetricFamily[] {
   return Object.entries(KNOWN).map(([name, known]) => {
     const samples = pods.flatMap((pod) =>

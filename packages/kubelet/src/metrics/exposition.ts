@@ -1,13 +1,13 @@
 /** Prometheus' text format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** One value. `atMs` is when it was measured, if that is not now. */
+/** One value. `atMs`: the time of the measurement in Unix milliseconds, if not now. */
 export type MetricSample = { labels?: Record<string, string>; value: number; atMs?: number };
 
-/** A metric with all of its values; one without values is left out. */
+/** A metric with all its values; without values it is not written. */
 export type MetricFamily = { name: string; help: string; type: 'counter' | 'gauge'; samples: MetricSample[] };
 
-/** Metrics, their values and the labels of these are in order, as those of upstream's kubelet are. */
+/** Writes metrics, values and labels sorted, as upstream's kubelet. */
 export function exposition(families: MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)

@@ -14,24 +14,24 @@ function podOf(uid: string, given: { spec?: Partial<PodSpec>; status?: PodStatus
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [], ...given.spec }, status: given.status };
 }
 
-/** Metrics of these pods, and what is told of those whose names begin so. */
+/** Metrics of these pods; `linesOf` returns the samples whose names begin with `kubelet_<prefix>`. */
 function metricsOf(...pods: Pod[]) {
   const registry = new Registry();
   const metrics = new KubeletMetrics(registry, (wanted) => pods.find(({ metadata: { uid } }) => uid === wanted));
-  const told = async (prefix: string) => {
+  const linesOf = async (prefix: string) => {
     const text = await metricsText(registry, (name) => name.startsWith(`kubelet_${prefix}`));
     return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   };
-  return { registry, metrics, told };
+  return { registry, metrics, linesOf };
 }
 
 const took = (name: string, detail?: string) => ({ name, startMs: 0, endMs: 20, ...(detail && { detail }) });
 
-test('amounts that a changed manifest asks for are counted by what becomes of each', () => {
+test('resizes in a changed manifest are counted by resource, requirement and operation', () => {
   const check = (before: Container['resources'], after: Container['resources'], expected: string[]) => {
-    const made = (resources: Container['resources']) =>
+    const podWith = (resources: Container['resources']) =>
       podOf('a', { spec: { containers: [{ name: 'c', image: 'i', resources }] } });
-    const found = requestedResizes(made(before), made(after));
+    const found = requestedResizes(podWith(before), podWith(after));
     assert.deepEqual(
       found.map(({ resource, requirement, operation }) => `${resource} ${requirement} ${operation}`),
       expected,
@@ -45,8 +45,8 @@ test('amounts that a changed manifest asks for are counted by what becomes of ea
   assert.deepEqual(requestedResizes(podOf('a', { spec: { containers: [{ name: 'c', image: 'i' }] } }), podOf('a')), []);
 });
 
-test('the end of a container is counted once, each time that it is shown', async () => {
-  const { metrics, told } = metricsOf();
+test('each termination of a container is counted once', async () => {
+  const { metrics, linesOf } = metricsOf();
   const status = (state: 'running' | 'terminated'): PodStatus => {
     const terminated = { exitCode: 3, reason: 'Error', containerID: '', startedAt: null, finishedAt: null };
     const shown = state === 'running' ? { running: { startedAt: '' } } : { terminated };
@@ -56,33 +56,33 @@ test('the end of a container is counted once, each time that it is shown', async
   for (const state of ['running', 'terminated', 'terminated', 'running', 'terminated'] as const)
     metrics.told('a', podOf('a', { status: status(state) }));
   const name = 'kubelet_terminated_containers_total{container_type="container",exit_code="3",reason="Error"}';
-  assert.deepEqual(await told('terminated'), [`${name} 2`]);
+  assert.deepEqual(await linesOf('terminated'), [`${name} 2`]);
 });
 
-test('a resize that waited for room and began is counted, one that was taken back is not; one that can never begin is', async () => {
-  const { metrics, told } = metricsOf();
-  const tell = (uid: string, type?: string, reason?: string) => {
+test('deferred resizes that are accepted and infeasible ones are counted, withdrawn ones are not', async () => {
+  const { metrics, linesOf } = metricsOf();
+  const setCondition = (uid: string, type?: string, reason?: string) => {
     const conditions = type === undefined ? [] : [{ type, status: 'True', reason }];
     metrics.told(uid, podOf(uid, { status: { phase: 'Running', conditions } as unknown as PodStatus }));
   };
-  tell('a', 'PodResizePending', 'Deferred');
-  tell('a', 'PodResizeInProgress');
-  tell('a');
-  tell('b', 'PodResizePending', 'Deferred');
-  tell('b');
-  tell('c', 'PodResizeInProgress');
-  for (const reason of ['Deferred', 'Infeasible', 'Infeasible']) tell('d', 'PodResizePending', reason);
-  tell('d', 'PodResizeInProgress');
-  assert.deepEqual(await told('pod_deferred'), [
+  setCondition('a', 'PodResizePending', 'Deferred');
+  setCondition('a', 'PodResizeInProgress');
+  setCondition('a');
+  setCondition('b', 'PodResizePending', 'Deferred');
+  setCondition('b');
+  setCondition('c', 'PodResizeInProgress');
+  for (const reason of ['Deferred', 'Infeasible', 'Infeasible']) setCondition('d', 'PodResizePending', reason);
+  setCondition('d', 'PodResizeInProgress');
+  assert.deepEqual(await linesOf('pod_deferred'), [
     'kubelet_pod_deferred_accepted_resizes_total{retry_trigger="periodic_retry"} 1',
   ]);
-  assert.deepEqual(await told('pod_infeasible'), [
+  assert.deepEqual(await linesOf('pod_infeasible'), [
     'kubelet_pod_infeasible_resizes_total{reason_detail="swap_limitation"} 1',
   ]);
 });
 
-test('containers are counted as they are started, and those that cannot be by the reason', async () => {
-  const { metrics, told } = metricsOf();
+test('started containers are counted, and failed starts by reason', async () => {
+  const { metrics, linesOf } = metricsOf();
   const waits = (reason: string) => ({ error: { reason, message: '' }, held: true as const });
   metrics.acted(podOf('a', { spec: { hostUsers: false } }), [
     { action: 'CreatePodSandbox', target: 's' },
@@ -94,65 +94,65 @@ test('containers are counted as they are started, and those that cannot be by th
   metrics.acted(podOf('a', { spec: { hostUsers: false } }), [{ action: 'StartContainer', target: 'c' }]);
   metrics.acted(podOf('b', { spec: { hostUsers: false } }), [{ action: 'CreatePodSandbox', target: 's' }]);
   metrics.acted(podOf('c'), [{ action: 'CreatePodSandbox', target: 's', ...waits('no') }]);
-  assert.deepEqual(await told('started_containers'), [
+  assert.deepEqual(await linesOf('started_containers'), [
     'kubelet_started_containers_total{container_type="init_container"} 1',
     'kubelet_started_containers_total{container_type="container"} 2',
     'kubelet_started_containers_errors_total{container_type="container",code="ErrImagePull"} 1',
   ]);
-  assert.deepEqual(await told('started_user'), [
+  assert.deepEqual(await linesOf('started_user'), [
     'kubelet_started_user_namespaced_pods_total 2',
     'kubelet_started_user_namespaced_pods_errors_total 1',
   ]);
 });
 
-test('image volumes of containers that are made are counted, and resizes are measured', async () => {
+test('image volumes of created containers are counted, and resizes are measured', async () => {
   const volumeMounts = ['data', 'tmp', 'data'].map((name) => ({ name, mountPath: '/x' }));
   const volumes = [
     { name: 'data', image: { reference: 'i' } },
     { name: 'tmp', emptyDir: {} },
   ];
   const containers = [{ name: 'c', image: 'i', volumeMounts }];
-  const { metrics, told } = metricsOf(podOf('a', { spec: { volumes, containers } }));
+  const { metrics, linesOf } = metricsOf(podOf('a', { spec: { volumes, containers } }));
   metrics.step('a', took('create c', 'failed: rpc error: ImageVolumeMountFailed: x'));
   metrics.step('a', took('create c'));
   metrics.step('b', took('create c'));
   for (const detail of [undefined, undefined, 'failed: no']) metrics.step('a', took('resize', detail));
-  assert.deepEqual(await told('image_volume'), [
+  assert.deepEqual(await linesOf('image_volume'), [
     'kubelet_image_volume_requested_total 2',
     'kubelet_image_volume_mounted_succeed_total 2',
     'kubelet_image_volume_mounted_errors_total 2',
   ]);
-  const resizes = await told('pod_resize');
+  const resizes = await linesOf('pod_resize');
   assert.ok(resizes.includes('kubelet_pod_resize_duration_milliseconds_bucket{le="50",success="true"} 2'));
   assert.ok(resizes.includes('kubelet_pod_resize_duration_milliseconds_count{success="false"} 1'));
 });
 
-test('refusals are counted by reasons that upstream knows, and pods that come back or are ended by themselves', async () => {
-  const { metrics, told } = metricsOf();
+test("admission rejections are counted by upstream's reasons; restarted, preempted and orphaned pods are counted", async () => {
+  const { metrics, linesOf } = metricsOf();
   for (const reason of ['OutOfcpu', 'OutOfexample.com/gpu', 'NodePorts']) metrics.refused(reason);
   const refused = (reason: string) => `kubelet_admission_rejections_total{reason="${reason}"} 1`;
-  assert.deepEqual(await told('admission'), ['OutOfcpu', 'OutOfExtendedResources', 'Other'].map(refused));
+  assert.deepEqual(await linesOf('admission'), ['OutOfcpu', 'OutOfExtendedResources', 'Other'].map(refused));
   metrics.cameBack();
-  assert.deepEqual(await told('restarted'), [
+  assert.deepEqual(await linesOf('restarted'), [
     'kubelet_restarted_pods_total{static=""} 0',
     'kubelet_restarted_pods_total{static="true"} 1',
   ]);
   metrics.preempted('memory');
-  assert.deepEqual(await told('preemptions'), ['kubelet_preemptions{preemption_signal="memory"} 1']);
+  assert.deepEqual(await linesOf('preemptions'), ['kubelet_preemptions{preemption_signal="memory"} 1']);
   metrics.orphaned();
-  assert.deepEqual(await told('orphaned'), ['kubelet_orphaned_runtime_pods_total 1']);
+  assert.deepEqual(await linesOf('orphaned'), ['kubelet_orphaned_runtime_pods_total 1']);
 });
 
-test('how long a pod waits for its worker is told of its first sync', async () => {
-  const { metrics, told } = metricsOf();
+test('the time until a worker starts is measured at the first sync of a pod', async () => {
+  const { metrics, linesOf } = metricsOf();
   const steps = metrics.timed({ sync: async () => ({ ended: false }) } as unknown as PodSteps);
   metrics.seen(podOf('a'));
   for (let times = 0; times < 2; times++) await steps.sync(podOf('a'), new AbortController().signal);
-  assert.ok((await told('pod_worker_start')).includes('kubelet_pod_worker_start_duration_seconds_count 1'));
+  assert.ok((await linesOf('pod_worker_start')).includes('kubelet_pod_worker_start_duration_seconds_count 1'));
 });
 
-test('the end of a pod is measured once', async () => {
-  const { metrics, told } = metricsOf();
+test('the termination of a pod is measured once', async () => {
+  const { metrics, linesOf } = metricsOf();
   const done = async () => undefined;
   const steps = metrics.timed({ terminate: done, finish: done, remove: done } as unknown as PodSteps);
   await steps.terminate(podOf('a'), { remove: true }, new AbortController().signal);
@@ -160,13 +160,13 @@ test('the end of a pod is measured once', async () => {
   await steps.remove(podOf('a'), { remove: true });
   const count = 'kubelet_pod_worker_duration_seconds_count{operation_type="kill"} ';
   assert.deepEqual(
-    (await told('pod_worker_duration')).filter((line) => line.startsWith(count)),
+    (await linesOf('pod_worker_duration')).filter((line) => line.startsWith(count)),
     [`${count}1`],
   );
 });
 
-test('pods are counted when somebody asks', async () => {
-  const { registry, told } = metricsOf();
+test('pods are counted on each scrape', async () => {
+  const { registry, linesOf } = metricsOf();
   const conditions = [{ type: 'PodResizePending', status: 'True', reason: 'Deferred' }];
   const status = { phase: 'Running', conditions } as unknown as PodStatus;
   const wanted = podOf('a', { source: 'file', status, spec: { ephemeralContainers: [{ name: 'debug', image: 'i' }] } });
@@ -185,7 +185,7 @@ test('pods are counted when somebody asks', async () => {
     workedPods: () => worked.map(([pod, phase]) => ({ pod, phase })),
     shownPods: () => [wanted],
   });
-  const working = await told('working');
+  const working = await linesOf('working');
   assert.equal(working.length, 15);
   assert.deepEqual(
     working.filter((line) => line.endsWith(' 1')),
@@ -195,11 +195,11 @@ test('pods are counted when somebody asks', async () => {
       'kubelet_working_pods{lifecycle="terminating",config="runtime_only",static="unknown"} 1',
     ],
   );
-  assert.deepEqual(await told('desired'), [
+  assert.deepEqual(await linesOf('desired'), [
     'kubelet_desired_pods{static=""} 0',
     'kubelet_desired_pods{static="true"} 1',
   ]);
-  assert.deepEqual(await told('managed'), ['kubelet_managed_ephemeral_containers 1']);
-  assert.deepEqual(await told('pod_pending'), ['kubelet_pod_pending_resizes{reason="deferred"} 1']);
-  assert.deepEqual(await told('pod_in_progress'), ['kubelet_pod_in_progress_resizes 0']);
+  assert.deepEqual(await linesOf('managed'), ['kubelet_managed_ephemeral_containers 1']);
+  assert.deepEqual(await linesOf('pod_pending'), ['kubelet_pod_pending_resizes{reason="deferred"} 1']);
+  assert.deepEqual(await linesOf('pod_in_progress'), ['kubelet_pod_in_progress_resizes 0']);
 });

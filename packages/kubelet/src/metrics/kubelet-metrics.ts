@@ -9,7 +9,7 @@ import { PodStartTimes } from './pod-start-times.ts';
 import { requestedResizes } from './requested-resizes.ts';
 import { StatusMetrics } from './status-metrics.ts';
 
-/** Why pods are refused, as far as upstream counts each reason by itself; other resources that a node lacks are one, the rest another. */
+/** Upstream's reasons of admission rejections. Other `OutOf…` reasons are counted as OutOfExtendedResources, the rest as Other. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'AppArmor',
   'Evicted',
@@ -26,14 +26,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'UnexpectedAdmissionError',
 ]);
 
-/** The kubelet's metrics by upstream's names (pkg/kubelet/metrics), made of the steps of pods and of their statuses. */
+/** The kubelet's metrics with upstream's names (pkg/kubelet/metrics), derived from the steps and statuses of pods. */
 export class KubeletMetrics implements PodObserver {
   readonly #starts: PodStartTimes;
   readonly #statuses: StatusMetrics;
   readonly #podOf: (uid: string) => Pod | undefined;
   readonly #of: ReturnType<typeof ownMetrics>;
 
-  /** `podOf` finds a pod that is synced. */
+  /** `podOf` finds a pod by UID among those that are synced. */
   constructor(registry: Registry, podOf: (uid: string) => Pod | undefined) {
     this.#podOf = podOf;
     this.#starts = new PodStartTimes(startMetrics(registry));
@@ -63,12 +63,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.orphans.inc();
   }
 
-  /** A pod begins anew, as it came back while it was being removed. */
+  /** A pod with the UID of one that was being removed was added and starts again. */
   cameBack(): void {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** What was left of so many pods that are gone was looked for and removed, but of so many that it could not be. */
+  /** The last sweep found leftovers of `pods` deleted pods, and failed to remove those of `failures` of them. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -78,12 +78,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictions.inc({ eviction_signal: signal });
   }
 
-  /** What a pod is evicted by for this signal was found out so long ago. */
+  /** Age of the stats that the eviction for this signal was based on. */
   statsAge(signal: string, seconds: number): void {
     this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
   }
 
-  /** A step of a pod has ended, or something that takes no time has happened. */
+  /** A step of a pod has ended. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
     const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
@@ -93,7 +93,7 @@ export class KubeletMetrics implements PodObserver {
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
   }
 
-  /** The steps of a sync have ended so. Who waits out a back-off after crashes has not tried. */
+  /** The results of the steps of a sync. A container in CrashLoopBackOff was not tried. */
   acted({ spec }: Pod, steps: StepResult[]): void {
     for (const { action, error } of steps) {
       const type = CONTAINER_TYPES[action];
@@ -107,18 +107,18 @@ export class KubeletMetrics implements PodObserver {
     if (failedSteps(steps).length > 0) this.#of.startedUserNamespacedErrors.inc();
   }
 
-  /** The pod as its status is told now; `undefined` when it is gone. */
+  /** The pod's status was published; `undefined` when the pod was deleted. */
   told(podUid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
       this.#starts.forget(podUid);
       this.#statuses.forget(podUid);
     } else {
-      this.#starts.told(pod, Date.now());
-      this.#statuses.told(pod);
+      this.#starts.statusChanged(pod, Date.now());
+      this.#statuses.statusChanged(pod);
     }
   }
 
-  /** The same steps, measured. */
+  /** Wraps steps to measure them. */
   timed(steps: PodSteps): PodSteps {
     const measure = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
       const startedAtMs = performance.now();
@@ -151,7 +151,7 @@ export class KubeletMetrics implements PodObserver {
     this.#of.sandboxErrors.inc(labels);
   }
 
-  /** Upstream takes an image volume for mounted unless the runtime says by its error that it is not. */
+  /** Image volumes count as mounted unless the runtime's error is ImageVolumeMountFailed, as upstream. */
   #created(podUid: string, name: string, detail: string | undefined): void {
     const spec = this.#podOf(podUid)?.spec;
     const container = spec && everyContainer(spec).find((one) => one.name === name);
@@ -166,7 +166,7 @@ export class KubeletMetrics implements PodObserver {
   }
 }
 
-/** What upstream calls the containers that a step starts. */
+/** Upstream's label for the containers that a step starts. */
 const CONTAINER_TYPES: Partial<Record<SyncAction, string>> = {
   StartContainer: 'container',
   StartInitContainer: 'init_container',

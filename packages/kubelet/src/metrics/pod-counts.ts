@@ -1,17 +1,17 @@
-/** Metrics that are counted when somebody asks. */
+/** Metrics that are counted on each scrape. */
 import { Gauge, type Registry } from '@podwright/base';
 import { CONFIG_SOURCE_ANNOTATION, type Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WorkerPhase } from '../pod/pod-workers.ts';
 
-/** Where the counts come from. */
+/** The sources of the counts. */
 export type CountedPods = {
   nodeName: string;
   cgroupVersion: 1 | 2;
-  /** Whether an API server is told of static pods. */
+  /** Whether static pods have mirror pods in an API server. */
   hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
-  /** Pods of the sources, and those of them that have not ended. */
+  /** Pods of the sources, and those of them that have not terminated. */
   desiredPods: () => Pod[];
   activePods: () => Pod[];
   /** Every pod that has a worker. */
@@ -102,7 +102,7 @@ function tally(label: string, values: string[]): Samples {
   }));
 }
 
-/** What has no source is of the runtime alone. */
+/** A pod without a source annotation exists in the runtime only. */
 const sourceOf = ({ metadata }: Pod) => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
 const isStatic = (pod: Pod) => sourceOf(pod) !== 'api';
 
@@ -123,7 +123,7 @@ const LIFECYCLES: Record<WorkerPhase, string> = {
   removed: 'terminated',
 };
 
-/** Also the combinations that no pod is in. Pure. */
+/** Counts all combinations, including those without pods. Pure. */
 export function workingPods(pods: { pod: Pod; phase: WorkerPhase }[], desired: ReadonlySet<string>): Samples {
   const kinds = [
     { config: 'desired', static: '' },

@@ -1,4 +1,4 @@
-/** What is counted as it happens to pods, by upstream's names and in its words. */
+/** Counters and histograms of pods, with upstream's names and help texts. */
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { StartMetrics } from './pod-start-times.ts';
 
@@ -48,7 +48,7 @@ export function startMetrics(registry: Registry): StartMetrics {
   };
 }
 
-/** Of the work on pods. */
+/** Metrics of pod workers, sandboxes and sweeps. */
 export function syncMetrics(registry: Registry) {
   const { counter, gauge, histogram } = makersIn(registry);
   const seconds = histogram(DEFAULT_BUCKETS);

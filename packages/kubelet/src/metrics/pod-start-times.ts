@@ -6,10 +6,10 @@ type Interval = { startMs: number; endMs: number };
 type Start = {
   seenAtMs: number;
   pulls: Interval[];
-  /** A sandbox was asked for: a pod that runs already when the kubelet starts does not start. */
+  /** A sandbox was requested; false for pods that already run when the kubelet starts, which are not measured. */
   begun: boolean;
   synced: boolean;
-  /** The phase Running was told. */
+  /** The phase Running was published. */
   running: boolean;
   /** All containers have been started. */
   started: boolean;
@@ -19,11 +19,11 @@ export type StartMetrics = {
   start: Histogram;
   sli: Histogram;
   total: Histogram;
-  /** As `sli`, of the first pod with a network of its own. */
+  /** Like `sli`, for the first pod that is not in the host network. */
   firstNetwork: Gauge;
 };
 
-/** How long pods take to start: from being seen to running, and from being created to all containers started. */
+/** Measures pod starts: from first seen to Running, and from creation until all containers have started. */
 export class PodStartTimes {
   readonly #metrics: StartMetrics;
   readonly #starts = new Map<string, Start>();
@@ -33,7 +33,7 @@ export class PodStartTimes {
     this.#metrics = metrics;
   }
 
-  /** The pod was seen for the first time. */
+  /** The pod was seen for the first time, at `atMs` (Unix milliseconds). */
   seen(podUid: string, atMs: number): void {
     this.#starts.set(podUid, {
       seenAtMs: atMs,
@@ -55,7 +55,7 @@ export class PodStartTimes {
     if (start !== undefined && !start.started) start.pulls.push(interval);
   }
 
-  /** How long after the pod was seen its first sync begins, in milliseconds; `undefined` if this is another. Called once for each. */
+  /** Call for each sync: returns the milliseconds from first seen to the first sync, `undefined` for later syncs. */
   firstSync(podUid: string, atMs: number): number | undefined {
     const start = this.#starts.get(podUid);
     if (start === undefined || start.synced) return undefined;
@@ -63,7 +63,8 @@ export class PodStartTimes {
     return Math.max(0, atMs - start.seenAtMs);
   }
 
-  told({ metadata, status, spec }: Pod, nowMs: number): void {
+  /** The pod's status was published. */
+  statusChanged({ metadata, status, spec }: Pod, nowMs: number): void {
     const start = this.#starts.get(metadata.uid);
     if (start === undefined || !start.begun || start.started) return;
     if (status?.phase === 'Running' && !start.running) {
@@ -87,7 +88,7 @@ export class PodStartTimes {
   }
 }
 
-/** The creation is told in whole seconds: a pod that was seen within that second was created when it was seen. */
+/** creationTimestamp is in whole seconds, so a pod seen within that second counts as created when it was seen. */
 function creationMs(timestamp: string | undefined, seenAtMs: number): number {
   const created = Date.parse(timestamp ?? '');
   return created + 1000 <= seenAtMs ? created : seenAtMs;
@@ -100,7 +101,7 @@ function initIntervals(status: Pod['status']): Interval[] {
   });
 }
 
-/** How much time the intervals cover together. Pure. */
+/** The length of the union of the intervals. Pure. */
 export function coveredMs(intervals: Interval[]): number {
   let covered = 0;
   let end = Number.NEGATIVE_INFINITY;

@@ -1,13 +1,13 @@
 import { type Container, type Pod, parseQuantity } from '@podwright/kube-api';
 
-/** A change of an amount that a container asks for, by the labels of upstream's metric. */
+/** A change of a container's request or limit, with the labels of upstream's metric. */
 export type RequestedResize = {
   resource: 'cpu' | 'memory';
   requirement: 'requests' | 'limits';
   operation: 'add' | 'remove' | 'increase' | 'decrease';
 };
 
-/** What a changed manifest asks of the pod's containers; an amount of 0 is none. Pure. */
+/** The resizes of containers in a changed manifest; an amount of 0 counts as absent. Pure. */
 export function requestedResizes(before: Pod, after: Pod): RequestedResize[] {
   const now = new Map(containersOf(after).map((container) => [container.name, container]));
   return containersOf(before).flatMap((old) => {

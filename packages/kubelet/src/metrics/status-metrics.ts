@@ -1,7 +1,7 @@
 import { Counter, type Registry } from '@podwright/base';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 
-/** Which of a pod's containers were shown as ended, and why a resize had not begun. */
+/** The terminated containers in a pod's last status, and the reason of a pending resize. */
 type Shown = { ended: ReadonlySet<string>; pending?: string | undefined };
 
 const NOTHING: Shown = { ended: new Set() };
@@ -12,7 +12,7 @@ const LISTS = [
   ['ephemeral_container', 'ephemeralContainerStatuses'],
 ] as const;
 
-/** What is counted when the status of a pod changes. */
+/** Counters of status changes of pods. */
 export class StatusMetrics {
   readonly #shown = new Map<string, Shown>();
   readonly #ended: Counter<'container_type' | 'exit_code' | 'reason'>;
@@ -41,18 +41,18 @@ export class StatusMetrics {
     });
   }
 
-  /** The pod as its status is told now. */
-  told({ metadata: { uid }, status }: Pod): void {
+  /** The pod's status was published. */
+  statusChanged({ metadata: { uid }, status }: Pod): void {
     if (status === undefined) return;
     const before = this.#shown.get(uid) ?? NOTHING;
     const ended = LISTS.flatMap(([type, list]) => endedIn(status[list]).map((one) => ({ type, ...one })));
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
     const pending = conditionOf(status, 'PodResizePending')?.reason;
-    // room is looked for now and then, whatever has made it
+    // deferred resizes are only retried periodically
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
-    // swap is all that keeps a pod from being resized for good
+    // swap is the only reason for which a resize is infeasible
     if (before.pending !== 'Infeasible' && pending === 'Infeasible')
       this.#infeasible.inc({ reason_detail: 'swap_limitation' });
     this.#shown.set(uid, { ended: new Set(ended.map(({ name }) => name)), pending });

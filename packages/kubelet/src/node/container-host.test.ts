@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readContainerHost } from './container-host.ts';
 
-/** A host of these files; those that end with a slash are directories. */
+/** A host with these files; names that end with a slash are directories. */
 async function hostOf(context: TestContext, files: Record<string, string>) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-host-'));
   context.after(() => rm(scratch, { recursive: true }));
@@ -22,7 +22,7 @@ async function hostOf(context: TestContext, files: Record<string, string>) {
   return readContainerHost({ hierarchy: undefined, allocatableMemory: 1n }, places);
 }
 
-test('a bare host has none of what it may have', async (context) => {
+test('a host without optional features', async (context) => {
   const { memoryCapacity: _, ...host } = await hostOf(context, {});
   assert.deepEqual(host, {
     allocatableMemory: 1n,
@@ -36,13 +36,13 @@ test('a bare host has none of what it may have', async (context) => {
   });
 });
 
-test('sizes of huge pages are named as the files of cgroups', async (context) => {
+test('sizes of huge pages are named as in cgroup files', async (context) => {
   const names = ['1048576', '2048', '64', '16777216'].map((size) => `sys/kernel/mm/hugepages/hugepages-${size}kB/`);
   const { hugePageSizes } = await hostOf(context, Object.fromEntries(names.map((name) => [name, ''])));
   assert.deepEqual(hugePageSizes.toSorted(), ['16GB', '1GB', '2MB', '64KB']);
 });
 
-test('the throttling of each CPU that tells it is masked', async (context) => {
+test('the thermal_throttle directories of CPUs are masked', async (context) => {
   const cpu = (name: string) => [`sys/devices/system/cpu/${name}/`, ''] as const;
   const files = Object.fromEntries(
     ['cpu10/thermal_throttle', 'cpu2/thermal_throttle', 'cpu3', 'cpufreq/thermal_throttle'].map(cpu),
@@ -54,7 +54,7 @@ test('the throttling of each CPU that tells it is masked', async (context) => {
   ]);
 });
 
-test('without CAP_SYS_RESOURCE the lowest OOM score is our own', async (context) => {
+test('without CAP_SYS_RESOURCE the minimum OOM score adjustment is that of this process', async (context) => {
   const host = await hostOf(context, {
     'proc/self/status': 'CapEff:\t000001fffeffffff\n',
     'sys/fs/selinux/enforce': '1',

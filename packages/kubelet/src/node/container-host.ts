@@ -4,37 +4,37 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, namesIn, treeOf } from '@podwright/base';
 
-/** What of the host a container's limits and masks depend on. */
+/** Properties of the host that limits and masked paths of containers depend on. */
 export type ContainerHost = {
   /** Bytes of memory. */
   memoryCapacity: bigint;
-  /** Bytes of memory that pods may use together. */
+  /** Bytes of memory that all pods together may use. */
   allocatableMemory: bigint;
   swapCapacity: bigint;
-  /** The host has cgroup v2 alone. */
+  /** The host has only cgroup v2. */
   cgroupV2: boolean;
-  /** The kernel counts swap by cgroup. */
+  /** The kernel accounts swap by cgroup. */
   countsSwap: boolean;
-  /** Sizes of huge pages that there are, as the CRI names them: `2MB`. */
+  /** Supported sizes of huge pages, in the CRI's notation: `2MB`. */
   hugePageSizes: string[];
-  /** The lowest oom_score_adj that may be given out; absent with CAP_SYS_RESOURCE. */
+  /** The lowest oom_score_adj that this process may set; absent with CAP_SYS_RESOURCE, which allows any. */
   leastOomScoreAdj?: bigint;
   selinux: boolean;
   appArmor: boolean;
-  /** Directories that tell how each CPU is throttled, which a container must not see. */
+  /** Directories with the thermal throttling of each CPU, which are masked in containers. */
   throttleDirectories: string[];
 };
 
-/** `sysfs` and `proc` are where these file systems are. */
-export type HostPlaces = { sysfs: string; proc: string };
+/** Mount points of these file systems. */
+export type HostPaths = { sysfs: string; proc: string };
 
-const HOST_PLACES: HostPlaces = { sysfs: '/sys', proc: '/proc' };
-/** CAP_SYS_RESOURCE's bit of a set of capabilities (capabilities(7)). */
+const HOST_PATHS: HostPaths = { sysfs: '/sys', proc: '/proc' };
+/** CAP_SYS_RESOURCE's bit in a capability set (capabilities(7)). */
 const SYS_RESOURCE = 1n << 24n;
 
 export async function readContainerHost(
   { hierarchy, allocatableMemory }: { hierarchy: CgroupHierarchy | undefined; allocatableMemory: bigint },
-  places: HostPlaces = HOST_PLACES,
+  places: HostPaths = HOST_PATHS,
 ): Promise<ContainerHost> {
   const { sysfs, proc } = places;
   const [meminfo, hugePages, countsSwap, throttleDirectories, selinux, appArmor, leastOomScoreAdj] = await Promise.all([
@@ -60,7 +60,7 @@ export async function readContainerHost(
   };
 }
 
-/** `hugepages-2048kB` as `2MB`: the name that the files of cgroups have (hugetlb_cgroup.c). */
+/** Converts `hugepages-2048kB` to `2MB`, as in the names of cgroup files (hugetlb_cgroup.c). */
 function hugePageSize(directory: string): string[] {
   const kilobytes = Number(/^hugepages-(\d+)kB$/.exec(directory)?.[1] ?? 0);
   if (kilobytes === 0) return [];
@@ -68,7 +68,7 @@ function hugePageSize(directory: string): string[] {
   return [kilobytes >= 1 << 10 ? `${kilobytes >> 10}MB` : `${kilobytes}KB`];
 }
 
-/** The root of a tree of cgroup v2 has no such file, so ours is looked at. */
+/** The root cgroup of v2 has no swap file, so this checks the cgroup of this process. */
 async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<boolean> {
   const tree = hierarchy && treeOf(hierarchy, 'memory');
   if (tree === undefined) return false;
@@ -77,8 +77,8 @@ async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<bool
   return exists(join(cgroupDirectory(tree, own), 'memory.swap.max'));
 }
 
-/** The module is enabled, and profiles can be loaded. */
-export async function hasAppArmor(sysfs = HOST_PLACES.sysfs): Promise<boolean> {
+/** Whether the AppArmor module is enabled and profiles can be loaded. */
+export async function hasAppArmor(sysfs = HOST_PATHS.sysfs): Promise<boolean> {
   if (!(await exists(join(sysfs, 'kernel/security/apparmor')))) return false;
   const enabled = await readFile(join(sysfs, 'module/apparmor/parameters/enabled'), 'utf8').catch(() => '');
   return enabled.startsWith('Y');
@@ -99,7 +99,7 @@ function cpuNumber(path: string): number {
   return Number(/\d+/.exec(path)![0]);
 }
 
-/** Without CAP_SYS_RESOURCE nobody can be given less than we have ourselves (proc_pid_oom_score_adj(5)). */
+/** Without CAP_SYS_RESOURCE, no process can get a lower value than this one (proc_pid_oom_score_adj(5)). */
 async function readLeastOomScoreAdj(proc: string): Promise<bigint | undefined> {
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile(join(proc, 'self/status'), 'utf8'))?.[1] ?? '0';
   if ((BigInt(`0x${capabilities}`) & SYS_RESOURCE) !== 0n) return undefined;

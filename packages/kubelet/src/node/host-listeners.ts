@@ -1,18 +1,18 @@
-/** Sockets of this host's network that take connections or datagrams, and whose they are (proc_net(5)). */
+/** Finds listening sockets in the host network and their processes (proc_net(5)). */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 import { isErrno } from '@podwright/base';
 
-/** `ip` is 0.0.0.0 for all addresses of the host, of either family. */
+/** `ip`: 0.0.0.0 for all addresses of the host, of either family. */
 export type HostListener = { ip: string; port: number; protocol: 'TCP' | 'UDP'; inode: string };
 
-/** `cgroup` is the text of the process' /proc/PID/cgroup. */
+/** `cgroup`: the content of /proc/PID/cgroup. */
 export type SocketOwner = { pid: number; name: string; cgroup: string };
 
-/** The state of a TCP socket that listens, and of a UDP socket that is not connected (include/net/tcp_states.h). */
+/** States of a listening TCP socket and of an unconnected UDP socket (include/net/tcp_states.h). */
 const STATES = { TCP: '0A', UDP: '07' } as const;
 
-/** Of the network namespace of this process. */
+/** Listening sockets of this process's network namespace. */
 export async function hostListeners(proc = '/proc'): Promise<HostListener[]> {
   const files = [
     ['TCP', 'tcp'],
@@ -37,7 +37,7 @@ function parseLine(line: string, protocol: HostListener['protocol']): HostListen
   return [{ ip: parseAddress(address), port: Number.parseInt(port, 16), protocol, inode }];
 }
 
-/** The kernel writes an address as words of four bytes in the byte order of the host, which is little-endian wherever Node.js runs on Linux but s390x. */
+/** Decodes an address, which the kernel writes as 4-byte words in host byte order. That is little-endian on all Linux platforms of Node.js but s390x. */
 function parseAddress(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse());
   if (bytes.every((byte) => byte === 0)) return '0.0.0.0';
@@ -47,7 +47,7 @@ function parseAddress(hex: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
-/** A process that has the socket, of those that are there and that this process may look into. */
+/** A process with this socket open, among those whose descriptors this process may read. */
 export async function socketOwner(inode: string, proc = '/proc'): Promise<SocketOwner | undefined> {
   const pids = (await readdir(proc)).filter((name) => /^\d+$/.test(name));
   for (const pid of pids) {

@@ -14,13 +14,13 @@ const GOOD: Record<string, string> = {
 };
 const BOTH = { noSwap: true, kernelDefaults: true };
 
-test('a host as it must be is taken, and what is not asked for is not looked at', async () => {
+test('a host that meets the requirements passes, and checks that are disabled read nothing', async () => {
   await requireOfHost(BOTH, async (path) => GOOD[path]);
   await requireOfHost({ noSwap: true, kernelDefaults: false }, async () => undefined);
   await requireOfHost({ noSwap: false, kernelDefaults: false }, () => assert.fail());
 });
 
-test('swap and other settings of the kernel are named', async () => {
+test('the error names swap and wrong kernel settings', async () => {
   const bad: Record<string, string> = {
     ...GOOD,
     '/proc/swaps': `${HEADINGS}/dev/sda2 partition 1 0 -2\n`,

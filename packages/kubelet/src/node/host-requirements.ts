@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** What the host must be like for a kubelet to start. */
+/** Requirements on the host, without which the kubelet does not start. */
 export type HostRequirements = {
   /** No swap (`failSwapOn`). */
   noSwap: boolean;
-  /** The settings of the kernel that upstream's kubelet wants (`protectKernelDefaults`). */
+  /** The kernel settings of upstream's kubelet (`protectKernelDefaults`). */
   kernelDefaults: boolean;
 };
 
-/** What upstream's kubelet sets, or with `protectKernelDefaults` asks for (pkg/kubelet/cm, pkg/util/sysctl). */
+/** Settings that upstream's kubelet sets, or requires with `protectKernelDefaults` (pkg/kubelet/cm, pkg/util/sysctl). */
 const KERNEL_DEFAULTS: Record<string, number> = {
   'vm/overcommit_memory': 1,
   'vm/panic_on_oom': 0,
@@ -19,10 +19,10 @@ const KERNEL_DEFAULTS: Record<string, number> = {
   'kernel/keys/root_maxbytes': 25_000_000,
 };
 
-/** Reads a file of /proc; `undefined` where the kernel has none. */
+/** Reads a file of /proc; `undefined` if it does not exist. */
 export type ReadProc = (path: string) => Promise<string | undefined>;
 
-/** Throws `failed_precondition` that names what the host has and what it must have. */
+/** Rejects with `failed_precondition` naming expected and actual settings if the host does not meet the requirements. */
 export async function requireOfHost(requirements: HostRequirements, read: ReadProc = readProc): Promise<void> {
   const problems = [
     ...(requirements.noSwap ? swapProblems((await read('/proc/swaps')) ?? '') : []),
@@ -31,7 +31,7 @@ export async function requireOfHost(requirements: HostRequirements, read: ReadPr
   if (problems.length > 0) throw new PodwrightError('failed_precondition', `start the kubelet: ${problems.join('; ')}`);
 }
 
-/** The first line of /proc/swaps are the headings. Swap in compressed memory counts for upstream, too; tmpfs and noswap do not. */
+/** The first line of /proc/swaps has headings. Swap in compressed memory counts, too, as upstream. */
 function swapProblems(swaps: string): string[] {
   const names = swaps
     .trim()

@@ -12,18 +12,19 @@ function check(reserved: Reserved, has: [number, number], left: [number, number]
   assert.deepEqual(allocatable, { memoryBytes: left[0] * MIB, pids: left[1] });
 }
 
-test('a share of a large host is kept back', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
-test('a small host keeps enough back for a node and a system', () => check(auto, [2048, 8192], [1792, 7168]));
-test('a tiny host gives pods a half', () => check(auto, [256, 1000], [128, 500]));
-test('a reserve in numbers is what is kept back', () =>
+test('a share of a large host is reserved', () => check(auto, [16_000, 4_194_304], [15_200, 3_984_589]));
+test('on a small host the minimum for system and kubelet is reserved', () => check(auto, [2048, 8192], [1792, 7168]));
+test('on a tiny host one half is reserved', () => check(auto, [256, 1000], [128, 500]));
+test('explicit amounts are reserved as given', () =>
   check({ memoryBytes: 100 * MIB, pids: 10 }, [1000, 1000], [900, 990]));
-test('upstream keeps nothing back', () => check({ memoryBytes: 0, pids: 0 }, [1000, 1000], [1000, 1000]));
+test("zero amounts, upstream's default, reserve nothing", () =>
+  check({ memoryBytes: 0, pids: 0 }, [1000, 1000], [1000, 1000]));
 
 for (const [name, reserved] of [
   ['memory', { memoryBytes: 1000 * MIB, pids: 0 }],
   ['pid', { memoryBytes: 0, pids: 1001 }],
 ] as const) {
-  test(`a reserve of ${name} that leaves nothing for pods is refused`, () => {
+  test(`a reservation of ${name} that leaves nothing for pods is refused`, () => {
     assert.throws(() => nodeAllocatable({ memoryBytes: 1000 * MIB, pids: 1000 }, reserved), {
       code: 'invalid_argument',
       message: new RegExp(`of ${name} for the system: the node has ${reserved.pids > 0 ? 1000 : 1000 * MIB}`),

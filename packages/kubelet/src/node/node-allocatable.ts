@@ -1,9 +1,9 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Amounts of what a node has and pods use up. Threads count as processes, as the kernel counts them. */
+/** Amounts of memory and pids. Threads count as processes, as in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
 
-/** What is kept back for everything that is no pod: numbers, or `auto` for a share of what the host has. */
+/** Resources reserved for everything but pods: amounts, or `auto` for a share of the host's. */
 export type SystemReserved = {
   memoryBytes: number | 'auto';
   pids: number | 'auto';
@@ -12,19 +12,19 @@ export type SystemReserved = {
   ephemeralStorageBytes: number;
 };
 
-/** Upstream keeps nothing back. */
+/** Upstream's default. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
-/** The share that `auto` keeps back, and the least that it keeps of what there is, as long as that is no more than half. */
+/** `auto` reserves this share, but at least the minimum below, and at most one half of the capacity. */
 const RESERVED_SHARE = 0.05;
-/** A node at rest has 150 MB, a bare Debian about 100 MB: with less, both would swap or be killed when pods use the rest up. */
+/** An idle node needs 150 MB, a bare Debian about 100 MB: with less, both would swap or be killed when pods use up the rest. */
 const LEAST_RESERVED_BYTES = 256 * 2 ** 20;
-/** Threads of the kernel, of the system's services, and of the node with a monitor a container: some hundreds. */
+/** Threads of the kernel, the system's services and the node, and a monitor for each container: some hundreds. */
 const LEAST_RESERVED_PIDS = 1024;
 
 /**
- * What all pods of a node may use together: its capacity less what is kept back (KubeletConfiguration's `systemReserved`).
- * As upstream's, the amount that is enforced keeps no eviction threshold back: pods that come near to it are evicted before.
+ * The amounts that all pods of a node together may use: the capacity minus the reservation (KubeletConfiguration `systemReserved`).
+ * As upstream, the enforced limit does not subtract eviction thresholds: eviction starts before pods reach it. Throws
  * `invalid_argument` if nothing would be left.
  */
 export function nodeAllocatable(

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/base';
 import type { NodeAmounts } from './node-allocatable.ts';
 
-/** The kernel's bounds on processes: ids there are, and threads that there may be (Documentation/admin-guide/sysctl/kernel.rst). */
+/** The kernel's limits of pids and threads (Documentation/admin-guide/sysctl/kernel.rst). */
 const KERNEL_PID_LIMITS = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
 
 /**
- * What this host has. A node that itself is in a container has what that container may use: then the root of the cgroup
- * tree, as it sees it, has limits. Without cgroups (`undefined`) it is what the kernel has.
+ * The capacity of this host. If the node itself runs in a container, the root cgroup in its view has limits, and these are the capacity.
+ * Without cgroups (`undefined`) the kernel's limits are.
  */
 export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): Promise<NodeAmounts> {
   const kernelPids = await Promise.all(KERNEL_PID_LIMITS.map((file) => readFile(file, 'utf8')));
@@ -24,7 +24,7 @@ export async function readNodeCapacity(hierarchy: CgroupHierarchy | undefined): 
   };
 }
 
-/** Infinity without such a file, and for `max`. */
+/** The limit of the root cgroup; Infinity for `max` or without the file. */
 async function limitAtRoot(hierarchy: CgroupHierarchy | undefined, controller: string, file: string): Promise<number> {
   const tree = hierarchy && treeOf(hierarchy, controller);
   const text = tree && (await readCgroupFile(join(cgroupDirectory(tree, '/'), file)));

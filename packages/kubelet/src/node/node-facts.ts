@@ -1,12 +1,12 @@
-/** Facts about the node that pods are made with. */
+/** Facts about the node for the specs and environments of pods. */
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { isErrno } from '@podwright/base';
 
-/** What `--node-ip` says instead of an address, and the family that comes first then. */
+/** Wildcards of `--node-ip`, and the address family that comes first with each. */
 const ANY_ADDRESS: Record<string, 'IPv4' | 'IPv6'> = { '': 'IPv4', '0.0.0.0': 'IPv4', '::': 'IPv6' };
 
-/** Addresses of the node: the wanted ones, or those of the interface with the default route, or any that is not loopback. */
+/** Addresses of the node: those in `wanted`; else of the interface with the default route; else any that are not loopback. */
 export async function hostAddresses(wanted: string): Promise<string[]> {
   const first = ANY_ADDRESS[wanted];
   if (first === undefined) return wanted.split(',').map((address) => address.trim());
@@ -26,7 +26,7 @@ export async function hostAddresses(wanted: string): Promise<string[]> {
   return found.length > 0 ? found : ['127.0.0.1'];
 }
 
-/** The kernel's table of routes, '' on a host without IPv4. */
+/** The kernel's routing table; '' on a host without IPv4. */
 async function ipv4Routes(): Promise<string> {
   try {
     return await readFile('/proc/net/route', 'utf8');

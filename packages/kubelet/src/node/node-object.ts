@@ -5,7 +5,7 @@ import { formatTime, type ObjectMeta } from '@podwright/kube-api';
 import { standardLabels } from './node-facts.ts';
 import { type NodeResources, resourceList } from './node-resources.ts';
 
-/** v1 Node, as far as a lone node has it. */
+/** v1 Node, with the fields that a lone node sets. */
 export type NodeObject = {
   apiVersion: 'v1';
   kind: 'Node';
@@ -27,7 +27,7 @@ export type NodeObject = {
   };
 };
 
-/** What a kubelet knows of its node when it has started. */
+/** Facts about the node that are known when the kubelet has started. */
 export type NodeFacts = {
   name: string;
   labels: Record<string, string>;
@@ -37,20 +37,20 @@ export type NodeFacts = {
   allocatable: NodeResources;
   runtime: { name: string; version: string };
   startedAtMs: number;
-  /** Conditions of the node beside `Ready`, as they are now. */
+  /** Current conditions of the node, except `Ready`. */
   conditions: () => NodeObject['status']['conditions'];
 };
 
 /**
- * What upstream's table of declared features has and this kubelet does. It resizes neither init containers that are no sidecars nor
- * pod-level resources in place, and gives no pod of the host's network a user namespace.
+ * The features of upstream's table of declared features that this kubelet implements. It cannot resize non-sidecar init containers or
+ * pod-level resources in place, nor run pods in the host network with a user namespace.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
   'RestartAllContainersOnContainerExits',
 ];
 
-/** The node as an object of the API; `isReady` once its manifests have been read, `problems` keep it from being ready, too. */
+/** The node as an API object. It is Ready if `isReady` (the manifests have been read) and there are no `problems`. */
 export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[]): NodeObject {
   const startedAt = formatTime(facts.startedAtMs);
   const reasons = isReady ? problems : ['the sources of pods have not been read yet', ...problems];
@@ -93,10 +93,10 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** As Go joins errors: one as it is, several in brackets. */
+/** Joins errors as Go's aggregate: one as it is, several in brackets. */
 const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
 
-/** '' on a host that has no such id. */
+/** The host's id; '' if it has none. */
 function bootText(id: 'machine-id' | 'boot-id'): string {
   return readIfThere(id === 'machine-id' ? '/etc/machine-id' : '/proc/sys/kernel/random/boot_id').trim();
 }

@@ -16,7 +16,7 @@ function allocatable(reserved: Partial<SystemReserved>) {
   return allocatableResources(capacity, { allocatable: left, reserved: { ...NOTHING_RESERVED, ...reserved } });
 }
 
-test('what is kept back is not for pods, and huge pages are not for other memory', () => {
+test('allocatable excludes reservations, and its memory excludes huge pages', () => {
   assert.deepEqual(resourceList(allocatable({ cpuMillis: 500, ephemeralStorageBytes: 2 ** 30 })), {
     cpu: '3500m',
     memory: '13Gi',
@@ -31,7 +31,7 @@ test('what is kept back is not for pods, and huge pages are not for other memory
   });
 });
 
-test('more than there is cannot be kept back', () => {
+test('a reservation above the capacity is refused', () => {
   assert.equal(allocatable({ cpuMillis: 4000 }).cpu, 0n);
   assert.throws(() => allocatable({ cpuMillis: 4001 }), /reserve 4001m of cpu for the system: the node has 4000m/);
   assert.throws(() => allocatable({ ephemeralStorageBytes: 2 ** 40 }), /of ephemeral-storage for the system/);

@@ -5,13 +5,13 @@ import { isErrno, namesIn, PodwrightError } from '@podwright/base';
 import { formatQuantity, isHugePages } from '@podwright/kube-api';
 import type { NodeAmounts, SystemReserved } from './node-allocatable.ts';
 
-/** What pods may ask for, by the resource's name: millicores of `cpu`, of the others bytes or pieces. */
+/** Amounts of resources that pods may request, by name: `cpu` in millicores, others in bytes or counts. */
 export type NodeResources = Readonly<Record<string, bigint>>;
 
 /** Pools of huge pages, as `hugepages-2048kB` (Documentation/admin-guide/mm/hugetlbpage.rst). */
 const HUGE_PAGES = '/sys/kernel/mm/hugepages';
 
-/** What the node has: of ephemeral storage the file system of the kubelet's root directory, of huge pages those that were set aside. */
+/** The node's capacity. Ephemeral storage is the file system of the kubelet's root directory; huge pages are the preallocated ones. */
 export async function nodeResources(capacity: NodeAmounts, rootDir: string): Promise<NodeResources> {
   return {
     cpu: BigInt(availableParallelism()) * 1000n,
@@ -22,8 +22,8 @@ export async function nodeResources(capacity: NodeAmounts, rootDir: string): Pro
 }
 
 /**
- * What pods may have of that: what is not kept back. Of memory it is `allocatable`, and no huge pages are in it, which cannot be used
- * as other memory. `invalid_argument` if more is to be kept back than there is.
+ * The part of the capacity that is not reserved. Memory is that of `allocatable` without huge pages, which cannot be used as other
+ * memory. Throws `invalid_argument` if a reservation exceeds the capacity.
  */
 export function allocatableResources(
   capacity: NodeResources,
@@ -49,18 +49,18 @@ function without(capacity: NodeResources, name: string, reserved: bigint): bigin
   );
 }
 
-/** Amounts as the API writes them. */
+/** Amounts as API quantities. */
 export function resourceList(resources: NodeResources): Record<string, string> {
   return Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, written(name, amount)]));
 }
 
-/** Devices are counted in thousands, everything else in bytes. */
+/** CPU is in millicores, devices are counts, everything else is in bytes. */
 const written = (name: string, amount: bigint) =>
   name === 'cpu'
     ? formatQuantity(amount * 1_000_000n, '')
     : formatQuantity(amount * 1_000_000_000n, name.includes('/') ? '' : 'Ki');
 
-/** The size of the file system that the directory is on, or will be. */
+/** The size of the directory's file system; the directory need not exist yet. */
 async function fileSystemBytes(directory: string): Promise<bigint> {
   try {
     const { blocks, bsize } = await statfs(directory, { bigint: true });
@@ -80,7 +80,7 @@ async function hugePages(): Promise<Record<string, bigint>> {
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** As resources have it: `2Mi`, `1Gi`. */
+/** The page size in resource names: `2Mi`, `1Gi`. */
 function pageSize(kib: bigint): string {
   if (kib % (1024n * 1024n) === 0n) return `${kib / (1024n * 1024n)}Gi`;
   return kib % 1024n === 0n ? `${kib / 1024n}Mi` : `${kib}Ki`;

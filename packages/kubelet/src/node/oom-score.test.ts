@@ -6,12 +6,12 @@ import { applyOomScore } from './oom-score.ts';
 
 const own = () => Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
 
-test('a score that may be set is set, and where a lower one may not be, it stays', async () => {
+test('a permitted score is set, and one that may not be lowered stays', async () => {
   await applyOomScore(500, silentLogger);
   assert.equal(own(), 500);
-  const told: unknown[] = [];
-  await applyOomScore(-1000, { ...silentLogger, info: (fields) => told.push(fields) });
+  const lines: unknown[] = [];
+  await applyOomScore(-1000, { ...silentLogger, info: (fields) => lines.push(fields) });
   if (own() === -1000)
-    assert.deepEqual(told, []); // this process has CAP_SYS_RESOURCE
-  else assert.deepEqual([own(), told.length], [500, 1]);
+    assert.deepEqual(lines, []); // this process has CAP_SYS_RESOURCE
+  else assert.deepEqual([own(), lines.length], [500, 1]);
 });

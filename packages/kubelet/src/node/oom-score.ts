@@ -4,8 +4,8 @@ import { errorMessage, isErrno, type Logger } from '@podwright/base';
 const OWN_SCORE = '/proc/self/oom_score_adj';
 
 /**
- * Gives this process an oom_score_adj. Without CAP_SYS_RESOURCE the kernel lets nobody go below the value that they have: then that
- * stays, being the nearest, with a line in the log. `file` is the kernel's.
+ * Sets the oom_score_adj of this process. Without CAP_SYS_RESOURCE the kernel refuses to lower it: then it stays, and a line is
+ * logged. `file`: the kernel's file, replaced in tests.
  */
 export async function applyOomScore(score: number, logger: Logger, file: string = OWN_SCORE): Promise<void> {
   try {

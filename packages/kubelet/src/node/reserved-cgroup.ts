@@ -1,13 +1,13 @@
-/** A cgroup of the host that gets what is kept back for it as its limits (`enforceNodeAllocatable`). It must be there. */
+/** An existing cgroup of the host that is limited to its reservation (`enforceNodeAllocatable`). */
 export type ReservedCgroup = {
-  /** Whose it is: `systemReservedCgroup` or `kubeReservedCgroup`. */
+  /** The setting it is from: `systemReservedCgroup` or `kubeReservedCgroup`. */
   owner: 'System' | 'Kube';
-  /** `/system`, or for systemd `/system.slice`. */
+  /** Path of the cgroup: `/system`, or with systemd `/system.slice`. */
   cgroup: string;
   milliCpu?: number;
-  /** Absent, as `pids`, where CPU alone is enforced. */
+  /** Absent, like `pids`, if only CPU is enforced. */
   memoryBytes?: number;
   pids?: number;
-  /** CPU alone, which a process that wants more of it does not fail for. */
+  /** Enforce only CPU, which is compressible: a process that exceeds it is throttled but does not fail. */
   compressibleOnly: boolean;
 };

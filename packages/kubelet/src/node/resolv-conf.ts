@@ -1,16 +1,16 @@
 import { readPodResolvConf } from '@podwright/base';
 
-/** Limits that Kubernetes lets pods count on: search domains, the length of one, and of all with blanks between them. */
+/** Kubernetes' limits: number of search domains, length of one, and length of the search line. */
 export const MAX_SEARCHES = 32;
 export const MAX_SEARCH_DOMAIN_LENGTH = 253;
 export const MAX_SEARCH_LINE_LENGTH = 2048;
-/** Search domains that a cluster puts before those of the host. */
+/** Number of search domains that a cluster adds before those of the host. */
 const CLUSTER_SEARCHES = 3;
 
-/** What a resolv.conf says. */
+/** The parsed settings of a resolv.conf. */
 export type ResolvConf = { servers: string[]; searches: string[]; options: string[] };
 
-/** Reads the lines of resolv.conf(5) that matter to pods; the last `search` or `domain` line wins. */
+/** Parses the lines of resolv.conf(5) that are relevant to pods; the last `search` or `domain` line wins. */
 export function parseResolvConf(text: string): ResolvConf {
   const conf: ResolvConf = { servers: [], searches: [], options: [] };
   for (const line of text.split('\n')) {
@@ -27,12 +27,12 @@ export function parseResolvConf(text: string): ResolvConf {
   return { ...conf, options: [...options.values()] };
 }
 
-/** `example.org.` and `example.org` are one domain, and the root needs no search. */
+/** Removes the root's dot: `example.org.` is `example.org`, and `.` is ''. */
 function withoutRoot(domain: string): string {
   return domain.replace(/\.$/, '');
 }
 
-/** Why not all of the host's search domains reach a pod, if so. */
+/** Upstream's message if search domains of the host exceed the limits of pods. */
 export function searchProblem(path: string, { searches }: ResolvConf, clusterDomain: string): string | undefined {
   const most = MAX_SEARCHES - (clusterDomain === '' ? 0 : CLUSTER_SEARCHES);
   if (searches.length > most)
@@ -44,7 +44,7 @@ export function searchProblem(path: string, { searches }: ResolvConf, clusterDom
   return undefined;
 }
 
-/** The host's DNS settings for pods; without a path there are none. */
+/** The host's DNS settings for pods; with the path '' there are none. */
 export async function hostResolvConf(path: string): Promise<ResolvConf> {
   if (path === '') return { servers: ['127.0.0.1'], searches: ['.'], options: [] };
   return parseResolvConf(await readPodResolvConf(path));

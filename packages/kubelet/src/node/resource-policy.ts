@@ -1,18 +1,18 @@
-/** How containers are held to what they ask for, as the fields of a KubeletConfiguration say. */
+/** How limits and requests of containers are enforced, by fields of KubeletConfiguration. */
 export type ResourcePolicy = {
-  /** `cpuCFSQuota`: limits of CPU are enforced. */
+  /** `cpuCFSQuota`: CPU limits are enforced. */
   cpuCfsQuota: boolean;
   /** `cpuCFSQuotaPeriod` in microseconds. */
   cpuCfsQuotaPeriodMicros: number;
-  /** `singleProcessOOMKill`: on cgroup v2, only the process that ran out of memory is killed, not its container whole. */
+  /** `singleProcessOOMKill`: on cgroup v2, an OOM kills only one process, not the whole container. */
   singleProcessOomKill: boolean;
-  /** `memorySwap.swapBehavior`: `LimitedSwap` gives burstable pods swap by their share of the memory. */
+  /** `memorySwap.swapBehavior`: with `LimitedSwap`, Burstable pods get swap in proportion to their memory requests. */
   swapBehavior: 'NoSwap' | 'LimitedSwap';
-  /** The gate MemoryQoS: containers on cgroup v2 are throttled before they reach their limits. */
+  /** Feature gate MemoryQoS: on cgroup v2, containers are throttled before they reach their memory limits. Absent: disabled. */
   memoryQos?: {
-    /** `memoryThrottlingFactor`, from 0 to 1: where between request and limit it begins. */
+    /** `memoryThrottlingFactor`, from 0 to 1: the point between request and limit where throttling begins. */
     throttlingFactor: number;
-    /** `memoryReservationPolicy`: `TieredReservation` keeps what was asked for from being reclaimed. */
+    /** `memoryReservationPolicy`: `TieredReservation` protects requested memory from reclaim. */
     reservation: 'None' | 'TieredReservation';
   };
 };

@@ -13,7 +13,7 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-test('of kubelets that start at once on a root directory one gets it', async (t) => {
+test('of several kubelets that start on a root directory at once, only one gets the lock', async (t) => {
   const directory = scratch(t);
   const [root, link] = [join(directory, 'root'), join(directory, 'link')];
   symlinkSync(root, link);
@@ -28,7 +28,7 @@ test('of kubelets that start at once on a root directory one gets it', async (t)
   await held[0]!();
 });
 
-test('a root directory whose path is too long for a socket is locked, and one that cannot be locked is named', async (t) => {
+test('a root directory with a path too long for a socket can be locked, and errors name the root directory', async (t) => {
   const root = join(scratch(t), 'r'.repeat(200));
   const unlock = await lockRoot(root);
   await assert.rejects(lockRoot(root), { code: 'already_exists' });
@@ -40,7 +40,7 @@ test('a root directory whose path is too long for a socket is locked, and one th
   });
 });
 
-test('the lock of a kubelet that was killed is free, for one of those that start at once', async (t) => {
+test('the lock of a killed kubelet is free, and only one of several kubelets gets it', async (t) => {
   const root = join(scratch(t), 'r'.repeat(200));
   const code = `const { lockRoot } = await import(${JSON.stringify(import.meta.resolve('./root-lock.ts'))});
 await lockRoot(${JSON.stringify(root)});

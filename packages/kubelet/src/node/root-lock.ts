@@ -4,14 +4,14 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { errorCode, errorMessage, listenUnix, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 
-/** A socket in the root directory on which the kubelet that has the directory listens: it ends with its process. */
+/** A socket in the root directory on which its kubelet listens, so that the lock ends with the process. */
 const LOCK = 'kubelet.lock';
 
-/** Locks a root directory until the returned function is called. `already_exists` if another kubelet has it. */
+/** Locks a root directory until the returned function is called. Rejects with `already_exists` if another kubelet has it. */
 export async function lockRoot(rootDir: string): Promise<() => Promise<void>> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });
   const server = createServer((socket) => socket.destroy());
-  // the path of a socket may be shorter than that of a root directory
+  // socket paths are limited to 107 bytes, so use a path through the descriptor
   const directory = openSync(rootDir, constants.O_RDONLY | constants.O_DIRECTORY);
   const held = `/proc/self/fd/${directory}`;
   try {

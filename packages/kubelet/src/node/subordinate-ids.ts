@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { findProgram, PodwrightError, runChecked } from '@podwright/base';
 
-/** Users are counted in 32 bits. */
+/** Uids have 32 bits. */
 const ID_COUNT = 2 ** 32;
 const KUBELET_USER = 'kubelet';
 
 /**
- * Ids that pods in user namespaces may have: those of the user `kubelet` (subuid(5)), or without such a user or without
- * `getsubids` all from the first range on.
+ * Ids for pods in user namespaces: those of the user `kubelet` (subuid(5)); without such a user, or without `getsubids`, all but the
+ * first range.
  */
 export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; length: number }> {
-  // The kernel takes no range up to the very last id (map_write, user_namespace.c).
+  // the kernel refuses a range that includes the last id (map_write, user_namespace.c)
   const all = { firstId: idsPerPod, length: ID_COUNT - 2 * idsPerPod };
   const program = findProgram('getsubids');
   const isThere = (await readFile('/etc/passwd', 'utf8'))
@@ -26,7 +26,7 @@ export async function podIdRange(idsPerPod: number): Promise<{ firstId: number; 
   return parseSubIds(users);
 }
 
-/** The one line of getsubids(1): `0: kubelet 65536 2147483648`. */
+/** Parses the single line of getsubids(1): `0: kubelet 65536 2147483648`. */
 export function parseSubIds(output: string): { firstId: number; length: number } {
   const match = /^\d+: \S+ (\d+) (\d+)\n*$/.exec(output);
   if (match === null)
