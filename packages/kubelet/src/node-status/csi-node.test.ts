@@ -5,7 +5,7 @@ import type { CsiNode } from '@podwright/kube-api';
 import { CSI_NODES, NODES } from '@podwright/kube-client';
 import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
 import { CsiNodeStart } from './csi-node.ts';
-import { standStill } from './node-api.fixture.ts';
+import { mockTime } from './node-api.fixture.ts';
 import { registered } from './seen-node.fixture.ts';
 
 const PLACE = { name: 'n1' };
@@ -17,7 +17,7 @@ const PLUGINS = 'aws-ebs azure-disk azure-file cinder gce-pd portworx-volume vsp
   .join(',');
 
 function begin(t: TestContext, api = new FakeKubeClient(), registered = Promise.resolve()) {
-  const clock = standStill(t);
+  const clock = mockTime(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
   let changes = 0;
@@ -38,7 +38,7 @@ const known = (metadata: CsiNode['metadata'] = {}): CsiNode => ({
   spec: { drivers: [{ name: 'd', nodeID: 'x', topologyKeys: null }] },
 });
 
-test('it is made for the node, which is not ready until then', async (t) => {
+test('the CSINode is created for the node, which is not ready until then', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   const { clock, start, verbs, changes, stored } = begin(t, api);
@@ -51,7 +51,7 @@ test('it is made for the node, which is not ready until then', async (t) => {
   assert.deepEqual(spec, { drivers: null });
 });
 
-test('one that is not there waits for the node to be registered, one that is there does not', async (t) => {
+test('a missing CSINode is created after the node is registered, an existing one needs no wait', async (t) => {
   const api = new FakeKubeClient();
   const registering = Promise.withResolvers<void>();
   const { clock, start, verbs } = begin(t, api, registering.promise);
@@ -67,7 +67,7 @@ test('one that is not there waits for the node to be registered, one that is the
   assert.equal(again.problem(), undefined);
 });
 
-test('one that is right is left alone, in another order of its plugins too', async (t) => {
+test('an up-to-date CSINode is not written, even with its plugins in another order', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(CSI_NODES, known({ annotations: { [MIGRATED]: PLUGINS.split(',').reverse().join(',') } }));
@@ -77,7 +77,7 @@ test('one that is right is left alone, in another order of its plugins too', asy
   assert.equal(start.problem(), undefined);
 });
 
-test('the annotation is put right, and nothing else', async (t) => {
+test('only the annotation of an existing CSINode is updated', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   const before = api.put(CSI_NODES, known({ annotations: { a: '1', [MIGRATED]: 'kubernetes.io/rbd' } }));
@@ -87,7 +87,7 @@ test('the annotation is put right, and nothing else', async (t) => {
   assert.deepEqual(stored()?.spec, before.spec);
 });
 
-test('one of an earlier node of this name is removed, and made anew', async (t) => {
+test('the CSINode of an earlier node of this name is deleted and created again', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(CSI_NODES, known({ ownerReferences: [{ ...OWNER, uid: 'before' }] }));
@@ -99,7 +99,7 @@ test('one of an earlier node of this name is removed, and made anew', async (t) 
   );
 });
 
-test('while there is no node it is tried four times a round, in rounds ever further apart, and never given up', async (t) => {
+test('without a node object it is tried four times a round, in rounds with growing pauses, without end', async (t) => {
   const { api, clock, start, verbs, changes } = begin(t);
   await clock.pass(400);
   assert.deepEqual(verbs(), ['get csinodes', ...Array(8).fill('get nodes')].slice(0, 6));
@@ -114,7 +114,7 @@ test('while there is no node it is tried four times a round, in rounds ever furt
   assert.deepEqual([start.problem(), changes()], [undefined, 2]);
 });
 
-test('a server that does not answer is waited for, and none of the tries is spent', async (t) => {
+test('waiting for a server that refuses reads does not use up tries', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.script({ verb: 'get', plural: 'csinodes' }, ...Array.from({ length: 300 }, () => refusal(403, 'Forbidden')));
@@ -125,7 +125,7 @@ test('a server that does not answer is waited for, and none of the tries is spen
   assert.equal(start.problem(), undefined);
 });
 
-test('a server that has no such objects needs none', async (t) => {
+test('an API server without the CSINode resource is ready without one', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.script({ verb: 'create', plural: 'csinodes' }, refusal(404, ''));

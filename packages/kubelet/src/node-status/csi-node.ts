@@ -4,7 +4,7 @@ import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-
 import { absentAsUndefined } from './api-answer.ts';
 import { API_WAIT_MS, CSI_NODE_QUICK_RETRIES_MS, CSI_NODE_RETRIES_MS } from './limits.ts';
 
-/** The volume plugins of old that every kubelet of today leaves to CSI drivers (upstream's migratedPlugins). */
+/** The in-tree volume plugins that kubelets have migrated to CSI drivers (upstream's migratedPlugins). */
 const MIGRATED_PLUGINS = [
   'kubernetes.io/aws-ebs',
   'kubernetes.io/azure-disk',
@@ -19,14 +19,14 @@ const MIGRATED_ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins';
 export type CsiNodeOptions = {
   name: string;
   client: KubeClient;
-  /** A CSINode that is not there yet waits for this, as the node object has to be there first. */
+  /** Resolves when the node object exists; a missing CSINode is created after that. */
   registered: Promise<unknown>;
-  /** Called when what keeps the node from being ready is another than before. */
+  /** Called when `problem()` has changed. */
   onChange: () => void;
   logger: Logger;
 };
 
-/** Sees to it that the node has a CSINode object; until then the node is not ready, so that no pod with volumes comes too early. */
+/** Ensures that the node has a CSINode object. Until then the node is not ready, so that no pods with CSI volumes are scheduled to it. */
 export class CsiNodeStart {
   readonly #options: CsiNodeOptions;
   #problem: string | undefined = 'CSINode is not yet initialized';
@@ -35,31 +35,31 @@ export class CsiNodeStart {
     this.#options = options;
   }
 
-  /** Why the node cannot be ready yet. */
+  /** Why the node is not ready yet; `undefined` once the CSINode exists. */
   problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Tries until it worked or the signal aborts, at last every two minutes. */
+  /** Tries until it succeeds or the signal aborts, with growing pauses of up to two minutes. */
   async run(signal: AbortSignal): Promise<void> {
     if (!(await this.#isThere(signal))) await this.#options.registered;
     const lastMs = CSI_NODE_RETRIES_MS.at(-1)!;
     for (let round = 0; !signal.aborted; round++) {
       const failure = await this.#tryQuickly(signal);
-      this.#tell(failure && `failed to initialize CSINode: ${failure}`);
+      this.#setProblem(failure && `failed to initialize CSINode: ${failure}`);
       if (failure === undefined) return;
       await sleep(jittered(CSI_NODE_RETRIES_MS[round] ?? lastMs), signal).catch(() => undefined);
     }
   }
 
-  #tell(problem: string | undefined): void {
+  #setProblem(problem: string | undefined): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
     if (problem !== undefined) this.#options.logger.error({ error: problem }, 'the node is not ready for volumes');
     this.#options.onChange();
   }
 
-  /** Whether the API server has one, once it answers and lets us ask. */
+  /** Whether the CSINode exists. Waits until the API server answers and permits the read. */
   async #isThere(signal: AbortSignal): Promise<boolean> {
     const { client, name } = this.#options;
     while (!signal.aborted) {
@@ -72,7 +72,7 @@ export class CsiNodeStart {
     return false;
   }
 
-  /** Why it failed, in upstream's words; `undefined` once it worked. */
+  /** Returns upstream's error message after several quick tries, or `undefined` on success. */
   async #tryQuickly(signal: AbortSignal): Promise<string | undefined> {
     for (const delayMs of [...CSI_NODE_QUICK_RETRIES_MS, undefined]) {
       try {
@@ -90,7 +90,7 @@ export class CsiNodeStart {
 
 const jittered = (delayMs: number) => delayMs * (1 + 0.1 * Math.random());
 
-/** A CSINode that belongs to another node object, which had this name before, is removed; it rejects then, to be called again. */
+/** Creates or updates the CSINode. If it belongs to an earlier node object of this name, deletes it and rejects, to be retried. */
 async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: AbortSignal): Promise<void> {
   const call = { signal };
   const { metadata: owner } = await client.get(NODES, { name }, call);
@@ -111,7 +111,7 @@ async function ensureCsiNode({ client, name, logger }: CsiNodeOptions, signal: A
 
 type Creation = { client: KubeClient; logger: Logger; signal: AbortSignal };
 
-/** An API server that does not have the resource, as small ones do not, needs no CSINode. */
+/** An API server without this resource, as small ones are, needs no CSINode. */
 async function create(csiNode: CsiNode, { client, logger, signal }: Creation): Promise<void> {
   try {
     await client.create(CSI_NODES, csiNode, { signal });
@@ -130,7 +130,7 @@ function newCsiNode(name: string, uid: string): CsiNode {
   });
 }
 
-/** The same object where its annotation names the same plugins, in whatever order. */
+/** Adds the annotation; returns the same object if it names the same plugins, in any order. */
 function withMigrated(csiNode: CsiNode): CsiNode {
   const { annotations = {} } = csiNode.metadata;
   const named = (annotations[MIGRATED_ANNOTATION] ?? '').split(',').toSorted().join(',');

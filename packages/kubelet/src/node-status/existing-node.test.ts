@@ -17,26 +17,26 @@ const existing = ({ metadata, status, ...more }: Given): Node => ({
 const take = (node: Node, initial = INITIAL, resetExtendedResources = false) =>
   takeOverNode(node, initial, { resetExtendedResources });
 
-test('an object that is right is not written', () => {
+test('an up-to-date node object is not written', () => {
   const node = existing({ spec: { taints: [{ key: 'of others', effect: 'NoSchedule' }] } });
   assert.equal(take(node), node);
 });
 
-test('labels that every node has get their values, others and taints stay as they are', () => {
+test('standard labels are updated, other labels and taints are kept', () => {
   const labels = { 'kubernetes.io/hostname': 'other', mine: '1', 'topology.kubernetes.io/zone': 'z' };
   const taken = take(existing({ metadata: { labels }, spec: { taints: [] } }));
   assert.deepEqual(taken.metadata.labels, { ...labels, ...INITIAL.metadata.labels });
   assert.deepEqual(taken.spec, { taints: [] });
 });
 
-test('labels of --node-labels are not brought to a node that was there, but for those of zone and type', () => {
+test('--node-labels are not added to an existing node, except those of zone and instance type', () => {
   const labels = { ...INITIAL.metadata.labels, own: '1', 'topology.kubernetes.io/zone': 'z' };
   const initial = { ...INITIAL, metadata: { ...INITIAL.metadata, labels } };
   const { own: _, ...wanted } = labels;
   assert.deepEqual(take(existing({}), initial).metadata.labels, wanted);
 });
 
-test('the annotation of attaching comes and goes with the setting, others stay', () => {
+test('the attach-detach annotation follows the setting, others are kept', () => {
   const annotations = { a: '1' };
   assert.deepEqual(take(existing({ metadata: { annotations } })).metadata.annotations, { a: '1', [ATTACHES]: 'true' });
   const without = { ...INITIAL, metadata: { ...INITIAL.metadata, annotations: {} } };
@@ -44,7 +44,7 @@ test('the annotation of attaching comes and goes with the setting, others stay',
   assert.deepEqual(take(attached, without).metadata.annotations, annotations);
 });
 
-test('huge pages are those of the host: new sizes come, those that it has no more go', () => {
+test('huge pages are updated: new sizes are added, and those that the host no longer has are removed', () => {
   const pages = (amounts: Record<string, string>): NodeStatus => ({
     capacity: { ...INITIAL.status?.capacity, ...amounts },
     allocatable: { ...INITIAL.status?.allocatable, ...amounts },
@@ -57,7 +57,7 @@ test('huge pages are those of the host: new sizes come, those that it has no mor
   assert.equal(take(same, initial), same);
 });
 
-test('extended resources are none until their plugins tell of them, if none was ever seen here', () => {
+test('extended resources are reset to zero until their plugins register, if resetExtendedResources is set', () => {
   const amounts = { cpu: '1', 'example.com/gpu': '2', 'kubernetes.io/own': '3' };
   const node = existing({ status: { capacity: amounts, allocatable: amounts } });
   assert.equal(take(node), node);
@@ -65,7 +65,7 @@ test('extended resources are none until their plugins tell of them, if none was 
   assert.deepEqual([reset?.capacity, reset?.allocatable], Array(2).fill({ ...amounts, 'example.com/gpu': '0' }));
 });
 
-test('an object without amounts gets all of them', () => {
+test('a node object without capacity gets all amounts', () => {
   const node = existing({ status: { capacity: undefined, allocatable: undefined } });
   const { status } = take(node);
   assert.deepEqual([status?.capacity, status?.allocatable], [INITIAL.status?.capacity, INITIAL.status?.allocatable]);

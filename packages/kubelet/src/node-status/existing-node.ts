@@ -2,7 +2,7 @@ import { isHugePages, type Node } from '@podwright/kube-api';
 import { CONTROLLER_ATTACHES } from './initial-node.ts';
 import { isExtendedResource, isSameQuantity } from './node-capacity-status.ts';
 
-/** Labels that a node object which is there already gets the values of, if the kubelet has any. */
+/** Labels that are updated in an existing node object, if the kubelet has values for them (upstream's updateDefaultLabels). */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -19,8 +19,8 @@ const DEFAULT_LABELS = [
 ];
 
 /**
- * A node object that was there before, taken over: its labels, its annotation of attaching, and its capacities. Taints, other
- * labels and annotations, and everything else are whoever's who set them. The same object if nothing is to be written.
+ * Updates an existing node object at registration: standard labels, the attach-detach annotation, and capacities. Taints, other labels and
+ * annotations, and everything else belong to other writers. Returns the same object if nothing changes.
  */
 export function takeOverNode(
   existing: Node,
@@ -72,7 +72,7 @@ function takenAnnotations(
 
 type Amounts = { capacity?: Record<string, string>; allocatable?: Record<string, string> };
 
-/** Extended resources are none until their plugins tell of them; huge pages are those that the host has now. */
+/** Extended resources are zero until their plugins register; huge pages are those of the host. */
 function takenResources(existing: Node, initial: Node, resetExtendedResources: boolean): Amounts {
   const isKept = (name: string) => !isHugePages(name) || initial.status?.capacity?.[name] !== undefined;
   const isReset = (name: string) => resetExtendedResources && isExtendedResource(name);

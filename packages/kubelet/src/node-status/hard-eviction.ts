@@ -1,26 +1,26 @@
 import { parseQuantity, quantityValue } from '@podwright/kube-api';
 import { amountOf, thresholdValue } from '@podwright/kubelet-configuration';
 
-/** The signals whose hard thresholds are kept back, and of which resource. */
-const KEPT_BACK = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
+/** The signals whose hard thresholds are subtracted from allocatable, and their resources. */
+const RESERVED = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' } as const;
 
-/** What of the node's memory and disk is kept back so that eviction begins before they run out: bytes by resource. */
+/** Bytes of memory and disk to subtract from allocatable, so that eviction begins before they run out, by resource. */
 export function hardEvictionReserve(
   thresholds: Readonly<Record<string, string>>,
   capacity: Record<string, string>,
 ): Record<string, string> {
-  const kept = Object.entries(KEPT_BACK).flatMap(([signal, resource]) => {
+  const reserves = Object.entries(RESERVED).flatMap(([signal, resource]) => {
     const threshold = thresholds[signal];
     const has = capacity[resource];
-    const isNone = threshold === undefined || threshold === '100%'; // as upstream, where all is nothing
+    const isNone = threshold === undefined || threshold === '100%'; // as upstream, where 100% means none
     return isNone || has === undefined
       ? []
       : [[resource, String(amountOf(thresholdValue(threshold), quantityValue(has)))]];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(reserves);
 }
 
-/** The sum of what is kept back for different reasons. */
+/** The sum of several reservations. */
 export function addReserves(...reserves: Record<string, string>[]): Record<string, string> {
   const sum = new Map<string, bigint>();
   for (const [name, amount] of reserves.flatMap((one) => Object.entries(one)))

@@ -1,4 +1,4 @@
-/** What the host says of itself that does not change while it runs, from where cAdvisor reads it. */
+/** Facts about the host that do not change while it runs, from the same files as cAdvisor. */
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { VERSION } from '@podwright/base';
@@ -6,7 +6,7 @@ import type { NodeSystemInfo } from '@podwright/kube-api';
 import { osImage } from '../node/node-object.ts';
 
 const MACHINE_ID = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
-/** Of PCs, POWER and s390x. */
+/** Sources of the system UUID on PCs, POWER and s390x. */
 const SYSTEM_UUID = [
   '/sys/class/dmi/id/product_uuid',
   '/proc/device-tree/system-id',
@@ -15,10 +15,10 @@ const SYSTEM_UUID = [
 ];
 const BOOT_ID = ['/proc/sys/kernel/random/boot_id'];
 
-/** Everything of the node's info but the runtime's version. */
+/** NodeSystemInfo without the runtime's version. */
 export type HostFacts = Omit<NodeSystemInfo, 'containerRuntimeVersion'>;
 
-/** '' for what the host does not tell, or only to others. Does not reject. */
+/** Reads the facts; '' for those that the host lacks or this process may not read. Never rejects. */
 export async function hostFacts(): Promise<HostFacts> {
   const [machineID, systemUUID, bootID, swapBytes] = await Promise.all([
     firstText(MACHINE_ID),
@@ -38,7 +38,7 @@ export async function hostFacts(): Promise<HostFacts> {
   };
 }
 
-/** As Go calls it. */
+/** The architecture in Go's notation. */
 export function nodeArchitecture(): string {
   return { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' }[process.arch as string] ?? process.arch;
 }

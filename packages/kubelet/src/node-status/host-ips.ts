@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { Node, NodeAddress } from '@podwright/kube-api';
 
 /**
- * The host's addresses that pods show: the first internal one of the node object, or external one where there is none, and the
- * first of the other family. `undefined` while the object has none.
+ * The hostIPs of pods: the first internal address of the node object, else the first external one, and the first of the other family.
+ * `undefined` while the object has no addresses.
  */
 export function nodeHostIps(node: Node | undefined): string[] | undefined {
   const listed = addressesOf(node);
@@ -15,8 +15,8 @@ export function nodeHostIps(node: Node | undefined): string[] | undefined {
 }
 
 /**
- * DNS names and addresses of the node object, which a certificate of the kubelet's server is for (upstream's newGetTemplateFn): whoever
- * calls the kubelet reads them there, and a controller of a cloud may have written them.
+ * DNS names and addresses of the node object, for the kubelet's serving certificate (upstream's newGetTemplateFn): clients connect to
+ * these. A cloud controller may have written them.
  */
 export function servingNames(node: Node | undefined): string[] {
   const names = addressesOf(node).flatMap((one) => (isServed(one) ? one.address : []));
@@ -28,7 +28,7 @@ const isServed = ({ type, address }: NodeAddress) =>
 const IPS = ['InternalIP', 'ExternalIP'];
 const DNS_NAMES = ['InternalDNS', 'ExternalDNS'];
 
-/** Whatever an API server says, the node goes on. */
+/** Tolerates invalid node objects: they must not stop the node. */
 function addressesOf(node: Node | undefined): NodeAddress[] {
   const { addresses } = node?.status ?? {};
   return Array.isArray(addresses) ? addresses.filter((one) => typeof one?.address === 'string') : [];

@@ -7,7 +7,7 @@ import { identity, seen } from './seen-node.fixture.ts';
 
 const ARCH = nodeArchitecture();
 
-test('a node is registered with its labels and their twins, the annotation of attaching, and its status', () => {
+test('a node is registered with standard and beta labels, the attach-detach annotation, and its status', () => {
   const { node, events } = initialNode(identity({ labels: { zone: 'z' } }), seen());
   const { status, ...rest } = node;
   assert.deepEqual(rest, {
@@ -34,12 +34,12 @@ test('a node is registered with its labels and their twins, the annotation of at
   );
 });
 
-test('labels that were asked for prevail, also over those of the host', () => {
+test('labels of --node-labels override the standard ones', () => {
   const { node } = initialNode(identity({ labels: { 'kubernetes.io/arch': 'odd' } }), seen());
   assert.equal(node.metadata.labels?.['kubernetes.io/arch'], 'odd');
 });
 
-test('taints, the id of a cloud, and the taint that its controller takes away', () => {
+test('taints, provider id and the uninitialized taint of an external cloud provider are set', () => {
   const taints = [{ key: 'a', effect: 'NoSchedule' }];
   const settings = nodeSettings({ taints, providerId: 'cloud://1', externalCloudProvider: true });
   const { node } = initialNode(identity({ settings }), seen());
@@ -47,7 +47,7 @@ test('taints, the id of a cloud, and the taint that its controller takes away', 
   assert.deepEqual(node.spec, { taints: [...taints, uninitialized], providerID: 'cloud://1' });
 });
 
-test('without a controller that attaches there is no annotation of it', () => {
+test('without controllerAttachDetach there is no annotation', () => {
   const { node } = initialNode(identity({ settings: nodeSettings({ controllerAttachDetach: false }) }), seen());
   assert.equal(node.metadata.annotations, undefined);
 });

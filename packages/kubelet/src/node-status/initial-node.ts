@@ -4,20 +4,20 @@ import type { NodeSettings } from './node-settings.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { type NodeUpdate, updateNode } from './update-node.ts';
 
-/** Volumes are attached by a controller of the cluster. */
+/** Annotation: volumes of the node are attached by the attach-detach controller of the cluster. */
 export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
-/** Keeps pods off a node until a controller of the cloud knows it, and takes it away. */
+/** Keeps pods off a node until the cloud controller has initialized it and removes the taint. */
 const UNINITIALIZED = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
 export type NodeIdentity = {
   name: string;
-  /** `--node-labels`, which prevail over those that every node has. */
+  /** `--node-labels`, which override the standard labels. */
   labels: Readonly<Record<string, string>>;
   settings: NodeSettings;
 };
 
-/** The node object as a kubelet registers it, with the events of a status that is new. */
+/** The node object for registration, with the events of its first status. */
 export function initialNode({ name, labels, settings }: NodeIdentity, seen: ObservedNode): NodeUpdate {
   const standard = standardLabels(name);
   const taints = settings.externalCloudProvider ? [...settings.taints, UNINITIALIZED] : settings.taints;
@@ -40,6 +40,6 @@ export function initialNode({ name, labels, settings }: NodeIdentity, seen: Obse
     },
   };
   const update = updateNode(bare, seen);
-  // Labels of the node's system that somebody has set on purpose are registered as they are set.
+  // updateNode resets the os and arch labels; --node-labels may override them at registration
   return { ...update, node: { ...update.node, metadata: { ...update.node.metadata, labels: bare.metadata.labels! } } };
 }

@@ -25,7 +25,7 @@ async function check({ nodeIp = '', name = 'n1', cloud = false, ofName }: Given,
 
 const NAMED = 'Hostname=n1';
 
-test('without a wish it is what the name service has of the host, IPv4 first, else the way out', async () => {
+test("without --node-ip it is the host's address in the name service, IPv4 first, else that of the default route", async () => {
   await check({}, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ ofName: ['127.0.1.1', '8.8.8.8'] }, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ ofName: ['fd00::7', '192.168.1.7'] }, `InternalIP=192.168.1.7 ${NAMED}`);
@@ -33,13 +33,13 @@ test('without a wish it is what the name service has of the host, IPv4 first, el
   await check({ name: '192.168.1.7' }, 'InternalIP=192.168.1.7 Hostname=192.168.1.7');
 });
 
-test('a wish for a family puts that first', async () => {
+test('a wildcard in --node-ip puts its family first', async () => {
   await check({ nodeIp: '::' }, `InternalIP=fd00::7 ${NAMED}`);
   await check({ nodeIp: '0.0.0.0' }, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ nodeIp: '::', ofName: ['192.168.1.7', 'fd00::7'] }, `InternalIP=fd00::7 ${NAMED}`);
 });
 
-test('an address that is wanted must be one that others reach the host by', async () => {
+test('an address in --node-ip must be a reachable address of the host', async () => {
   await check({ nodeIp: '192.168.1.7' }, `InternalIP=192.168.1.7 ${NAMED}`);
   await check({ nodeIp: 'FD00:0:0::7' }, `InternalIP=fd00::7 ${NAMED}`);
   await check({ nodeIp: '10.0.0.7, fd00::7' }, `InternalIP=10.0.0.7 InternalIP=fd00::7 ${NAMED}`);
@@ -52,7 +52,7 @@ test('an address that is wanted must be one that others reach the host by', asyn
   await check({ nodeIp: 'ten' }, wrong('nodeIP must be a valid IP address'));
 });
 
-test('a controller of the cloud gives the address, unless one is wanted', async () => {
+test('an external cloud provider sets the address, unless --node-ip is given', async () => {
   await check({ cloud: true }, NAMED);
   await check({ cloud: true, nodeIp: '0.0.0.0' }, `InternalIP=10.0.0.7 ${NAMED}`);
   await check({ cloud: true, nodeIp: '10.0.0.7' }, `InternalIP=10.0.0.7 ${NAMED}`);
@@ -62,14 +62,14 @@ test('a controller of the cloud gives the address, unless one is wanted', async 
   assert.deepEqual([provided(''), provided('::'), provided('10.0.0.7', false)], [undefined, undefined, undefined]);
 });
 
-/** What pods show of addresses such as `InternalIP=10.0.0.7`. */
+/** Checks the host IPs of pods for addresses such as `InternalIP=10.0.0.7`. */
 function checkHostIps(addresses: string, expected: string[] | undefined): void {
   const listed = addresses.split(' ').map((one) => one.split('=') as [NodeAddress['type'], string]);
   const status = { addresses: listed.map(([type, address]) => ({ type, address })) };
   assert.deepEqual(nodeHostIps({ metadata: {}, status }), expected, addresses);
 }
 
-test('pods show the internal address of the node, and the first of the other family', () => {
+test('hostIPs of pods are the internal address of the node and the first of the other family', () => {
   checkHostIps('Hostname=10.0.0.9 InternalIP=10.0.0.7', ['10.0.0.7']);
   checkHostIps('ExternalIP=fd00::1 InternalIP=10.0.0.7 InternalIP=10.0.0.8', ['10.0.0.7', 'fd00::1']);
   checkHostIps('InternalIP=fd00::7 InternalIP=10.0.0.7', ['fd00::7', '10.0.0.7']);
@@ -80,7 +80,7 @@ test('pods show the internal address of the node, and the first of the other fam
     assert.equal(nodeHostIps({ metadata: {}, status: { addresses } }), undefined);
 });
 
-test('names of a certificate of the server are those of the node object', () => {
+test('names of the serving certificate are those of the node object', () => {
   const check = (addresses: string[], expected: string[]) => {
     const listed = addresses.map((text) => {
       const [type = '', address = ''] = text.split(' ');

@@ -5,30 +5,30 @@ import { errorMessage, PodwrightError } from '@podwright/base';
 import type { NodeAddress } from '@podwright/kube-api';
 import { hostAddresses } from '../node/node-facts.ts';
 
-/** Addresses that say which family is meant, and no address. */
+/** Wildcards of `--node-ip`, which select the family. */
 const ANY = ['0.0.0.0', '::'];
 
 export type WantedAddresses = {
-  /** The node's name, which is also the host's as others know it. */
+  /** The node's name, which is also the hostname in the name service. */
   name: string;
   /** `--node-ip`: '' for any, `0.0.0.0` or `::` for any of a family, one address, or two with a comma. */
   nodeIp: string;
   externalCloudProvider: boolean;
 };
 
-/** Where a host's addresses come from. */
+/** Sources of the host's addresses. */
 export type AddressSources = {
-  /** Of all interfaces. */
+  /** Addresses of all interfaces. */
   ofInterfaces: () => string[];
-  /** What the name service has for the node's name; none if it has nothing. */
+  /** Addresses of the node's name in the name service; none if it is unknown. */
   ofName: (name: string) => Promise<string[]>;
-  /** Of the interface with the default route, the family of `any` first. */
+  /** Addresses of the interface with the default route, the family of the wildcard `any` first. */
   outward: (any: string) => Promise<string[]>;
 };
 
 /**
- * The addresses of a node object. One that is wanted must be the host's; without one it is what the name service has for the node's
- * name, if that is the host's, or that of the default route. `failed_precondition` says why there is none.
+ * The addresses of the node object. Those of `--node-ip` must be the host's. Without it, the address is that of the node's name in the
+ * name service, if it is the host's, else that of the default route. Rejects with `failed_precondition` if there is none.
  */
 export async function nodeAddresses(
   { name, nodeIp, externalCloudProvider }: WantedAddresses,
@@ -48,7 +48,7 @@ export async function nodeAddresses(
   return [internal(await findAddress(name, given[0] ?? '', sources)), hostname];
 }
 
-/** The addresses of `--node-ip` as a controller of the cloud reads them; `undefined` where there is none to tell. */
+/** The value of the provided-node-ip annotation, for the cloud controller; `undefined` for none. */
 export function providedAddresses({ nodeIp, externalCloudProvider }: WantedAddresses): string | undefined {
   const wanted = nodeIp.split(',').map((address) => address.trim());
   const addresses = wanted.filter((address) => address !== '' && !ANY.includes(address)).map(canonical);
@@ -63,11 +63,11 @@ async function findAddress(name: string, any: string, sources: AddressSources): 
   if (found !== undefined && !isLoopback(found)) return found;
   throw new PodwrightError(
     'failed_precondition',
-    `can't get ip address of node ${name}: the host has none but its own`,
+    `can't get ip address of node ${name}: the host has only loopback addresses`,
   );
 }
 
-/** Why an address cannot be the node's, in upstream's words. */
+/** Upstream's message if an address cannot be the node's. */
 function problemOf(address: string, own: string[]): string | undefined {
   if (isIP(address) === 0) return 'nodeIP must be a valid IP address';
   if (isLoopback(address)) return "nodeIP can't be loopback address";
@@ -79,7 +79,7 @@ function problemOf(address: string, own: string[]): string | undefined {
 
 const isLoopback = (address: string) => address.startsWith('127.') || address === '::1';
 
-/** IPv6 addresses as everybody writes them; what is no address stays. */
+/** IPv6 addresses in canonical form; other text is unchanged. */
 function canonical(address: string): string {
   return isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address;
 }

@@ -7,7 +7,7 @@ type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeA
 
 /** An API server that merges patches of node objects as a real one does. */
 export class NodeApi extends FakeKubeClient {
-  /** Those of node objects, as they were sent. */
+  /** Patches of node objects as they were sent. */
   readonly patches: PatchBody[] = [];
 
   override patch<T extends KubeObject>(
@@ -38,8 +38,8 @@ function mergedConditions(known: NodeCondition[] = [], patches: Partial<NodeCond
   return [...changed, ...patches.filter(({ type }) => !known.some((one) => one.type === type))];
 }
 
-/** Time that passes when it is told to, without chance in it; `pass` gives what is woken its turn, every 10 ms, or second of minutes. */
-export function standStill(t: TestContext) {
+/** Mocks time and Math.random. `pass` advances time in steps of 10 ms (1 s for a minute or more), and runs pending work after each. */
+export function mockTime(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2026-11-23T10:00:00Z') });
   const beganAtMs = Date.now();
   t.mock.method(performance, 'now', () => Date.now() - beganAtMs);

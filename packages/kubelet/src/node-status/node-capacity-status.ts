@@ -4,8 +4,8 @@ import type { ObservedNode } from './observed-node.ts';
 type Quantities = Record<string, string>;
 
 /**
- * What the node has and what of it pods may have. What others have written of resources that are not ours stays, and is all for
- * pods; quantities that are the same stay as they are spelt.
+ * Updates capacity and allocatable. Resources of other writers are kept and are fully allocatable; equal quantities keep their
+ * notation.
  */
 export function updateResources(
   known: { capacity?: Quantities; allocatable?: Quantities },
@@ -25,12 +25,12 @@ export function updateResources(
   return { capacity, allocatable: { ...Object.fromEntries(others), ...respelt(known.allocatable, left) } };
 }
 
-/** Whether it is a resource that somebody has added to nodes, and none of Kubernetes' own. */
+/** Whether it is an extended resource, not one of Kubernetes. */
 export function isExtendedResource(name: string): boolean {
   return name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.');
 }
 
-/** The same amount is written as it was. */
+/** Whether two quantities are equal, whatever their notation. */
 export function isSameQuantity(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one === other || (isQuantity(one) && isQuantity(other) && compareQuantities(one, other) === 0);
@@ -44,7 +44,7 @@ function respelt(known: Quantities | undefined, amounts: Quantities): Quantities
   return Object.fromEntries(entries);
 }
 
-/** No less than nothing. What an API server gives that is no quantity stays. */
+/** Subtracts, at least to zero. Invalid quantities of the API server are kept. */
 function subtract(name: string, amount: string, reserved: string): string {
   if (!isQuantity(amount)) return amount;
   const rest = parseQuantity(amount).nanos - parseQuantity(reserved).nanos;

@@ -3,7 +3,7 @@ import type { NodePressure, PressureCondition } from '@podwright/kubelet-configu
 import type { NodeObject } from '../node/node-object.ts';
 import type { ObservedNode, Pressure } from './observed-node.ts';
 
-/** What a condition of pressure says while there is some and while there is none, and the event that tells of the change. */
+/** An event of the node. */
 export type NodeEvent = { type: 'Normal' | 'Warning'; reason: string; message: string };
 
 type PressureWords = { reason: string; message: string; event: string };
@@ -49,13 +49,13 @@ const PRESSURES: { type: PressureCondition; of: keyof Pressure; short: PressureW
   },
 ];
 
-/** The events that tell of conditions that have begun or ended. */
+/** The events for changed pressure conditions. */
 export function pressureEvents(node: string, changed: readonly PressureCondition[], now: NodePressure) {
   const words = changed.map((type) => ({ ...PRESSURES.find((one) => one.type === type)!, isShort: now.has(type) }));
   return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
 }
 
-/** The conditions of pressure of a lone node; one that never changed is as old as the kubelet. */
+/** The pressure conditions of a lone node; the transition time of one that never changed is the start of the kubelet. */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
     const { reason, message } = now.has(type) ? short : fine;
@@ -64,18 +64,18 @@ export function pressureConditions(now: NodePressure, startedAtMs: number): Node
   });
 }
 
-/** An event that tells a change of the node's status, in upstream's words. */
+/** Upstream's event for a change of the node's status. */
 export function nodeStatusEvent(name: string, reason: string): NodeEvent {
   return { type: 'Normal', reason, message: `Node ${name} status is now: ${reason}` };
 }
 
-/** What a node must have to be ready. */
+/** Resources without which a node is not ready. */
 const REQUIRED_CAPACITY = ['cpu', 'memory', 'pods', 'ephemeral-storage'];
 
-/** The node's conditions, with those of others as they are, and the reasons of the events that tell of changes. */
+/** The node's conditions, including unchanged ones of other writers, and the reasons of events for changes. */
 export type ConditionsUpdate = { conditions: NodeCondition[]; events: string[] };
 
-/** Upstream's order: Ready is the last of those that are new. */
+/** Updates the conditions in upstream's order: new ones are appended, Ready last. */
 export function updateConditions(
   known: readonly NodeCondition[],
   seen: Pick<ObservedNode, 'atMs' | 'pressure' | 'problems'>,
@@ -130,7 +130,7 @@ function missingCapacity(capacity: Record<string, string>): string[] {
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
 }
 
-/** As Go joins errors: one as it is, several in brackets, none twice. */
+/** Joins errors as Go's aggregate: one as it is, several in brackets, without duplicates. */
 function aggregate(errors: string[]): string {
   const once = [...new Set(errors)];
   return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;

@@ -4,17 +4,17 @@ import { silentLogger } from '@podwright/base';
 import type { Lease } from '@podwright/kube-api';
 import { LEASES, NODES } from '@podwright/kube-client';
 import { FakeKubeClient, refusal } from '@podwright/kube-client/testing';
-import { standStill } from './node-api.fixture.ts';
+import { mockTime } from './node-api.fixture.ts';
 import { NodeLease } from './node-lease.ts';
 import { registered } from './seen-node.fixture.ts';
 
 const PLACE = { namespace: 'kube-node-lease', name: 'n1' };
 const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-1' };
-/** A quarter of the duration, and half of the jitter. */
+/** A quarter of the lease duration, plus half of the jitter. */
 const PERIOD_MS = 10_200;
 
 function begin(t: TestContext, api = new FakeKubeClient()) {
-  const clock = standStill(t);
+  const clock = mockTime(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
   const logger = silentLogger;
@@ -38,7 +38,7 @@ const kept = (spec: Lease['spec'], more: Partial<Lease['metadata']> = {}): Lease
   spec,
 });
 
-test('a lease waits for its node object to own it, and is then renewed by one call a period', async (t) => {
+test('a lease is created once its owner, the node object, exists, and is then renewed with one call a period', async (t) => {
   const { api, clock, verbs, stored } = begin(t);
   await clock.pass(10);
   assert.deepEqual(verbs(), ['get leases', 'get nodes']);
@@ -53,7 +53,7 @@ test('a lease waits for its node object to own it, and is then renewed by one ca
   assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:30.600000Z');
 });
 
-test('a lease of before is renewed at once, also one whose time is in the future, and the rest of it is kept', async (t) => {
+test('an existing lease is renewed at once, even with a time in the future, and its other fields are kept', async (t) => {
   const api = new FakeKubeClient();
   const spec = {
     holderIdentity: 'n1',
@@ -68,7 +68,7 @@ test('a lease of before is renewed at once, also one whose time is in the future
   assert.deepEqual(stored()?.spec, { ...spec, leaseDurationSeconds: 40, renewTime: '2026-11-23T10:00:00.000000Z' });
 });
 
-test('a renewal tells its time alone, of the version that is known', async (t) => {
+test('a renewal patches only its time, with the last known version', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   const more = { managedFields: [{ manager: 'kubelet' }] } as object;
@@ -81,7 +81,7 @@ test('a renewal tells its time alone, of the version that is known', async (t) =
   assert.equal(patchType, 'merge');
 });
 
-test('somebody else who wrote it costs one more read; a lease that is gone is made anew', async (t) => {
+test('after a write of another client the lease is read again; a deleted lease is created again', async (t) => {
   const api = new FakeKubeClient();
   api.put(NODES, registered());
   api.put(LEASES, kept({ holderIdentity: 'n1' }));
@@ -97,7 +97,7 @@ test('somebody else who wrote it costs one more read; a lease that is gone is ma
   assert.deepEqual(verbs(), [...Array(5).fill('patch leases'), 'get leases', 'get nodes', 'create leases']);
 });
 
-test('a server that fails is tried five times at once, with new connections, then asked for the lease ever later', async (t) => {
+test('a failing server is tried five times at once, with new connections, then with growing pauses', async (t) => {
   const api = new FakeKubeClient();
   api.put(LEASES, kept({ holderIdentity: 'n1' }));
   const { clock, verbs, stored } = begin(t, api);
@@ -115,7 +115,7 @@ test('a server that fails is tried five times at once, with new connections, the
   assert.equal(stored()?.spec?.renewTime, '2026-11-23T10:00:10.800000Z');
 });
 
-test('a lease without an owner gets one as soon as there is one', async (t) => {
+test('a lease without an owner gets one as soon as the node object exists', async (t) => {
   const api = new FakeKubeClient();
   api.put(LEASES, kept({ holderIdentity: 'n1' }, { ownerReferences: undefined }));
   const { clock, verbs, stored } = begin(t, api);
@@ -126,7 +126,7 @@ test('a lease without an owner gets one as soon as there is one', async (t) => {
   assert.deepEqual(stored()?.metadata.ownerReferences, [OWNER]);
 });
 
-test('a lease whose version goes back tells of a server that was restored, once', async (t) => {
+test('a lease with a decreased version reports a restored server, once', async (t) => {
   const { api, clock, restores } = begin(t);
   api.put(NODES, registered());
   await clock.pass(3 * PERIOD_MS);
@@ -139,7 +139,7 @@ test('a lease whose version goes back tells of a server that was restored, once'
   assert.equal(restores.count, 1);
 });
 
-test('a backup without the lease tells of a restored server once the lease is made anew', async (t) => {
+test('a backup without the lease is detected when the lease is created again', async (t) => {
   const { api, clock, restores } = begin(t);
   api.put(NODES, registered());
   await clock.pass(2 * PERIOD_MS);

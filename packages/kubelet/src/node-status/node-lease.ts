@@ -5,7 +5,7 @@ import { absentAsUndefined } from './api-answer.ts';
 import { HEARTBEAT_JITTER, LEASE_BACKOFF, LEASE_TRIES } from './limits.ts';
 import { difference } from './node-patch.ts';
 
-/** Where the leases of nodes are. */
+/** Namespace of node leases. */
 const NAMESPACE = 'kube-node-lease';
 
 export type NodeLeaseOptions = {
@@ -13,19 +13,19 @@ export type NodeLeaseOptions = {
   heartbeatClient: KubeClient;
   timeoutMs: number;
   leaseDurationSeconds: number;
-  /** The API server has an older state than when it answered last: it was restored from a backup. */
+  /** Called when the API server returns an older state than before: it was restored from a backup. */
   onRestored: () => void;
   logger: Logger;
 };
 
 /**
- * Renews the lease of the node, which says that it is alive, until the signal aborts: first as if nobody else had touched it, then
- * from what the API server has. It is made once there is a node object to own it, and made anew if it is gone.
+ * Renews the lease of the node, its heartbeat, until the signal aborts: first from the last known version, then from the one of the
+ * API server. Creates the lease once its owner, the node object, exists, and again if it was deleted.
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
   #latest: Lease | undefined;
-  /** The last that was seen, of a lease that may be gone. */
+  /** The last known resource version, also of a deleted lease. */
   #version: string | undefined;
   #failing = false;
 
@@ -48,7 +48,7 @@ export class NodeLease {
     if (lease !== undefined && !isNew) await this.#renew(lease, signal);
   }
 
-  /** Its version is the API server's newest as often as it is renewed, which never is an earlier one by itself. */
+  /** Each renewal returns the API server's newest resource version, which only decreases if the server was restored from a backup. */
   #take(lease: Lease | undefined): void {
     const before = this.#version;
     this.#latest = lease;
@@ -56,7 +56,7 @@ export class NodeLease {
     if ((compareVersions(this.#version, before) ?? 0) < 0) this.#options.onRestored();
   }
 
-  /** Whether it worked, within a few tries without a pause. */
+  /** Tries a few times without pauses; returns whether it succeeded. */
   async #renew(from: Lease, signal: AbortSignal): Promise<boolean> {
     const { heartbeatClient, logger } = this.#options;
     let [base, problem]: [Lease | undefined, string] = [from, ''];
@@ -69,7 +69,7 @@ export class NodeLease {
         problem = errorMessage(error);
         if (isApiStatus(error, 'Conflict')) {
           base = (await this.#ensure(signal)).lease;
-          this.#take(base); // what a backup has of it is older, however far its server has come meanwhile
+          this.#take(base); // detects a backup: its version of the lease is older
         } else if (attempt > 0) heartbeatClient.reconnect();
       }
     }
@@ -79,7 +79,7 @@ export class NodeLease {
     return false;
   }
 
-  /** Tells only what changes: whole leases, there and back every ten seconds, would be most of what a node at rest sends. */
+  /** Patches only the changes: whole leases every ten seconds, in both directions, would be most of an idle node's traffic. */
   async #change(base: Lease, renewed: Lease, signal: AbortSignal): Promise<Lease> {
     const { name, heartbeatClient, timeoutMs } = this.#options;
     const { resourceVersion } = base.metadata;
@@ -90,7 +90,7 @@ export class NodeLease {
     return { ...renewed, metadata: answer };
   }
 
-  /** The lease that the API server has, or a new one; none while there is no node object to own it, or once the signal aborts. */
+  /** Gets or creates the lease; `undefined` without a node object to own it, or when the signal aborts. */
   async #ensure(signal: AbortSignal): Promise<{ lease: Lease | undefined; isNew: boolean }> {
     const { name, heartbeatClient, timeoutMs, logger } = this.#options;
     const backoff = new Backoff(LEASE_BACKOFF);
@@ -104,7 +104,8 @@ export class NodeLease {
         return { lease: await heartbeatClient.create<Lease>(LEASES, owned, call), isNew: true };
       } catch (error) {
         if (signal.aborted) break;
-        if (attempt === 0) logger.warn({ error: errorMessage(error) }, 'the lease of the node cannot be made yet');
+        if (attempt === 0)
+          logger.warn({ error: errorMessage(error) }, 'the lease of the node could not be read or created yet');
         await sleep(backoff.next(name), signal).catch(() => undefined);
       }
     }
@@ -121,7 +122,7 @@ export class NodeLease {
     };
   }
 
-  /** The time is this host's, whatever an earlier one said: others compare leases with themselves, not with their clocks. */
+  /** The time is that of this host's clock, even if the lease has a later one: observers compare renewals, not clocks. */
   async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];

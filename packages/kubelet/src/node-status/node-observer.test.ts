@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addReserves, hardEvictionReserve } from './hard-eviction.ts';
-import { nodeImages } from './node-images.ts';
-import { plainVersion } from './node-observer.ts';
-import { abilitiesStatus } from './runtime-abilities.ts';
+import { abilitiesStatus, nodeImages, plainVersion } from './node-observer.ts';
 
 const image = (id: string, size: number, repoTags: string[] = [], repoDigests: string[] = []) => ({
   ...{ id, size: BigInt(size), repoTags, repoDigests },
 });
 
-test('images are the largest ones, with five names at most, digests first', () => {
+test('the largest images are reported, with at most five names each, digests first', () => {
   const tags = ['t1', 't2', 't3', 't4'];
   const all = [image('a', 5, ['small']), image('b', 7, tags, ['d1', 'd2']), image('c', 7, ['c']), image('d', 0)];
   assert.deepEqual(nodeImages(all, 3), [
@@ -21,12 +19,12 @@ test('images are the largest ones, with five names at most, digests first', () =
   assert.deepEqual(nodeImages(all, 0), []);
 });
 
-test('versions of runtimes are written as upstream writes them', () => {
+test('runtime versions are formatted as upstream', () => {
   const versions = ['v1.7.0', '1.6.20~ds1', '0.1.0-rc.1+x', '28.0', 'unknown', '2.0.0 (x)'];
   assert.deepEqual(versions.map(plainVersion), ['1.7.0', '1.6.20', '0.1.0-rc.1+x', '28.0', undefined, '2.0.0']);
 });
 
-test('hard thresholds are kept back of memory and disk, percentages of what there is', () => {
+test('hard eviction thresholds are reserved from memory and disk, percentages of the capacity', () => {
   const capacity = { memory: '8145780Ki', 'ephemeral-storage': '20519696Ki' };
   const thresholds = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' };
   assert.deepEqual(hardEvictionReserve(thresholds, capacity), {
@@ -39,7 +37,7 @@ test('hard thresholds are kept back of memory and disk, percentages of what ther
   });
 });
 
-test('what a runtime can do is told in the order of names, and only if it has told', () => {
+test('runtime handlers are reported sorted by name, and only once the runtime has reported them', () => {
   assert.deepEqual(abilitiesStatus(undefined), {});
   const features = { recursiveReadOnlyMounts: true, userNamespaces: true };
   const handlers = [{ name: 'runc', features }, { name: '' }];

@@ -1,25 +1,32 @@
 import { errorMessage, type Logger, raceAbort, withTimeout } from '@podwright/base';
 import type { CriClient, Image } from '@podwright/cri';
-import { formatQuantity, type NodeAddress } from '@podwright/kube-api';
+import { formatQuantity, type NodeAddress, type NodeImage, type NodeStatus } from '@podwright/kube-api';
 import { type NodeResources, resourceList } from '../node/node-resources.ts';
 import { addReserves, hardEvictionReserve } from './hard-eviction.ts';
 import type { HostFacts } from './host-facts.ts';
 import { NODE_IMAGES_PERIOD_MS } from './limits.ts';
 import { nodeAddresses, providedAddresses, type WantedAddresses } from './node-addresses.ts';
-import { nodeImages } from './node-images.ts';
 import type { NodeSettings } from './node-settings.ts';
 import type { DeviceResources, ObservedNode, Pressure } from './observed-node.ts';
-import { abilitiesStatus, type RuntimeAbilities } from './runtime-abilities.ts';
 
-/** The rooms that know parts of a node's status; each tells what is so now. */
-export type NodeRooms = {
-  /** `undefined` before the runtime was ready for the first time. */
+/** Maximum number of names of an image in a node's status (upstream's MaxNamesPerImageInNodeStatus). */
+const MAX_NAMES = 5;
+
+/** Handlers and features in the runtime's CRI Status. */
+type RuntimeAbilities = {
+  handlers: { name: string; features?: { recursiveReadOnlyMounts: boolean; userNamespaces: boolean } }[];
+  features: { supplementalGroupsPolicy: boolean } | undefined;
+};
+
+/** Sources of parts of the node's status; each returns the current state. */
+export type NodeStatusSources = {
+  /** `undefined` until the runtime was ready for the first time. */
   abilities: () => RuntimeAbilities | undefined;
   pressure: () => Pressure;
   devices: () => DeviceResources;
-  /** Why the node is not ready. */
+  /** Reasons why the node is not ready. */
   problems: () => string[];
-  /** Volumes that a controller must not detach; `undefined` before it is known which. */
+  /** Volumes that the controller must not detach (`volumesInUse`); `undefined` while unknown. */
   volumesInUse: () => string[] | undefined;
 };
 
@@ -27,28 +34,28 @@ export type NodeObserverOptions = {
   wanted: WantedAddresses;
   settings: NodeSettings;
   host: Promise<HostFacts>;
-  /** What the host has, without pods; how many of them it may have; what is kept back. */
+  /** The host's capacity, without the resource `pods`. */
   resources: NodeResources;
   maxPods: number;
   reserved: { cpuMillis: number; memoryBytes: number; ephemeralStorageBytes: number };
-  /** Of the kubelet's HTTP API. */
+  /** Port of the kubelet's HTTP API. */
   port: number;
   declaredFeatures: readonly string[];
-  /** As the runtime called itself when the kubelet started. */
+  /** Name of the runtime, from its Version at the start of the kubelet. */
   runtimeName: string;
-  rooms: NodeRooms;
+  rooms: NodeStatusSources;
   cri: Pick<CriClient, 'runtime' | 'image'>;
   logger: Logger;
   findAddresses?: typeof nodeAddresses;
 };
 
-/** Looks at everything that a node's status tells. */
+/** Collects everything for the node's status. */
 export class NodeObserver {
   readonly #options: NodeObserverOptions;
   #images: { list: Image[]; readAtMs: number } | undefined;
-  /** A name service may take its time, and is then not asked twice at once. */
+  /** The running lookup: a name service may be slow, and is not queried twice at once. */
   #looking: Promise<NodeAddress[]> | undefined;
-  /** Those that were found last, for as long as the name service takes for others. */
+  /** Addresses of the last lookup, used while the next one is slow. */
   #found: NodeAddress[] | undefined;
   #addressProblem = '';
 
@@ -56,7 +63,7 @@ export class NodeObserver {
     this.#options = options;
   }
 
-  /** Never rejects: what cannot be told now is left out, or told as upstream does. */
+  /** Never rejects: unknown parts are left out, or have upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
     const { wanted, settings, host, rooms, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([
@@ -133,11 +140,11 @@ export class NodeObserver {
       const { runtimeVersion } = await this.#options.cri.runtime.version({}, { signal, timeoutMs });
       return plainVersion(runtimeVersion) ?? 'Unknown';
     } catch {
-      return 'Unknown'; // the runtime's state tells of it
+      return 'Unknown'; // the runtime state reports the error
     }
   }
 
-  /** Listed every half a minute, as upstream does; a runtime that does not answer has those that it had. */
+  /** Lists images every half minute, as upstream. If the runtime does not answer, returns the previous list. */
   async #listImages(signal: AbortSignal): Promise<Image[]> {
     const nowMs = performance.now();
     const known = this.#images;
@@ -153,13 +160,47 @@ export class NodeObserver {
   }
 }
 
-/** How long the runtime and the name service may take for what a status tells: NotReady must not wait for one that hangs. */
+/** Timeout of the runtime and the name service: reporting NotReady must not wait for one that hangs. */
 const ANSWER_MS = 2000;
 
-/** A version as upstream writes it: without `v`, and without what no semantic version has; `undefined` for what is none. */
+/** A version as upstream formats it: without `v` and without non-semantic suffixes; `undefined` for other text. */
 export function plainVersion(text: string): string | undefined {
   const [, numbers, rest = ''] = /^\s*v?(\d+(?:\.\d+)+)(.*)$/.exec(text) ?? [];
   if (numbers === undefined) return undefined;
   const isSemantic = /^\d+\.\d+\.\d+$/.test(numbers) && /^(-[\dA-Za-z.-]+)?(\+[\dA-Za-z.-]+)?$/.test(rest);
   return isSemantic ? `${numbers}${rest}` : numbers;
+}
+
+type ListedImage = Pick<Image, 'id' | 'repoDigests' | 'repoTags' | 'size'>;
+
+/** The `most` largest images, or all with -1; names with digests come first. */
+export function nodeImages(images: readonly ListedImage[], most: number): NodeImage[] {
+  const largest = images.toSorted(bySize).slice(0, most < 0 ? undefined : most);
+  return largest.map(({ repoDigests, repoTags, size }) => ({
+    names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
+    ...(size === 0n ? {} : { sizeBytes: Number(size) }),
+  }));
+}
+
+function bySize(one: ListedImage, other: ListedImage): number {
+  if (one.size !== other.size) return one.size > other.size ? -1 : 1;
+  return one.id > other.id ? -1 : 1;
+}
+
+/** Runtime handlers and features for the node's status, sorted by name, as runtimes list their handlers in any order. */
+export function abilitiesStatus(
+  abilities: RuntimeAbilities | undefined,
+): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {
+  if (abilities === undefined) return {};
+  const { handlers, features } = abilities;
+  const named = handlers.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return {
+    runtimeHandlers: named.map(
+      ({ name, features: { recursiveReadOnlyMounts = false, userNamespaces = false } = {} }) => ({
+        name,
+        features: { recursiveReadOnlyMounts, userNamespaces },
+      }),
+    ),
+    ...(features === undefined ? {} : { features: { supplementalGroupsPolicy: features.supplementalGroupsPolicy } }),
+  };
 }

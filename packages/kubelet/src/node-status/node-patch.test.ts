@@ -16,11 +16,11 @@ function check(before: Node, after: Node, expected: object): void {
   assert.deepEqual(nodePatch(before, after), expected);
 }
 
-test('nothing to say is an empty patch', () => {
+test('without changes the patch is empty', () => {
   check(of({ conditions: [ready()], addresses: [IP] }), of({ conditions: [ready()], addresses: [IP] }), {});
 });
 
-test('of conditions only the keys that differ are sent, with the order of all', () => {
+test('conditions are patched by changed keys, with the order of all', () => {
   check(
     of({ conditions: [memory, ready()] }),
     of({ conditions: [memory, ready({ lastHeartbeatTime: 't2', message: 'm', reason: undefined })] }),
@@ -33,7 +33,7 @@ test('of conditions only the keys that differ are sent, with the order of all', 
   );
 });
 
-test('conditions of a node that has none are sent as they are, new ones beside others whole', () => {
+test('new conditions are sent whole', () => {
   check(of({}), of({ conditions: [ready()] }), { status: { conditions: [ready()] } });
   check(of({ conditions: [memory] }), of({ conditions: [memory, ready()] }), {
     status: {
@@ -43,14 +43,14 @@ test('conditions of a node that has none are sent as they are, new ones beside o
   });
 });
 
-test('addresses are replaced as a whole where there were some', () => {
+test('existing addresses are replaced as a whole', () => {
   check(of({ addresses: [IP, HOST] }), of({ addresses: [HOST] }), {
     status: { addresses: [HOST, { $patch: 'replace' }] },
   });
   check(of({}), of({ addresses: [HOST] }), { status: { addresses: [HOST] } });
 });
 
-test('maps are patched key by key, lists are sent whole, what goes is null', () => {
+test('maps are patched by key, lists are sent whole, removed keys are null', () => {
   check(
     of({ capacity: { cpu: '1', 'a/b': '2' }, images: [{ names: ['a'] }], volumesInUse: ['v'] }),
     of({ capacity: { cpu: '2' }, images: [{ names: ['a'] }, { names: ['b'] }] }),
@@ -60,7 +60,7 @@ test('maps are patched key by key, lists are sent whole, what goes is null', () 
   );
 });
 
-test('labels and annotations go along, the spec never', () => {
+test('labels and annotations are patched, the spec never', () => {
   check(
     of({}, { metadata: { name: 'n1', labels: { a: '1', b: '1' } }, spec: { unschedulable: true } }),
     of({}, { metadata: { name: 'n1', labels: { a: '2' }, annotations: { c: '1' } } }),

@@ -5,9 +5,9 @@ import type { Node, NodeCondition } from '@podwright/kube-api';
 type Json = Record<string, unknown>;
 
 /**
- * The strategic merge patch that makes one node object another, but for its `spec`: only what differs, null for what is to go. Of
- * conditions it has the keys that differ, beside their types; addresses are replaced as a whole where there were some, as
- * merging them by type would mix them up.
+ * The strategic merge patch from one node object to another, without `spec`: only differences, null for removed keys. Conditions have
+ * their type and the changed keys. Existing addresses are replaced as a whole, as merging them by type would mix up several of one
+ * type.
  */
 export function nodePatch(before: Node, after: Node): Json {
   const { addresses: from, conditions: known, ...others } = before.status ?? {};
@@ -23,7 +23,7 @@ export function nodePatch(before: Node, after: Node): Json {
 
 const filled = (key: string, patch: Json): Json => (Object.keys(patch).length === 0 ? {} : { [key]: patch });
 
-/** The merge patch that makes one object another: what differs, null for what is to go. */
+/** The JSON merge patch from one object to another: only differences, null for removed keys. */
 export function difference(before: object, after: object): Json {
   const [old, wanted] = [before as Json, after as Json];
   const patch: Json = {};

@@ -4,14 +4,14 @@ import { PodwrightError, silentLogger } from '@podwright/base';
 import type { Node } from '@podwright/kube-api';
 import { NODES } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
+import { eventReasons, mockTime, NodeApi } from './node-api.fixture.ts';
 import { registerNode } from './node-registration.ts';
 import { identity, registered, seen } from './seen-node.fixture.ts';
 
 const PLACE = { name: 'n1' };
 
 function begin(t: TestContext, api = new NodeApi()) {
-  const clock = standStill(t);
+  const clock = mockTime(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
   const events = eventReasons();
@@ -30,7 +30,7 @@ function begin(t: TestContext, api = new NodeApi()) {
   return { api, clock, events, controller, isDone: () => isDone };
 }
 
-test('a node is made after a tenth of a second, and its events are told', async (t) => {
+test('a node is created after a tenth of a second, and its events are emitted', async (t) => {
   const { api, clock, events, isDone } = begin(t);
   await clock.pass(90);
   assert.equal(api.calls.length, 0);
@@ -40,7 +40,7 @@ test('a node is made after a tenth of a second, and its events are told', async 
   assert.deepEqual(events.reasons, ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
 });
 
-test('a server that fails is asked again after twice as long, up to seven seconds, for ever', async (t) => {
+test('a failing server is retried without end, with pauses that double up to seven seconds', async (t) => {
   const api = new NodeApi();
   const times: number[] = [];
   const fail = () => {
@@ -54,7 +54,7 @@ test('a server that fails is asked again after twice as long, up to seven second
   assert.deepEqual([isDone(), events.reasons.length], [true, 3]);
 });
 
-test('nothing is asked any more once it is stopped', async (t) => {
+test('no request is made after the stop', async (t) => {
   const api = new NodeApi();
   api.script({ verb: 'create' }, ...Array.from({ length: 9 }, () => refusal(500, 'InternalError')));
   const { clock, controller, isDone } = begin(t, api);
@@ -64,7 +64,7 @@ test('nothing is asked any more once it is stopped', async (t) => {
   assert.deepEqual([api.calls.length, isDone()], [2, true]);
 });
 
-test('a node object that is there is taken over, and written only where it is wrong', async (t) => {
+test('an existing node object is taken over, and not written if it is up to date', async (t) => {
   const api = new NodeApi();
   api.put(NODES, registered());
   const { clock, isDone } = begin(t, api);
@@ -72,7 +72,7 @@ test('a node object that is there is taken over, and written only where it is wr
   assert.deepEqual([isDone(), api.calls.map(({ verb }) => verb)], [true, ['create', 'get']]);
 });
 
-test('who may not make nodes takes over the one that is there, by a patch of its status', async (t) => {
+test('without permission to create nodes the existing one is taken over with a patch of its status', async (t) => {
   const api = new NodeApi();
   const { labels: _, ...metadata } = registered().metadata;
   api.put(NODES, { ...registered(), metadata });
@@ -84,7 +84,7 @@ test('who may not make nodes takes over the one that is there, by a patch of its
   assert.deepEqual(api.patches, [{ metadata: { labels: registered().metadata.labels } }]);
 });
 
-test('a node object that is gone before it could be taken over is made', async (t) => {
+test('a node object that is deleted before it was taken over is created', async (t) => {
   const api = new NodeApi();
   api.script({ verb: 'create' }, refusal(409, 'AlreadyExists'));
   const { clock, isDone } = begin(t, api);

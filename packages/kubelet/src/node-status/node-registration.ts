@@ -10,13 +10,13 @@ import type { ObservedNode } from './observed-node.ts';
 export type NodeRegistrationOptions = NodeIdentity & {
   client: KubeClient;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
-  /** Whether this is a host whose device plugins have never been seen: then devices that the object tells of count as none. */
+  /** Whether no device plugin has ever registered on this host: then extended resources of the node object are reset to zero. */
   resetExtendedResources: () => boolean;
   events: EventRecorder;
   logger: Logger;
 };
 
-/** Makes the node object, or takes over the one that is there; tries until that worked. `undefined` once the signal aborts. */
+/** Creates the node object, or takes over the existing one; retries until that succeeds. Returns `undefined` if the signal aborts. */
 export async function registerNode(options: NodeRegistrationOptions, signal: AbortSignal): Promise<Node | undefined> {
   const { name, logger, events } = options;
   const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);
@@ -45,7 +45,7 @@ async function tryRegister(
   try {
     return { how: 'created', node: await client.create<Node>(NODES, initial, { signal }) };
   } catch (error) {
-    // Who may not make nodes may still have one.
+    // without permission to create nodes, the object may still exist
     if (!isApiStatus(error, 'AlreadyExists') && !isApiStatus(error, 403)) throw error;
   }
   const existing = await client.get<Node>(NODES, { name }, { signal });

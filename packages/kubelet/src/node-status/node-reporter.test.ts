@@ -4,18 +4,18 @@ import { silentLogger } from '@podwright/base';
 import { formatTime, type Node } from '@podwright/kube-api';
 import { NODES } from '@podwright/kube-client';
 import { refusal } from '@podwright/kube-client/testing';
-import { eventReasons, NodeApi, standStill } from './node-api.fixture.ts';
+import { eventReasons, mockTime, NodeApi } from './node-api.fixture.ts';
 import { NodeReporter } from './node-reporter.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { registered, seen } from './seen-node.fixture.ts';
 
 const PLACE = { name: 'n1' };
-/** Ten seconds, and half of the jitter. */
+/** Ten seconds plus half of the jitter. */
 const PERIOD_MS = 10_200;
 
-/** A node that is reported of, of which the informer shows what the server has, unless it is said to be behind. */
+/** A reporter whose informer shows the server's node object, unless `host.shown` is replaced by an outdated one. */
 function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node | undefined } = {}) {
-  const clock = standStill(t);
+  const clock = mockTime(t);
   const controller = new AbortController();
   t.after(() => controller.abort());
   if (has !== undefined) api.put(NODES, has);
@@ -36,7 +36,7 @@ function begin(t: TestContext, { api = new NodeApi(), has = registered() as Node
   return { api, clock, reporter, host, events, verbs, ready };
 }
 
-test('the first report is made at once, empty if there is nothing to say, then every five minutes', async (t) => {
+test('the first report is sent at once, even if empty, and then every five minutes', async (t) => {
   const { api, clock, verbs } = begin(t);
   await clock.pass(10);
   assert.deepEqual([verbs(), api.patches.splice(0)], [['patch/status'], [{}]]);
@@ -48,7 +48,7 @@ test('the first report is made at once, empty if there is nothing to say, then e
   assert.deepEqual(heartbeats, Array(4).fill('lastHeartbeatTime,type'));
 });
 
-test('an hour at rest costs one call in five minutes', async (t) => {
+test('an idle node makes one call in five minutes', async (t) => {
   const { clock, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -57,11 +57,11 @@ test('an hour at rest costs one call in five minutes', async (t) => {
   assert.equal(calls.length >= 10 && calls.length <= 12, true, `${calls.length} calls`);
 });
 
-test('the first report after a change is made at another time than those of other nodes', async (t) => {
+test('the first report after a change gets a random delay, so that nodes do not synchronize', async (t) => {
   const { clock, verbs, host } = begin(t);
   await clock.pass(10);
   verbs();
-  t.mock.method(Math, 'random', () => 0); // half of five minutes sooner
+  t.mock.method(Math, 'random', () => 0); // two and a half minutes earlier
   host.given = { images: [] };
   await clock.pass(PERIOD_MS);
   assert.deepEqual(verbs(), ['patch/status']);
@@ -73,7 +73,7 @@ test('the first report after a change is made at another time than those of othe
   assert.deepEqual(verbs(), []);
 });
 
-test('what has changed is told within a period, and what makes the node not ready at once', async (t) => {
+test('changes are reported within a period, changes of readiness at once', async (t) => {
   const { api, clock, host, reporter, events, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -93,7 +93,7 @@ test('what has changed is told within a period, and what makes the node not read
   assert.deepEqual([ready()?.status, events.reasons], ['True', ['NodeNotReady', 'NodeReady']]);
 });
 
-test('prompts come as often as they like, reports ten times a second at most', async (t) => {
+test('frequent prompts cause at most ten reports a second', async (t) => {
   const { clock, host, reporter, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -105,7 +105,7 @@ test('prompts come as often as they like, reports ten times a second at most', a
   assert.equal(verbs().length <= 10, true);
 });
 
-test('a conflict is resolved by what the server has, without another event', async (t) => {
+test('a conflict is resolved by reading from the server, without another event', async (t) => {
   const { api, clock, host, events, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -116,7 +116,7 @@ test('a conflict is resolved by what the server has, without another event', asy
   assert.deepEqual([ready()?.status, events.reasons, api.reconnects], ['False', ['NodeNotReady'], 1]);
 });
 
-test('a server that is away is tried five times a period', async (t) => {
+test('an unavailable server is tried five times a period', async (t) => {
   const { api, clock, verbs } = begin(t);
   api.script({ verb: 'patch' }, ...Array.from({ length: 5 }, () => refusal(503, 'ServiceUnavailable')));
   await clock.pass(10);
@@ -125,7 +125,7 @@ test('a server that is away is tried five times a period', async (t) => {
   assert.deepEqual(verbs(), ['patch/status']);
 });
 
-test('an informer that is behind does not bring back what was told', async (t) => {
+test('an outdated informer does not revert what was reported', async (t) => {
   const { clock, api, host, reporter, events, verbs } = begin(t);
   await clock.pass(10);
   const before = api.stored<Node>(NODES, PLACE);
@@ -138,7 +138,7 @@ test('an informer that is behind does not bring back what was told', async (t) =
   assert.deepEqual([new Set(verbs()), events.reasons], [new Set(['get']), ['NodeNotReady']]);
 });
 
-test('a server that was restored from a backup is believed, whatever it has answered before', async (t) => {
+test('the state of a server that was restored from a backup replaces its earlier answers', async (t) => {
   const { clock, api, host, verbs, ready } = begin(t);
   await clock.pass(10);
   const { metadata, ...backup } = api.stored<Node>(NODES, PLACE)!;
@@ -154,7 +154,7 @@ test('a server that was restored from a backup is believed, whatever it has answ
   assert.deepEqual([verbs().slice(0, 2), ready()?.status], [['get', 'patch/status'], 'False']);
 });
 
-test('after a restore that somebody else has noticed the server is asked, and told at once', async (t) => {
+test('after a restore that the lease detected, the server is read and the status reported at once', async (t) => {
   const { clock, api, host, reporter, verbs } = begin(t);
   host.given = { volumesInUse: ['v'] };
   await clock.pass(10);
@@ -163,20 +163,20 @@ test('after a restore that somebody else has noticed the server is asked, and to
   api.put(NODES, { ...backup, metadata: { ...metadata, resourceVersion: undefined } } as Node);
   host.shown = () => old;
   verbs();
-  reporter.distrust();
+  reporter.serverRestored();
   await clock.pass(110);
   assert.deepEqual(verbs(), ['get', 'patch/status']);
   assert.deepEqual(api.stored<Node>(NODES, PLACE)?.status?.volumesInUse, ['v']);
 });
 
-test('an informer that has not heard of the node yet costs no call', async (t) => {
+test('an informer that has not received the node yet causes no extra call', async (t) => {
   const { clock, host, reporter, verbs } = begin(t);
   host.shown = () => undefined;
   await clock.pass(10);
   assert.deepEqual([verbs(), reporter.node()?.metadata.name], [['patch/status'], 'n1']);
 });
 
-test('a node object that was deleted is not made again, and one that comes back is reported of', async (t) => {
+test('a deleted node object is not created again, and a new one is reported to', async (t) => {
   const { api, clock, reporter, verbs } = begin(t);
   await clock.pass(10);
   verbs();
@@ -190,7 +190,7 @@ test('a node object that was deleted is not made again, and one that comes back 
   assert.equal(api.stored<Node>(NODES, PLACE)?.status?.conditions?.length, 4);
 });
 
-test('a node that is cordoned and uncordoned is told of', async (t) => {
+test('cordoning and uncordoning emit events', async (t) => {
   const { api, clock, events } = begin(t);
   await clock.pass(10);
   api.put(NODES, { ...registered(), spec: { unschedulable: true } });
@@ -200,7 +200,7 @@ test('a node that is cordoned and uncordoned is told of', async (t) => {
   assert.deepEqual(events.reasons, ['NodeNotSchedulable', 'NodeSchedulable']);
 });
 
-test('a wall clock that is set back a day holds no report up', async (t) => {
+test('a wall clock that is set back a day does not delay reports', async (t) => {
   const { clock, host, verbs, ready } = begin(t);
   await clock.pass(10);
   verbs();
@@ -212,17 +212,17 @@ test('a wall clock that is set back a day holds no report up', async (t) => {
   assert.equal(verbs().length >= 1, true);
 });
 
-test('a reboot is told once', async (t) => {
+test('a reboot is reported once', async (t) => {
   const { clock, host, api, events } = begin(t);
   await clock.pass(10);
   host.given = { nodeInfo: { ...seen().nodeInfo, bootID: 'b2' } };
   await clock.pass(PERIOD_MS);
-  api.put(NODES, registered()); // as it was before, by a backup
+  api.put(NODES, registered()); // an old boot id from a backup
   await clock.pass(PERIOD_MS);
   assert.deepEqual(events.reasons, ['Rebooted']);
 });
 
-test('a node object that makes no sense ends nothing, and is reported of once it does again', async (t) => {
+test('an invalid node object does not stop the reporter, which goes on once it is valid again', async (t) => {
   const { api, clock, verbs } = begin(t);
   await clock.pass(10);
   const node = registered();

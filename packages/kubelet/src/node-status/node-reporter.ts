@@ -10,13 +10,13 @@ import { type NodeUpdate, updateNode } from './update-node.ts';
 export type NodeReporterOptions = {
   name: string;
   heartbeatClient: KubeClient;
-  /** How long a heartbeat may take. */
+  /** Timeout of a heartbeat. */
   timeoutMs: number;
   informer: Pick<Informer<Node>, 'get'>;
-  /** The node object as it was registered; the first report waits for it. `undefined` where somebody else makes it. */
+  /** The registered node object; the first report waits for it. `undefined` if the kubelet does not register (`registerNode: false`). */
   registered: Promise<Node | undefined>;
   observe: (signal: AbortSignal) => Promise<ObservedNode>;
-  /** Called with what the API server has, as each report begins and ends. */
+  /** Called with the API server's node object at the beginning and end of each report. */
   onNode?: (node: Node) => Promise<void>;
   statusUpdateMs: number;
   statusReportMs: number;
@@ -25,23 +25,23 @@ export type NodeReporterOptions = {
 };
 
 /**
- * Keeps the status of the node object right. It is worked out every ten seconds, and as soon as something tells that the node has
- * become ready or is not any more; it is written if it has changed, and after five minutes in any case.
+ * Keeps the status of the node object up to date. The status is computed every `statusUpdateMs`, and at once after `prompt`; it is
+ * written if it changed, and every `statusReportMs` in any case.
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** What the server has answered last. */
+  /** The last answer of the server. */
   #answered: Node | undefined;
-  /** The informer has shown the node object: if it shows none any more, it is gone. */
+  /** The informer has had the node object: if it has none later, the object was deleted. */
   #shown = false;
   #reportedAtMs: number | undefined;
-  /** Added to the time between reports of what has not changed, so that not all nodes of a cluster report at once. */
+  /** Random offset of the next unchanged report, so that the nodes of a cluster do not all report at once. */
   #delayMs = 0;
-  #rebootTold = false;
+  #isRebootEmitted = false;
   #unschedulable = false;
   #wake = new AbortController();
-  /** What the informer shows may be of another past than the server's. */
-  #distrusts = false;
+  /** The server was restored from a backup, so the informer may have a newer, lost state. */
+  #isInformerStale = false;
   #failing = false;
 
   constructor(options: NodeReporterOptions) {
@@ -52,24 +52,24 @@ export class NodeReporter {
   async run(signal: AbortSignal): Promise<void> {
     this.#answered = await this.#options.registered;
     while (!signal.aborted) {
-      this.#wake = new AbortController(); // what is told while it reports asks for one more
+      this.#wake = new AbortController(); // a prompt during this report causes another one
       await this.#report(signal);
       await this.#pause(signal);
     }
   }
 
-  /** Something that decides whether the node is ready is another than before. */
+  /** Call when the readiness of the node may have changed. */
   prompt(): void {
     this.#wake.abort();
   }
 
-  /** The server was restored from a backup: it is asked what it has, and told soon what is. */
-  distrust(): void {
-    this.#distrusts = true;
+  /** Call when the server was restored from a backup: reads its state, and reports at once. */
+  serverRestored(): void {
+    this.#isInformerStale = true;
     this.prompt();
   }
 
-  /** The node object as it was last seen; `undefined` before there is one, or when it is gone. */
+  /** The last known node object; `undefined` before there is one, or if it was deleted. */
   node(): Node | undefined {
     const { informer, name } = this.#options;
     const known = informer.get({ name });
@@ -78,7 +78,7 @@ export class NodeReporter {
     return isNewer(this.#answered, known) ? this.#answered : known;
   }
 
-  /** The informer has not heard yet of what was answered, or the server was restored from a backup: only it knows. */
+  /** The informer is older than the server's last answer: it lags, or the server was restored from a backup. Only the server can tell. */
   #isInDoubt(): boolean {
     const { informer, name } = this.#options;
     const known = informer.get({ name });
@@ -92,7 +92,7 @@ export class NodeReporter {
     await sleep(Math.max(0, periodMs - NODE_PROMPT_PERIOD_MS), woken).catch(() => undefined);
   }
 
-  /** The first try takes what the informer has, which is right as a rule; the others ask. */
+  /** The first try uses the informer's object, which is usually current; the others read from the server. */
   async #report(signal: AbortSignal): Promise<void> {
     const { heartbeatClient, logger } = this.#options;
     let problem = '';
@@ -107,18 +107,18 @@ export class NodeReporter {
       }
     }
     if (signal.aborted) return;
-    if (!this.#failing) logger.error({ error: problem }, 'the status of the node could not be told');
+    if (!this.#failing) logger.error({ error: problem }, 'the status of the node could not be reported');
     this.#failing = true;
   }
 
   async #tryReport(attempt: number, signal: AbortSignal): Promise<void> {
     const { name, observe, onNode } = this.#options;
-    const isTrusted = attempt === 0 && !this.#distrusts && !this.#isInDoubt();
+    const isTrusted = attempt === 0 && !this.#isInformerStale && !this.#isInDoubt();
     const before = isTrusted ? this.node() : await this.#read(signal);
     if (before === undefined) throw new Error(`error getting node "${name}": node "${name}" not found`);
     await onNode?.(before);
     const update = updateNode(before, await observe(signal));
-    this.#tellSchedulable(before);
+    this.#emitSchedulable(before);
     if (!update.changed && !this.#isDue()) return;
     await this.#write(before, update, signal);
   }
@@ -128,11 +128,11 @@ export class NodeReporter {
     const isFirst = this.#reportedAtMs === undefined;
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
-    // what is attached others write: that is known again once the watch has told this version
+    // a controller writes volumesAttached: unknown until the watch delivers this version
     this.#answered = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
     this.#delayMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
-    for (const event of update.events) this.#tell(event);
+    for (const event of update.events) this.#emit(event);
     await onNode?.(this.#answered);
   }
 
@@ -144,26 +144,26 @@ export class NodeReporter {
   async #read(signal: AbortSignal): Promise<Node> {
     const { heartbeatClient, name, timeoutMs } = this.#options;
     this.#answered = await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
-    this.#distrusts = false;
+    this.#isInformerStale = false;
     return this.#answered;
   }
 
-  #tellSchedulable({ spec }: Node): void {
+  #emitSchedulable({ spec }: Node): void {
     const unschedulable = spec?.unschedulable === true;
     if (unschedulable === this.#unschedulable) return;
     this.#unschedulable = unschedulable;
-    this.#tell(nodeStatusEvent(this.#options.name, unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
+    this.#emit(nodeStatusEvent(this.#options.name, unschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
   }
 
-  /** A reboot is told once, as it is no other one while the kubelet runs. */
-  #tell({ type, reason, message }: NodeEvent): void {
-    if (reason === 'Rebooted' && this.#rebootTold) return;
-    this.#rebootTold ||= reason === 'Rebooted';
+  /** A reboot is emitted only once, as the host cannot reboot while the kubelet runs. */
+  #emit({ type, reason, message }: NodeEvent): void {
+    if (reason === 'Rebooted' && this.#isRebootEmitted) return;
+    this.#isRebootEmitted ||= reason === 'Rebooted';
     this.#options.events.event(nodeSubject(this.#options.name), type, reason, message);
   }
 }
 
-/** A node object that was made anew has another uid, and always a higher version. */
+/** A recreated node object has another uid, and always a higher version. */
 function isNewer(one: Node | undefined, other: Node): one is Node {
   return one !== undefined && (compareVersions(one.metadata.resourceVersion, other.metadata.resourceVersion) ?? 0) > 0;
 }

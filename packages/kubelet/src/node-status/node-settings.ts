@@ -1,28 +1,28 @@
 import type { Taint } from '@podwright/kube-api';
 
-/** How the node object is made and kept: KubeletConfiguration's fields and the flags of the same names. */
+/** Settings of the node object: KubeletConfiguration fields, and flags of the same names. */
 export type NodeSettings = {
-  /** `registerNode`: with false somebody else makes the node object. */
+  /** `registerNode`: if false, another program creates the node object. */
   register: boolean;
-  /** `registerWithTaints`: written when the object is made, and never again. */
+  /** `registerWithTaints`: set only when the node object is created. */
   taints: Taint[];
   providerId: string;
-  /** `--cloud-provider=external`: a controller of the cloud adds addresses, and takes the taint away that keeps pods off until then. */
+  /** `--cloud-provider=external`: the cloud controller sets addresses and removes the `uninitialized` taint. */
   externalCloudProvider: boolean;
   /** `enableControllerAttachDetach`. */
   controllerAttachDetach: boolean;
-  /** How often the status is worked out, and how often it is told though nothing but heartbeats changed. */
+  /** `nodeStatusUpdateFrequency`: period of computing the status; `nodeStatusReportFrequency`: period of reporting an unchanged one. */
   statusUpdateMs: number;
   statusReportMs: number;
-  /** A lease that was not renewed for this long means that the node is gone; it is renewed after a quarter of it. */
+  /** `nodeLeaseDurationSeconds`: a node whose lease is older counts as dead; it is renewed after a quarter of this time. */
   leaseDurationSeconds: number;
-  /** -1 for any number. */
+  /** `nodeStatusMaxImages`: maximum number of reported images; -1 for no limit. */
   maxImages: number;
-  /** `evictionHard`: what of it is kept back of memory and disk is no part of what pods may have. */
+  /** `evictionHard`: the thresholds of memory and disk are subtracted from allocatable. */
   evictionHard: Readonly<Record<string, string>>;
 };
 
-/** Upstream's defaults for what is left out. */
+/** Fills in upstream's defaults. */
 export function nodeSettings(given: Partial<NodeSettings> = {}): NodeSettings {
   return {
     register: true,

@@ -4,18 +4,18 @@ import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { NodeAddress } from '@podwright/kube-api';
 import { hostFacts } from './host-facts.ts';
-import { standStill } from './node-api.fixture.ts';
+import { mockTime } from './node-api.fixture.ts';
 import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';
 import { nodeSettings } from './node-settings.ts';
 
 const GIB = 1n << 30n;
 const away = new PodwrightError('unavailable', 'the runtime is away');
 
-/** A host that is looked at, with a runtime that may be away. */
+/** An observer of this host, with a runtime that can be made unavailable. */
 function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
-  const clock = standStill(t);
+  const clock = mockTime(t);
   const runtime = { isAway: false, listings: 0, tags: ['a:1'] };
-  const ask = async <T>(answer: () => T): Promise<T> => {
+  const call = async <T>(answer: () => T): Promise<T> => {
     if (runtime.isAway) throw away;
     return answer();
   };
@@ -24,8 +24,8 @@ function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
     return { images: [{ id: 'x', size: 1n, repoTags: runtime.tags, repoDigests: [] }] };
   };
   const cri = {
-    runtime: { version: () => ask(() => ({ runtimeVersion: 'v1.2.3' })) },
-    image: { listImages: () => ask(listed) },
+    runtime: { version: () => call(() => ({ runtimeVersion: 'v1.2.3' })) },
+    image: { listImages: () => call(listed) },
   } as unknown as CriClient;
   const observer = new NodeObserver({
     wanted: { name: '127.0.0.1', nodeIp: '', externalCloudProvider: false },
@@ -47,7 +47,7 @@ function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
   return { clock, runtime, observe: () => observer.observe(new AbortController().signal) };
 }
 
-test('a host is told with its amounts, what is kept back of them, and the version of its runtime', async (t) => {
+test("capacity, reservations and the runtime's version are observed", async (t) => {
   const { observe } = begin(t);
   const { capacity, reserved, nodeInfo, images, port } = await observe();
   assert.deepEqual(capacity, { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' });
@@ -60,7 +60,7 @@ test('a host is told with its amounts, what is kept back of them, and the versio
   assert.deepEqual([images, port], [[{ names: ['a:1'], sizeBytes: 1 }], 10250]);
 });
 
-test('images are listed twice a minute, and those of a runtime that is away stay', async (t) => {
+test('images are listed twice a minute, and the last list is used while the runtime is unavailable', async (t) => {
   const { clock, runtime, observe } = begin(t);
   await observe();
   runtime.tags = ['b:1'];
@@ -74,20 +74,20 @@ test('images are listed twice a minute, and those of a runtime that is away stay
   assert.deepEqual([images[0]?.names, nodeInfo.containerRuntimeVersion], [['b:1'], 'fake://Unknown']);
 });
 
-test('a host without the wanted address tells none, and all the rest', async (t) => {
+test('without the address of --node-ip no addresses are reported, but everything else', async (t) => {
   const wanted = { name: 'n1', nodeIp: '192.0.2.250', externalCloudProvider: true };
   const { observe } = begin(t, { wanted });
   const { addresses, providedIps, capacity } = await observe();
   assert.deepEqual([addresses, providedIps, capacity.pods], [undefined, '192.0.2.250', '110']);
 });
 
-test('while the name service takes its time a node has the addresses that were found last', async (t) => {
+test('while the name service is slow the addresses of the last lookup are used', async (t) => {
   const errors: string[] = [];
   const logger: Logger = { ...silentLogger, error: (_fields: object, message: string) => void errors.push(message) };
-  const asked: PromiseWithResolvers<NodeAddress[]>[] = [];
+  const lookups: PromiseWithResolvers<NodeAddress[]>[] = [];
   const findAddresses = () => {
     const answer = Promise.withResolvers<NodeAddress[]>();
-    asked.push(answer);
+    lookups.push(answer);
     return answer.promise;
   };
   const { clock, observe } = begin(t, { logger, findAddresses });
@@ -96,13 +96,13 @@ test('while the name service takes its time a node has the addresses that were f
     return addresses;
   };
   assert.equal(await observed(), undefined);
-  assert.deepEqual([asked.length, errors], [1, ['the node has no address']]);
+  assert.deepEqual([lookups.length, errors], [1, ['the node has no address']]);
   const found: NodeAddress[] = [{ type: 'InternalIP', address: '192.0.2.1' }];
-  asked[0]!.resolve(found);
+  lookups[0]!.resolve(found);
   await clock.pass(10);
   assert.deepEqual(await observed(), found);
-  asked[1]!.reject(new PodwrightError('failed_precondition', 'there is none any more'));
+  lookups[1]!.reject(new PodwrightError('failed_precondition', 'there is none any more'));
   await clock.pass(10);
   assert.equal(await observed(), undefined);
-  assert.deepEqual([asked.length, errors.length], [3, 1]);
+  assert.deepEqual([lookups.length, errors.length], [3, 1]);
 });

@@ -1,40 +1,40 @@
 import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
-/** What devices add to the node; those of plugins that are gone count as resources of which there are none. */
+/** Resources of device plugins; `removed`: those of plugins that are gone, which are reported as zero. */
 export type DeviceResources = {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
   removed: string[];
 };
 
-/** What the eviction manager says that the node is short of. */
+/** Pressure conditions of the eviction manager. */
 export type Pressure = { memory: boolean; disk: boolean; pids: boolean };
 
-/** What a kubelet sees of its host and its runtime at one time: what the status of its node is made of. */
+/** A snapshot of host and runtime, from which the status of the node is computed. */
 export type ObservedNode = {
   /** Unix milliseconds. */
   atMs: number;
-  /** `undefined` where they cannot be told now. */
+  /** `undefined` if they are currently unknown. */
   addresses: NodeAddress[] | undefined;
-  /** A controller of the cloud tells addresses: once there are any, they are its business. */
+  /** A cloud controller sets the addresses; once it has, they are not changed. */
   externalCloudProvider: boolean;
-  /** `--node-ip`, for that controller; `undefined` where there is none to tell. */
+  /** The value of the provided-node-ip annotation, for that controller; `undefined` for none. */
   providedIps: string | undefined;
-  /** Quantities, `pods` among them, without those of devices. */
+  /** Quantities including `pods`, without devices. */
   capacity: Record<string, string>;
-  /** What is kept back of them. */
+  /** Quantities to subtract for allocatable. */
   reserved: Record<string, string>;
   devices: DeviceResources;
   nodeInfo: NodeSystemInfo;
   port: number;
   images: NodeImage[];
-  /** Absent before the runtime has told. */
+  /** Absent until the runtime has reported them. */
   runtimeHandlers?: NodeRuntimeHandler[];
   features?: NodeStatus['features'];
   declaredFeatures: string[];
   pressure: Pressure;
-  /** Why the node is not ready, none if it is; without what is missing of its capacity. */
+  /** Reasons why the node is not ready, except missing capacity. */
   problems: string[];
-  /** `undefined` before it is known which there are. */
+  /** `undefined` while unknown. */
   volumesInUse: string[] | undefined;
 };

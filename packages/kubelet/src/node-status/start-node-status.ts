@@ -5,7 +5,7 @@ import type { Informer, KubeClient } from '@podwright/kube-client';
 import { CsiNodeStart } from './csi-node.ts';
 import { hostFacts } from './host-facts.ts';
 import { NodeLease } from './node-lease.ts';
-import { NodeObserver, type NodeObserverOptions, type NodeRooms } from './node-observer.ts';
+import { NodeObserver, type NodeObserverOptions, type NodeStatusSources } from './node-observer.ts';
 import { registerNode } from './node-registration.ts';
 import { NodeReporter } from './node-reporter.ts';
 import type { NodeSettings } from './node-settings.ts';
@@ -16,36 +16,36 @@ export type NodeStatusOptions = {
   labels: Readonly<Record<string, string>>;
   nodeIp: string;
   settings: NodeSettings;
-  /** Subnets of pods that the runtime has been told already, as one text; '' for none. */
+  /** Comma separated pod subnets that the runtime has already; '' for none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
-  rooms: NodeRooms & {
-    /** Calls back when the problems may be others than before; returns what ends that. */
+  rooms: NodeStatusSources & {
+    /** Calls the listener when `problems()` may have changed, until the returned function is called. */
     onProblems: (listener: () => void) => () => void;
-    /** The node object as the API server has it, whenever that is known. */
+    /** Called with the API server's node object at the beginning and end of each report. */
     nodeKnown: (node: Node) => void;
-    /** The API server was restored from a backup: what watches have told may be wrong. */
+    /** Called when the API server was restored from a backup: the state of watches may be wrong. */
     restored: () => void;
-    /** Whether this is a host whose device plugins have never been seen. */
+    /** Whether no device plugin has ever registered on this host. */
     resetExtendedResources: () => boolean;
   };
   client: KubeClient;
   heartbeatClient: KubeClient;
-  /** Of the node object alone. Whoever started it stops it. */
+  /** Informer of this node object. The caller stops it. */
   informer: Pick<Informer<Node>, 'get'>;
   cri: CriClient;
   events: EventRecorder;
   logger: Logger;
 };
 
-/** The node of a kubelet at its API server. */
+/** The running registration and status reports of the node. */
 export type NodeStatusRoom = {
-  /** What decides whether the node is ready has changed: the API server is told without waiting for the next report. */
+  /** Call when the readiness of the node may have changed, to report without waiting for the next period. */
   prompt(): void;
   stop(): Promise<void>;
 };
 
-/** Registers the node, and from then on tells the API server how it is and that it is alive. Waits for no answer. */
+/** Registers the node, then reports its status and renews its lease. Returns without waiting for the API server. */
 export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const { name, settings, client, informer, heartbeatClient, events, logger } = options;
   const controller = new AbortController();
@@ -75,7 +75,7 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
     ...{ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger },
     onRestored: () => {
       options.rooms.restored();
-      reporter.distrust();
+      reporter.serverRestored();
     },
   });
   const unsubscribe = options.rooms.onProblems(prompt);
@@ -101,19 +101,22 @@ function makeObserver(options: NodeStatusOptions, csiProblem: () => string | und
   });
 }
 
-/** Tells the runtime the subnets of pods when the cluster gives some. */
+/** Passes the node's pod subnets on to the runtime when the cluster assigns or changes them. */
 function nodeListener({ cri, rooms, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
-  let told = podCidr;
+  let current = podCidr;
   return async (node) => {
     rooms.nodeKnown(node);
     const wanted = (node.spec?.podCIDRs ?? []).join(',');
-    if (wanted === '' || wanted === told) return;
+    if (wanted === '' || wanted === current) return;
     try {
       await cri.runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr: wanted } } });
-      told = wanted;
-      logger.info({ podCidr: wanted }, 'the cluster has given the node its subnet of pods');
+      current = wanted;
+      logger.info({ podCidr: wanted }, 'updated the pod subnets of the runtime');
     } catch (error) {
-      logger.error({ podCidr: wanted, error: errorMessage(error) }, 'the runtime could not be told the subnet of pods');
+      logger.error(
+        { podCidr: wanted, error: errorMessage(error) },
+        'the pod subnets of the runtime could not be updated',
+      );
     }
   };
 }

@@ -11,7 +11,7 @@ const withStatus = (node: Node, status: NodeStatus): Node => ({ ...node, status:
 const ready = ({ status }: Node) => status?.conditions?.find(({ type }) => type === 'Ready');
 const reasons = (events: { reason: string }[]) => events.map(({ reason }) => reason);
 
-test('a node that is as it was has changed in nothing but its heartbeats', () => {
+test('only heartbeats of an unchanged node change', () => {
   const before = registered();
   const { node, changed, events } = updateNode(before, later());
   assert.equal(changed, false);
@@ -20,7 +20,7 @@ test('a node that is as it was has changed in nothing but its heartbeats', () =>
   assert.deepEqual(times, Array(4).fill([formatTime(LATER), formatTime(AT)]));
 });
 
-test('a problem makes the node not ready, with all reasons, none of them twice; its end makes it ready again', () => {
+test('problems make the node not ready, with all reasons without duplicates, until they are resolved', () => {
   const problems = ['container runtime is down', 'CSINode is not yet initialized', 'container runtime is down'];
   const down = updateNode(registered(), later({ problems }));
   assert.deepEqual(ready(down.node), {
@@ -37,23 +37,23 @@ test('a problem makes the node not ready, with all reasons, none of them twice; 
   assert.deepEqual(reasons(up.events), ['NodeReady']);
 });
 
-test('another reason for not being ready is a change, but no transition', () => {
+test('another reason for being not ready is a change, but not a transition', () => {
   const before = registered({ problems: ['a'] });
   const { node, changed, events } = updateNode(before, later({ problems: ['b'] }));
   assert.deepEqual([ready(node)?.message, ready(node)?.lastTransitionTime, changed], ['b', formatTime(AT), true]);
   assert.deepEqual(events, []);
 });
 
-test('pressure is told with the words and events of each kind, and taken back', () => {
+test('pressure conditions and their events are set and cleared', () => {
   const pressure = { memory: true, disk: true, pids: true };
   const short = updateNode(registered(), later({ pressure }));
-  const told = short.node.status?.conditions?.map(({ type, status, reason, message }) => [
+  const conditions = short.node.status?.conditions?.map(({ type, status, reason, message }) => [
     type,
     status,
     reason,
     message,
   ]);
-  assert.deepEqual(told?.slice(0, 3), [
+  assert.deepEqual(conditions?.slice(0, 3), [
     ['MemoryPressure', 'True', 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
     ['DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'],
     ['PIDPressure', 'True', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
@@ -67,7 +67,7 @@ test('pressure is told with the words and events of each kind, and taken back', 
   assert.deepEqual(reasons(fine.events), ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID']);
 });
 
-test('what a controller has set to Unknown is told anew, in its place, and conditions of others stay', () => {
+test('conditions that a controller has set to Unknown are updated in place, and those of other writers are kept', () => {
   const foreign = { type: 'NetworkUnavailable', status: 'False', reason: 'RouteCreated', more: 1 } as const;
   const unknown = registered().status!.conditions!.map((one) => ({
     ...one,
@@ -83,7 +83,7 @@ test('what a controller has set to Unknown is told anew, in its place, and condi
   assert.equal(events.length, 4);
 });
 
-test('a boot under another id is told, the first one is not', () => {
+test('another boot id emits Rebooted, the first one does not', () => {
   const next = { ...seen().nodeInfo, bootID: 'b2' };
   const { events, node } = updateNode(registered(), later({ nodeInfo: next }));
   assert.deepEqual(events, [
@@ -92,7 +92,7 @@ test('a boot under another id is told, the first one is not', () => {
   assert.equal(node.status?.nodeInfo?.bootID, 'b2');
 });
 
-test('what nobody here knows is kept, in the status too', () => {
+test('unknown fields are kept, also in the status', () => {
   const before = {
     ...withStatus(registered(), { ...({ volumesAttached: [{ name: 'v' }], phase: 'Running' } as object) }),
     spec: { podCIDR: '10.0.0.0/24', unschedulable: true },
@@ -103,19 +103,19 @@ test('what nobody here knows is kept, in the status too', () => {
   assert.equal(changed, false);
 });
 
-test('labels of the operating system and the architecture are put back', () => {
+test('the os and arch labels are restored', () => {
   const before = registered();
   const { 'kubernetes.io/os': _, ...labels } = before.metadata.labels!;
   const { node, changed } = updateNode({ ...before, metadata: { ...before.metadata, labels } }, later());
   assert.deepEqual([node.metadata.labels, changed], [before.metadata.labels, true]);
 });
 
-test('an empty list and none are the same', () => {
+test('an empty list equals an absent one', () => {
   const { changed } = updateNode(withStatus(registered({ images: [] }), { images: [] }), later({ images: [] }));
   assert.equal(changed, false);
 });
 
-test('addresses that cannot be told stay, those of a cloud are never replaced', () => {
+test('unknown addresses are kept, and those of a cloud are never replaced', () => {
   const known = registered().status?.addresses;
   const of = (given: Partial<ObservedNode>) => updateNode(registered(), later(given)).node.status?.addresses;
   assert.deepEqual(of({ addresses: undefined }), known);
@@ -124,13 +124,13 @@ test('addresses that cannot be told stay, those of a cloud are never replaced', 
   assert.deepEqual(of({ addresses: [hostname!], externalCloudProvider: true }), known);
 });
 
-test('the addresses for a controller of the cloud come and go with it', () => {
-  const told = updateNode(registered(), later({ providedIps: '10.0.0.7' })).node;
-  assert.equal(told.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], '10.0.0.7');
-  assert.deepEqual(updateNode(told, later()).node.metadata, registered().metadata);
+test('the provided-node-ip annotation follows the setting', () => {
+  const node = updateNode(registered(), later({ providedIps: '10.0.0.7' })).node;
+  assert.equal(node.metadata.annotations?.['alpha.kubernetes.io/provided-node-ip'], '10.0.0.7');
+  assert.deepEqual(updateNode(node, later()).node.metadata, registered().metadata);
 });
 
-/** Capacity and allocatable of a node that has known resources, and of a host that has these. */
+/** Checks capacity and allocatable of a node object with the status `known`, on a host with the given resources. */
 function checkResources(
   { known = {}, ...given }: Partial<ObservedNode> & { known?: NodeStatus },
   expected: { capacity?: Record<string, string>; allocatable?: Record<string, string> },
@@ -145,7 +145,7 @@ function checkResources(
   );
 }
 
-test('what is kept back is no part of what pods may have, and neither are huge pages of the memory', () => {
+test('allocatable excludes reservations, and its memory excludes huge pages', () => {
   checkResources({ reserved: { cpu: '100m', memory: '1Gi' } }, { allocatable: { cpu: '3900m', memory: '7Gi' } });
   checkResources({ reserved: { memory: '9Gi' } }, { allocatable: { memory: '0' } });
   const pages = { ...seen().capacity, 'hugepages-2Mi': '2Gi', 'hugepages-1Gi': '1Gi' };
@@ -153,7 +153,7 @@ test('what is kept back is no part of what pods may have, and neither are huge p
   checkResources({ reserved: { 'ephemeral-storage': '1' } }, { allocatable: { 'ephemeral-storage': '107374182399' } });
 });
 
-test('resources of others stay, of devices there is what they say, and those that are gone are none', () => {
+test('resources of other writers are kept, those of devices are set, and those of removed plugins are zero', () => {
   const known = { capacity: { 'example.com/dongle': '3' }, allocatable: { 'example.com/gone': '1' } };
   const devices = { capacity: { 'v.com/gpu': '2' }, allocatable: { 'v.com/gpu': '1' }, removed: ['v.com/old'] };
   checkResources(
@@ -167,12 +167,12 @@ test('resources of others stay, of devices there is what they say, and those tha
   assert.equal(allocatable?.['example.com/gone'], undefined);
 });
 
-test('an amount that is the same stays as it is spelt, and what is no amount does no harm', () => {
+test('equal quantities keep their notation, and invalid ones are kept', () => {
   checkResources({ known: { capacity: { memory: '8192Mi' } } }, { capacity: { memory: '8192Mi' } });
   checkResources({ known: { capacity: { 'x.com/y': 'many' } } }, { allocatable: { 'x.com/y': 'many' } });
 });
 
-test('a node without a capacity that it must have is not ready', () => {
+test('a node without a required capacity is not ready', () => {
   const { node } = updateNode({ metadata: { name: 'n1' } }, later({ capacity: { cpu: '1', pods: '1' } }));
   assert.equal(ready(node)?.message, 'missing node capacity for resources: memory, ephemeral-storage');
 });

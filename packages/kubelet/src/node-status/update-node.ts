@@ -5,18 +5,18 @@ import { updateResources } from './node-capacity-status.ts';
 import { type NodeEvent, nodeStatusEvent, updateConditions } from './node-conditions.ts';
 import type { ObservedNode } from './observed-node.ts';
 
-/** Where the addresses of `--node-ip` stand for a controller of the cloud. */
+/** Annotation with the addresses of `--node-ip` for the cloud controller. */
 const PROVIDED_IPS = 'alpha.kubernetes.io/provided-node-ip';
 
 export type NodeUpdate = {
   node: Node;
-  /** Whether anything but heartbeats is another than before. */
+  /** Whether anything but heartbeats changed. */
   changed: boolean;
-  /** What its events are to tell, once it has been written. */
+  /** Events to emit after the node object was written. */
   events: NodeEvent[];
 };
 
-/** The node object with the status that it should have by what is seen, and all else as it is. */
+/** The node object with its status updated from the observation; other fields are unchanged. */
 export function updateNode(node: Node, seen: ObservedNode): NodeUpdate {
   const name = node.metadata.name ?? '';
   const { status, events } = updateStatus(node.status ?? {}, seen);
@@ -75,7 +75,7 @@ function withProvidedIps({ metadata }: Node, ips: string | undefined): Pick<Node
   return { annotations: ips === undefined ? others : { ...others, [PROVIDED_IPS]: ips } };
 }
 
-/** Conditions in any order; heartbeats do not count. */
+/** Compares statuses, ignoring heartbeats and the order of conditions. */
 export function statusHasChanged(before: NodeStatus, after: NodeStatus): boolean {
   return !isDeepStrictEqual(comparable(before), comparable(after));
 }
@@ -87,7 +87,7 @@ function comparable(status: NodeStatus): object {
   return present({ ...status, conditions });
 }
 
-/** Without what is not set: no value and an empty list are the same to an API server. */
+/** Removes undefined values and empty lists, which are the same to an API server. */
 function present<T extends object>(object: T): T {
   const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(object).filter(([, value]) => isSet(value)))));
