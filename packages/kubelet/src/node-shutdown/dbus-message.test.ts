@@ -10,7 +10,7 @@ const CALL = {
   arguments: ['rule', -1],
 };
 
-/** PrepareForShutdown(true) of logind, as a bus hands it on. */
+/** logind's signal PrepareForShutdown(true), as delivered by the bus. */
 function signal(endian: 'little' | 'big'): Buffer {
   const number = (value: number) => {
     const bytes = Buffer.alloc(4);
@@ -33,7 +33,7 @@ function signal(endian: 'little' | 'big'): Buffer {
   return Buffer.concat([padded(Buffer.concat([start, number(4), number(9), number(list.length), list])), number(1)]);
 }
 
-test('a call is as long as it says, and tells what it was given', () => {
+test('an encoded call has the length in its header, and decodes to its arguments', () => {
   const bytes = encodeCall(7, CALL);
   assert.equal(messageLength(bytes), bytes.length);
   assert.equal(messageLength(Buffer.concat([bytes, bytes])), bytes.length);
@@ -42,7 +42,7 @@ test('a call is as long as it says, and tells what it was given', () => {
   assert.deepEqual([type, serial, path, member, values], ['call', 7, CALL.path, 'AddMatch', ['rule', -1]]);
 });
 
-test('a signal is read in the byte order of its sender', () => {
+test('a signal is decoded in the byte order of its sender', () => {
   for (const endian of ['little', 'big'] as const) {
     const bytes = signal(endian);
     assert.equal(messageLength(bytes), bytes.length);
@@ -52,7 +52,7 @@ test('a signal is read in the byte order of its sender', () => {
   }
 });
 
-test('what is cut, changed or no message at all is an error', () => {
+test('truncated, corrupted and foreign messages throw errors', () => {
   const bytes = signal('little');
   for (let length = 16; length < bytes.length; length++) assert.throws(() => decodeMessage(bytes.subarray(0, length)));
   assert.throws(() => messageLength(Buffer.from('HTTP/1.1 400 Bad Request')), { code: 'internal' });

@@ -1,7 +1,7 @@
-/** The messages of D-Bus that the kubelet sends and understands (dbus.freedesktop.org/doc/dbus-specification.html, Message Protocol). */
+/** Encodes and decodes D-Bus messages (dbus.freedesktop.org/doc/dbus-specification.html, Message Protocol). */
 import { PodwrightError } from '@podwright/base';
 
-/** A value of the types that are understood: b, i, u, t, s, o, and v of these. */
+/** A value of a supported type: b, i, u, t, s, o, and v of these. */
 export type DBusValue = boolean | number | bigint | string;
 
 export type MethodCall = {
@@ -9,7 +9,7 @@ export type MethodCall = {
   path: string;
   interface: string;
   member: string;
-  /** Texts are sent as `s`, numbers as `i`. */
+  /** Strings are sent as `s`, numbers as `i`. */
   arguments?: (string | number)[];
 };
 
@@ -22,14 +22,14 @@ export type DBusMessage = {
   member?: string;
   errorName?: string;
   sender?: string;
-  /** Up to the first value of a type that is not understood. */
+  /** Values up to the first of an unsupported type. */
   values: DBusValue[];
 };
 
 const TYPES = { 1: 'call', 2: 'return', 3: 'error', 4: 'signal' } as const;
 const FIELDS = { 1: 'path', 2: 'interface', 3: 'member', 4: 'errorName', 5: 'replySerial', 7: 'sender' } as const;
 const SIGNATURE_FIELD = 8;
-/** What stands before the fields of the header: byte order, type, flags, version, and three lengths and numbers. */
+/** Length of the fixed part of the header: byte order, type, flags, version, body length, serial, length of the fields. */
 const FIXED_BYTES = 16;
 
 export function encodeCall(serial: number, call: MethodCall): Buffer {
@@ -56,20 +56,20 @@ export function encodeCall(serial: number, call: MethodCall): Buffer {
   return Buffer.concat([start.bytes(), body.bytes()]);
 }
 
-/** How long the message is that begins here; `undefined` while too little of it is there. Throws `internal` for what is none. */
+/** Length of the message at the beginning of `bytes`; `undefined` if its header is incomplete. Throws `internal` for other data. */
 export function messageLength(bytes: Buffer): number | undefined {
   if (bytes.length < FIXED_BYTES) return undefined;
   const reader = new Reader(bytes);
-  if (reader.endian === undefined || bytes[3] !== 1) throw new PodwrightError('internal', 'it is no message of D-Bus');
+  if (reader.endian === undefined || bytes[3] !== 1) throw new PodwrightError('internal', 'it is not a D-Bus message');
   const [body, fields] = [reader.uint32At(4), reader.uint32At(12)];
   return aligned(FIXED_BYTES + fields, 8) + body;
 }
 
-/** Decodes one whole message. Throws `internal`. */
+/** Decodes one complete message. Throws `internal` if it is invalid. */
 export function decodeMessage(bytes: Buffer): DBusMessage {
   const reader = new Reader(bytes);
   const type = TYPES[bytes[1] as keyof typeof TYPES];
-  if (type === undefined) throw new PodwrightError('internal', `there is no message of the type ${bytes[1]}`);
+  if (type === undefined) throw new PodwrightError('internal', `unknown D-Bus message type ${bytes[1]}`);
   const message: DBusMessage = { type, serial: reader.uint32At(8), values: [] };
   const end = FIXED_BYTES + reader.uint32At(12);
   let signature = '';
@@ -78,7 +78,7 @@ export function decodeMessage(bytes: Buffer): DBusMessage {
     reader.align(8);
     const code = reader.byte();
     const value = reader.variant();
-    if (value === undefined) throw new PodwrightError('internal', `the field ${code} of a header is not understood`);
+    if (value === undefined) throw new PodwrightError('internal', `unsupported D-Bus header field ${code}`);
     if (code === SIGNATURE_FIELD) signature = String(value);
     const name = FIELDS[code as keyof typeof FIELDS];
     if (name !== undefined) Object.assign(message, { [name]: value });
@@ -90,7 +90,7 @@ export function decodeMessage(bytes: Buffer): DBusMessage {
 
 const aligned = (at: number, to: number) => Math.ceil(at / to) * to;
 
-/** Little-endian. */
+/** Writes little-endian values. */
 class Writer {
   readonly #parts: Buffer[] = [];
   #length = 0;
@@ -130,7 +130,7 @@ class Writer {
   }
 }
 
-/** Reads in the byte order of the sender. What would be behind the end throws `internal`. */
+/** Reads in the byte order of the sender. Throws `internal` at the end of the data. */
 class Reader {
   readonly #bytes: Buffer;
   readonly endian: 'little' | 'big' | undefined;
@@ -153,7 +153,7 @@ class Reader {
     return this.#take(1)[0]!;
   }
 
-  /** One value with its type before it; `undefined` for one that is not understood. */
+  /** A value preceded by its type; `undefined` for an unsupported type. */
   variant(): DBusValue | undefined {
     return this.#value(this.#signature());
   }
@@ -204,7 +204,7 @@ class Reader {
 
   #take(length: number): Buffer {
     const bytes = this.#bytes.subarray(this.at, this.at + length);
-    if (bytes.length < length) throw new PodwrightError('internal', 'a message of D-Bus ends too early');
+    if (bytes.length < length) throw new PodwrightError('internal', 'a D-Bus message is truncated');
     this.at += length;
     return bytes;
   }

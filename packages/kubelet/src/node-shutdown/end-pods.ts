@@ -5,25 +5,25 @@ import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
-  /** Pods that have something running or may get it, also once another has ended. */
+  /** Pods that run or may still start, also after another pod has stopped. */
   pods(): Pod[];
-  /** Begins the end of a pod; it stays to be seen. */
+  /** Starts to stop a pod; its object is kept. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;
-  /** Resolves when nothing of the pod runs any more. */
+  /** Resolves when no process of the pod runs. */
   whenStopped(podUid: string): Promise<void>;
-  /** Resolves when the pod has no volume mounted any more, either. */
+  /** Resolves when the pod's volumes are unmounted, too. */
   whenReleased(podUid: string, signal: AbortSignal): Promise<void>;
   /** Waits; resolves early when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** The shutdown was cancelled: pods that no one else makes anew begin again. */
+  /** Called when the shutdown was cancelled: restarts static pods, which no controller recreates. */
   bringBack(): void;
   events: EventRecorder;
   logger: Logger;
 };
 
 /**
- * Ends all pods, those of one period after those of the period before. A period is over when all of its pods have given back what they
- * held, or after its time; where there is no pod nothing is waited for. Resolves at once when the signal aborts.
+ * Stops all pods, one period after the other. A period ends when all of its pods have released their resources, or after its grace
+ * period; periods without pods are skipped. Resolves at once when the signal aborts.
  */
 export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[], signal: AbortSignal): Promise<void> {
   for (const { period, pods } of groupPods(periods, ender.pods())) {
@@ -39,8 +39,12 @@ export async function endPodsInOrder(ender: PodEnder, periods: ShutdownPeriod[],
     ]);
     over.abort();
     const fields = { priority, gracePeriodSeconds, pods: pods.map(namespacedName) };
-    if (inTime) ender.logger.info(fields, 'the pods of a priority have ended for the shutdown of the host');
-    else ender.logger.warn(fields, 'the time of the pods of a priority is over before the shutdown of the host');
+    if (inTime) ender.logger.info(fields, 'the pods of a priority have stopped for the shutdown of the host');
+    else
+      ender.logger.warn(
+        fields,
+        'some pods of a priority have not stopped within their time before the shutdown of the host',
+      );
   }
 }
 

@@ -2,11 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import { startByFork, withTimeout, wrapError } from '@podwright/base';
 import { DBUS_TIMEOUT_MS } from './limits.ts';
 
-/** Something that the host waits for before it shuts down. */
+/** A logind inhibitor lock: the host delays its shutdown until it is released. */
 export type InhibitLock = {
-  /** Resolves when it is released, or lost. */
+  /** Resolves when the lock is released or lost. */
   readonly ended: Promise<void>;
-  /** Resolves when the host waits no more. */
+  /** Resolves when logind has released the lock. */
   release(): Promise<void>;
 };
 
@@ -19,24 +19,25 @@ const ARGUMENTS = [
 ];
 
 /**
- * A lock is an open descriptor of logind's, which Node.js cannot be sent: systemd-inhibit(1) holds it for as long as its program
- * runs, and that ends with our end of its input, also when we are killed. The signal ends the wait for it. Throws `unavailable`.
+ * Takes a delay lock. logind passes a lock as a file descriptor, which Node.js cannot receive, so systemd-inhibit(1) holds it while its
+ * child `cat` runs. That ends when our end of its stdin is closed, even if this process is killed. The signal aborts the wait. Rejects
+ * with `unavailable`.
  */
 export async function takeInhibitLock(signal: AbortSignal): Promise<InhibitLock> {
   const held = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  const options = { env: process.env, stdio: ['pipe', 'pipe', 'pipe'] as 'pipe'[], detached: true }; // no Ctrl+C of a terminal ends it
+  const options = { env: process.env, stdio: ['pipe', 'pipe', 'pipe'] as 'pipe'[], detached: true }; // detached: a Ctrl+C in the terminal must not kill it
   const child = startByFork('systemd-inhibit', ARGUMENTS, options);
   const [input, output, errors] = child.stdio as [Writable, Readable, Readable];
-  let said = '';
-  input.on('error', () => undefined); // it may have ended
+  let stderr = '';
+  input.on('error', () => undefined); // the child may have exited
   output.once('data', () => held.resolve());
   errors.on('data', (bytes: Buffer) => {
-    said = `${said}${bytes}`.slice(0, 1000);
+    stderr = `${stderr}${bytes}`.slice(0, 1000);
   });
   child.on('error', (error) => held.reject(error));
   child.on('close', () => {
-    held.reject(new Error(said.trim() || 'it has ended'));
+    held.reject(new Error(stderr.trim() || 'it has exited'));
     ended.resolve();
   });
   using limit = withTimeout(signal, DBUS_TIMEOUT_MS, 'take a lock');
@@ -44,7 +45,7 @@ export async function takeInhibitLock(signal: AbortSignal): Promise<InhibitLock>
     held.reject(limit.reason);
     child.kill('SIGKILL');
   });
-  input.write('\n'); // comes back once the program runs, and so the lock is held
+  input.write('\n'); // cat echoes it once it runs, so the lock is held
   try {
     await held.promise;
   } catch (error) {

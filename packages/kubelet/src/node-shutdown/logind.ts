@@ -1,4 +1,4 @@
-/** What the kubelet asks of systemd-logind (org.freedesktop.login1(5)) to have time before its host shuts down. */
+/** Client of systemd-logind (org.freedesktop.login1(5)), to delay shutdowns of the host. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError, writeFileAtomic } from '@podwright/base';
@@ -10,44 +10,44 @@ const NAME = 'org.freedesktop.login1';
 const PATH = '/org/freedesktop/login1';
 const MANAGER = `${NAME}.Manager`;
 
-/** Upstream's place and name, so that one kubelet takes over what another has set. */
+/** Upstream's path, so that either kubelet replaces the settings of the other. */
 const CONFIGURATION = { directory: '/etc/systemd/logind.conf.d', file: '99-kubelet.conf' };
 
-/** Logind as the kubelet needs it: it tells of shutdowns until it is closed, or `closed` resolves with the reason. */
+/** A connection to logind, which reports shutdowns until it is closed; then `closed` resolves with the reason. */
 export interface Logind {
   readonly closed: Promise<string>;
-  /** How long it lets those delay a shutdown who ask for it, in milliseconds. */
+  /** logind's InhibitDelayMax: the maximum time, in milliseconds, that locks can delay a shutdown. */
   inhibitDelayMs(): Promise<number>;
-  /** Has it let them delay it for so long, soon; `again` where it was asked before, and what it was asked may stand there still. */
+  /** Writes InhibitDelayMaxSec and reloads logind. `again`: a retry, which reloads only if the file has changed. */
   setInhibitDelay(delayMs: number, how: { again: boolean }): Promise<void>;
   /** Whether the host is shutting down. */
   isShuttingDown(): Promise<boolean>;
-  /** Delays shutdowns until the lock is released; the signal ends the wait for it alone. */
+  /** Delays shutdowns until the lock is released. The signal aborts only the wait for the lock. */
   inhibit(signal: AbortSignal): Promise<InhibitLock>;
   close(): void;
 }
 
 /**
- * Calls `onShutdown` with true when the host begins to shut down, with false when that was cancelled, until the signal aborts. Throws
- * `unavailable`.
+ * Calls `onShutdown` with true when the host begins to shut down, with false when that was cancelled, until the signal aborts. Rejects
+ * with `unavailable`.
  */
 export async function connectLogind(onShutdown: (begins: boolean) => void, signal: AbortSignal): Promise<Logind> {
   let owner = '';
   const bus = await SystemBus.connect(({ sender, path, member, interface: of, values }) => {
     if (sender === 'org.freedesktop.DBus' && member === 'NameOwnerChanged' && values[0] === NAME)
       bus.close('systemd-logind was restarted');
-    // any user of the host may send signals of this name
+    // any user of the host may send such signals, so check the sender
     const isOwn = sender === owner && path === PATH && of === MANAGER && member === 'PrepareForShutdown';
     if (isOwn && typeof values[0] === 'boolean') onShutdown(values[0]);
   }, signal);
   try {
-    // asked first, as a logind that does not run yet is started for it
+    // a call activates logind if it does not run yet
     await readDelay(bus);
     await bus.listen(`type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='${NAME}'`);
     await bus.listen(
       `type='signal',sender='${NAME}',interface='${MANAGER}',member='PrepareForShutdown',path='${PATH}'`,
     );
-    owner = await bus.owner(NAME); // after that, a restart is heard
+    owner = await bus.owner(NAME); // after the match rule, so that a restart is noticed
   } catch (error) {
     bus.close();
     throw error;
@@ -65,7 +65,7 @@ export async function connectLogind(onShutdown: (begins: boolean) => void, signa
   };
 }
 
-/** Why no shutdown of this host can be delayed; `undefined` if it can. */
+/** Why shutdowns of this host cannot be delayed; `undefined` if they can. */
 export async function logindProblem(): Promise<string | undefined> {
   const controller = new AbortController();
   try {
@@ -83,7 +83,7 @@ export async function logindProblem(): Promise<string | undefined> {
 async function readDelay(bus: SystemBus): Promise<number> {
   const micros = await readProperty(bus, 'InhibitDelayMaxUSec');
   if (typeof micros === 'bigint') return Number(micros / 1000n);
-  throw new PodwrightError('internal', `read InhibitDelayMaxUSec of systemd-logind: ${micros} is no time`);
+  throw new PodwrightError('internal', `read InhibitDelayMaxUSec of systemd-logind: ${micros} is not a time`);
 }
 
 async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | undefined> {
@@ -92,7 +92,7 @@ async function readProperty(bus: SystemBus, name: string): Promise<DBusValue | u
   return value;
 }
 
-/** False where it is written already. */
+/** Writes the drop-in; returns false if it has this content already. */
 export async function writeConfiguration(delayMs: number, { directory, file } = CONFIGURATION): Promise<boolean> {
   const text = `# Written by the kubelet: what its shutdownGracePeriod needs\n[Login]\nInhibitDelayMaxSec=${Math.ceil(delayMs / 1000)}\n`;
   const path = join(directory, file);
@@ -102,7 +102,7 @@ export async function writeConfiguration(delayMs: number, { directory, file } = 
   return true;
 }
 
-/** SIGHUP, which logind reads its configuration anew for. */
+/** Sends SIGHUP, on which logind reloads its configuration. */
 async function reload(bus: SystemBus): Promise<void> {
   const systemd = { path: '/org/freedesktop/systemd1', interface: 'org.freedesktop.systemd1.Manager' };
   const killed = ['systemd-logind.service', 'all', 1];

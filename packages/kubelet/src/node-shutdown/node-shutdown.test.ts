@@ -30,17 +30,17 @@ type Given = {
   without?: string;
 };
 
-/** A logind that tells what a test has it tell, pods that end when they are told to, and what happened in `told`. */
+/** A fake logind that the test controls, and pods that stop when requested; `log` records what happened. */
 async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5000, stubborn, without }: Given = {}) {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
-  const told: string[] = [];
+  const log: string[] = [];
   const changed: (() => void)[] = [];
-  const say = (what: string) => {
-    told.push(what);
-    for (const look of changed.splice(0)) look();
+  const note = (what: string) => {
+    log.push(what);
+    for (const wake of changed.splice(0)) wake();
   };
   const has = async (what: string) => {
-    while (!told.includes(what)) await new Promise<void>((resolve) => changed.push(resolve));
+    while (!log.includes(what)) await new Promise<void>((resolve) => changed.push(resolve));
   };
   let currentMs = delayMs;
   let connections = 0;
@@ -48,7 +48,7 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
     forgetDelay: () => {
       currentMs = delayMs;
     },
-    tell: (_: boolean) => {},
+    announce: (_: boolean) => {},
     lose: (_: string) => {},
     isShuttingDown: false,
   };
@@ -56,22 +56,22 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
     if (without !== undefined) throw new Error(without);
     const closed = Promise.withResolvers<string>();
     signal.addEventListener('abort', () => closed.resolve('stopped'));
-    logind.tell = onShutdown;
+    logind.announce = onShutdown;
     logind.lose = closed.resolve;
-    say(`connected ${++connections}`);
+    note(`connected ${++connections}`);
     return {
       closed: closed.promise,
       inhibitDelayMs: async () => currentMs,
       setInhibitDelay: async (ms, { again }) => {
-        say(`delay ${ms}${again ? ' again' : ''}`);
+        note(`delay ${ms}${again ? ' again' : ''}`);
         if (stubborn !== true) currentMs = stubborn === 'later' && again ? currentMs : ms;
       },
       isShuttingDown: async () => logind.isShuttingDown,
       inhibit: async (): Promise<InhibitLock> => {
         const ended = Promise.withResolvers<void>();
-        say(`locked ${connections}`);
+        note(`locked ${connections}`);
         const release = async () => {
-          say('released');
+          note('released');
           ended.resolve();
         };
         return { ended: ended.promise, release };
@@ -81,7 +81,7 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
   };
   const logger = silentLogger;
   const registry = new Registry();
-  const events = { event: (_: object, __: string, reason: string, message: string) => say(`${reason}: ${message}`) };
+  const events = { event: (_: object, __: string, reason: string, message: string) => note(`${reason}: ${message}`) };
   const record = new ShutdownRecord(rootDir, logger, registry);
   const shutdown = new NodeShutdown({ periods, nodeName: 'n', events, logger, record, connect });
   const sleeping = new Map<number, () => void>();
@@ -89,7 +89,7 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
   const ender: PodEnder = {
     pods: () => pods,
     end: ({ metadata }, { gracePeriodSeconds, verdict }) =>
-      say(`end ${metadata.name} ${gracePeriodSeconds} ${verdict.reason}`),
+      note(`end ${metadata.name} ${gracePeriodSeconds} ${verdict.reason}`),
     whenStopped: async () => undefined,
     whenReleased: (uid, signal) =>
       uid.startsWith('slow')
@@ -102,9 +102,9 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
       new Promise((resolve) => {
         sleeping.set(ms, resolve);
         signal.addEventListener('abort', () => resolve());
-        if (uidsAreStuck()) say(`sleeping ${ms}`);
+        if (uidsAreStuck()) note(`sleeping ${ms}`);
       }),
-    bringBack: () => say('brought back'),
+    bringBack: () => note('brought back'),
     events,
     logger,
   };
@@ -114,32 +114,32 @@ async function begin(t: TestContext, { periods = PERIODS, pods = [], delayMs = 5
     await rm(rootDir, { recursive: true });
   });
   shutdown.start(ender);
-  return { shutdown, told, has, logind, sleeping, rootDir, registry };
+  return { shutdown, log, has, logind, sleeping, rootDir, registry };
 }
 
-test('a node without periods asks nobody', async (t) => {
-  const { shutdown, told } = await begin(t, { periods: [] });
+test('a node without periods does not connect to logind', async (t) => {
+  const { shutdown, log } = await begin(t, { periods: [] });
   await shutdown.stop();
-  assert.deepEqual(told, []);
+  assert.deepEqual(log, []);
 });
 
-test('the lock is taken once the host lets shutdowns wait for long enough', async (t) => {
-  const { told, has } = await begin(t);
+test('the lock is taken once InhibitDelayMax is long enough', async (t) => {
+  const { log, has } = await begin(t);
   await has('locked 1');
-  assert.deepEqual(told, ['connected 1', 'delay 30000', 'locked 1']);
+  assert.deepEqual(log, ['connected 1', 'delay 30000', 'locked 1']);
   const enough = await begin(t, { delayMs: 30_000 });
   await enough.has('locked 1');
-  assert.deepEqual(enough.told, ['connected 1', 'locked 1']);
+  assert.deepEqual(enough.log, ['connected 1', 'locked 1']);
 });
 
-test('pods end by priority, and then the host waits no more; new ones are refused meanwhile', async (t) => {
+test('pods are stopped by priority, then the lock is released; new pods are refused meanwhile', async (t) => {
   const pods = [podOf('vital', 1000), podOf('web', 0)];
-  const { shutdown, told, has, logind, rootDir, registry } = await begin(t, { pods });
+  const { shutdown, log, has, logind, rootDir, registry } = await begin(t, { pods });
   await has('locked 1');
   assert.deepEqual([shutdown.problem(), shutdown.refusal()], [undefined, undefined]);
-  logind.tell(true);
+  logind.announce(true);
   await has('released');
-  assert.deepEqual(told.slice(3), [
+  assert.deepEqual(log.slice(3), [
     'NodeShutdown: Shutdown manager detected shutdown event',
     'end web 20 Terminated',
     'end vital 10 Terminated',
@@ -157,28 +157,28 @@ test('pods end by priority, and then the host waits no more; new ones are refuse
   assert.match(text, /kubelet_graceful_shutdown_end_time_seconds [1-9]/);
 });
 
-test('pods of the next priority wait for slow ones no longer than their time', async (t) => {
+test('pods of the next priority wait for slow ones no longer than their period', async (t) => {
   const pods = [podOf('slow', 0), podOf('vital', 1000)];
-  const { told, has, logind, sleeping } = await begin(t, { pods });
+  const { log, has, logind, sleeping } = await begin(t, { pods });
   await has('locked 1');
-  logind.tell(true);
+  logind.announce(true);
   await has('sleeping 20000');
-  assert.ok(!told.includes('end vital 10 Terminated'));
+  assert.ok(!log.includes('end vital 10 Terminated'));
   sleeping.get(20_000)?.();
   await has('released');
-  assert.ok(told.includes('end vital 10 Terminated'));
+  assert.ok(log.includes('end vital 10 Terminated'));
 });
 
-test('a shutdown that is cancelled is over: a new lock, pods of the node come back', async (t) => {
-  const { shutdown, told, has, logind } = await begin(t);
+test('after a cancelled shutdown a new lock is taken and static pods are restarted', async (t) => {
+  const { shutdown, log, has, logind } = await begin(t);
   await has('locked 1');
-  logind.tell(true);
+  logind.announce(true);
   await has('released');
-  const before = told.length;
-  logind.tell(false);
+  const before = log.length;
+  logind.announce(false);
   await has('brought back');
   await new Promise(setImmediate);
-  assert.deepEqual(told.slice(before), [
+  assert.deepEqual(log.slice(before), [
     'NodeShutdown: Shutdown manager detected shutdown cancellation',
     'brought back',
     'locked 1',
@@ -186,13 +186,13 @@ test('a shutdown that is cancelled is over: a new lock, pods of the node come ba
   assert.deepEqual([shutdown.problem(), shutdown.refusal()], [undefined, undefined]);
 });
 
-test('a logind that was lost is found again, with a new lock before the old one goes; what it did meanwhile counts', async (t) => {
-  const { shutdown, told, has, logind } = await begin(t, { delayMs: 60_000 });
+test('after a lost connection a new lock is taken before the old one is released, and a shutdown in between is noticed', async (t) => {
+  const { shutdown, log, has, logind } = await begin(t, { delayMs: 60_000 });
   await has('locked 1');
   logind.lose('restarted');
   await has('locked 2');
   await has('released');
-  assert.deepEqual(told, ['connected 1', 'locked 1', 'connected 2', 'locked 2', 'released']);
+  assert.deepEqual(log, ['connected 1', 'locked 1', 'connected 2', 'locked 2', 'released']);
   logind.isShuttingDown = true;
   logind.lose('restarted');
   await has('connected 3');
@@ -200,17 +200,17 @@ test('a logind that was lost is found again, with a new lock before the old one 
   assert.equal(shutdown.problem(), 'node is shutting down');
 });
 
-test('a logind that came back is asked for the same delay in its own words: another file may win over ours', async (t) => {
-  const { shutdown, told, has, logind } = await begin(t, { stubborn: 'later' });
+test('after a reconnect the delay is set as a retry, as another drop-in may override ours', async (t) => {
+  const { shutdown, log, has, logind } = await begin(t, { stubborn: 'later' });
   await has('locked 1');
   logind.forgetDelay();
   logind.lose('restarted');
   await has('delay 30000 again');
   await shutdown.stop();
-  assert.deepEqual(told.slice(0, 5), ['connected 1', 'delay 30000', 'locked 1', 'connected 2', 'delay 30000 again']);
+  assert.deepEqual(log.slice(0, 5), ['connected 1', 'delay 30000', 'locked 1', 'connected 2', 'delay 30000 again']);
 });
 
-test('the file of the delay is written once, and again only if somebody has changed it', async (t) => {
+test('the drop-in with the delay is written once, and again only if it was changed', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-logind-'));
   t.after(() => rm(directory, { recursive: true }));
   const place = { directory, file: '99-kubelet.conf' };
@@ -223,17 +223,17 @@ test('the file of the delay is written once, and again only if somebody has chan
   assert.match(await readFile(join(directory, place.file), 'utf8'), /^InhibitDelayMaxSec=31$/m);
 });
 
-test('without logind, or where it does not wait for long enough, no lock is taken, and the kubelet runs', async (t) => {
+test('without logind, or with a short InhibitDelayMax, no lock is taken and the kubelet runs', async (t) => {
   const none = await begin(t, { without: 'there is no D-Bus' });
   await none.shutdown.stop();
-  assert.deepEqual(none.told, []);
+  assert.deepEqual(none.log, []);
   const short = await begin(t, { stubborn: true });
   await short.has('delay 30000');
   await short.shutdown.stop();
-  assert.deepEqual(short.told, ['connected 1', 'delay 30000']);
+  assert.deepEqual(short.log, ['connected 1', 'delay 30000']);
 });
 
-test('the times of the last shutdown are shown by the next kubelet; a broken file is left alone', async (t) => {
+test('the times of the last shutdown are loaded after a restart, and an invalid file is ignored', async (t) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
   t.after(() => rm(rootDir, { recursive: true }));
   const path = join(rootDir, 'graceful_node_shutdown_state');

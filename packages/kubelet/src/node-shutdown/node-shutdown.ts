@@ -1,16 +1,16 @@
-/** Ends pods in order before the host shuts down, where systemd-logind lets us delay that (pkg/kubelet/nodeshutdown). */
+/** Stops pods in order before the host shuts down, using a delay lock of systemd-logind (pkg/kubelet/nodeshutdown). */
 import { errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
-import { INHIBIT_DELAY_LOOKS_MS, LOGIND_RETRY_MS } from './limits.ts';
+import { INHIBIT_DELAY_CHECKS_MS, LOGIND_RETRY_MS } from './limits.ts';
 import { connectLogind, type Logind } from './logind.ts';
 import { type ShutdownPeriod, wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';
 
 export type NodeShutdownOptions = {
-  /** None: pods are not ended. */
+  /** Empty: pods are not stopped. */
   periods: ShutdownPeriod[];
   nodeName: string;
   events: EventRecorder;
@@ -24,14 +24,14 @@ export class NodeShutdown {
   readonly #options: NodeShutdownOptions;
   readonly #controller = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** What logind has said last, and what has begun to follow from it. */
-  #isTold = false;
-  #isGoing = false;
+  /** The last announcement of logind, and the state that has been reached in response. */
+  #isAnnounced = false;
+  #isShuttingDown = false;
   #logind: Logind | undefined;
   #lock: InhibitLock | undefined;
-  /** Another file of the host's may win over ours: a logind that comes back is not asked each second. */
-  #hasAskedDelay = false;
-  /** What shutdowns and cancellations lead to, one after the other. */
+  /** Another drop-in may override ours, so a reconnect does not reload logind each second. */
+  #hasSetDelay = false;
+  /** Reactions to shutdowns and cancellations, one after the other. */
   #work: Promise<void> = Promise.resolve();
   #loop: Promise<void> = Promise.resolve();
 
@@ -39,28 +39,28 @@ export class NodeShutdown {
     this.#options = options;
   }
 
-  /** Why the node is not ready; `undefined` while its host does not shut down. */
+  /** Why the node is not ready; `undefined` unless the host is shutting down. */
   problem(): string | undefined {
-    return this.#isGoing ? 'node is shutting down' : undefined;
+    return this.#isShuttingDown ? 'node is shutting down' : undefined;
   }
 
-  /** Why a new pod may not run. */
+  /** Why new pods are rejected; `undefined` unless the host is shutting down. */
   refusal(): WaitingReason | undefined {
-    return this.#isGoing ? REFUSED_AT_SHUTDOWN : undefined;
+    return this.#isShuttingDown ? REFUSED_AT_SHUTDOWN : undefined;
   }
 
-  /** Calls back when `problem` has changed; returns what ends that. */
+  /** Calls the listener when `problem()` has changed, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes the lock, in the background; without logind that is told, and pods are not ended. */
+  /** Takes the lock in the background. Without logind that is logged, and pods are not stopped. */
   start(ender: PodEnder): void {
     if (this.#options.periods.length > 0) this.#loop = this.#run(ender);
   }
 
-  /** The host waits no more. */
+  /** Releases the lock. */
   async stop(): Promise<void> {
     this.#controller.abort();
     await this.#loop;
@@ -76,14 +76,17 @@ export class NodeShutdown {
     } catch (error) {
       if (this.#controller.signal.aborted) return;
       const fields = { error: errorMessage(error) };
-      logger.error(fields, 'pods are not ended before the host shuts down: systemd-logind cannot be asked to wait');
+      logger.error(
+        fields,
+        'pods will not be stopped before the host shuts down: failed to delay shutdowns with systemd-logind',
+      );
       return;
     }
-    await this.#keepUp(ender);
+    await this.#reconnect(ender);
   }
 
-  /** As there was a logind once, it is found again. */
-  async #keepUp(ender: PodEnder): Promise<void> {
+  /** Connects again whenever the connection is lost. */
+  async #reconnect(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     const { signal } = this.#controller;
     let problem = '';
@@ -100,7 +103,7 @@ export class NodeShutdown {
       } catch (error) {
         if (signal.aborted) return;
         const message = errorMessage(error);
-        if (message !== problem) logger.error({ error: message }, 'systemd-logind cannot be asked to wait');
+        if (message !== problem) logger.error({ error: message }, 'failed to delay shutdowns with systemd-logind');
         problem = message;
       }
     }
@@ -109,32 +112,32 @@ export class NodeShutdown {
   async #begin(ender: PodEnder): Promise<void> {
     const { connect = connectLogind, periods, logger } = this.#options;
     const { signal } = this.#controller;
-    let wasTold = false;
+    let wasAnnounced = false;
     const onShutdown = (begins: boolean) => {
-      wasTold = true;
-      this.#told(begins, ender);
+      wasAnnounced = true;
+      this.#announce(begins, ender);
     };
     const logind = await connect(onShutdown, signal);
     try {
-      await this.#haveDelay(logind, wholePeriodMs(periods));
+      await this.#ensureDelay(logind, wholePeriodMs(periods));
       const isShuttingDown = await logind.isShuttingDown();
       if (!isShuttingDown) await this.#take(logind);
-      if (!wasTold) this.#told(isShuttingDown, ender); // perhaps nobody listened when it began
+      if (!wasAnnounced) this.#announce(isShuttingDown, ender); // it may have begun before the connection
     } catch (error) {
       logind.close();
       throw error;
     }
     this.#logind = logind;
-    logger.info({ periods }, 'pods are ended before the host shuts down');
+    logger.info({ periods }, 'pods will be stopped before the host shuts down');
   }
 
-  /** A shutdown is not delayed for longer than logind's own limit, which is 5 s unless it is configured. */
-  async #haveDelay(logind: Logind, wantedMs: number): Promise<void> {
+  /** Raises logind's InhibitDelayMax, the limit of all delays, which is 5 s by default. */
+  async #ensureDelay(logind: Logind, wantedMs: number): Promise<void> {
     let currentMs = await logind.inhibitDelayMs();
     if (wantedMs <= currentMs) return;
-    await logind.setInhibitDelay(wantedMs, { again: this.#hasAskedDelay });
-    this.#hasAskedDelay = true;
-    for (const pauseMs of INHIBIT_DELAY_LOOKS_MS) {
+    await logind.setInhibitDelay(wantedMs, { again: this.#hasSetDelay });
+    this.#hasSetDelay = true;
+    for (const pauseMs of INHIBIT_DELAY_CHECKS_MS) {
       await sleep(pauseMs, this.#controller.signal);
       currentMs = await logind.inhibitDelayMs();
       if (wantedMs <= currentMs) return;
@@ -148,7 +151,7 @@ export class NodeShutdown {
     await this.#release();
     this.#lock = lock;
     void lock.ended.then(() => {
-      if (this.#lock === lock) logind.close(); // everything from the start again
+      if (this.#lock === lock) logind.close(); // reconnects and takes a new lock
     });
   }
 
@@ -158,16 +161,16 @@ export class NodeShutdown {
     await lock?.release();
   }
 
-  /** Logind tells it; what follows from one change is done before what follows from the next. */
-  #told(begins: boolean, ender: PodEnder): void {
-    if (begins === this.#isTold) return;
-    this.#isTold = begins;
+  /** Handles an announcement of logind. Reactions are serialized. */
+  #announce(begins: boolean, ender: PodEnder): void {
+    if (begins === this.#isAnnounced) return;
+    this.#isAnnounced = begins;
     const { events, nodeName, logger } = this.#options;
     logger.info({}, begins ? 'the host is shutting down' : 'the shutdown of the host was cancelled');
     const what = `Shutdown manager detected shutdown ${begins ? 'event' : 'cancellation'}`;
     events.event(nodeSubject(nodeName), 'Normal', 'NodeShutdown', what);
     this.#work = this.#work.then(async () => {
-      this.#isGoing = begins;
+      this.#isShuttingDown = begins;
       for (const listener of this.#listeners) listener();
       await (begins ? this.#endPods(ender) : this.#recover(ender));
     });
@@ -180,10 +183,10 @@ export class NodeShutdown {
     await endPodsInOrder(ender, periods, this.#controller.signal);
     await record.save({ startMs, endMs: Date.now() });
     await this.#release();
-    logger.info({}, 'the host waits no more for pods to end');
+    logger.info({}, 'released the lock that delayed the shutdown of the host');
   }
 
-  /** The next shutdown is delayed again. */
+  /** After a cancellation: restarts pods, and takes a lock for the next shutdown. */
   async #recover(ender: PodEnder): Promise<void> {
     const { logger } = this.#options;
     if (this.#controller.signal.aborted) return;
@@ -191,7 +194,7 @@ export class NodeShutdown {
     const logind = this.#logind;
     if (logind === undefined) return; // a new connection takes a new lock
     await this.#take(logind).catch((error: unknown) => {
-      logger.error({ error: errorMessage(error) }, 'the next shutdown of the host is not delayed');
+      logger.error({ error: errorMessage(error) }, 'the next shutdown of the host will not be delayed');
       logind.close();
     });
   }

@@ -17,7 +17,7 @@ function podOf(name: string, priority?: number, terminationGracePeriodSeconds?: 
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'd', uid: name }, spec };
 }
 
-test('a period for all pods is one for those that are not critical, and what they leave for the others', () => {
+test('shutdownGracePeriod is split into periods of non-critical and critical pods', () => {
   assert.deepEqual(shutdownPeriods(NOTHING), []);
   const periods = shutdownPeriods({ ...NOTHING, shutdownGracePeriod: 30_900, shutdownGracePeriodCriticalPods: 10_000 });
   assert.deepEqual(periods, [
@@ -27,7 +27,7 @@ test('a period for all pods is one for those that are not critical, and what the
   assert.equal(wholePeriodMs(periods), 30_000);
 });
 
-test('periods by priority come from low to high', () => {
+test('periods by priority are sorted from low to high', () => {
   const given = [{ priority: 100, shutdownGracePeriodSeconds: 5 }, { shutdownGracePeriodSeconds: 7 }, { priority: -1 }];
   assert.deepEqual(shutdownPeriods({ ...NOTHING, shutdownGracePeriodByPodPriority: given }), [
     { priority: -1, gracePeriodSeconds: 0 },
@@ -36,7 +36,7 @@ test('periods by priority come from low to high', () => {
   ]);
 });
 
-test("a pod is of the period at or next below its priority, of the first below all (upstream's groupByPriority)", () => {
+test("a pod belongs to the period at or next below its priority, else to the first (upstream's groupByPriority)", () => {
   const periods = [-10, 0, 100, CRITICAL].map((priority): ShutdownPeriod => ({ priority, gracePeriodSeconds: 1 }));
   const pods = [
     ...[podOf('none'), podOf('least', -11), podOf('low', -5), podOf('zero', 0), podOf('between', 99)],
@@ -52,10 +52,10 @@ test("a pod is of the period at or next below its priority, of the first below a
     [100, 'exact', 'above'],
     [CRITICAL, 'critical', 'most'],
   ]);
-  assert.deepEqual(groupPods(periods, [podOf('a', 100)]).length, 1, 'periods without pods are left out');
+  assert.deepEqual(groupPods(periods, [podOf('a', 100)]).length, 1, 'periods without pods are skipped');
 });
 
-test('a pod has its own time, no more than its period, and a second at least', () => {
+test('a pod gets its own grace period, limited to its period, and at least a second', () => {
   const grace = (own: number | undefined, seconds: number) =>
     shutdownGraceSeconds(podOf('a', 0, own), { priority: 0, gracePeriodSeconds: seconds });
   assert.deepEqual(

@@ -1,11 +1,11 @@
-/** Which pods end when, before a host shuts down (pkg/kubelet/nodeshutdown). Pure. */
+/** Groups pods by the order in which they stop before a shutdown (pkg/kubelet/nodeshutdown). Pure. */
 import { type Pod, podPriority, SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** Pods of this priority and above, up to that of the next period, have so long to end. */
+/** The time for pods from this priority up to that of the next period. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
 
-/** The periods of a configuration, those of low priority first; none if pods are not ended. */
+/** The periods of a configuration, lowest priority first; empty if graceful shutdown is disabled. Input durations are in ms. */
 export function shutdownPeriods(configuration: {
   shutdownGracePeriod: number;
   shutdownGracePeriodCriticalPods: number;
@@ -23,12 +23,12 @@ export function shutdownPeriods(configuration: {
   ];
 }
 
-/** How long a shutdown has to wait at most. */
+/** The maximum delay of a shutdown. */
 export function wholePeriodMs(periods: ShutdownPeriod[]): number {
   return periods.reduce((sum, { gracePeriodSeconds }) => sum + gracePeriodSeconds * 1000, 0);
 }
 
-/** The pods of each period that has any. Those of a lower priority than any period belong to the first. */
+/** The pods of each period, without empty periods. Pods below all priorities belong to the first. */
 export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: ShutdownPeriod; pods: Pod[] }[] {
   const periodOf = (pod: Pod) => {
     const own = podPriority(pod);
@@ -40,7 +40,7 @@ export function groupPods(periods: ShutdownPeriod[], pods: Pod[]): { period: Shu
     .filter((group) => group.pods.length > 0);
 }
 
-/** A pod has its own time, but no more than its period. */
+/** The pod's own grace period, limited to its shutdown period. */
 export function shutdownGraceSeconds({ spec }: Pod, { gracePeriodSeconds }: ShutdownPeriod): number {
   const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
   return Math.max(LEAST_GRACE_SECONDS, Math.min(own, gracePeriodSeconds));

@@ -1,4 +1,4 @@
-/** When the host was last shut down gracefully: upstream's file, and its metrics. */
+/** The times of the last graceful shutdown, in upstream's file and metrics. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry, writeFileAtomic } from '@podwright/base';
@@ -6,7 +6,7 @@ import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
 const FILE = 'graceful_node_shutdown_state';
-/** Go's zero time, which stands for none. */
+/** Go's zero time, which means none. */
 const NEVER = '0001-01-01T00:00:00Z';
 
 type Times = { startMs: number | undefined; endMs: number | undefined };
@@ -22,7 +22,7 @@ export class ShutdownRecord {
     this.#metrics = registry && shutdownMetrics(registry);
   }
 
-  /** Shows in the metrics what the kubelet that was here before has written. */
+  /** Loads the times that an earlier process has saved into the metrics. */
   async load(): Promise<void> {
     try {
       if ((await stat(this.#path)).size > MAX_SHUTDOWN_RECORD_BYTES) throw new Error('it is too large');
@@ -40,7 +40,7 @@ export class ShutdownRecord {
     const written = (ms: number | undefined) => (ms === undefined ? NEVER : formatTime(ms));
     const text = JSON.stringify({ startTime: written(times.startMs), endTime: written(times.endMs) });
     await writeFileAtomic(this.#path, text).catch((error: unknown) => {
-      this.#logger.warn({ path: this.#path, error: errorMessage(error) }, 'the times of a shutdown cannot be kept');
+      this.#logger.warn({ path: this.#path, error: errorMessage(error) }, 'the times of the shutdown cannot be saved');
     });
   }
 

@@ -11,7 +11,7 @@ import { SystemBus } from './system-bus.ts';
 
 const DESTINATION = { destination: 'a.b', path: '/a', interface: 'a.b' };
 
-/** The answer that says nothing: a call turned into one, as its fields tell nobody more. */
+/** A method return without values. */
 function emptyReply(serial: number): Buffer {
   const field = Buffer.from([5, 1, 'u'.charCodeAt(0), 0, serial, 0, 0, 0]);
   const header = Buffer.alloc(16);
@@ -21,14 +21,14 @@ function emptyReply(serial: number): Buffer {
   return Buffer.concat([header, field]);
 }
 
-/** A call is taken for a signal by everybody who looks at its type. */
+/** Encodes a signal, as a call with another type. */
 const signal = (member: string, text = '') => {
   const bytes = encodeCall(9, { ...DESTINATION, member, arguments: [text] });
   bytes[1] = 4;
   return bytes;
 };
 
-/** A bus that greets; `answers` gives back the other end once a connection is there. */
+/** A fake bus that authenticates with `greeting` and answers all calls but `unanswered`. */
 async function startBus(t: TestContext, greeting = 'OK 0123456789abcdef\r\n') {
   const directory = mkdtempSync(join(tmpdir(), 'podwright-bus-'));
   const server = createServer((socket) => {
@@ -55,23 +55,23 @@ async function startBus(t: TestContext, greeting = 'OK 0123456789abcdef\r\n') {
 async function open(t: TestContext) {
   const { server } = await startBus(t);
   const connected = once(server, 'connection') as Promise<[Socket]>;
-  const heard: DBusMessage[] = [];
+  const received: DBusMessage[] = [];
   const changed: (() => void)[] = [];
   const controller = new AbortController();
   t.after(() => controller.abort());
   const bus = await SystemBus.connect((message) => {
-    heard.push(message);
+    received.push(message);
     changed.shift()?.();
   }, controller.signal);
   const [peer] = await connected;
   const next = () => new Promise<void>((resolve) => changed.push(resolve));
-  return { bus, peer, heard, next, controller };
+  return { bus, peer, received, next, controller };
 }
 
-test('signals come whole, in pieces and several at once; what is too long or makes no sense is left out', async (t) => {
-  const { peer, heard, next, bus } = await open(t);
+test('signals arrive whole, in pieces or several at once; messages that are too long or invalid are skipped', async (t) => {
+  const { peer, received, next, bus } = await open(t);
   const broken = signal('Broken');
-  broken[17] = 200; // a type that is longer than the message
+  broken[17] = 200; // a type longer than the message
   const bytes = Buffer.concat([
     signal('First'),
     broken,
@@ -84,13 +84,13 @@ test('signals come whole, in pieces and several at once; what is too long or mak
   peer.write(bytes.subarray(30));
   await both;
   assert.deepEqual(
-    heard.map(({ member }) => member),
+    received.map(({ member }) => member),
     ['First', 'Second'],
   );
   assert.deepEqual(await bus.call({ ...DESTINATION, member: 'Ping' }), []);
 });
 
-test('a call that nobody answers fails with the connection, and so does each one after it', async (t) => {
+test('an unanswered call fails when the connection is closed, and so do later calls', async (t) => {
   const { bus, peer } = await open(t);
   const call = bus.call({ ...DESTINATION, member: 'unanswered' });
   peer.destroy();
@@ -99,16 +99,16 @@ test('a call that nobody answers fails with the connection, and so does each one
   await assert.rejects(bus.call({ ...DESTINATION, member: 'Late' }), /the connection is closed/);
 });
 
-test('what is no message of D-Bus ends the connection, and the signal does', async (t) => {
+test('foreign data and the abort signal close the connection', async (t) => {
   const first = await open(t);
   first.peer.write('HTTP/1.1 400 Bad Request\r\n\r\n');
-  assert.match(await first.bus.closed, /it is no message of D-Bus/);
+  assert.match(await first.bus.closed, /it is not a D-Bus message/);
   const second = await open(t);
   second.controller.abort();
   await second.bus.closed;
 });
 
-test('a bus that is not there, refuses us or has no such address is named', async (t) => {
+test('errors name a bus that is missing, rejects the client or has an unsupported address', async (t) => {
   const connect = () => SystemBus.connect(() => undefined, AbortSignal.timeout(5000));
   process.env.DBUS_SYSTEM_BUS_ADDRESS = 'tcp:host=localhost,port=1';
   await assert.rejects(connect(), { code: 'invalid_argument' });
@@ -121,11 +121,11 @@ test('a bus that is not there, refuses us or has no such address is named', asyn
   await assert.rejects(connect(), /it answers "REJECTED EXTERNAL/);
 });
 
-test('connections that have ended leave nothing with the signal that would have ended them', async (t) => {
+test('closed connections leave no listeners on the abort signal', async (t) => {
   const { server } = await startBus(t);
   const { signal } = new AbortController();
   const bus = await SystemBus.connect(() => undefined, signal);
-  bus.close('the test has seen it');
+  bus.close('done');
   await bus.closed;
   server.close();
   process.env.DBUS_SYSTEM_BUS_ADDRESS = 'unix:path=/nonexistent';

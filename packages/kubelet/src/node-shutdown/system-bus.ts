@@ -1,4 +1,4 @@
-/** A connection to the system's D-Bus. The kubelet uses no program for it, as it listens as long as it runs. */
+/** A connection to the system's D-Bus, without an external program, as the kubelet listens to signals all the time. */
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
 import {
@@ -11,10 +11,10 @@ import {
 } from './dbus-message.ts';
 import { DBUS_TIMEOUT_MS, MAX_DBUS_MESSAGE_BYTES } from './limits.ts';
 
-/** Where the bus is, unless the environment names another (the specification, Well-known Message Bus Instances). */
+/** Default address of the bus (D-Bus specification, Well-known Message Bus Instances). */
 const SYSTEM_BUS = 'unix:path=/run/dbus/system_bus_socket';
 
-/** The bus itself, for `MethodCall`. */
+/** Destination of calls to the bus itself. */
 const BUS = { destination: 'org.freedesktop.DBus', path: '/org/freedesktop/DBus', interface: 'org.freedesktop.DBus' };
 
 type Waiting = { resolve: (values: DBusValue[]) => void; reject: (error: Error) => void };
@@ -26,7 +26,7 @@ export class SystemBus {
   readonly #onSignal: (signal: DBusMessage) => void;
   #serial = 0;
   #unread: Buffer = Buffer.alloc(0);
-  /** Bytes of a message that is too long. */
+  /** Remaining bytes to skip of a message that is too long. */
   #skip = 0;
 
   private constructor(socket: Socket, onSignal: (signal: DBusMessage) => void) {
@@ -38,8 +38,8 @@ export class SystemBus {
   }
 
   /**
-   * Throws `unavailable` if there is no bus. `onSignal` hears of the signals that were asked for, and of what others send to us alone,
-   * until the connection is closed or `signal` aborts.
+   * Connects; rejects with `unavailable` if there is no bus. `onSignal` is called for subscribed signals, and for signals that other
+   * clients send directly to this one, until the connection is closed or `signal` aborts.
    */
   static async connect(onSignal: (signal: DBusMessage) => void, signal: AbortSignal): Promise<SystemBus> {
     const address = process.env.DBUS_SYSTEM_BUS_ADDRESS ?? SYSTEM_BUS;
@@ -52,17 +52,17 @@ export class SystemBus {
       await bus.call({ ...BUS, member: 'Hello' });
       return bus;
     } catch (error) {
-      bus.close('it was not greeted');
+      bus.close('Hello failed');
       throw error;
     }
   }
 
-  /** Resolves, with the reason, when no message comes any more. */
+  /** Resolves with the reason when the connection is closed. */
   get closed(): Promise<string> {
     return this.#closed.promise;
   }
 
-  /** The values of the answer. Throws `unavailable`, with the name and the text of an error that is the answer. */
+  /** Calls a method and returns the values of the answer. Rejects with `unavailable`, with name and text of an error answer. */
   async call(call: MethodCall): Promise<DBusValue[]> {
     const serial = ++this.#serial;
     const { promise, resolve, reject } = Promise.withResolvers<DBusValue[]>();
@@ -80,12 +80,12 @@ export class SystemBus {
     }
   }
 
-  /** Asks for signals, as match rules of the specification describe them. */
+  /** Subscribes to signals with a match rule. */
   async listen(rule: string): Promise<void> {
     await this.call({ ...BUS, member: 'AddMatch', arguments: [rule] });
   }
 
-  /** The connection that has this name now. Throws `unavailable` if there is none. */
+  /** The unique name of the connection that owns this name. Rejects with `unavailable` if there is none. */
   async owner(name: string): Promise<string> {
     const [owner] = await this.call({ ...BUS, member: 'GetNameOwner', arguments: [name] });
     return String(owner);
@@ -108,7 +108,7 @@ export class SystemBus {
     }
   }
 
-  /** Whether there was a message. Any user of the host may send us some: what is too long, or makes no sense, is left out. */
+  /** Handles one message; returns whether there was one. Any user may send messages, so those too long or invalid are skipped. */
   #next(): boolean {
     const length = messageLength(this.#unread);
     if (length === undefined) return false;
@@ -138,11 +138,11 @@ function understood(bytes: Buffer): DBusMessage | undefined {
   }
 }
 
-/** A connection on which messages may follow; who we are is told by the kernel (EXTERNAL). */
+/** Connects and authenticates with EXTERNAL, for which the kernel passes the uid. */
 async function authenticated(path: string, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const socket = connect({ path });
-  // `connect` itself would listen to a signal that lives on for as long as that does
+  // the `signal` option of `connect` would leave a listener on a long-lived signal
   const end = () => void socket.destroy();
   signal.addEventListener('abort', end);
   socket.once('close', () => signal.removeEventListener('abort', end));
