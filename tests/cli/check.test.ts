@@ -61,7 +61,7 @@ test('check works for a user without access to the node and reports what was not
   await daemon.ended();
   assert.equal(exitCode, 0, `${stdout}${stderr}`);
   assert.match(stdout, /^note: the node answers only root: existing pods, .* are not checked$/m);
-  assert.match(stdout, /^note: \S+\/root\/kubelet may not be looked at by this user: .* that of \S+$/m);
+  assert.match(stdout, /^note: \S+\/root\/kubelet is not accessible to this user: .* that of \S+$/m);
   assert.match(stdout, /^checked 1 Pod: no problems, 2 notes$/m);
 });
 

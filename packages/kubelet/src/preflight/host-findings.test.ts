@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { decodeManifest, formatFieldPath, LocalObjects, type Pod } from '@podwright/kube-api';
-import { allFindings, HOST_LOOK_TIMEOUT_MS } from './host-findings.ts';
+import { allFindings, HOST_CHECK_TIMEOUT_MS } from './host-findings.ts';
 import type { PreflightHost } from './preflight.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-preflight-'));
@@ -38,7 +38,7 @@ async function findings(spec: string, { node, appArmor }: Given = {}): Promise<s
 
 const ordinary = 'containers: [{name: a, image: b}]';
 
-test('what a hostPath volume must find on the host and does not is a problem', async () => {
+test('a hostPath volume whose type does not match the host is a problem', async () => {
   const check = async (path: string, type: string, expected: string | undefined) => {
     const found = await findings(
       `volumes: [{name: v, hostPath: {path: ${join(directory, path)}, type: ${type}}}]\n${ordinary}`,
@@ -62,7 +62,7 @@ test('what a hostPath volume must find on the host and does not is a problem', a
     await check('none', type, `${none} is not there`);
 });
 
-test('profiles of the host that are not there are problems', async () => {
+test('missing seccomp and AppArmor profiles are problems', async () => {
   const profile = (name: string) => `{seccompProfile: {type: Localhost, localhostProfile: ${name}}}`;
   assert.deepEqual(await findings(`securityContext: ${profile('profiles/good.json')}\n${ordinary}`), []);
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('profiles of the host that are not there are problems', async () => {
     ),
     ['spec.securityContext', 'spec.containers[0].securityContext'].map(
       (field, index) =>
-        `problem ${field}.seccompProfile.localhostProfile: the seccomp profile ${directory}/seccomp/${['none', 'bad'][index]}.json is not there; the pod waits until it is`,
+        `problem ${field}.seccompProfile.localhostProfile: the seccomp profile ${directory}/seccomp/${['none', 'bad'][index]}.json does not exist; the pod waits until it does`,
     ),
   );
   const appArmor = 'appArmorProfile: {type: Localhost, localhostProfile: podwright-none}';
@@ -85,7 +85,7 @@ test('profiles of the host that are not there are problems', async () => {
   );
 });
 
-test('a path of the host that cannot be looked at is a problem of the pod that names it', async () => {
+test('a host path that cannot be checked is a problem of the pod that names it', async () => {
   const loop = join(directory, 'loop');
   symlinkSync('loop', loop);
   symlinkSync('loop.json', join(directory, 'seccomp/loop.json'));
@@ -95,15 +95,15 @@ ${ordinary}`);
   assert.equal(found.length, 2, String(found));
   assert.match(
     found[0]!,
-    /^problem spec\.volumes\[0\]\.hostPath\.path: \S+\/loop cannot be looked at: .*too many symbolic links.*; the pod waits/,
+    /^problem spec\.volumes\[0\]\.hostPath\.path: \S+\/loop cannot be checked: .*too many symbolic links.*; the pod waits/,
   );
   assert.match(
     found[1]!,
-    /^problem spec\.securityContext\S+: \S+\/loop\.json cannot be looked at: .*too many symbolic links/,
+    /^problem spec\.securityContext\S+: \S+\/loop\.json cannot be checked: .*too many symbolic links/,
   );
 });
 
-test('paths of the host that do not answer are waited for together', { timeout: 10_000 }, async (t) => {
+test('all host paths on a hanging file system share one timeout', { timeout: 10_000 }, async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(fs, 'stat', () => new Promise(() => undefined));
   syncBuiltinESMExports();
@@ -114,15 +114,15 @@ test('paths of the host that do not answer are waited for together', { timeout: 
   const volumes = ['a', 'b'].map((name) => `{name: ${name}, hostPath: {path: /net/${name}, type: Directory}}`);
   const finding = findings(`volumes: [${volumes}]\n${ordinary}`);
   await setImmediate();
-  t.mock.timers.tick(HOST_LOOK_TIMEOUT_MS);
-  const why = 'cannot be looked at: its file system is too slow';
+  t.mock.timers.tick(HOST_CHECK_TIMEOUT_MS);
+  const why = 'cannot be checked: its file system is too slow';
   assert.deepEqual(
     await finding,
     ['a', 'b'].map((name, index) => `note spec.volumes[${index}].hostPath.path: /net/${name} ${why}`),
   );
 });
 
-test('a port that a pod of the node has by a process of its own is told once', async (context) => {
+test('a port that is declared by a pod and bound by its process is reported once', async (context) => {
   const server = createServer().listen(0, '127.0.0.1');
   context.after(() => server.close());
   await once(server, 'listening');
@@ -136,7 +136,7 @@ test('a port that a pod of the node has by a process of its own is told once', a
   assert.match(String(await findings(spec, { node: namesake })), /\(process \d+\), which may receive/);
 });
 
-test('a port of the host that a program has is a problem', async (context) => {
+test('a host port that is bound by another program is a problem', async (context) => {
   const server = createServer().listen(0, '127.0.0.1');
   context.after(() => server.close());
   await once(server, 'listening');

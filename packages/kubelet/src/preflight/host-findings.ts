@@ -17,20 +17,20 @@ import { foreignPorts } from '../pod/foreign-ports.ts';
 import { takenPort } from '../pod/host-ports.ts';
 import { type PreflightHost, preflight } from './preflight.ts';
 
-/** How long a check of a manifest waits for a path of the host: an NFS server may not answer. */
-export const HOST_LOOK_TIMEOUT_MS = 2000;
+/** Timeout of all checks of host paths: an NFS server may not answer. */
+export const HOST_CHECK_TIMEOUT_MS = 2000;
 
-/** The kernel's list of AppArmor profiles: `NAME (enforce)` a line. */
+/** The kernel's list of loaded AppArmor profiles, with lines `NAME (enforce)`. */
 const LOADED_PROFILES = '/sys/kernel/security/apparmor/profiles';
 const WAITS = 'the pod waits until it is';
 
 /**
- * Checks the objects of manifests together, and what their pods name on the host. A path that cannot be looked at is a finding, too; all
- * paths together are waited for `HOST_LOOK_TIMEOUT_MS`.
+ * Checks the objects of manifests together, and the host paths, profiles and ports of their pods. A path that cannot be checked is a
+ * finding, too; all paths together have the timeout `HOST_CHECK_TIMEOUT_MS`.
  */
 export async function allFindings(objects: readonly ManifestObject[], host: PreflightHost): Promise<Finding[]> {
   const pods = objects.filter((object) => object.kind === 'Pod');
-  using signal = withTimeout(undefined, HOST_LOOK_TIMEOUT_MS, 'look at the host');
+  using signal = withTimeout(undefined, HOST_CHECK_TIMEOUT_MS, 'check the host');
   const ofHost = await Promise.all(pods.map((pod) => hostFindings(pod, host, signal)));
   return [...preflight(objects, host), ...ofHost.flat()];
 }
@@ -42,7 +42,7 @@ async function hostFindings(pod: Pod, host: PreflightHost, signal: AbortSignal):
   return findings.list;
 }
 
-/** What is found at a field of a pod. */
+/** A finding at a field of a pod. */
 type Found = Pick<Finding, 'severity' | 'path' | 'message'>;
 
 const problem = (path: FieldPath, message: string): Found => ({ severity: 'problem', path, message });
@@ -82,7 +82,10 @@ async function findProfiles(pod: Pod, { host, signal }: Looking): Promise<Found[
   const looks = seccompProfiles(pod).map(({ path, profile }) => {
     const file = join(host.seccompRoot, profile);
     const look = () =>
-      access(file).then(() => [], ifMissing([problem(path, `the seccomp profile ${file} is not there; ${WAITS}`)]));
+      access(file).then(
+        () => [],
+        ifMissing([problem(path, `the seccomp profile ${file} does not exist; the pod waits until it does`)]),
+      );
     return looked(look, { path, what: file, signal });
   });
   return (await Promise.all([...looks, findAppArmor(pod, { host, signal })])).flat();
@@ -101,7 +104,7 @@ async function findAppArmor(pod: Pod, { host, signal }: Looking): Promise<Found[
   return await looked(look, { path: asked[0]!.path, what: LOADED_PROFILES, signal });
 }
 
-/** The value in the place of an error that says that a file is not there; throws other errors. */
+/** For `catch`: returns the value if the file is missing, and throws other errors. */
 function ifMissing<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return value;
@@ -109,7 +112,7 @@ function ifMissing<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** What `look` finds, or why nothing can be looked at there: this user may not, or a file system such as NFS does not answer. */
+/** The findings of `look`, or a finding why the check failed: no permission, or a file system such as NFS does not answer. */
 async function looked(
   look: () => Promise<Found[]>,
   { path, what, signal }: { path: FieldPath; what: string; signal: AbortSignal },
@@ -118,12 +121,12 @@ async function looked(
     return await raceAbort(look(), signal);
   } catch (error) {
     if (isErrno(error, 'EACCES') || isErrno(error, 'EPERM')) {
-      const message = `${what} may not be looked at by this user: whether it is there is not known`;
+      const message = `${what} is not accessible to this user: it is not known whether it exists`;
       return [{ severity: 'note', path, message }];
     }
     if (isDeadlineExceeded(error))
-      return [{ severity: 'note', path, message: `${what} cannot be looked at: its file system is too slow` }];
-    return [problem(path, `${what} cannot be looked at: ${errorMessage(error)}; the pod waits until it can`)];
+      return [{ severity: 'note', path, message: `${what} cannot be checked: its file system is too slow` }];
+    return [problem(path, `${what} cannot be checked: ${errorMessage(error)}; the pod waits until it can`)];
   }
 }
 
@@ -147,7 +150,7 @@ function seccompProfiles({ spec }: Pod): NamedProfile[] {
   return [...of(spec.securityContext?.seccompProfile, ['spec']), ...ofContainers];
 }
 
-/** From the container's field, the deprecated annotation, or the pod's field. */
+/** Localhost profiles from the container's field, the deprecated annotation, or the pod's field. */
 function appArmorProfiles(pod: Pod): NamedProfile[] {
   const { spec } = pod;
   return (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -7,7 +7,7 @@ import {
   parseImageReference,
 } from '@podwright/kube-api';
 
-/** What is to be known of the images of a pod; `local` are the names of those on the host, in full, if that is known. */
+/** Findings about the images of a pod. `local`: full names of the images on the host, if known. */
 export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined): Finding[] {
   const findings = new ObjectFindings(pod);
   for (const { path, image, policy } of imagesOf(pod)) {
@@ -23,7 +23,7 @@ export function missingImages(pod: Pod, local: ReadonlySet<string> | undefined):
 
 type NamedImage = { path: FieldPath; image: string; policy: PullPolicy | undefined };
 
-/** Of containers and of volumes. */
+/** Images of containers and of volumes. */
 function imagesOf({ spec }: Pod): NamedImage[] {
   const ofContainers = (['initContainers', 'containers'] as const).flatMap((field) =>
     (spec[field] ?? []).map(({ image, imagePullPolicy: policy }, index) => {
@@ -39,7 +39,7 @@ function imagesOf({ spec }: Pod): NamedImage[] {
   return [...ofContainers, ...ofVolumes];
 }
 
-/** `nginx` as `docker.io/library/nginx:latest`; a name with a digest has no tag. `undefined` if it is none. */
+/** The full name: `docker.io/library/nginx:latest` for `nginx`, without tag if there is a digest; `undefined` for an invalid name. */
 export function fullImageName(image: string): string | undefined {
   const reference = parseImageReference(image);
   if (reference === undefined) return undefined;

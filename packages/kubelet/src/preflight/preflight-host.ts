@@ -11,14 +11,14 @@ import { nodeFacts } from '../pod/node-offer.ts';
 import type { NodeFacts } from '../pod/pod-admission.ts';
 import type { PreflightHost } from './preflight.ts';
 
-/** This host as pods will meet it, without what a node has on it already. */
+/** The facts about this host for preflight checks, without a node's objects. */
 export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost {
   return { nodeName: options.nodeName, facts, seccompRoot: seccompRoot(options) };
 }
 
 /**
- * The same, looked up without a node; `unseen` says what this user may not look at. Throws `invalid_argument` if the options keep
- * everything back from pods.
+ * The same, read without a node. `unseen`: notes about paths that this user may not access. Rejects with `invalid_argument` if the
+ * options reserve everything.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));
@@ -28,11 +28,11 @@ export async function thisHost(options: KubeletOptions): Promise<{ host: Preflig
   const has = await nodeResources(capacity, directory.path);
   const resources = allocatableResources(has, { allocatable: nodeAllocatable(capacity, reserved), reserved });
   const facts = { ...nodeFacts(options, resources), appArmor: await hasAppArmor() };
-  const unseen = `${rootDir} may not be looked at by this user: the disk of pods is taken to be that of ${directory.path}`;
+  const unseen = `${rootDir} is not accessible to this user: the disk of pods is assumed to be that of ${directory.path}`;
   return { host: hostOf(options, facts), unseen: directory.isBarred ? [unseen] : [] };
 }
 
-/** The directory, or the nearest above it that this user may look into. */
+/** The directory, or its nearest parent that this user may access. */
 async function reachableDirectory(path: string): Promise<{ path: string; isBarred: boolean }> {
   let isBarred = false;
   for (let directory = path; ; directory = dirname(directory)) {

@@ -29,7 +29,7 @@ const findings = (text: string, on: PreflightHost = host) =>
     ({ severity, name, path, message }) => `${severity} ${name} ${formatFieldPath(path)}: ${message}`,
   );
 
-/** With a node that has these objects, these images, and pods of `manifest`. */
+/** A host with a node that has the objects and pods of `manifest`, and these images. */
 function withNode(manifest: string, images: string[]): PreflightHost {
   const objects = new LocalObjects();
   const known = decode(manifest);
@@ -49,7 +49,7 @@ containers:
   envFrom: [{secretRef: {name: s}}]
   env: [{name: X, valueFrom: {configMapKeyRef: {name: c, key: a}}}]`);
 
-test('what a pod names and nobody has is a problem, with the field that names it', () => {
+test('a reference to a missing object or key is a problem of the referring field', () => {
   assert.deepEqual(findings(`${references}---\n${configMap}`), [
     'problem web spec.runtimeClassName: RuntimeClass fast is not in these files; the pod waits until there is one',
     'problem web spec.volumes[0].projected.sources[0].configMap.items[1].key: ConfigMap default/c has no key "k"',
@@ -57,7 +57,7 @@ test('what a pod names and nobody has is a problem, with the field that names it
   ]);
 });
 
-test('an object with errors of its own is not missing as well', () => {
+test('an object with errors is not also reported as missing', () => {
   const text = `${podText('containers: [{name: a, image: b, envFrom: [{configMapRef: {name: c}}]}]')}---\n${configMap}`;
   const { objects, refused, errors } = decodeManifest(text.replace('data: {a: b}', 'data: {a: 1}'), { file: 'x.yaml' });
   assert.deepEqual([errors.length, refused], [1, ['ConfigMap default/c']]);
@@ -66,7 +66,7 @@ test('an object with errors of its own is not missing as well', () => {
   assert.equal(preflight(pods, host).length, 1);
 });
 
-test('what the node has is not missing, and images that it has not will be pulled', () => {
+test('objects and images of the node are not missing, and other images are noted', () => {
   const others = [
     configMap.replace('a: b', 'a: b, k: "1"'),
     'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n',
@@ -80,34 +80,37 @@ test('what the node has is not missing, and images that it has not will be pulle
   ]);
 });
 
-test('requests are held against what the host has for pods, also together', () => {
-  const asking = (name: string, resources: string) =>
+test('requests are compared with allocatable, also together', () => {
+  const requesting = (name: string, resources: string) =>
     podText(
       `containers:\n- {name: small, image: b}\n- {name: a, image: b, resources: {requests: {${resources}}}}`,
       name,
     );
   const refused =
     "problem b spec.containers[1].resources: the node will refuse the pod: Node didn't have enough resource: ";
-  assert.deepEqual(findings([asking('a', 'cpu: 1500m'), asking('b', 'cpu: 1, memory: 1Ti')].join('---\n')), [
+  assert.deepEqual(findings([requesting('a', 'cpu: 1500m'), requesting('b', 'cpu: 1, memory: 1Ti')].join('---\n')), [
     `${refused}cpu, requested: 1000, used: 1500, capacity: 2000`,
   ]);
   const whole = podText('resources: {requests: {cpu: 3}}\ncontainers:\n- {name: a, image: b}', 'b');
   assert.deepEqual(findings(whole), [
     `${refused.replace('.containers[1]', '')}cpu, requested: 3000, used: 0, capacity: 2000`,
   ]);
-  assert.deepEqual(findings(asking('b', 'memory: 1Ti')), [
+  assert.deepEqual(findings(requesting('b', 'memory: 1Ti')), [
     `${refused}memory, requested: ${2 ** 40}, used: 0, capacity: ${2 ** 30}`,
   ]);
-  const critical = asking('b', 'cpu: 1').replace('spec:', 'spec:\n  priorityClassName: system-node-critical');
-  assert.deepEqual(findings(`${asking('a', 'cpu: 1500m')}---\n${critical}`), [
-    'note b spec: the node will end for it: default/a',
+  const critical = requesting('b', 'cpu: 1').replace('spec:', 'spec:\n  priorityClassName: system-node-critical');
+  assert.deepEqual(findings(`${requesting('a', 'cpu: 1500m')}---\n${critical}`), [
+    'note b spec: the node will preempt for it: default/a',
   ]);
-  const replaced = withNode(asking('a', 'cpu: 2'), ['docker.io/library/b:latest']);
-  assert.deepEqual(findings(asking('a', 'cpu: 2'), replaced), []);
-  assert.match(String(findings(asking('b', 'cpu: 1'), replaced)), /cpu, requested: 1000, used: 2000, capacity: 2000$/);
+  const replaced = withNode(requesting('a', 'cpu: 2'), ['docker.io/library/b:latest']);
+  assert.deepEqual(findings(requesting('a', 'cpu: 2'), replaced), []);
+  assert.match(
+    String(findings(requesting('b', 'cpu: 1'), replaced)),
+    /cpu, requested: 1000, used: 2000, capacity: 2000$/,
+  );
 });
 
-test('what the node would refuse is told before', () => {
+test('admission rejections are reported in advance', () => {
   const text = podText(
     'nodeSelector: {disk: ssd}\ncontainers: [{name: a, image: b, ports: [{containerPort: 1, hostPort: 80}]}]',
   );
@@ -121,7 +124,7 @@ test('what the node would refuse is told before', () => {
   ]);
 });
 
-test('what no device plugin offers is a problem on a node, and a note where none was asked', () => {
+test('a missing extended resource is a problem on a running node, and a note without one', () => {
   const text = podText('containers: [{name: a, image: b, resources: {limits: {e.com/gpu: 1, e.com/npu: 1, cpu: 1}}}]');
   const field = 'web spec.containers[0].resources.limits';
   assert.deepEqual(findings(text), [
@@ -135,7 +138,7 @@ test('what no device plugin offers is a problem on a node, and a note where none
   ]);
 });
 
-test('of a selector and an affinity the one that does not match is named', () => {
+test('the finding names the one of nodeSelector and affinity that does not match', () => {
   const affinity =
     'affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [TERM]}}}';
   const blamed = (term: string, rest = '') =>
@@ -147,7 +150,7 @@ test('of a selector and an affinity the one that does not match is named', () =>
   assert.equal(blamed(missing.replace('DoesNotExist', 'Exists')), 'spec.affinity');
 });
 
-test('a field that only a cluster acts on is noted', () => {
+test('fields that only a cluster uses are noted', () => {
   const spec = `nodeName: there
 schedulerName: mine
 priorityClassName: high

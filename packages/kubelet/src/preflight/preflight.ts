@@ -2,6 +2,7 @@ import {
   type FieldPath,
   type Finding,
   ignoredFields,
+  isExtendedResource,
   type LocalObjectOf,
   type ManifestObject,
   ObjectFindings,
@@ -15,33 +16,32 @@ import { takenPort } from '../pod/host-ports.ts';
 import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { makeRoom } from '../pod/preemption.ts';
-import { missingDevices } from './devices.ts';
 import { missingImages } from './images.ts';
 
-/** What pods will meet. */
+/** The host and node that manifests are checked against. */
 export type PreflightHost = {
   nodeName: string;
   facts: NodeFacts;
-  /** The directory of the host below which localhost seccomp profiles are. */
+  /** The host's directory of localhost seccomp profiles. */
   seccompRoot: string;
-  /** Names of objects that are to come but have errors of their own, such as `Secret default/a`: they are not missing. */
+  /** Names of objects with errors in the manifests, such as `Secret default/a`: they are not reported as missing. */
   refused?: readonly string[];
-  /** What the node has already, of images only where they were looked at; absent while no node was asked. */
+  /** Objects and pods of a running node, and its images if they were listed. Absent without a running node. */
   node?: { objects: ObjectLookup; pods: Pod[]; images?: ReadonlySet<string> };
 };
 
-/** What is to be known of the objects of manifests before they are applied together. Pure. */
+/** Findings about the objects of manifests before they are applied together. Pure. */
 export function preflight(objects: readonly ManifestObject[], host: PreflightHost): Finding[] {
   const pods = objects.filter((object) => object.kind === 'Pod');
   const names = new Set(pods.map(nameOf));
   const others = (host.node?.pods ?? []).filter((pod) => !names.has(nameOf(pod)));
   return pods.flatMap((pod, index) => {
-    const beside = [...others, ...pods.slice(0, index)];
+    const earlier = [...others, ...pods.slice(0, index)];
     return [
       ...missingObjects(pod, objects, host),
       ...missingImages(pod, host.node?.images),
       ...missingDevices(pod, { resources: host.facts.resources, isRunning: host.node !== undefined }),
-      ...refusals(pod, beside, host),
+      ...refusals(pod, earlier, host),
       ...ignoredFields(pod, host.nodeName),
     ];
   });
@@ -74,19 +74,36 @@ function hasKey(object: LocalObjectOf<'ConfigMap' | 'Secret'>, key: string): boo
   return [object.data, encoded].some((data) => data !== undefined && Object.hasOwn(data, key));
 }
 
-/** The field that is to blame for a reason of the kubelet's. */
+/** Resources of the node. Those of device plugins are known only if it `isRunning`. */
+type Offer = { resources: Readonly<Record<string, bigint>>; isRunning: boolean };
+
+/** Extended resources that no device plugin offers: on a lone node the pod waits for them. */
+function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Finding[] {
+  const findings = new ObjectFindings(pod);
+  for (const field of ['initContainers', 'containers'] as const)
+    for (const [index, { resources }] of (pod.spec[field] ?? []).entries())
+      for (const name of Object.keys(resources?.limits ?? {}).filter(isExtendedResource)) {
+        if (offered[name] !== undefined) continue;
+        const path = ['spec', field, index, 'resources', 'limits', name];
+        if (isRunning) findings.problem(path, `no device plugin offers ${name} now; the pod waits until one does`);
+        else findings.note(path, `the pod waits until a device plugin offers ${name}, which only a running node knows`);
+      }
+  return findings.list;
+}
+
+/** The field that causes a rejection, by the kubelet's reason. */
 const FIELDS: Record<string, string[]> = {
   SysctlForbidden: ['spec', 'securityContext', 'sysctls'],
   PodOSNotSupported: ['spec', 'os'],
   PodOSSelectorNodeLabelDoesNotMatch: ['metadata', 'labels', 'kubernetes.io/os'],
 };
 
-/** Why the node will not take the pod beside the others. */
+/** Why the node will reject the pod, given the others. */
 function refusals(pod: Pod, others: Pod[], { facts }: PreflightHost): Finding[] {
   const findings = new ObjectFindings(pod);
   const running = others.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
   const { refusal, preempt } = makeRoom(pod, running, refusePod(pod, running, facts));
-  if (preempt !== undefined) findings.note(['spec'], `the node will end for it: ${preempt.map(nameOf).join(', ')}`);
+  if (preempt !== undefined) findings.note(['spec'], `the node will preempt for it: ${preempt.map(nameOf).join(', ')}`);
   else if (refusal !== undefined)
     findings.problem(blamed(pod, running, { refusal, facts }), `the node will refuse the pod: ${refusal.message}`);
   return findings.list;
@@ -104,7 +121,7 @@ function blamed(pod: Pod, running: Pod[], { refusal: { reason, shortages }, fact
   return FIELDS[reason] ?? ['spec'];
 }
 
-/** Where the container is that asks for most. */
+/** The field of the container with the largest request. */
 function mostOf({ spec }: Pod, name: string): FieldPath {
   if (podLevelAmount(spec, 'requests', name) !== undefined) return ['spec', 'resources'];
   const fields = (['initContainers', 'containers'] as const).flatMap((field) =>

@@ -1,4 +1,4 @@
-/** The CRI's statistics as those of the summary. */
+/** Converts the CRI's statistics to those of the summary. */
 import type {
   CpuUsage,
   ContainerStats as CriContainerStats,

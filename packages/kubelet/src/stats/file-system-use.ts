@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { PodwrightError, runProgram } from '@podwright/base';
 import { type FsStats, StatsTime } from './summary.ts';
 
-/** How long measuring one volume may take. */
+/** Timeout of measuring one volume. */
 const MEASURE_TIMEOUT_MS = 60_000;
 
-/** What files use: blocks of 512 bytes count, as a file with holes takes less than its length (stat(2)). */
+/** Disk usage of files, by blocks of 512 bytes, as sparse files use less than their length (stat(2)). */
 export type FileUse = { bytes: number; inodes: number };
 
 const BLOCK_BYTES = 512;
 
-/** The file system that a path is on: its size and what is free. */
+/** Size and free space of the path's file system. */
 export async function fileSystemOf(path: string): Promise<FsStats> {
   const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
   return {
@@ -25,7 +25,7 @@ export async function fileSystemOf(path: string): Promise<FsStats> {
   };
 }
 
-/** A block device's size; undefined for what is none. */
+/** The size of a block device; `undefined` for other files. */
 export async function deviceUse(path: string): Promise<FsStats | undefined> {
   const found = await stat(path);
   if (!found.isBlockDevice()) return undefined;
@@ -37,12 +37,12 @@ export async function deviceUse(path: string): Promise<FsStats | undefined> {
   return { time: new StatsTime(Date.now()), ...unknown, capacityBytes: blocks * BLOCK_BYTES };
 }
 
-/** What the files of a directory use, without directories in it; nothing without the directory. */
+/** Usage of the files directly in a directory; `undefined` if the directory is missing. */
 export async function filesIn(directory: string): Promise<FileUse | undefined> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => entry.isFile());
-  // one that goes meanwhile uses nothing
+  // a file that was deleted in the meantime uses nothing
   const uses = await Promise.all(files.map(({ name }) => fileUse(join(directory, name))));
   return sumOf(uses);
 }
@@ -57,18 +57,18 @@ export function sumOf(uses: FileUse[]): FileUse {
   return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
 }
 
-/** What a tree uses, each file once; other file systems below it are not counted. */
+/** Usage of a tree, each file once, without other file systems below it. */
 export async function treeUse(path: string): Promise<FileUse> {
   const [bytes, inodes] = await Promise.all([treeBytes(path), treeTotal(path, '--inodes')]);
   return { bytes, inodes };
 }
 
-/** The bytes of it on disk. */
+/** Bytes of a tree on disk. */
 export function treeBytes(path: string, signal?: AbortSignal): Promise<number> {
   return treeTotal(path, '--block-size=1', signal);
 }
 
-/** Of files that vanish meanwhile `du` complains, and counts the others: a tree that changes all the time is measured as well. */
+/** `du` reports errors for files that vanish, but still counts the others, so the exit code is ignored if there is a total. */
 async function treeTotal(path: string, unit: string, stop?: AbortSignal): Promise<number> {
   const signal = AbortSignal.any([AbortSignal.timeout(MEASURE_TIMEOUT_MS), ...(stop ? [stop] : [])]);
   const options = ['--summarize', unit, '--one-file-system'];

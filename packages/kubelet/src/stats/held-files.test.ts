@@ -9,7 +9,7 @@ import { heldFiles, placesOf } from './held-files.ts';
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Opens a file of this size, without its name if `deleted`. */
+/** Opens a file of this size, and deletes it if `deleted`. */
 function opened(name: string, sizeBytes: number, { deleted = true } = {}): number {
   const path = join(directory, name);
   writeFileSync(path, Buffer.alloc(sizeBytes, 'x'));
@@ -18,7 +18,7 @@ function opened(name: string, sizeBytes: number, { deleted = true } = {}): numbe
   return file;
 }
 
-test('the deleted files of a process count once each, and no others', async (context) => {
+test('each deleted file of a process counts once, and no other files do', async (context) => {
   const before = await heldFiles([process.pid], () => ({ directory: 'layers' }));
   const files = [opened('a', 100_000), opened('b', 200_000), opened('c', 400_000, { deleted: false })];
   files.push(openSync(`/proc/self/fd/${files[0]}`, 'r'));
@@ -33,7 +33,7 @@ test('the deleted files of a process count once each, and no others', async (con
   assert.deepEqual([kubelet, emptyDirs], [{ bytes: 0, inodes: 0 }, new Map()]);
 });
 
-test('a pod of many processes lets other work run while its files are looked for', async () => {
+test('searching the files of many processes does not block the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   await heldFiles(Array<number>(15_000).fill(2 ** 30), () => undefined);
@@ -41,12 +41,12 @@ test('a pod of many processes lets other work run while its files are looked for
   assert.ok(turns > 3, `${turns} turns`);
 });
 
-test('a process that has ended holds nothing', async () => {
+test('an exited process holds nothing', async () => {
   const { layers } = await heldFiles([2 ** 30], () => ({ directory: 'layers' }));
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });
 });
 
-test('what a pod holds is in its layers, in the directories of the kubelet, or not its own', () => {
+test("a held file belongs to a pod's layers or to its kubelet directory, or is not the pod's", () => {
   const placeOf = placesOf({ podUid: 'uid', containerIds: ['c1', 'c2'] });
   const check = (mount: { root?: string; type?: string; mountPoint?: string }, ...expected: (string | undefined)[]) => {
     const place = placeOf({ root: '/', type: 'ext4', mountPoint: '/data', ...mount } as MountEntry);

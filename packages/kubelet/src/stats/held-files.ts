@@ -1,34 +1,34 @@
-/** Files whose names were removed while a process has them open: they take space, and no walk through directories finds them. */
+/** Deleted files that processes still have open: they use space, but no walk through directories finds them. */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { EventLoopBudget } from '@podwright/base';
 import { type MountEntry, parseMountinfo } from '@podwright/system/mountinfo';
 import { type FileUse, sumOf } from './file-system-use.ts';
 
-/** Descriptors of a pod that are looked at for deleted files at a time: some 0.1 s. */
+/** Maximum number of descriptors of a pod to check in one measurement, which takes about 0.1 s. */
 const MAX_DESCRIPTORS_A_POD = 20_000;
 
-/** Files in the containers' own file systems, and in the kubelet's directory; of these those in an emptyDir by the volume's name. */
+/** Usage in container layers and in the kubelet's directory; of the latter that in emptyDirs, by volume name. */
 export type HeldFiles = { layers: FileUse; kubelet: FileUse; emptyDirs: ReadonlyMap<string, FileUse> };
 
 export const NOTHING_HELD: HeldFiles = { layers: sumOf([]), kubelet: sumOf([]), emptyDirs: new Map() };
 
-/** `emptyDir` is the name of the volume, if it is one. */
+/** `emptyDir`: name of the volume, if the file is in an emptyDir. */
 type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string };
 
-/** Where the files of a mount are; `undefined` for a directory that is not the pod's own, as of the host. */
+/** The place of files in a mount; `undefined` if they are not the pod's, as in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
 const DELETED = ' (deleted)';
-/** `mnt_id` is in the first lines of /proc/PID/fdinfo/N; a list of locks of any length may follow. */
+/** Bytes to read of /proc/PID/fdinfo/N: `mnt_id` is in its first lines; a list of locks of any length may follow. */
 const FDINFO_BYTES = 256;
 const BLOCK_BYTES = 512;
-/** The cost of looking at a deleted file, in other descriptors. */
+/** The cost of measuring a deleted file, in descriptors. */
 const DELETED_COST = 10;
 
 /**
- * Space of the deleted files that these processes of a pod have open. Bounded: of a pod that has more than 20,000 open it looks at
- * some, at others the next time. What only a mapping or a message in a socket holds is not found.
+ * Usage of deleted files that these processes of a pod have open. Bounded: of a pod with more than 20,000 descriptors, each call checks
+ * a random part. Files that are held only by a mapping or a message in a socket are not found.
  */
 export async function heldFiles(pids: readonly number[], placeOf: PlaceOf): Promise<HeldFiles> {
   const budget = new EventLoopBudget();
@@ -63,7 +63,7 @@ function sumsOf(found: HeldFile[]): HeldFiles {
   };
 }
 
-/** The kubelet has the pod's UID in the names of its directories for the pod, a runtime the container's id. Pure. */
+/** Directories of the kubelet have the pod's UID in their paths, those of a runtime the container's id. Pure. */
 export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
   return ({ root, type, mountPoint }) => {
     const directories = root.split('/');
@@ -77,7 +77,7 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Descriptors of a process; what ends or is closed meanwhile is absent. Nothing here waits for a file system but `fileOf`. */
+/** Descriptors of a process. Closed ones, or an exited process, give empty results. Only `fileOf` may wait for a file system. */
 class OpenFiles {
   readonly #directory: string;
   #mounts: Promise<MountEntry[]> | undefined;
@@ -90,7 +90,7 @@ class OpenFiles {
     return orAbsent(() => readdirSync(`${this.#directory}/fd`)) ?? [];
   }
 
-  /** A file may be called so, too. */
+  /** A hint only: a file name may also end like this. */
   isDeleted(descriptor: string): boolean {
     const target = orAbsent(() => readlinkSync(`${this.#directory}/fd/${descriptor}`, 'latin1'));
     return target?.startsWith('/') === true && target.endsWith(DELETED);
@@ -104,7 +104,7 @@ class OpenFiles {
     return (await this.#mounts).find((mount) => mount.id === Number(id));
   }
 
-  /** `key` is the same for each descriptor of a file. */
+  /** The deleted file; `key` is the same for all descriptors of a file. */
   async fileOf(descriptor: string): Promise<{ key: string; use: FileUse } | undefined> {
     const file = await stat(`${this.#directory}/fd/${descriptor}`).catch(() => undefined);
     if (!file?.isFile() || file.nlink > 0) return undefined;
@@ -112,7 +112,7 @@ class OpenFiles {
   }
 }
 
-/** All of them, from a random one on. */
+/** All elements, rotated to begin at a random one. */
 function fromAnywhere<T>(all: readonly T[]): T[] {
   const first = Math.floor(Math.random() * all.length);
   return [...all.slice(first), ...all.slice(0, first)];
@@ -128,9 +128,9 @@ function beginningOf(path: string): string {
   }
 }
 
-function orAbsent<T>(look: () => T): T | undefined {
+function orAbsent<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch {
     return undefined;
   }

@@ -1,2 +1,2 @@
-/** How long the runtime may take to tell what its pods use. */
+/** Timeout of the runtime's statistics calls. */
 export const STATISTICS_TIMEOUT_MS = 30_000;

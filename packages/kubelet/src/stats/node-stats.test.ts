@@ -7,7 +7,7 @@ import type { CgroupHierarchy } from '@podwright/base';
 import { CpuRates } from './cpu-rates.ts';
 import { cgroupUse } from './node-stats.ts';
 
-test('pressure and swap of a cgroup are told with its memory', (t) => {
+test('pressure and swap of a cgroup are read together with its memory', (t) => {
   const mountPoint = mkdtempSync(join(tmpdir(), 'podwright-node-stats-'));
   t.after(() => rmSync(mountPoint, { recursive: true }));
   const files = {

@@ -22,10 +22,10 @@ import {
   type SwapStats,
 } from './summary.ts';
 
-/** What CPU and memory are measured by: a cgroup with all below it. `available` is what memory there is to use. */
+/** A cgroup to measure. `availableBytes`: memory that it may use, if not its limit. */
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
-/** CPU, memory, pressure and swap of a cgroup; nothing of one that is not there. The pressure of `/` is the host's. */
+/** CPU, memory, pressure and swap of a cgroup; empty if it is missing. The pressure of `/` is the host's. */
 export function cgroupUse(
   hierarchy: CgroupHierarchy | undefined,
   { path, availableBytes }: MeasuredCgroup,
@@ -44,7 +44,7 @@ export function cgroupUse(
   };
 }
 
-/** Kernels tell nothing of all tasks waiting for CPU on a whole host, or zeros. */
+/** For CPU of the whole host, kernels have no `full` pressure, or zeros. */
 function psiOf(pressure: PressureStats | undefined): PsiStats | undefined {
   const data = (
     { totalMicroseconds: total, ...averages } = { totalMicroseconds: 0, avg10: 0, avg60: 0, avg300: 0 },
@@ -80,12 +80,12 @@ function memoryOf({ memory, readAtMs }: CgroupStats, capacityBytes: number | und
   };
 }
 
-/** The time at which the host was started. */
+/** The boot time of the host. */
 export function bootTime(): StatsTime {
   return new StatsTime(Date.now() - uptime() * 1000);
 }
 
-/** The host's swap. */
+/** Swap usage of the host; `undefined` if unknown. */
 export async function hostSwap(): Promise<SwapStats | undefined> {
   const text = (await readIfThere('/proc/meminfo')) ?? '';
   const bytes = (name: string) =>
@@ -95,7 +95,7 @@ export async function hostSwap(): Promise<SwapStats | undefined> {
   return { time: new StatsTime(Date.now()), swapAvailableBytes: free, swapUsageBytes: total - free };
 }
 
-/** Processes and threads that there may be, and are (proc(5)). */
+/** Maximum and current number of processes and threads (proc(5)). */
 export async function processLimits(): Promise<RlimitStats> {
   const limits = ['/proc/sys/kernel/pid_max', '/proc/sys/kernel/threads-max'];
   const [load = '', ...texts] = await Promise.all(['/proc/loadavg', ...limits].map(readIfThere));
@@ -108,7 +108,7 @@ export async function processLimits(): Promise<RlimitStats> {
   };
 }
 
-/** The host's interfaces but loopback; the default one is upstream's `eth0`, or that of the default route. */
+/** The host's interfaces without loopback. The default one is `eth0`, as upstream, else that of the default route. */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
   const interfaces = parseDevices(devices);
@@ -118,7 +118,7 @@ export async function hostNetwork(): Promise<NetworkStats | undefined> {
   return first && { time: new StatsTime(Date.now()), ...first, interfaces };
 }
 
-/** `/proc/net/dev`: a line an interface, of which the first, third, ninth and eleventh numbers are bytes and errors (proc(5)). */
+/** Parses `/proc/net/dev`: numbers 1 and 3 of each line are received bytes and errors, 9 and 11 sent ones (proc(5)). */
 function parseDevices(text: string): InterfaceStats[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*([^:\s]+):(.*)$/.exec(line) ?? [];
@@ -128,7 +128,7 @@ function parseDevices(text: string): InterfaceStats[] {
   });
 }
 
-/** What a node tells beside CPU and memory, but file systems. */
+/** Network, process limits and swap of the host. */
 export async function hostFacts(): Promise<Pick<NodeStats, 'network' | 'rlimit' | 'swap'>> {
   const [network, rlimit, swap] = await Promise.all([hostNetwork(), processLimits(), hostSwap()]);
   return { network, rlimit, swap };

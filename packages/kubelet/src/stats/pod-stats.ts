@@ -16,21 +16,21 @@ import {
 } from './summary.ts';
 import { isEphemeral } from './volume-use.ts';
 
-/** What the runtime says of a pod; of runtimes that tell nothing of pods only `containers` is there. */
+/** The runtime's statistics of a pod. Runtimes without pod statistics have only `containers`. */
 export type SandboxUse = Partial<Pick<LinuxPodSandboxStats, 'cpu' | 'memory' | 'network' | 'process' | 'io'>> & {
   containers: CriContainerStats[];
 };
 
-/** A pod with a sandbox that is ready, and what is known of its use. */
+/** A pod with a ready sandbox, and its usage. */
 export type MeasuredPod = {
   runtime: RuntimePodStatus;
   sandbox: RuntimeSandbox;
   use: SandboxUse;
-  /** CPU rates by container id, and those of pods by their sandbox's. */
+  /** CPU rates in nanocores, by container id and, for pods, by sandbox id. */
   rates: ReadonlyMap<string, number>;
 };
 
-/** What of a pod is on disk. */
+/** The disk usage of a pod. */
 export type PodDisk = {
   /** The file system of the kubelet's directory. */
   root: FsStats;
@@ -45,13 +45,13 @@ export type PodDisk = {
   pod: Pod | undefined;
 };
 
-/** What a pod has on the node's disks: in the layers of its containers, and in the directories of the kubelet. */
+/** A pod's disk usage by location: layers of its containers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Statistics with the pod's use of disks by where it is, if that was measured. */
+/** Pod statistics with disk usage by location, if that was measured. */
 export type PodStatsByDisk = PodStats & { disks?: PodDiskUse };
 
-/** CPU, memory and swap of a pod and its containers that run. Pure. */
+/** CPU, memory and swap of a pod and its running containers. Pure. */
 export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
   const running = new Map(runtime.containers.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
   const containers = use.containers.flatMap((stats) => {
@@ -69,13 +69,13 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
   };
 }
 
-/** With its network, disks and processes as well. Pure. */
+/** All statistics of a pod, including network, disks and processes. Pure. */
 export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
   const { disks, ...stats } = podStatsByDisk(measured, disk);
   return stats;
 }
 
-/** As `fullPodStats`. Pure. */
+/** Like `fullPodStats`, with disk usage by location. Pure. */
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,
@@ -101,7 +101,7 @@ export function podStatsByDisk(
   };
 }
 
-/** How many processes the pod has. */
+/** The pod's number of processes. */
 export function processStats({ use }: Pick<MeasuredPod, 'use'>): Pick<PodStats, 'process_stats'> {
   const processes = use.process?.processCount;
   return { process_stats: processes && { process_count: Number(processes.value) } };
@@ -138,7 +138,7 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** Layers and logs count also after their container's end, and of the volumes those that are ephemeral. */
+/** Counts layers and logs, also of exited containers, and ephemeral volumes. */
 function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
   const layers = containers.map(({ writableLayer }) => ({

@@ -25,7 +25,7 @@ const pod = { name: 'web', namespace: 'shop', uid: 'u' };
 
 const value = (bytes: number) => ({ value: BigInt(bytes) });
 
-/** What a runtime tells of a container that used so many seconds and bytes. */
+/** CRI statistics of a container with this usage. */
 function container(id: string, name: string, used: { seconds: number; bytes: number }) {
   return {
     attributes: { id, metadata: { name, attempt: 0 } },
@@ -72,7 +72,7 @@ const disk: PodDisk = {
   } as Pod,
 };
 
-test('a pod is the sum of its containers unless the runtime tells of it', () => {
+test("pod statistics are the sum of the containers', unless the runtime has some of the pod", () => {
   const sums = (withPod: boolean) => {
     const { cpu, memory } = fullPodStats(measured(withPod), disk);
     return [cpu?.usageCoreNanoSeconds, cpu?.usageNanoCores, memory?.workingSetBytes];
@@ -81,7 +81,7 @@ test('a pod is the sum of its containers unless the runtime tells of it', () => 
   assert.deepEqual(sums(true), [6e9, undefined, 30]);
 });
 
-test('layers, logs, other files, deleted ones and volumes on disk are ephemeral storage, and memory is not', () => {
+test('layers, logs, other files, deleted files and volumes on disk count as ephemeral storage, volumes in memory do not', () => {
   const stats = fullPodStats(measured(false), disk);
   assert.deepEqual([stats['ephemeral-storage']?.usedBytes, stats['ephemeral-storage']?.inodesUsed], [258, 12]);
   assert.deepEqual(stats.containers[0]!.rootfs, { time: TIME, capacityBytes: 500, usedBytes: 100, inodesUsed: 3 });
@@ -89,7 +89,7 @@ test('layers, logs, other files, deleted ones and volumes on disk are ephemeral 
   assert.equal(stats.volume?.length, 2);
 });
 
-test('a container that has ended is in no statistics, but what it has written is the pod’s', () => {
+test('an exited container has no statistics, but its files count for the pod', () => {
   const given = measured(false);
   given.runtime.containers[1]!.state = 'exited';
   const logs = new Map([...disk.logs, ['side', { bytes: 1000, inodes: 1 }]]);
@@ -101,19 +101,19 @@ test('a container that has ended is in no statistics, but what it has written is
   assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 } });
 });
 
-test('CPU rates are between looks half a second apart at least', () => {
+test('CPU rates are between samples at least half a second apart', () => {
   const rates = new CpuRates();
-  const look = (usedMs: bigint, atMs: bigint) => rates.rate('c', usedMs * 1_000_000n, atMs * 1_000_000n);
-  assert.equal(look(0n, 0n), undefined);
-  assert.equal(look(100n, 100n), undefined, 'too soon');
-  assert.equal(look(500n, 1000n), 5e8);
-  assert.equal(look(600n, 1100n), 545_454_545, 'still against the look before');
-  assert.equal(look(500n + 1000n, 2000n), 1e9);
-  assert.equal(look(0n, 3000n), undefined, 'a counter that began again');
-  assert.equal(look(500n, 1000n), undefined, 'a clock that was set back');
-  assert.equal(look(1000n, 2000n), 5e8);
+  const sample = (usedMs: bigint, atMs: bigint) => rates.rate('c', usedMs * 1_000_000n, atMs * 1_000_000n);
+  assert.equal(sample(0n, 0n), undefined);
+  assert.equal(sample(100n, 100n), undefined, 'too soon');
+  assert.equal(sample(500n, 1000n), 5e8);
+  assert.equal(sample(600n, 1100n), 545_454_545, 'still against the sample before');
+  assert.equal(sample(500n + 1000n, 2000n), 1e9);
+  assert.equal(sample(0n, 3000n), undefined, 'a counter that was reset');
+  assert.equal(sample(500n, 1000n), undefined, 'a clock that was set back');
+  assert.equal(sample(1000n, 2000n), 5e8);
   rates.keep(new Set());
-  assert.equal(look(9000n, 9000n), undefined);
+  assert.equal(sample(9000n, 9000n), undefined);
 });
 
 test('resource metrics have upstream’s names, labels, order and times', () => {
@@ -152,29 +152,29 @@ test('resource metrics have upstream’s names, labels, order and times', () => 
   assert.match(exposition(resourceMetrics(undefined)), /^resource_scrape_error 1$/m);
 });
 
-test('metrics of the runtime are told as it describes them, and those that it does not are left out', () => {
+test('metrics of the runtime have the names and labels of their descriptors, and those without one are skipped', () => {
   const metric = (name: string, labelValues: string[]) => ({
     name,
     labelValues,
     metricType: MetricType.GAUGE,
     value: value(4),
   });
-  const told: PodSandboxMetrics = create(PodSandboxMetricsSchema, {
+  const podMetrics: PodSandboxMetrics = create(PodSandboxMetricsSchema, {
     metrics: [metric('known', ['a"b']), metric('unknown', []), metric('known', ['too', 'many'])],
   });
-  const text = exposition(familiesOf([{ name: 'known', help: 'Help\nme', labelKeys: ['x'] }], [told]));
+  const text = exposition(familiesOf([{ name: 'known', help: 'Help\nme', labelKeys: ['x'] }], [podMetrics]));
   assert.equal(text, '# HELP known Help\\nme\n# TYPE known gauge\nknown{x="a\\"b"} 4\n');
   const summary = { node: { nodeName: 'n', startTime: TIME }, pods: [fullPodStats(measured(false), disk)] };
   assert.match(exposition(summaryMetrics(summary)), /^container_fs_usage_bytes\{container="side",.*\} 100$/m);
 });
 
-test('time that intervals share counts once', () => {
+test('overlapping intervals count once', () => {
   const at = (startMs: number, endMs: number) => ({ startMs, endMs });
   assert.equal(coveredMs([]), 0);
   assert.equal(coveredMs([at(5, 9), at(0, 3), at(2, 6), at(20, 21)]), 10);
 });
 
-test('volumes of claims are gauges by upstream’s names, each claim once; other volumes are none', () => {
+test('volumes of claims are gauges with upstream’s names, each claim once; other volumes are skipped', () => {
   const pvcRef = { namespace: 'shop', name: 'data' };
   const sizes = { capacityBytes: 100, availableBytes: 60, usedBytes: 7, inodes: 10, inodesFree: 8, inodesUsed: 2 };
   const text = exposition(

@@ -14,7 +14,7 @@ function podOf(name: string, ready: boolean): RuntimePodStatus {
   return { pod, sandboxes, containers } as unknown as RuntimePodStatus;
 }
 
-/** Of a pod that runs and one that has ended. */
+/** A provider for a running pod and an ended one. */
 function providerWith(runtime: object, logs = '/none'): SummaryProvider {
   return new SummaryProvider({
     cri: { runtime } as never,
@@ -34,7 +34,7 @@ function providerWith(runtime: object, logs = '/none'): SummaryProvider {
   });
 }
 
-/** What is told by a runtime that cannot list its sandboxes. */
+/** Names of the pods in the summary, with a runtime that cannot list the statistics of all sandboxes. */
 async function summaryWith(podSandboxStats: (id: string) => object) {
   const refuse = async () => {
     throw new PodwrightError('unknown', 'failed to load sandbox cgroup: cgroup deleted');
@@ -44,18 +44,18 @@ async function summaryWith(podSandboxStats: (id: string) => object) {
   return (await provider.cpuAndMemory()).pods.map(({ podRef }) => podRef.name);
 }
 
-test('an ended pod of which the runtime can tell nothing hides no other', async () => {
+test('an ended pod without statistics does not hide the others', async () => {
   assert.deepEqual(await summaryWith(() => ({ stats: { linux: { containers: [] } } })), ['runs']);
 });
 
-test('a runtime that tells of no pod that runs is an error', async () => {
+test('it is an error if the runtime has no statistics of any running pod', async () => {
   const away = () => {
     throw new PodwrightError('unavailable', 'away');
   };
   await assert.rejects(summaryWith(away), /cgroup deleted/);
 });
 
-test('the size of logs is told of containers that run, without the runtime', async (t) => {
+test('log sizes are those of running containers, and need no call of the runtime', async (t) => {
   const logs = mkdtempSync(join(tmpdir(), 'podwright-log-sizes-'));
   t.after(() => rmSync(logs, { recursive: true }));
   for (const pod of ['runs', 'ended'])
@@ -63,9 +63,9 @@ test('the size of logs is told of containers that run, without the runtime', asy
       mkdirSync(join(logs, pod, container), { recursive: true });
       writeFileSync(join(logs, pod, container, '0.log'), Buffer.alloc(5000, 'x'));
     }
-  const told = await providerWith({}, logs).containerLogs();
+  const found = await providerWith({}, logs).containerLogs();
   assert.deepEqual(
-    told.map(({ pod, container, bytes }) => [pod.name, container, bytes >= 5000]),
+    found.map(({ pod, container, bytes }) => [pod.name, container, bytes >= 5000]),
     [['runs', 'running', true]],
   );
 });

@@ -12,10 +12,10 @@ import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
+import { CachedReading } from './cached-reading.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
 import { type HeldFiles, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
-import { KeptReading } from './kept-reading.ts';
 import { STATISTICS_TIMEOUT_MS } from './limits.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
@@ -37,16 +37,16 @@ export type SummaryParts = {
   hierarchy: CgroupHierarchy | undefined;
   /** Memory of the node, in bytes. */
   memoryBytes: number;
-  /** The cgroup of all pods, '' if the runtime chooses. */
+  /** The cgroup of all pods; '' if the runtime chooses. */
   podsCgroup: string;
-  /** The kubelet's directory. */
+  /** The kubelet's root directory. */
   rootDir: string;
-  /** Where a pod's logs and its hosts file are. */
+  /** Paths of a pod's logs and its hosts file. */
   logDirectory: (pod: RuntimePodStatus['pod']) => string;
   hostsFile: (podUid: string) => string;
-  /** Where the files for a container's termination messages are. */
+  /** Directory of a container's termination messages. */
   messageDirectory: (podUid: string, container: string) => string;
-  /** The pod's cgroup, '' if the runtime chooses. */
+  /** The pod's cgroup; '' if the runtime chooses. */
   cgroupOf: (pod: Pod) => string;
   runtimePods: () => RuntimePodStatus[];
   podOf: (uid: string) => Pod | undefined;
@@ -57,37 +57,37 @@ export type SummaryParts = {
   metrics?: Registry;
 };
 
-/** What the runtime told of pods, by sandbox id, CPU rates, and the ids of all sandboxes and containers in it. */
+/** The runtime's statistics by sandbox id, CPU rates, and the ids of all sandboxes and containers in them. */
 type RuntimeUses = {
   uses: Map<string, SandboxUse>;
   rates: MeasuredPod['rates'];
   ids: ReadonlySet<string>;
-  /** False if CPU was looked at for the first time. */
+  /** False if some counters were sampled for the first time. */
   hasAllRates: boolean;
 };
 
 type PodFiles = Pick<PodDisk, 'logs' | 'others' | 'held'>;
 
-/** What is on disk, of pods by their uid. */
+/** Disk usage of the node, and of pods by their uid. */
 type Disks = { root: FsStats; images: NodeStats['runtime']; pods: ReadonlyMap<string, PodFiles> };
 
-/** What the node and its pods use: what takes long to find out was read within ten seconds, and says when. */
+/** Usage of the node and its pods. Expensive parts are cached for ten seconds, and have the time of their measurement. */
 export class SummaryProvider {
   readonly #parts: SummaryParts;
   readonly #rates = new CpuRates();
   readonly #volumes: VolumeUse;
   readonly #bootTime = bootTime();
-  /** Whether the runtime tells what pods use, not only containers. */
+  /** Whether the runtime has statistics of pods, not only of containers. */
   #hasSandboxStats = true;
-  readonly #uses = new KeptReading(() => this.#readUses());
-  readonly #disks = new KeptReading(() => this.#readDisks());
+  readonly #uses = new CachedReading(() => this.#readUses());
+  readonly #disks = new CachedReading(() => this.#readDisks());
 
   constructor(parts: SummaryParts) {
     this.#parts = parts;
     this.#volumes = new VolumeUse({ ...parts, pathsOf: parts.volumePaths });
   }
 
-  /** Everything that is known. Rejects with the runtime's error. */
+  /** The full summary. Rejects with the runtime's error. */
   async full(): Promise<Summary> {
     const [measured, facts, disks] = await Promise.all([this.#measuredPods(), hostFacts(), this.#knownDisks()]);
     const layers = await this.#layers(measured);
@@ -98,7 +98,7 @@ export class SummaryProvider {
     return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: disks.images }, pods };
   }
 
-  /** CPU, memory and swap alone, which is cheaper. */
+  /** CPU, memory and swap only, which is cheaper. */
   async cpuAndMemory(): Promise<Summary> {
     const [pods, { swap }] = await Promise.all([this.#measuredPods(), hostFacts()]);
     const { nodeName } = this.#parts;
@@ -109,21 +109,21 @@ export class SummaryProvider {
   }
 
   /**
-   * What these pods use of CPU, memory and processes, and with `disk` of the node's disks: walks through their volumes are waited for
-   * as long as the signal allows. With `fresh` nothing counts that was measured before. Rejects with the runtime's error.
+   * Usage of CPU, memory and processes of these pods, and with `disk` also of the node's disks, waiting for walks through their volumes
+   * until the signal aborts. With `fresh` everything is measured now. Rejects with the runtime's error.
    */
   async podStats(
     podUids: ReadonlySet<string>,
     { fresh, disk }: { fresh: boolean; disk?: { signal: AbortSignal } },
   ): Promise<PodStatsByDisk[]> {
-    // at once: a pod may free what it has meanwhile
+    // first, as a pod may free its files while the runtime is queried
     if (fresh && disk !== undefined) this.#measureEphemeral(podUids);
     const all = await this.#measuredPods({ fresh });
     const measured = all.filter(({ runtime }) => podUids.has(runtime.pod.uid));
     if (disk === undefined) return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
     const [disks, layers] = await Promise.all([this.#knownDisks({ fresh }), this.#layers(measured)]);
     const known = () => measured.map((pod) => podStatsByDisk(pod, this.#diskOf(pod, { disks, layers })));
-    known(); // begins walks that are due
+    known(); // starts walks that are due
     await raceAbort(this.#volumes.settled(), disk.signal).catch(() => undefined);
     this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
     return known();
@@ -136,7 +136,7 @@ export class SummaryProvider {
     }
   }
 
-  /** The volumes of claims that pods in the runtime use, as far as they were measured. */
+  /** Stats of PVC volumes of running pods, as far as they were measured. */
   claimVolumes(): VolumeStats[] {
     const running = this.#parts.runtimePods().filter(({ sandboxes }) => sandboxes.some(({ ready }) => ready));
     const pods = running.flatMap(({ pod }) => this.#parts.podOf(pod.uid) ?? []);
@@ -144,12 +144,12 @@ export class SummaryProvider {
     return pods.flatMap((pod) => this.#volumes.ofClaims(pod));
   }
 
-  /** What the logs of containers that run use, by pod and by the container's name. */
+  /** Log sizes of running containers, by pod and container name. */
   async containerLogs(): Promise<{ pod: RuntimePodStatus['pod']; container: string; bytes: number }[]> {
-    const kept = this.#disks.last?.pods;
+    const cached = this.#disks.last?.pods;
     const sizes = this.#readyPods().map(async ({ runtime }) => {
       const { pod, containers } = runtime;
-      const logs = kept?.get(pod.uid)?.logs ?? (await this.#logsOf(runtime));
+      const logs = cached?.get(pod.uid)?.logs ?? (await this.#logsOf(runtime));
       const running = new Set(containers.filter(({ state }) => state === 'running').map(({ name }) => name));
       const shown = [...logs].filter(([name]) => running.has(name));
       return shown.map(([container, { bytes }]) => ({ pod, container, bytes }));
@@ -157,25 +157,25 @@ export class SummaryProvider {
     return (await Promise.all(sizes)).flat();
   }
 
-  /** Deleted files that the pod holds open now, by the emptyDir that they are in. */
+  /** Deleted files that the pod has open now, by the name of their emptyDir. */
   async heldInEmptyDirs(podUid: string): Promise<HeldFiles['emptyDirs']> {
     const pod = this.#readyPods().find(({ runtime }) => runtime.pod.uid === podUid);
     return (pod === undefined ? NOTHING_HELD : await this.#held(pod.runtime)).emptyDirs;
   }
 
-  /** Resolves when the walks through volumes that were begun have ended. */
+  /** Resolves when all started walks through volumes have ended. */
   volumesMeasured(): Promise<void> {
     return this.#volumes.settled();
   }
 
-  /** Its swap is the host's. */
+  /** CPU, memory and IO of the host; its swap is read elsewhere. */
   #root(): Pick<NodeStats, 'cpu' | 'memory' | 'io'> {
     const { hierarchy, memoryBytes } = this.#parts;
     const { cpu, memory, io } = cgroupUse(hierarchy, { path: '/', availableBytes: memoryBytes }, this.#rates);
     return { cpu, memory, io };
   }
 
-  /** The cgroup of all pods, where it is the kubelet's own. */
+  /** The cgroup of all pods, if the kubelet manages it. */
   #systemContainers(): Pick<NodeStats, 'systemContainers'> {
     const { hierarchy, podsCgroup: path, memoryBytes } = this.#parts;
     if (path === '') return {};
@@ -184,7 +184,7 @@ export class SummaryProvider {
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
   }
 
-  /** The pods that have a ready sandbox, each with its newest one, and what the runtime last told of it. */
+  /** The pods with a ready sandbox, each with its newest one and that sandbox's statistics. */
   async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
     const isGood = (known: RuntimeUses, ageMs: number) => this.#isGood(known, ageMs);
     const { uses, rates } = await (fresh ? this.#uses.takeNew() : this.#uses.get(isGood));
@@ -194,7 +194,7 @@ export class SummaryProvider {
     });
   }
 
-  /** One that lacks a pod, a container that runs, or a rate of one, is only good for the time that a rate takes. */
+  /** A reading without some pod, running container or rate is only accepted while a new one could not have rates either. */
   #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
     if (ageMs < LEAST_USAGE_WINDOW_MS) return true;
     if (!hasAllRates) return false;
@@ -223,7 +223,7 @@ export class SummaryProvider {
     return { uses, rates, ids, hasAllRates: rates.size === counted.size };
   }
 
-  /** Of a runtime that tells nothing of pods: the containers of each. */
+  /** For a runtime without pod statistics: the containers of each pod. */
   async #readContainers(uses: Map<string, SandboxUse>): Promise<void> {
     const { runtime } = this.#parts.cri;
     const { stats } = await runtime.listContainerStats({}, { timeoutMs: STATISTICS_TIMEOUT_MS });
@@ -246,7 +246,7 @@ export class SummaryProvider {
     }
   }
 
-  /** containerd 1.6 tells of no pod at all while one has ended whose cgroup is gone. */
+  /** containerd 1.6 fails to list the statistics of all pods while an ended one has no cgroup, so query each. */
   async #readEachSandbox(byId: Map<string, SandboxUse>, error: unknown): Promise<void> {
     const { cri, runtimePods } = this.#parts;
     const ids = runtimePods().flatMap(({ sandboxes }) => sandboxes.filter(({ ready }) => ready).map(({ id }) => id));
@@ -300,7 +300,7 @@ export class SummaryProvider {
     return layers;
   }
 
-  /** A runtime may name a place that is not there for us. */
+  /** A runtime may report a path that does not exist in our mount namespace. */
   async #fileSystem(mountpoint: string): Promise<FsStats | undefined> {
     return mountpoint === '' ? undefined : await fileSystemOf(mountpoint).catch(() => undefined);
   }

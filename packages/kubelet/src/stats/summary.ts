@@ -1,13 +1,13 @@
 import { formatTime } from '@podwright/kube-api';
 
-/** When something was measured or began, to the millisecond; in JSON whole seconds, as metav1.Time has them. */
+/** A time in milliseconds; in JSON in whole seconds, as metav1.Time. */
 export class StatsTime extends Date {
   override toJSON(): string {
     return formatTime(this.getTime());
   }
 }
 
-/** What `/stats/summary` answers with: k8s.io/kubelet stats/v1alpha1. Sizes are bytes; what is not known is absent. */
+/** The answer of `/stats/summary`: k8s.io/kubelet stats/v1alpha1. Sizes are in bytes; unknown values are absent. */
 export type Summary = { node: NodeStats; pods: PodStats[] };
 
 export type NodeStats = {
@@ -24,7 +24,7 @@ export type NodeStats = {
   swap?: SwapStats;
 };
 
-/** `maxpid` is how many processes and threads there may be, `curproc` how many there are. */
+/** `maxpid`: maximum number of processes and threads; `curproc`: their current number. */
 export type RlimitStats = { time: StatsTime; maxpid?: number; curproc?: number };
 
 export type PodStats = {
@@ -74,7 +74,7 @@ export type PsiData = { total: number; avg10: number; avg60: number; avg300: num
 export type SwapStats = { time: StatsTime; swapAvailableBytes?: number; swapUsageBytes?: number };
 
 export type InterfaceStats = { name: string; rxBytes?: number; rxErrors?: number; txBytes?: number; txErrors?: number };
-/** The default interface, and all. */
+/** The default interface, and the list of all. */
 export type NetworkStats = InterfaceStats & { time: StatsTime; interfaces?: InterfaceStats[] };
 
 export type FsStats = {

@@ -7,7 +7,7 @@ import { silentLogger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from './volume-use.ts';
 
-test('a volume is measured by its files, one of a claim with its name, one of a server by its file system', async (context) => {
+test('volumes are measured by their files, those of servers by their file system, and those of claims have their name', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
   context.after(() => rm(scratch, { recursive: true }));
   await writeFile(join(scratch, 'file'), Buffer.alloc(1 << 20, 1));
@@ -32,7 +32,7 @@ test('a volume is measured by its files, one of a claim with its name, one of a 
   assert.deepEqual(
     use.of(pod).map(({ name }) => name),
     ['claim'],
-    'the others were not measured for it',
+    'other volumes were not measured by ofClaims',
   );
   await use.settled();
   const [disk, claim, server, ...others] = use.of(pod);

@@ -3,13 +3,13 @@ import type { Pod, Volume } from '@podwright/kube-api';
 import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
-/** A walk through a volume's files is good for this long: upstream's volumeStatsAggPeriod. */
-const VOLUME_USE_KEPT_MS = 60_000;
+/** Maximum age of a walk through a volume: upstream's volumeStatsAggPeriod. */
+const VOLUME_USE_CACHED_MS = 60_000;
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
   pathsOf: (podUid: string) => ReadonlyMap<string, string>;
-  /** What the driver of the volume at a path says; undefined for one without a driver. */
+  /** Usage reported by the CSI driver of the volume at a path; `undefined` for a volume without a driver. */
   driverUse?: (path: string) => Promise<Omit<FsStats, 'time'>> | undefined;
   logger: Logger;
   metrics?: Registry;
@@ -18,8 +18,8 @@ export type VolumeUseParts = {
 type Measured = { atMs: number; stats: VolumeStats };
 
 /**
- * What the volumes of pods use. A tree is walked when somebody asks and the last walk is a minute old, one tree at a time; whoever
- * asks meanwhile gets what was known before.
+ * Usage of pods' volumes. A call starts a walk if the last one is older than a minute; walks run one at a time. Until a walk ends,
+ * callers get the previous values.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
@@ -40,12 +40,12 @@ export class VolumeUse {
       });
   }
 
-  /** What is known of the pod's volumes; the first call waits for none. */
+  /** Known usage of the pod's volumes; does not wait for walks, so the first call returns nothing. */
   of(pod: Pod): VolumeStats[] {
     return this.#known(pod, isMeasured);
   }
 
-  /** Begins to walk through the volumes that are ephemeral, however lately they were measured. */
+  /** Starts walks of the pod's ephemeral volumes, even if they were measured recently. */
   measureEphemeral(pod: Pod): void {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
@@ -54,7 +54,7 @@ export class VolumeUse {
     }
   }
 
-  /** Of its claims alone: the other volumes are not walked through for them. */
+  /** Like `of`, for PVC volumes only; other volumes are not walked. */
   ofClaims(pod: Pod): VolumeStats[] {
     return this.#known(
       pod,
@@ -68,18 +68,18 @@ export class VolumeUse {
       const path = paths.get(volume.name);
       if (path === undefined) return [];
       const known = this.#measured.get(path);
-      if (known === undefined || performance.now() - known.atMs > VOLUME_USE_KEPT_MS) this.#walk(volume, path);
+      if (known === undefined || performance.now() - known.atMs > VOLUME_USE_CACHED_MS) this.#walk(volume, path);
       return known === undefined ? [] : [{ ...known.stats, ...claimOf(volume, pod) }];
     });
   }
 
-  /** Forgets the volumes of pods that are gone. */
+  /** Removes the results of volumes of all other pods. */
   keep(pods: Pod[]): void {
     const paths = new Set(pods.flatMap(({ metadata }) => [...this.#parts.pathsOf(metadata.uid).values()]));
     for (const path of this.#measured.keys()) if (!paths.has(path)) this.#measured.delete(path);
   }
 
-  /** Resolves when every walk that was begun has ended. */
+  /** Resolves when all started walks have ended. */
   async settled(): Promise<void> {
     await this.#walks;
   }
@@ -87,14 +87,14 @@ export class VolumeUse {
   #walk({ name, nfs }: Volume, path: string): void {
     if (this.#waiting.has(path)) return;
     this.#waiting.add(path);
-    const told = this.#parts.driverUse?.(path);
+    const reported = this.#parts.driverUse?.(path);
     const walk = async () => {
       const startedAtMs = performance.now();
       let source = nfs === undefined ? 'du' : 'statfs';
       try {
-        const device = told === undefined ? await deviceUse(path) : undefined;
+        const device = reported === undefined ? await deviceUse(path) : undefined;
         if (device !== undefined) source = 'block';
-        const use = (await told) ?? device ?? (await measured(path, nfs === undefined));
+        const use = (await reported) ?? device ?? (await measured(path, nfs === undefined));
         const stats = { time: new StatsTime(Date.now()), ...use, name };
         this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
@@ -104,13 +104,13 @@ export class VolumeUse {
         this.#seconds?.observe({ metric_source: source }, (performance.now() - startedAtMs) / 1000);
       }
     };
-    // a driver that hangs holds up no walk
-    if (told === undefined) this.#walks = this.#walks.then(walk);
+    // a driver that hangs must not block walks
+    if (reported === undefined) this.#walks = this.#walks.then(walk);
     else void walk();
   }
 }
 
-/** A server tells what all of its export uses, and to walk that would take it long. */
+/** NFS exports are not walked, as that would take long: they count as the usage of their whole file system. */
 async function measured(path: string, byFiles: boolean): Promise<FsStats> {
   const [fileSystem, use] = await Promise.all([fileSystemOf(path), byFiles ? treeUse(path) : undefined]);
   return { ...fileSystem, ...(use && { usedBytes: use.bytes, inodesUsed: use.inodes }) };
@@ -121,7 +121,7 @@ function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata 
   return claim === undefined ? {} : { pvcRef: { name: claim, namespace: metadata.namespace } };
 }
 
-/** A directory of the host and an image are not the pod's to answer for (upstream has no metrics of them). */
+/** hostPath volumes are not measured, as upstream. */
 function isMeasured(volume: Volume): boolean {
   return volume.hostPath === undefined;
 }

@@ -2,23 +2,23 @@ import { sleep } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** A look at the statistics that is older than this is not what somebody asks for now. */
-const USAGE_SAMPLE_KEPT_MS = 30_000;
+/** Maximum age of the first of the two samples of a report. */
+const USAGE_SAMPLE_CACHED_MS = 30_000;
 
-/** What a container used: CPU in thousand-millionths of a core over the window, and its working set. */
+/** Usage of a container: CPU in nanocores over the window, and its working set. */
 export type ContainerUse = { cpuNanoCores: number; memoryBytes: number };
 
-/** Uses by container id, and the time over which CPU was measured. */
+/** Usage by container id, and the length of the CPU window. */
 export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number; windowMs: number };
 
 type Sample = {
   atMs: number;
-  /** The same by a clock that nobody sets. */
+  /** The same on the monotonic clock. */
   monotonicMs: number;
   containers: Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>;
 };
 
-/** What containers use, from the CRI's statistics: two looks a while apart, of which the first may be that of a call before. */
+/** Usage of containers from two samples of the CRI's statistics; the first may be that of an earlier call. */
 export class ContainerUsage {
   readonly #cri: CriClient;
   #last: Sample | undefined;
@@ -27,9 +27,9 @@ export class ContainerUsage {
     this.#cri = cri;
   }
 
-  /** Takes `LEAST_USAGE_WINDOW_MS` if nobody has asked lately. */
+  /** Takes `LEAST_USAGE_WINDOW_MS` if there was no call recently. */
   async report(signal: AbortSignal): Promise<UsageReport> {
-    const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_KEPT_MS;
+    const fresh = this.#last !== undefined && performance.now() - this.#last.monotonicMs < USAGE_SAMPLE_CACHED_MS;
     const before = fresh ? this.#last! : await this.#sample(signal);
     const remainingMs = LEAST_USAGE_WINDOW_MS - (performance.now() - before.monotonicMs);
     if (remainingMs > 0) await sleep(remainingMs, signal);
@@ -53,7 +53,7 @@ export class ContainerUsage {
   }
 }
 
-/** A container that began in between is measured from its first look on: it has used no CPU yet. */
+/** A container that started in between has only one sample, and so no CPU usage yet. */
 function usesBetween(before: Sample, now: Sample): Pick<UsageReport, 'containers' | 'windowMs'> {
   const containers = new Map<string, ContainerUse>();
   for (const [id, { cpuNanoseconds, cpuAtNs, memoryBytes }] of now.containers) {

@@ -3,7 +3,7 @@ import { sleep } from '@podwright/base';
 import type { ContainerUse } from './container-usage.ts';
 import { LEAST_USAGE_WINDOW_MS } from './limits.ts';
 
-/** What everything on the host uses together: the time that processors were not idle, and the memory that is not to be had. */
+/** Usage of the whole host: CPU time that was not idle, and memory that is not free. */
 export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   const before = processorTimes();
   await sleep(LEAST_USAGE_WINDOW_MS, signal);
@@ -13,7 +13,7 @@ export async function hostUsage(signal: AbortSignal): Promise<ContainerUse> {
   return { cpuNanoCores: Math.round(share * cpus().length * 1e9), memoryBytes: totalmem() - freemem() };
 }
 
-/** Milliseconds of all processors since the start of the host. */
+/** Milliseconds of all CPUs since boot. */
 function processorTimes(): { all: number; busy: number } {
   const times = cpus().map(({ times }) => times);
   const all = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);

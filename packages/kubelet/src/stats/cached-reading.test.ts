@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { KeptReading, STATISTICS_KEPT_MS, STATISTICS_WANTED_MS } from './kept-reading.ts';
+import { CachedReading, STATISTICS_CACHED_MS, STATISTICS_DEMAND_MS } from './cached-reading.ts';
 
 const always = () => true;
 const settled = () => new Promise(setImmediate);
 
-/** Readings that are numbered, at a clock of the test's own. */
+/** Numbered readings, with a clock that the test controls. */
 function numbered(t: TestContext) {
   let nowMs = 0;
   t.mock.timers.enable({ apis: ['setTimeout'] });
   t.mock.method(performance, 'now', () => nowMs);
   let count = 0;
   const fails = { next: false };
-  const reading = new KeptReading(async () => {
+  const reading = new CachedReading(async () => {
     if (fails.next) throw new Error('away');
     return ++count;
   });
@@ -24,40 +24,40 @@ function numbered(t: TestContext) {
   return { reading, pass, fails, taken: () => count };
 }
 
-test('who asks at once, and who asks while it is good, shares one reading', async (t) => {
+test('concurrent callers and callers who accept the cached reading share one', async (t) => {
   const { reading, pass } = numbered(t);
   assert.deepEqual(await Promise.all([reading.get(always), reading.get(always)]), [1, 1]);
-  await pass(STATISTICS_KEPT_MS - 1);
+  await pass(STATISTICS_CACHED_MS - 1);
   assert.equal(await reading.get(always), 1);
   const ages: number[] = [];
   const answer = await reading.get((_, ageMs) => {
     ages.push(ageMs);
     return false;
   });
-  assert.deepEqual([answer, ages], [2, [STATISTICS_KEPT_MS - 1]], 'one that lacks something is taken anew');
+  assert.deepEqual([answer, ages], [2, [STATISTICS_CACHED_MS - 1]], 'a rejected reading is replaced');
 });
 
-test('it is taken anew in time while somebody asks, and no longer', async (t) => {
+test('it is refreshed in the background while there are callers, and no longer', async (t) => {
   const { reading, pass, taken } = numbered(t);
   await reading.get(always);
-  await pass(STATISTICS_KEPT_MS);
+  await pass(STATISTICS_CACHED_MS);
   assert.equal(taken(), 2);
-  assert.equal(await reading.get(always), 2, 'nobody waits for it');
+  assert.equal(await reading.get(always), 2, 'the caller does not wait');
   for (let index = 0; index < 30; index++) {
-    void reading.last; // which is no wish for the next one
-    await pass(STATISTICS_KEPT_MS);
+    void reading.last; // does not request a refresh
+    await pass(STATISTICS_CACHED_MS);
   }
-  assert.equal(reading.last, undefined, 'nor looked at');
+  assert.equal(reading.last, undefined, 'the reading has expired');
   const last = taken();
-  assert.ok(last <= 3 + STATISTICS_WANTED_MS / STATISTICS_KEPT_MS, String(last));
-  assert.equal(await reading.get(always), last + 1, 'old ones are not told');
+  assert.ok(last <= 3 + STATISTICS_DEMAND_MS / STATISTICS_CACHED_MS, String(last));
+  assert.equal(await reading.get(always), last + 1, 'an expired reading is not returned');
 });
 
-test('a reading ahead that fails is the error of whoever asks next, not an old value', async (t) => {
+test('after a failed refresh the next caller gets a new reading or its error, not an old value', async (t) => {
   const { reading, pass, fails } = numbered(t);
   await reading.get(always);
   fails.next = true;
-  await pass(STATISTICS_KEPT_MS);
+  await pass(STATISTICS_CACHED_MS);
   await assert.rejects(reading.get(always), /away/);
   fails.next = false;
   assert.equal(await reading.get(always), 2);
