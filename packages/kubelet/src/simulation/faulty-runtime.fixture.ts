@@ -1,4 +1,4 @@
-/** A runtime in memory that answers late, twice, wrongly or not at all, restarts, and lies. */
+/** An in-memory runtime with fault injection: it answers late, twice, wrongly or not at all, and restarts. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
@@ -7,16 +7,16 @@ import { type FakeContainer, FakeRuntime, type FakeSandbox } from '@podwright/cr
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** How the next events come. */
+/** A fault of the next events. */
 export type EventFault = { kind: 'lost' | 'twice' } | { kind: 'late'; ms: number };
 
-/** The CRI client's own patience; a stop may take the grace period more. */
+/** The CRI client's default timeout; a stop may take the grace period longer. */
 const CALL_TIMEOUT_MS = 120_000;
-/** With these a container may not end when it is asked to, but when its time is over. */
+/** A container may ignore SIGTERM in this call, and be killed after its grace period. */
 const STOP = 'stopContainer';
 
 export type RuntimeWatcher = {
-  /** Before the work of a call that changes something is done. */
+  /** Called before a call that changes the runtime takes effect. */
   before: (method: string, request: Record<string, unknown>) => void;
   started: (container: FakeContainer) => void;
 };
@@ -27,18 +27,18 @@ export class FaultyRuntime {
   readonly #stages: Stages;
   readonly #watcher: RuntimeWatcher;
   readonly #eventFaults: EventFault[] = [];
-  /** Containers that ended, and are shown as running until then. */
+  /** Exited containers that are reported as running until this time. */
   readonly #hiddenUntilMs = new Map<string, number>();
-  /** Containers that do not mind SIGTERM. */
+  /** Containers that ignore SIGTERM. */
   readonly #stubborn = new Set<string>();
-  /** Told when the runtime goes down. */
+  /** Event streams, which break when the runtime goes down. */
   #streams = new Set<AbortController>();
   #upAtMs = 0;
-  /** Whether it has events at all. */
+  /** Whether the runtime supports events. */
   evented = true;
-  /** Images cannot be pulled until then. */
+  /** The registry is unavailable until this time. */
   registryUpAtMs = 0;
-  /** Calls that changed something: how many, and when the last one began. */
+  /** Calls that changed the runtime: their number, and start and method of the last one. */
   changes = { count: 0, lastAtMs: 0, last: '' };
 
   constructor(time: VirtualTime, stages: Stages, watcher: RuntimeWatcher) {
@@ -72,7 +72,7 @@ export class FaultyRuntime {
     this.#stages.failSilent();
   }
 
-  /** From now on it tells the truth. */
+  /** Ends all faults. */
   calm(): void {
     this.#upAtMs = 0;
     this.#eventFaults.length = 0;
@@ -94,7 +94,7 @@ export class FaultyRuntime {
     this.fake.exitContainer(id, { exitCode });
   }
 
-  /** The connection of one kubelet. */
+  /** The CRI client of one kubelet process. */
   connect(life: KubeletLife): CriClient {
     const { runtime, image, transfers, traces } = this.fake.client;
     return {
@@ -135,7 +135,7 @@ export class FaultyRuntime {
     return this.#lie(method, response);
   }
 
-  /** A container that does not mind SIGTERM lives as long as it is given. */
+  /** A container that ignores SIGTERM runs until the end of its grace period. */
   async #takeTime(
     { containerId, timeout }: Record<string, unknown>,
     { life, signal }: Pick<Work, 'life' | 'signal'>,

@@ -1,4 +1,4 @@
-/** What happens in a history, as data: the same seed gives the same one, and parts of it can be left out. */
+/** The actions of a history, as data: a seed always gives the same history, and steps of it can be removed. */
 import { POD_SHAPES, type PodRequest } from './pods.fixture.ts';
 import { Random } from './random.fixture.ts';
 import type { ArmedFault, StageFault } from './stages.fixture.ts';
@@ -21,7 +21,7 @@ export type Step = { afterMs: number } & Action;
 
 export type History = { evented: boolean; steps: Step[] };
 
-/** Every place where work of the kubelet meets the world. */
+/** Every stage at which the kubelet interacts with its environment. */
 export const STAGES = [
   ...['listPodSandbox', 'listContainers', 'podSandboxStatus', 'containerStatus', 'imageStatus', 'pullImage'],
   ...['runPodSandbox', 'stopPodSandbox', 'removePodSandbox'],

@@ -1,4 +1,4 @@
-/** What must hold whatever happens. */
+/** Invariants that must always hold. */
 import type { FakeContainer } from '@podwright/cri/testing';
 import type { ContainerStatus, Pod, PodStatus } from '@podwright/kube-api';
 import type { StatusRecord } from '../status/status-records.ts';
@@ -10,7 +10,7 @@ type Shown = {
   startedAt: Map<string, string>;
 };
 
-/** Watches what one life of a pod shows. */
+/** Checks the published statuses of pods. */
 export class ShownPods {
   readonly #pods = new Map<string, Shown>();
   readonly #report: (problem: string) => void;
@@ -23,7 +23,7 @@ export class ShownPods {
     this.#pods.delete(uid);
   }
 
-  /** What was recorded is what the next kubelet starts from. */
+  /** Restarts from the recorded statuses, as the next kubelet does. */
   seed(records: ReadonlyMap<string, StatusRecord>, isWanted: (uid: string) => boolean): void {
     this.#pods.clear();
     for (const [uid, { status, going }] of records)
@@ -54,13 +54,13 @@ export class ShownPods {
     }
   }
 
-  /** The last status of a pod that is gone. One that was deleted before its first sync has not begun. */
+  /** Checks the last status of a removed pod. One that was deleted before its first sync has no start time. */
   gone(pod: Pod): void {
     const { metadata, status } = pod;
     this.#pods.delete(metadata.uid);
     if (status?.startTime === undefined) return;
     if (status.phase !== 'Succeeded' && status.phase !== 'Failed')
-      this.#report(`pod ${metadata.name} is gone, and its last phase was ${status.phase}`);
+      this.#report(`pod ${metadata.name} was removed, and its last phase was ${status.phase}`);
   }
 
   #checkContainer(pod: string, { name, ready, started, state }: ContainerStatus): void {

@@ -1,4 +1,4 @@
-/** The kubelet's core as `start-kubelet.ts` puts it together, on a world that can be looked into. */
+/** The kubelet's core as `start-kubelet.ts` assembles it, in a simulated environment. */
 import { silentLogger } from '@podwright/base';
 import { type CriClient, noSpanExporter } from '@podwright/cri';
 import { LocalObjects, type PlacedObject } from '@podwright/kube-api';
@@ -20,13 +20,13 @@ import { STATUS_RECORD_DELAY_MS, type StatusRecord } from '../status/status-reco
 import { PodTracer } from '../trace/pod-tracer.ts';
 import { type KubeletLife, never, type Stages } from './stages.fixture.ts';
 
-/** What outlives a kubelet, besides the runtime. */
+/** State that outlives a kubelet process, besides the runtime's. */
 export type NodeState = {
-  /** Pods that have volumes, and those whose volumes are gone but not their directories. */
+  /** Pods with mounted volumes, and pods with only their directories. */
   volumes: Map<string, 'mounted' | 'unmounted'>;
   cgroups: Set<string>;
   records: Map<string, StatusRecord>;
-  /** Pods that there was ever a record of. */
+  /** All pods that ever had a status record. */
   recorded: Set<string>;
 };
 
@@ -36,9 +36,9 @@ export type CoreInput = {
   cri: CriClient;
   stages: Stages;
   node: NodeState;
-  /** What the source has. */
+  /** The pods of the source. */
   desired: () => PlacedObject[];
-  /** Called before volumes are taken away from a pod. */
+  /** Called before volumes of a pod are unmounted. */
   onUnmount: (podUid: string) => void;
   onStatuses: (statuses: StatusManager) => void;
 };
@@ -46,11 +46,11 @@ export type CoreInput = {
 export type KubeletCore = {
   sync: PodSync;
   probes: Pick<KubeletParts['probes'], 'liveness' | 'readiness' | 'startup'>;
-  /** The source has changed. */
+  /** Call when the source has changed. */
   applyDesired: () => void;
 };
 
-/** Rejects if the runtime is not there, as the kubelet's start does. */
+/** Rejects if the runtime is down, as the kubelet's start does. */
 export async function startCore(input: CoreInput): Promise<KubeletCore> {
   const { directory, cri, node, life } = input;
   const options = kubeletOptions({
@@ -108,7 +108,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
   return { sync, probes: { liveness, readiness, startup }, applyDesired };
 }
 
-/** Nothing that only one pod may have. */
+/** Grants for pods without exclusive resources. */
 const NO_GRANTS = {
   admit: async () => undefined,
   prepare: async () => undefined,
@@ -141,7 +141,7 @@ function snapshot(objects: PlacedObject[]) {
 
 type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync };
 
-/** The part of the housekeeping that is about pods. */
+/** The part of housekeeping that concerns pods. */
 async function keepUp({ life, cri, sync }: Upkeep): Promise<void> {
   while (!life.dead) {
     await new Promise<void>((resolve) => setTimeout(resolve, ORPHAN_PERIOD_MS));
@@ -152,7 +152,7 @@ async function keepUp({ life, cri, sync }: Upkeep): Promise<void> {
   }
 }
 
-/** Statuses reach the disk a little later, as those of the real records do. */
+/** Records of statuses, which reach the disk with a delay, as in the real store. */
 function records({ life, node }: CoreInput) {
   const latest = new Map<string, StatusRecord>();
   const write = (change: () => void, delayMs: number) => {

@@ -50,20 +50,20 @@ export type PodShape = keyof typeof MANIFESTS;
 
 export const POD_SHAPES = Object.keys(MANIFESTS) as PodShape[];
 
-/** A pod as a manifest says it. */
+/** A pod to create from a manifest. */
 export type PodRequest = {
   name: string;
   shape: PodShape;
-  /** Pods of another version have other content: another environment. */
+  /** Another version has other content: another environment variable. */
   version: number;
-  /** With a UID of its own, a pod of which only the version changes stays the same pod. */
+  /** With a UID in the manifest, a change of the version updates the pod; without one it replaces it. */
   ownUid: boolean;
 };
 
-/** A pod as a source has it, and as the kubelet names it. */
+/** A pod in the source, and with the identity that the kubelet gives it. */
 export type DesiredPod = { placed: PlacedObject; pod: Pod };
 
-/** Makes each pod once. */
+/** Creates pods; equal requests share one. */
 export class PodMaker {
   readonly #made = new Map<string, DesiredPod>();
   readonly #decoded = new Map<PodShape, Pod>();

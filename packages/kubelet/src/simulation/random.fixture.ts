@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed (mulberry32). */
+/** Pseudorandom numbers from a seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = Math.imul(seed, 0x9e3779b1) >>> 0;
   }
 
-  /** From 0 up to, but not, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

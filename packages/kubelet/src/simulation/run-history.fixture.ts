@@ -7,7 +7,7 @@ import { PodMaker } from './pods.fixture.ts';
 import { VirtualTime } from './virtual-time.fixture.ts';
 import { World } from './world.fixture.ts';
 
-/** Puts virtual time and immediate files in the place of the process's own while `work` runs. */
+/** Replaces the process's clocks and file operations with virtual time and synchronous files while `work` runs. */
 export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(IN_MEMORY);
   const time = new VirtualTime();
@@ -26,13 +26,13 @@ export async function simulate<T>(work: (run: RunHistory) => Promise<T>): Promis
   }
 }
 
-/** Runs a history from its beginning; returns what went wrong, nothing if all went well. What happens is told to `log`. */
+/** Runs a history and returns its problems, none if all went well. Reports events to `log`. */
 export type RunHistory = (history: History, log?: (line: string) => void) => Promise<string[]>;
 
-/** Nothing of the nodes is worth keeping. */
+/** Prefix of the nodes' temporary directories, in memory. */
 const IN_MEMORY = '/dev/shm/pwk-simulation-';
 
-/** Most errors here are expected. */
+/** Disables stack traces, for speed: most errors here are expected. */
 function withoutStacks(): () => void {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -55,7 +55,7 @@ const NAMES = [
   'writeFile',
 ];
 
-/** Files answer at once: threads would bring an order of their own. Returns how to undo it. */
+/** Makes file operations synchronous, as the order of threads is not deterministic. Returns a function to undo it. */
 function immediateFiles(): () => void {
   const before = { ...files };
   const sync = fs as unknown as Record<string, (...given: unknown[]) => unknown>;
@@ -83,7 +83,7 @@ async function openDirectoryNow(path: string, options: { encoding: BufferEncodin
   })();
 }
 
-/** The shortest history found that goes wrong in the same way: steps are left out, in halves first. */
+/** Finds a short history that fails in the same way, by removing steps, first in halves. */
 export async function shrink(history: History, isWrong: (shorter: History) => Promise<boolean>): Promise<History> {
   let best = history;
   for (let size = Math.ceil(best.steps.length / 2); size >= 1; ) {

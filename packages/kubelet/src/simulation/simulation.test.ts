@@ -1,7 +1,7 @@
 /**
- * Random histories of a node, in virtual time: pods come, change and go while containers crash, the runtime fails, lies and restarts,
- * the kubelet is killed at every stage, and the clock is set. `TEST_SEED=n` runs one of them again, `TEST_HISTORIES=n` so many: 10,000 take twice the time that unit
- * tests should.
+ * Random histories of a node, in virtual time: pods are added, changed and deleted while containers crash, the runtime fails, reports
+ * wrong states and restarts, the kubelet is killed at every stage, and the clock is set. `TEST_SEED=n` runs one of them again,
+ * `TEST_HISTORIES=n` sets their number: 10,000 take twice the time that unit tests should.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const SEEDS =
     ? Array.from({ length: Number(TEST_HISTORIES) }, (_, index) => index + 1)
     : [Number(TEST_SEED)];
 
-test(`whatever happens, pods are as they should be (${SEEDS.length} random histories)`, async () => {
+test(`pods keep all invariants and reach their desired state after any faults (${SEEDS.length} random histories)`, async () => {
   const failure = await simulate(async (run) => {
     for (const seed of SEEDS) {
       const history = randomHistory(seed);
@@ -26,7 +26,7 @@ test(`whatever happens, pods are as they should be (${SEEDS.length} random histo
   assert.equal(failure, undefined);
 });
 
-/** A short history that goes wrong in the same way, with what happened in it. */
+/** A short history that fails in the same way, with its log. */
 async function tale(run: RunHistory, history: History): Promise<string> {
   const [problem = ''] = await run(history);
   const short = await shrink(history, async (one) => (await run(one)).some((other) => rule(other) === rule(problem)));
@@ -38,7 +38,7 @@ async function tale(run: RunHistory, history: History): Promise<string> {
   );
 }
 
-/** The problem without what it is about. */
+/** The problem without names and numbers. */
 function rule(problem: string): string {
   return problem.replaceAll(/[0-9a-f]{32}|uid-of-\S+|\b[xyz]\b|\d+/g, '');
 }

@@ -1,37 +1,37 @@
-/** Where work of the kubelet meets the world, and how it goes wrong there. */
+/** Stages at which the kubelet interacts with its environment, and faults of these. */
 import { PodwrightError } from '@podwright/base';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** How the next call of a stage goes. */
+/** A fault of the next call of a stage. */
 export type StageFault =
-  /** The work is done late, or done at once and answered late. */
+  /** The call takes effect late, or takes effect at once and is answered late. */
   | { kind: 'late'; ms: number; done: 'first' | 'last' }
-  /** The work is done, or not, and an error is the answer. */
+  /** The call fails with an error, whether it took effect or not. */
   | { kind: 'error'; done: boolean }
-  /** No answer comes before the caller's patience ends. */
+  /** The call is not answered until the caller's timeout. */
   | { kind: 'silence'; done: boolean }
   | { kind: 'twice' }
-  /** The runtime goes down in the middle and comes back. */
+  /** The runtime restarts during the call. */
   | { kind: 'runtimeRestart'; ms: number; done: boolean }
-  /** The kubelet is killed in the middle and started again. */
+  /** The kubelet is killed during the call and started again. */
   | { kind: 'kubeletKill'; ms: number; done: boolean }
-  /** A container of the runtime ends in the middle. */
+  /** A container exits during the call. */
   | { kind: 'exit'; exitCode: number };
 
 export type ArmedFault = { stage: string; fault: StageFault };
 
-/** One life of a kubelet's process. */
+/** One kubelet process. */
 export type KubeletLife = { dead: boolean };
 
 export type StageCall = {
   life: KubeletLife;
   stage: string;
   signal?: AbortSignal;
-  /** How long the caller waits for an answer. */
+  /** The caller's timeout. */
   timeoutMs: number;
 };
 
-/** What faults do to the rest of the world. */
+/** Effects of faults on the environment. */
 export type StageEffects = {
   restartRuntime: (ms: number) => void;
   killKubelet: (ms: number) => void;
@@ -42,7 +42,7 @@ export class Stages {
   readonly #time: VirtualTime;
   readonly #effects: StageEffects;
   #armed: ArmedFault[] = [];
-  /** Calls that get no answer. */
+  /** Calls that are not answered. */
   readonly #silent = new Set<() => void>();
   /** Stages in the order of their calls. */
   readonly seen: string[] = [];
@@ -56,19 +56,19 @@ export class Stages {
     this.#armed.push(fault);
   }
 
-  /** From now on everything goes well. */
+  /** Ends all faults. */
   calm(): void {
     this.#armed = [];
     this.failSilent();
   }
 
-  /** Connections break: those that wait hear of it. */
+  /** Breaks connections: unanswered calls fail. */
   failSilent(): void {
     for (const fail of this.#silent) fail();
     this.#silent.clear();
   }
 
-  /** Does the work of a stage, or what is left of it. Nothing comes back to a kubelet that is dead. */
+  /** Runs the work of a stage, with the next armed fault of that stage. Never resolves for a dead kubelet. */
   async pass<T>(call: StageCall, work: () => Promise<T>): Promise<T> {
     this.seen.push(call.stage);
     if (call.life.dead) return never();
@@ -118,7 +118,7 @@ export class Stages {
   ): Promise<T> {
     if (done === 'last') {
       await this.#time.sleep(ms);
-      // nobody waits for it any more
+      // the caller has gone
       if (call.life.dead || call.signal?.aborted) return never();
       return work();
     }
@@ -139,7 +139,7 @@ export class Stages {
   }
 }
 
-/** A retry on the way: the second answer is nobody's. */
+/** A duplicated request, whose second answer is discarded. */
 async function twice<T>(work: () => Promise<T>): Promise<T> {
   const value = await work();
   await work().catch(() => undefined);

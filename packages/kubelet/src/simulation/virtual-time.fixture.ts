@@ -1,6 +1,6 @@
-/** Time that passes only when somebody waits for it: timers, the monotonic clock, and a wall clock that can be set. */
+/** Virtual time: timers, the monotonic clock, and a wall clock that can be set. It advances only in `pass`. */
 
-/** The kubelet's timers go with it when it is killed; the world's stay. */
+/** Timers of the kubelet are dropped when it is killed; those of its environment are kept. */
 type Owner = 'kubelet' | 'world';
 
 class Timer {
@@ -20,7 +20,7 @@ class Timer {
   unref = () => this;
 }
 
-/** 2026-01-01, some time after the start of the monotonic clock. */
+/** 2026-01-01, long after the start of the monotonic clock. */
 const WALL_START_MS = Date.UTC(2026, 0, 1);
 const MONOTONIC_START_MS = 1_000_000;
 const TICK_MS = 0.001;
@@ -29,7 +29,7 @@ export class VirtualTime {
   #nowMs = MONOTONIC_START_MS;
   #wallMs = WALL_START_MS - MONOTONIC_START_MS;
   #order = 0;
-  /** Sorted, the next one last. */
+  /** Sorted, the earliest last. */
   #timers: Timer[] = [];
 
   get nowMs(): number {
@@ -40,12 +40,12 @@ export class VirtualTime {
     return Math.floor(this.#nowMs + this.#wallMs);
   }
 
-  /** Somebody sets the wall clock. */
+  /** Sets the wall clock. */
   jump(byMs: number): void {
     this.#wallMs += byMs;
   }
 
-  /** Runs on the world's side. */
+  /** Adds a timer of the environment. */
   after(delayMs: number, run: () => void): void {
     this.#add(delayMs, 'world', run);
   }
@@ -54,19 +54,19 @@ export class VirtualTime {
     return new Promise((resolve) => this.after(delayMs, resolve));
   }
 
-  /** The kubelet is gone: nothing that it waits for comes. */
+  /** Drops the timers of a killed kubelet. */
   dropKubelet(): void {
     this.#timers = this.#timers.filter(({ owner }) => owner === 'world');
   }
 
-  /** Nothing is left to happen, and it is the beginning again. */
+  /** Drops all timers and resets the clocks. */
   reset(): void {
     this.#timers = [];
     this.#nowMs = MONOTONIC_START_MS;
     this.#wallMs = WALL_START_MS - MONOTONIC_START_MS;
   }
 
-  /** Lets this much time pass, with all that happens in it. */
+  /** Advances time, running the timers in it. */
   async pass(durationMs: number): Promise<void> {
     const untilMs = this.#nowMs + durationMs;
     await settled();
@@ -80,7 +80,7 @@ export class VirtualTime {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** Puts itself in the place of the process's clocks; returns how to undo it. */
+  /** Replaces the process's clocks and timers; returns a function to undo it. */
   install(): () => void {
     const { setTimeout, clearTimeout } = globalThis;
     const { now } = Date;
@@ -93,7 +93,7 @@ export class VirtualTime {
       },
     });
     Date.now = () => this.wallMs();
-    // no two things happen at the same moment
+    // no two calls return the same time
     performance.now = () => {
       this.#nowMs += TICK_MS;
       return this.#nowMs;
@@ -106,7 +106,7 @@ export class VirtualTime {
   }
 
   #add(delayMs: number, owner: Owner, run: () => void): Timer {
-    // as Node.js has it: at least a millisecond
+    // at least a millisecond, as in Node.js
     const timer = new Timer({ atMs: this.#nowMs + Math.max(1, delayMs), order: this.#order++, owner, run });
     let at = this.#timers.length;
     while (at > 0 && comesBefore(this.#timers[at - 1]!, timer)) at--;
@@ -119,7 +119,7 @@ function comesBefore(one: Timer, other: Timer): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
 }
 
-/** Resolves when no promise has anything left to do. */
+/** Resolves when no promise callbacks are pending. */
 function settled(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

@@ -1,4 +1,4 @@
-/** A node with a kubelet, on which a history happens. */
+/** A simulated node with a kubelet, which runs a history. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { FakeContainer } from '@podwright/cri/testing';
 import { allContainers, isSidecar, type Pod } from '@podwright/kube-api';
@@ -12,16 +12,16 @@ import { leftovers, unrestOf } from './rest.fixture.ts';
 import { type KubeletLife, Stages } from './stages.fixture.ts';
 import type { VirtualTime } from './virtual-time.fixture.ts';
 
-/** How long a world has to come to rest, looked at in between. */
-const REST_LOOKS = 24;
-const REST_LOOK_MS = 25_000;
+/** Maximum number of checks until the node is at rest, and the time between them. */
+const REST_CHECKS = 24;
+const REST_CHECK_MS = 25_000;
 
 export type WorldOptions = {
   time: VirtualTime;
-  /** Where the kubelet's files are; nothing is there before and after. */
+  /** Directory of the kubelet's files; created and removed by `run`. */
   directory: string;
   maker: PodMaker;
-  /** Told what happens. */
+  /** Called with a line for each event. */
   log?: (line: string) => void;
 };
 
@@ -33,9 +33,9 @@ export class World {
   readonly #runtime: FaultyRuntime;
   readonly #shown: ShownPods;
   readonly #node: NodeState = { volumes: new Map(), cgroups: new Set(), records: new Map(), recorded: new Set() };
-  /** What the source has, and as the kubelet names it. */
+  /** Desired pods of the source, by name. */
   readonly #desired = new Map<string, DesiredPod>();
-  /** Starts of each container in one life of a pod. */
+  /** The last start of each container of a pod, keyed by `uid/name`. */
   readonly #starts = new Map<string, { id: string; hash: string | undefined }>();
   readonly problems: string[] = [];
   readonly #log: ((line: string) => void) | undefined;
@@ -60,7 +60,7 @@ export class World {
     this.#shown = new ShownPods((problem) => this.#report(problem));
   }
 
-  /** What went wrong, nothing if all went well. */
+  /** Runs a history; returns its problems, none if all went well. */
   async run({ evented, steps }: History): Promise<string[]> {
     mkdirSync(this.#directory, { recursive: true });
     this.#runtime.evented = evented;
@@ -74,12 +74,12 @@ export class World {
     }
     await this.#time.pass(3000);
     await this.#comeToRest();
-    if (this.problems.length === 0) await this.#takeAll();
+    if (this.problems.length === 0) await this.#deleteAll();
     return this.#end();
   }
 
-  #note(tell: () => string): void {
-    this.#log?.(`${(this.#time.nowMs / 1000).toFixed(3)} ${tell()}`);
+  #note(line: () => string): void {
+    this.#log?.(`${(this.#time.nowMs / 1000).toFixed(3)} ${line()}`);
   }
 
   #end(): string[] {
@@ -94,7 +94,7 @@ export class World {
     this.problems.push(problem);
   }
 
-  // The kubelet's lives
+  // Starts and kills of the kubelet
 
   #start(): void {
     const life = { dead: false };
@@ -142,7 +142,7 @@ export class World {
     }
   }
 
-  // What happens
+  // Actions
 
   #act(action: Action): void {
     switch (action.do) {
@@ -185,7 +185,7 @@ export class World {
     if (running.length > 0) then(running[pick % running.length]!);
   }
 
-  /** Something ends the sandbox behind the kubelet's back. */
+  /** Stops a sandbox without the kubelet. */
   #loseSandbox(pick: number): void {
     const { sandboxes, fake } = this.#runtime;
     if (sandboxes.length > 0)
@@ -206,7 +206,7 @@ export class World {
     });
   }
 
-  /** Probes that nothing else has been said of succeed. */
+  /** Lets all probes without a result succeed. */
   #answerProbes(): void {
     for (const container of this.#runtime.running) {
       for (const kind of ['readiness', 'startup'] as const) {
@@ -231,19 +231,19 @@ export class World {
     this.#runtime.calm();
   }
 
-  async #takeAll(): Promise<void> {
+  async #deleteAll(): Promise<void> {
     this.#desired.clear();
     this.#core?.applyDesired();
-    this.#note(() => 'all pods are taken away');
+    this.#note(() => 'all pods are deleted');
     await this.#rest('after the end', () => this.#leftovers());
   }
 
-  /** Waits until nothing changes and nothing is wrong any more. */
+  /** Waits until the runtime is not changed any more and `wrong` finds no problems; else reports them. */
   async #rest(when: string, wrong: () => string[]): Promise<void> {
     let found: string[] = [];
-    for (let look = 0; look < REST_LOOKS && this.problems.length === 0; look++) {
+    for (let check = 0; check < REST_CHECKS && this.problems.length === 0; check++) {
       const before = this.#runtime.changes.count;
-      await this.#time.pass(REST_LOOK_MS);
+      await this.#time.pass(REST_CHECK_MS);
       const { count, last } = this.#runtime.changes;
       found = wrong();
       if (count !== before) found.push(`the plan reaches no fixed point: ${last}`);
@@ -252,7 +252,7 @@ export class World {
     for (const problem of found) this.#report(`${when}: ${problem}`);
   }
 
-  /** Jobs do their work, so that they can end. */
+  /** Lets containers of jobs and init containers succeed. */
   #finishJobs(): void {
     for (const container of this.#runtime.running) {
       const pod = this.#podOf(uidOf(container));
@@ -288,14 +288,14 @@ export class World {
     return this.#leftoversExcept(new Set());
   }
 
-  /** Everything that belongs to other pods. */
+  /** Everything that belongs to pods other than these. */
   #leftoversExcept(uids: ReadonlySet<string>): string[] {
     const statuses = this.#core?.sync.statuses.pods().map(({ metadata }) => metadata.uid) ?? [];
     const place = { runtime: this.#runtime, node: this.#node, directory: this.#directory };
     return leftovers({ ...place, statuses }, uids);
   }
 
-  // Rules that hold at every moment
+  // Invariants
 
   #started(container: FakeContainer): void {
     const [uid, name] = [uidOf(container), nameOf(container)];
@@ -321,11 +321,11 @@ export class World {
     const pod = this.#podOf(uidOf(container));
     const spec = this.#specOf(container);
     if (pod === undefined || spec === undefined || before === undefined) return;
-    // one that has changed begins anew
+    // a changed container may start again
     if (before.hash !== hash || !pod.spec.containers.includes(spec)) return;
-    if (pod.spec.restartPolicy === 'Never') this.#report(`${key} is started again, and must not be`);
+    if (pod.spec.restartPolicy === 'Never') this.#report(`${key} is started again, but must not be`);
     if (pod.spec.restartPolicy === 'OnFailure' && earlier?.exitCode === 0 && earlier.startedAt > 0n)
-      this.#report(`${key} is started again though it has succeeded`);
+      this.#report(`${key} is started again although it has succeeded`);
   }
 
   #beforeChange(method: string, request: Record<string, unknown>): void {
@@ -340,7 +340,7 @@ export class World {
     }
   }
 
-  /** Everybody sees that a pod is going before its containers are stopped. */
+  /** The status must show that a pod is being deleted before its containers are stopped. */
   #beforeStop(id: string): void {
     const container = this.#runtime.running.find((one) => one.id === id);
     if (container === undefined || this.#core === undefined) return;
@@ -348,14 +348,14 @@ export class World {
     if (shown === undefined || this.#podOf(uidOf(container)) !== undefined) return;
     const ready = shown.status?.containerStatuses?.some((one) => one.name === nameOf(container) && one.ready) === true;
     if (ready && shown.metadata.deletionTimestamp === undefined)
-      this.#report(`${nameOf(container)} of the deleted pod ${podNameOf(container)} is stopped, and seen as ready`);
+      this.#report(`${nameOf(container)} of the deleted pod ${podNameOf(container)} is stopped, but shown as ready`);
   }
 
   #beforeUnmount(uid: string): void {
-    this.#note(() => `volumes of ${uid.slice(0, 8)} go`);
+    this.#note(() => `volumes of ${uid.slice(0, 8)} are unmounted`);
     const user = this.#runtime.running.find((container) => uidOf(container) === uid);
     if (user !== undefined)
-      this.#report(`the volumes of pod ${podNameOf(user)} are taken away, and ${nameOf(user)} runs`);
+      this.#report(`the volumes of pod ${podNameOf(user)} are unmounted while ${nameOf(user)} runs`);
   }
 
   #pods(): Pod[] {

@@ -1,4 +1,4 @@
-/** A pod that begins anew in its sandbox because one of its containers ended in a way that asks for it. Pure. */
+/** Restart of all containers of a pod in its sandbox, by a RestartAllContainers rule that matches an exit code. Pure. */
 import {
   allContainers,
   type ContainerStatus,
@@ -10,7 +10,7 @@ import {
 } from '@podwright/kube-api';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** Reason of containers that were removed for it. */
+/** Waiting reason of containers that were removed for the restart. */
 export const RESTARTING_ALL_CONTAINERS = 'RestartingAllContainers';
 
 const CONDITION = 'AllContainersRestarting';
@@ -19,11 +19,11 @@ export type RestartingInput = {
   pod: Pod;
   phase: PodPhase;
   runtime: RuntimePodStatus;
-  /** The pod's conditions before. */
+  /** The pod's previous conditions. */
   previous: PodCondition[];
 };
 
-/** The condition of a pod that has such a rule; undefined for any other. */
+/** The condition AllContainersRestarting; `undefined` for a pod without such a rule. */
 export function restartingCondition({
   pod,
   phase,
@@ -39,7 +39,7 @@ export function restartingCondition({
   return { type: CONDITION, status: 'True', reason: 'RestartAllContainersStarted', message };
 }
 
-/** Whether it has begun, or must. */
+/** Whether the restart has begun, or must begin. */
 export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: PodCondition[]): boolean {
   if (isMarked(previous)) return true;
   return allContainers(pod.spec).some((container) => {
@@ -48,12 +48,12 @@ export function isRestartingAll(pod: Pod, runtime: RuntimePodStatus, previous: P
   });
 }
 
-/** Whether conditions say that the pod's containers are to be removed. */
+/** Whether the conditions say that the restart has begun. */
 export function isMarked(conditions: PodCondition[] | undefined): boolean {
   return conditions?.some(({ type, status }) => type === CONDITION && status === 'True') ?? false;
 }
 
-/** The status of a container that was removed for it. */
+/** The status of a container that was removed for the restart. */
 export function removedStatus(old: ContainerStatus, blank: ContainerStatus): ContainerStatus {
   const why = {
     reason: RESTARTING_ALL_CONTAINERS,

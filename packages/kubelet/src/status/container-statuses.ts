@@ -14,29 +14,29 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ProbeResult } from '../prober/probe-results.ts';
 import { removedStatus } from './all-containers-restarting.ts';
 
-/** What statuses are made from besides what the runtime says. */
+/** The inputs of container statuses. */
 export type StatusSources = {
   pod: Pod;
   runtime: RuntimePodStatus;
-  /** The status before, which knows what the runtime may have forgotten. */
+  /** The previous statuses by name, for containers that the runtime has removed. */
   previous: Map<string, ContainerStatus>;
   /** Why a container could not be started, by its name. */
   waitingReason(containerName: string): WaitingReason | undefined;
   readiness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
-  /** What a running container was given of CPU and memory. */
+  /** CPU and memory that were actuated for a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
-  /** True once the pod ends: nothing will be started any more. */
+  /** True when the pod is ending: no container will be started. */
   terminal: boolean;
-  /** The pod begins anew in its sandbox: what the runtime does not have of it was removed for that. */
+  /** The pod restarts all containers: containers that the runtime lacks were removed for that. */
   restarting: boolean;
-  /** The runtime can make a mount read-only with all that is mounted in it. */
+  /** Whether the runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
-  /** How much of a termination message each container may show. */
+  /** Maximum length of each termination message. */
   maxMessageBytes: number;
 };
 
-/** Statuses of these containers, in their order. */
+/** Statuses of these containers, in the same order. */
 export function containerStatuses(containers: Container[], sources: StatusSources): ContainerStatus[] {
   return containers.map((container) => containerStatus(container, sources));
 }
@@ -51,7 +51,7 @@ function containerStatus(container: Container, sources: StatusSources): Containe
   return status;
 }
 
-/** The runtime knows nothing of the container: it was not created yet, or was removed. */
+/** The status of a container that the runtime lacks: it was not created yet, or was removed. */
 function neverSeen(
   container: Container,
   { pod, runtime, previous, terminal, restarting, recursiveReadOnly }: StatusSources,
@@ -71,7 +71,7 @@ function neverSeen(
   const runsOnce = isInit(pod, container) && !isSidecar(container);
   if (restarting && old !== undefined && !isEphemeral(pod, container) && old.state.waiting === undefined)
     return removedStatus(old, blank);
-  // It ran to its end and was then garbage collected.
+  // it exited and was garbage collected
   if (old?.state.terminated !== undefined)
     return { ...old, ready: runsOnce && old.state.terminated.exitCode === 0, started: false };
   if (runsOnce && pod.spec.containers.some(({ name }) => runtime.containers.some((one) => one.name === name)))
@@ -85,7 +85,7 @@ function neverSeen(
   return { ...blank, lastState, restartCount: blank.restartCount + restarts };
 }
 
-/** An init container that nobody remembers, of a pod whose ordinary containers have begun. */
+/** State of an init container without any record, of a pod whose main containers have been created. */
 const ASSUMED_DONE: ContainerStateTerminated = {
   exitCode: 0,
   reason: 'Completed',
@@ -97,7 +97,7 @@ const LOST_AT_END = 'The container could not be located when the pod was termina
 const LOST_WHILE_RUNNING =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** How a container ended whose end nobody saw: as a failure. */
+/** The terminated state of a container whose exit was not observed: a failure. */
 export function lost(old: ContainerStatus | undefined, message = LOST_AT_END): ContainerStateTerminated {
   const containerID = old?.containerID === undefined ? {} : { containerID: old.containerID };
   return { exitCode: 137, reason: 'ContainerStatusUnknown', message, ...containerID };
@@ -133,7 +133,7 @@ function seen(
     lastState: lastState.terminated === undefined ? {} : { terminated: lastState.terminated },
     ready: false,
     started: false,
-    // one that is lost will be replaced, and counts as if it were
+    // a lost container will be replaced, and counts as restarted already
     restartCount: Math.max(newest.restartCount, (old?.restartCount ?? 0) + (isLost(newest, old) ? 1 : 0)),
     image: newest.image === '' ? container.image : newest.image,
     imageID: newest.imageId,
@@ -147,7 +147,7 @@ function seen(
   };
 }
 
-/** What the container has, and what it asks for. Of limits that a running one has from its pod upstream shows CPU and memory, if it has others of its own. */
+/** Resources and requests of the container. If a running one has limits, those missing are shown from pod-level limits, as upstream. */
 function allocated(
   container: Container,
   { spec }: Pod,
@@ -189,19 +189,19 @@ function containerState(pod: Pod, container: RuntimeContainer, { old, maxMessage
   };
 }
 
-/** Of a container that ran it is told that it ended, so that the pod is not shown as one that has not begun. */
+/** A container that ran before is shown as terminated, so that the pod does not look as if it had not started. */
 function unknownState(pod: Pod, container: RuntimeContainer, old: ContainerStatus | undefined): ContainerState {
   const same = old?.containerID === container.containerId ? old.state : {};
   if (isLost(container, old)) return { terminated: lost(old) };
   return same.terminated === undefined ? { waiting: { reason: defaultWaitingReason(pod) } } : same;
 }
 
-/** Whether a container that ran when it was seen last may have ended. */
+/** Whether a container in the unknown state was running before, and so may have exited. */
 function isLost({ state, containerId }: RuntimeContainer, old: ContainerStatus | undefined): boolean {
   return state === 'unknown' && old?.containerID === containerId && old.state.running !== undefined;
 }
 
-/** A container that is to run again but could not be started waits, and its end moves to `lastState`. */
+/** A container that will be restarted but could not be started waits, and its terminated state moves to `lastState`. */
 function applyWaitingReason(container: Container, status: ContainerStatus, sources: StatusSources): void {
   if (sources.terminal || status.state.running !== undefined) return;
   const reason = sources.waitingReason(container.name);
@@ -220,10 +220,10 @@ function applyProbes(container: Container, { status, newest }: Observed, sources
   status.ready = ready;
 }
 
-/** What the probes say of containers, by their id in the runtime. */
+/** Probe results of containers, by their id in the runtime. */
 export type ProbeAnswers = Pick<StatusSources, 'readiness' | 'startup'>;
 
-/** Whether the container has started and is ready: one that runs to its end is ready once it has succeeded. */
+/** Whether the container has started and is ready. An init container is ready once it has succeeded. */
 export function probed(
   pod: Pod,
   { state }: ContainerStatus,
@@ -237,7 +237,7 @@ export function probed(
   return { started, ready: started && answered };
 }
 
-/** The beginning of a text, without a character that would be cut. */
+/** Truncates a text, without cutting a character. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;

@@ -18,7 +18,7 @@ const patched = (status: PodStatus, patch: Partial<ConditionsPatch>) =>
 const set = (type: string, status: ConditionStatus) => ({ set: [{ type, status }] });
 const statusOf = (status: PodStatus, type: string) => status.conditions!.find((one) => one.type === type)?.status;
 
-test('a readiness gate opens and closes with its condition', () => {
+test('readiness follows the condition of a readiness gate', () => {
   assert.equal(statusOf(shown, 'Ready'), 'False');
   const open = patched(shown, set('gate', 'True'));
   assert.deepEqual([statusOf(open, 'gate'), statusOf(open, 'Ready')], ['True', 'True']);
@@ -28,7 +28,7 @@ test('a readiness gate opens and closes with its condition', () => {
   assert.equal(open.conditions!.find(({ type }) => type === 'gate')!.lastTransitionTime, 'now');
 });
 
-test("the kubelet's own conditions are nobody else's, but may be sent back as they were read", () => {
+test("clients may not change the kubelet's own conditions, but may send them back unchanged", () => {
   const refused = { message: "patch the status: the condition Ready is the kubelet's own" };
   assert.throws(() => patched(shown, set('Ready', 'True')), refused);
   assert.throws(() => patched(shown, set('Ready', 'False')), refused);
@@ -38,7 +38,7 @@ test("the kubelet's own conditions are nobody else's, but may be sent back as th
   assert.equal(statusOf(patched(shown, set('DisruptionTarget', 'True')), 'DisruptionTarget'), 'True');
 });
 
-test('a pod that was refused gets no conditions besides', () => {
+test('a rejected pod gets no other conditions', () => {
   const { conditions } = patched({ phase: 'Failed' }, set('gate', 'True'));
   assert.deepEqual(
     conditions?.map(({ type }) => type),

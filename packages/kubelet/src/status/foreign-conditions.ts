@@ -3,16 +3,16 @@ import type { ConditionStatus, Pod, PodCondition, PodStatus } from '@podwright/k
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions, withCondition } from './pod-conditions.ts';
 
-/** A condition as a client gives it. */
+/** A condition from a client. */
 export type GivenCondition = { type: string; status: ConditionStatus; reason?: string; message?: string };
 
-/** What to do with the conditions of a pod that are not the kubelet's. With `replace` those that are not set go. */
+/** Changes of conditions that are not the kubelet's. `replace`: remove those that are not in `set`. */
 export type ConditionsPatch = { set: GivenCondition[]; remove: string[]; replace: boolean };
 
-/** Set by the kubelet and by others. */
+/** A condition type that the kubelet and other writers set. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 
-/** Types that only the kubelet sets; DisruptionTarget is set by others as well. */
+/** Condition types that only the kubelet sets. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   'PodReadyToStartContainers',
   'Initialized',
@@ -25,8 +25,8 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The status with conditions that others have set, such as those of readiness gates, and with what follows for the pod's readiness.
- * Throws `invalid_argument` if one of the kubelet's own would change. Pure.
+ * Applies changes of conditions of other writers, such as readiness gates, and updates the pod's readiness. Throws `invalid_argument`
+ * if one of the kubelet's own conditions would change. Pure.
  */
 export function withForeignConditions(
   pod: Pod,
@@ -36,9 +36,9 @@ export function withForeignConditions(
   const before = status.conditions ?? [];
   refuseOwn(before, patch);
   const set = patch.set.filter(({ type }) => !OWN_TYPES.has(type));
-  const goes = ({ type }: PodCondition) =>
+  const isRemoved = ({ type }: PodCondition) =>
     patch.remove.includes(type) || (patch.replace && !OWN_TYPES.has(type) && !set.some((one) => one.type === type));
-  const kept = before.filter((one) => !goes(one));
+  const kept = before.filter((one) => !isRemoved(one));
   const conditions = set.reduce((all, one) => withCondition(all, one, { pod, now }), kept);
   const changed = { ...status, conditions };
   return isRefused(status) ? changed : { ...changed, conditions: refreshedConditions(pod, changed, now) };
@@ -49,17 +49,17 @@ export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** The status with the conditions of others as the API server has them. That a pod is disrupted the kubelet says as well. Pure. */
-export function withForeign(status: PodStatus, told: PodStatus | undefined): PodStatus {
-  if (told === undefined) return status;
-  const foreign = (told.conditions ?? []).filter((one) => !isOwnCondition(one));
+/** The status with the API server's conditions of other writers. DisruptionTarget may be the kubelet's or theirs. Pure. */
+export function withForeign(status: PodStatus, theirs: PodStatus | undefined): PodStatus {
+  if (theirs === undefined) return status;
+  const foreign = (theirs.conditions ?? []).filter((one) => !isOwnCondition(one));
   const own = (status.conditions ?? []).filter(
     (one) => isOwnCondition(one) || (one.type === DISRUPTION_TARGET && !foreign.some(({ type }) => type === one.type)),
   );
   return { ...status, conditions: [...foreign, ...own] };
 }
 
-/** A client that replaces all conditions sends those of the kubelet's back as it read them. */
+/** With `replace`, a client may send the kubelet's own conditions back unchanged. */
 function refuseOwn(before: PodCondition[], { set, remove, replace }: ConditionsPatch): void {
   const asRead = ({ type, status }: GivenCondition) =>
     replace && before.some((one) => one.type === type && one.status === status);

@@ -68,7 +68,7 @@ function statusOf(input: Partial<PodStatusInput> & { runtime: RuntimePodStatus }
 const condition = (status: PodStatus, type: string) => status.conditions!.find((one) => one.type === type)!;
 const exited = { state: 'exited', exitCode: 1, finishedAtMs: 3000 } as const;
 
-test('a container that was never created waits, for init containers if there are any', () => {
+test('a container that was not created yet is waiting, with the reason PodInitializing if there are init containers', () => {
   const runtime = { ...runtimeOf([]), sandboxes: [] };
   assert.deepEqual(statusOf({ runtime }).containerStatuses![0]!.state, { waiting: { reason: 'ContainerCreating' } });
   const pod = podOf({ initContainers: [prepare] });
@@ -78,7 +78,7 @@ test('a container that was never created waits, for init containers if there are
   assert.equal(condition(status, 'PodReadyToStartContainers').status, 'False');
 });
 
-test('containers are listed by name, those that prepare the pod in their order, and nobody waits for ephemeral ones', () => {
+test('statuses are sorted by name, those of init containers by order, and ephemeral ones have no `started`', () => {
   const named = (name: string) => ({ name, image: 'busybox' });
   const status = statusOf({
     pod: podOf({
@@ -108,7 +108,7 @@ test('a running pod is ready, with its addresses and start time', () => {
   assert.equal(status.containerStatuses![0]!.containerID, 'fake://app-0');
 });
 
-test('a container with probes is started and ready when they say so', () => {
+test('a container with probes is started and ready when they succeed', () => {
   const probe = { exec: { command: ['true'] } };
   const pod = podOf({ containers: [{ ...app, readinessProbe: probe, startupProbe: probe }] });
   const runtime = runtimeOf([seen('app')]);
@@ -122,7 +122,7 @@ test('a container with probes is started and ready when they say so', () => {
   assert.deepEqual(facts('success', 'success'), { started: true, ready: true, condition: 'True' });
 });
 
-test('a container in its restart delay waits, and its end moves to the last state', () => {
+test('a container in its restart backoff waits, and its terminated state moves to the last state', () => {
   const reason = { reason: 'CrashLoopBackOff', message: 'back-off 10s' };
   const status = statusOf({
     runtime: runtimeOf([seen('app', { ...exited, restartCount: 2, message: 'no database' })]),
@@ -137,7 +137,7 @@ test('a container in its restart delay waits, and its end moves to the last stat
   assert.equal(status.phase, 'Running');
 });
 
-test('an init container that must run again, and cannot be started, is not ready any more', () => {
+test('an init container that must run again but cannot be started is not ready', () => {
   const done = statusOf({
     pod: podOf({ initContainers: [prepare] }),
     runtime: runtimeOf([seen('prepare', { ...exited, exitCode: 0 })]),
@@ -152,7 +152,7 @@ test('an init container that must run again, and cannot be started, is not ready
   assert.equal(again.initContainerStatuses![0]!.ready, false);
 });
 
-test('a container that could not be started and is not started again has ended, with no end before that one', () => {
+test('a container that failed to start and is not restarted is terminated, without a last state', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const runtime = runtimeOf([seen('app', { state: 'exited', exitCode: 0, finishedAtMs: 3000 })]);
   const waitingReason = () => ({ reason: 'PostStartHookError', message: 'PostStartHook failed' });
@@ -162,14 +162,14 @@ test('a container that could not be started and is not started again has ended, 
   assert.equal(status.phase, 'Succeeded');
 });
 
-test('the end before shows as last state of a container that runs again', () => {
+test('the previous exit is the last state of a restarted container', () => {
   const runtime = runtimeOf([seen('app', { id: 'app-1', restartCount: 1 }), seen('app', exited)]);
   const [container] = statusOf({ runtime }).containerStatuses!;
   assert.ok(container!.state.running);
   assert.equal(container!.lastState.terminated!.exitCode, 1);
 });
 
-test('a pod that ended by itself shows how, and is not ready', () => {
+test('a completed pod has the reason PodCompleted, and is not ready', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const done = { ...exited, exitCode: 0 };
   const status = statusOf({ pod, runtime: runtimeOf([seen('app', done)], false), terminal: true });
@@ -179,7 +179,7 @@ test('a pod that ended by itself shows how, and is not ready', () => {
   assert.equal(condition(status, 'Initialized').reason, 'PodCompleted');
 });
 
-test('a pod whose sidecar still runs is not shown as ended, but known to be', () => {
+test('a completed pod whose sidecar still runs is shown as Running, but returned as ended', () => {
   const proxy: Container = { name: 'proxy', image: 'busybox', restartPolicy: 'Always' };
   const pod = podOf({ restartPolicy: 'Never', initContainers: [proxy] });
   const runtime = runtimeOf([seen('app', { ...exited, exitCode: 0 }), seen('proxy')]);
@@ -198,13 +198,13 @@ test('a pod whose sidecar still runs is not shown as ended, but known to be', ()
   assert.equal(ended, true);
 });
 
-test('a verdict fails the pod for good, with its reason', () => {
+test('a verdict fails the pod permanently, with its reason', () => {
   const verdict = { reason: 'DeadlineExceeded', message: 'too long' };
   const first = statusOf({ runtime: runtimeOf([seen('app')]), verdict });
   assert.equal(first.reason, 'DeadlineExceeded');
   assert.equal(first.phase, 'Running');
-  const told = { probes: { readiness: () => 'success' as const, startup: () => undefined }, now: 'now' };
-  for (const status of [first, withProbeAnswers(podOf(), first, told)])
+  const answers = { probes: { readiness: () => 'success' as const, startup: () => undefined }, now: 'now' };
+  for (const status of [first, withProbeAnswers(podOf(), first, answers)])
     for (const type of ['Ready', 'ContainersReady'])
       assert.deepEqual([condition(status, type).status, condition(status, type).reason], ['False', 'PodFailed']);
   const later = statusOf({
@@ -220,7 +220,7 @@ test('a verdict fails the pod for good, with its reason', () => {
   }
 });
 
-test('a pod that ends before it was ever running is pending until its containers have stopped', () => {
+test('a pod that is ended before it was Running stays Pending until its containers have stopped', () => {
   const pod = podOf({ initContainers: [{ name: 'prepare', image: 'busybox' }] });
   const previous = statusOf({ pod, runtime: runtimeOf([seen('prepare')]) });
   assert.equal(previous.phase, 'Pending');
@@ -231,7 +231,7 @@ test('a pod that ends before it was ever running is pending until its containers
   assert.equal(phase(false, exited), 'Failed');
 });
 
-test('what the runtime has forgotten is kept from the status before', () => {
+test('states of containers that the runtime has removed are kept from the previous status', () => {
   const pod = podOf({ restartPolicy: 'Never' });
   const before = statusOf({
     pod,
@@ -269,19 +269,19 @@ test('the termination messages of a pod share 12 KiB, and no character is cut', 
   for (const { state } of containerStatuses!) assert.equal(state.terminated!.message, 'x'.repeat(3071));
 });
 
-test('a container that ran and of which the runtime knows nothing more has failed, and its pod has begun all the same', () => {
+test('a container that was running and is in the unknown state has failed, but its pod still counts as started', () => {
   const previous = statusOf({ runtime: runtimeOf([seen('app')]) });
   const unknown = runtimeOf([seen('app', { state: 'unknown' })]);
   const status = statusOf({ runtime: unknown, previous });
   const { terminated } = status.containerStatuses![0]!.state;
   assert.deepEqual([terminated?.exitCode, terminated?.reason], [137, 'ContainerStatusUnknown']);
-  assert.equal(status.containerStatuses![0]!.restartCount, 1, 'it counts as the restart that is to come');
+  assert.equal(status.containerStatuses![0]!.restartCount, 1, 'the coming restart is counted');
   assert.equal(status.phase, 'Running');
   assert.deepEqual(statusOf({ runtime: unknown, previous: status }).containerStatuses, status.containerStatuses);
-  assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'nobody has seen it run');
+  assert.equal(statusOf({ runtime: unknown }).phase, 'Pending', 'it was never seen running');
 });
 
-test('an ephemeral container whose record was removed has ended, and is not waited for', () => {
+test('a removed ephemeral container is terminated, and is not restarted', () => {
   const pod = podOf({ ephemeralContainers: [{ name: 'shell', image: 'busybox' }] });
   const withoutRecord = (shell: RuntimeContainer) => {
     const previous = statusOf({ pod, runtime: runtimeOf([seen('app'), shell]) });
@@ -302,14 +302,14 @@ test('a pod with a new sandbox is pending while its init containers run again, a
   assert.equal(statusOf({ pod, runtime: runtimeOf([seen('app')]), previous: status }).phase, 'Running');
 });
 
-test('an init container that nobody remembers is done once an ordinary one has begun', () => {
+test('an init container without a record is completed once a main container was created', () => {
   const pod = podOf({ initContainers: [prepare] });
   const { initContainerStatuses } = statusOf({ pod, runtime: runtimeOf([seen('app')]) });
   assert.equal(initContainerStatuses![0]!.state.terminated?.reason, 'Completed');
   assert.equal(initContainerStatuses![0]!.ready, true);
 });
 
-test('a running container is shown with the limits of its pod beside its own', () => {
+test('a running container is shown with its own limits and those of its pod', () => {
   const own = { limits: { cpu: '1' }, requests: { cpu: '1' } };
   const pod = podOf({ containers: [{ ...app, resources: own }], resources: { limits: { memory: '64Mi', cpu: '2' } } });
   const check = (state: 'running' | 'exited', expected: object) => {
@@ -320,7 +320,7 @@ test('a running container is shown with the limits of its pod beside its own', (
   check('exited', { cpu: '1' });
 });
 
-test('a container is shown with what it may use, what it has mounted, its user and its signal', () => {
+test('a container is shown with its resources, mounts, user and stop signal', () => {
   const resources = { requests: { cpu: '1' }, limits: { cpu: '2' } };
   const volumeMounts = [
     { name: 'a', mountPath: '/a' },
@@ -345,14 +345,14 @@ test('a container is shown with what it may use, what it has mounted, its user a
   assert.deepEqual([waiting.resources, waiting.volumeMounts?.length], [undefined, 3]);
 });
 
-test('a restart count never falls', () => {
+test('the restart count never decreases', () => {
   const previous = statusOf({ runtime: runtimeOf([seen('app', { restartCount: 4 })]) });
-  const gone = statusOf({ runtime: runtimeOf([]), previous });
-  assert.equal(gone.containerStatuses![0]!.restartCount, 5);
-  assert.equal(statusOf({ runtime: runtimeOf([]), previous: gone }).containerStatuses![0]!.restartCount, 5);
-  const anew = statusOf({
+  const removed = statusOf({ runtime: runtimeOf([]), previous });
+  assert.equal(removed.containerStatuses![0]!.restartCount, 5);
+  assert.equal(statusOf({ runtime: runtimeOf([]), previous: removed }).containerStatuses![0]!.restartCount, 5);
+  const recreated = statusOf({
     runtime: runtimeOf([seen('app', { id: 'app-1', containerId: 'fake://app-1' })]),
-    previous: gone,
+    previous: removed,
   });
-  assert.equal(anew.containerStatuses![0]!.restartCount, 5);
+  assert.equal(recreated.containerStatuses![0]!.restartCount, 5);
 });

@@ -23,7 +23,7 @@ import { endedStatuses } from './pod-end.ts';
 import { podPhase } from './pod-phase.ts';
 import { podResourcesStatus } from './pod-resources-status.ts';
 
-/** All termination messages of a pod together (the kubelet's MaxPodTerminationMessageLogLength). */
+/** Maximum length of all termination messages of a pod together (upstream's MaxPodTerminationMessageLogLength). */
 const MAX_POD_MESSAGE_BYTES = 12 << 10;
 
 export type PodStatusInput = {
@@ -34,24 +34,24 @@ export type PodStatusInput = {
   waitingReason: (containerName: string) => WaitingReason | undefined;
   readiness: (containerId: string) => ProbeResult | undefined;
   startup: (containerId: string) => ProbeResult | undefined;
-  /** Why the pod ends though its containers did not (`DeadlineExceeded`, …). */
+  /** Why the kubelet ends the pod (`DeadlineExceeded`, …). */
   verdict?: PodVerdict;
-  /** Conditions of a resize that waits or goes on. */
+  /** Conditions of a pending or running resize. */
   resize?: Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>[];
-  /** What a running container was given of CPU and memory. */
+  /** CPU and memory that were actuated for a running container. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
-  /** The pod's runtime can make a mount read-only with all that is mounted in it. */
+  /** Whether the pod's runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
-  /** Nothing of the pod will be started any more. */
+  /** No container of the pod will be started. */
   terminal: boolean;
   hostIps: string[];
   nowMs: number;
 };
 
 /**
- * The pod's status as the API shows it, and whether its containers have done all that they will. A pod that has ended keeps
- * its phase; one whose containers still run keeps the phase before. One that is at its end has no other phase than Succeeded or
- * Failed, and no container that is not shown as ended if it may have run.
+ * The pod's API status, and whether the pod has `ended`: its containers will not run again. An ended pod keeps its phase; while
+ * containers still run, the previous phase is shown. A `terminal` pod is Succeeded or Failed, and all of its containers that may have
+ * run are terminated.
  */
 export function generatePodStatus(input: PodStatusInput): { status: PodStatus; ended: boolean } {
   const { pod, previous, runtime, terminal } = input;
@@ -69,7 +69,7 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   const restarting = restartingCondition({ pod, phase, runtime, previous: before });
   const conditions = podConditions({
     pod,
-    // a pod that must end is not ready from now on, whatever its containers do meanwhile
+    // a pod with a verdict is not ready, even while its containers still run
     phase: input.verdict === undefined ? phase : final,
     initStatuses: init,
     statuses: main,
@@ -95,17 +95,17 @@ export function generatePodStatus(input: PodStatusInput): { status: PodStatus; e
   return { status, ended };
 }
 
-/** As upstream lists them; only init containers are in the order of the specification. */
+/** Sorted by name, as upstream; only init containers are in the order of the spec. */
 function byName(statuses: ContainerStatus[]): ContainerStatus[] {
   return [...statuses].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Nobody waits for the start of an ephemeral container. */
+/** Ephemeral containers have no `started`, as upstream. */
 function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerStatus {
   return status;
 }
 
-/** The status of a pod that was refused: nothing of it has been begun, and nothing will be. */
+/** The status of a rejected pod, of which nothing was or will be started. */
 export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
   return {
     ...observed(pod),
@@ -117,12 +117,12 @@ export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number
   };
 }
 
-/** Whether this is such a status. */
+/** Whether this is the status of a rejected pod. */
 export function isRefused(status: PodStatus | undefined): status is PodStatus {
   return status?.phase === 'Failed' && status.containerStatuses === undefined;
 }
 
-/** The status of a pod that has just got a sandbox with these addresses; everything else is as it was. */
+/** The status after a sandbox with these addresses was created; everything else is unchanged. */
 export function withNewSandbox(pod: Pod, status: PodStatus, { ips, now }: { ips: string[]; now: string }): PodStatus {
   const ready = { type: 'PodReadyToStartContainers', status: 'True' } as const;
   const conditions = withCondition(status.conditions ?? [], ready, { pod, now });
@@ -160,19 +160,19 @@ function decidePhase(input: PodStatusInput, initStatuses: ContainerStatus[], sta
   return podPhase({ pod, initStatuses, statuses, terminal, initialized: hasBegun(pod, runtime) });
 }
 
-/** Whether an ordinary container was made in the sandbox that is ready. */
+/** Whether a main container was created in the ready sandbox. */
 function hasBegun({ spec }: Pod, { sandboxes, containers }: RuntimePodStatus): boolean {
   const id = sandboxes[0]?.ready ? sandboxes[0].id : undefined;
   return containers.some((one) => one.sandboxId === id && spec.containers.some(({ name }) => name === one.name));
 }
 
 function why(
-  told: { reason?: string; message?: string } | undefined,
+  given: { reason?: string; message?: string } | undefined,
 ): Pick<PodStatus, 'reason' | 'message'> | undefined {
-  return told?.reason === undefined ? undefined : { reason: told.reason, message: told.message };
+  return given?.reason === undefined ? undefined : { reason: given.reason, message: given.message };
 }
 
-/** After a restart of the kubelet the oldest sandbox shows when the pod started. */
+/** After a restart of the kubelet, the start time is that of the oldest sandbox. */
 function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
   const oldest = sandboxes.at(-1);
   return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);

@@ -45,8 +45,8 @@ function check(given: Given, letters: string, reasons: Record<string, string> = 
   const own = order.map((type) => all.find((one) => one.type === type)!);
   const seen = own.map(({ status }, index) => (status === 'True' ? 'SIRCP' : 'sircp')[index]).join('');
   assert.equal(seen, letters, JSON.stringify(given));
-  const told = Object.fromEntries(own.flatMap(({ type, reason }) => (reason === undefined ? [] : [[type, reason]])));
-  assert.deepEqual(told, reasons);
+  const shown = Object.fromEntries(own.flatMap(({ type, reason }) => (reason === undefined ? [] : [[type, reason]])));
+  assert.deepEqual(shown, reasons);
 }
 
 const unready = { Ready: 'ContainersNotReady', ContainersReady: 'ContainersNotReady' };
@@ -59,7 +59,7 @@ test('a pod is ready once its containers and sidecars are', () => {
   check({ spec, init: ['side:ready'], statuses: ['app:ready'] }, 'SIRCP');
 });
 
-test('a pod is initialized once its init containers are done, and stays so when they are gone', () => {
+test('a pod is initialized once its init containers are done, and stays so when they are removed', () => {
   const spec = { initContainers: [container('first')] };
   const waiting = { Initialized: 'ContainersNotInitialized', ...unready };
   check({ spec, phase: 'Pending', init: ['first:started'], statuses: ['app'] }, 'SircP', waiting);
@@ -71,13 +71,13 @@ test('a pod is initialized once its init containers are done, and stays so when 
   assert.equal(initialized!.message, 'containers with incomplete status: [first]');
 });
 
-test('an ended pod says how it ended', () => {
+test('conditions of an ended pod have the reason of its end', () => {
   const done = { Initialized: 'PodCompleted', Ready: 'PodCompleted', ContainersReady: 'PodCompleted' };
   check({ phase: 'Succeeded', sandboxReady: false }, 'sIrcP', done);
   check({ phase: 'Failed', sandboxReady: false }, 'sIrcP', { Ready: 'PodFailed', ContainersReady: 'PodFailed' });
 });
 
-test('readiness gates hold readiness back, and conditions of others stay', () => {
+test('readiness gates hold readiness back, and conditions of other writers are kept', () => {
   const spec = { readinessGates: [{ conditionType: 'gate' }] };
   const gate = (status: 'True' | 'False'): PodCondition => ({
     type: 'gate',
@@ -100,7 +100,7 @@ test('the time of a condition is that of its last change', () => {
   assert.deepEqual([times.Ready, times.ContainersReady, times.PodScheduled], ['now', 'now', 'then']);
 });
 
-test('conditions of a resize tell when they began, as if they had been looked at then', () => {
+test('lastProbeTime of resize conditions is the time of their last transition', () => {
   const resize = { type: 'PodResizeInProgress', status: 'True' } as const;
   const [begun] = conditions({ passing: [resize], now: 'then' });
   const [later] = conditions({ passing: [resize], previous: [begun!] });

@@ -17,20 +17,20 @@ export type ConditionsInput = {
   statuses: ContainerStatus[];
   /** The sandbox is ready and has its network. */
   sandboxReady: boolean;
-  /** Whether the pod begins anew in its sandbox, for pods that may; a resize that waits or goes on. */
+  /** Transient conditions: AllContainersRestarting for pods with such a rule, and a pending or running resize. */
   passing: Verdict[];
   previous: PodCondition[];
   /** RFC 3339, for conditions that change now. */
   now: string;
 };
 
-/** Conditions of the kubelet's that are not there while they do not hold. */
+/** Transient conditions of the kubelet, which are removed when they do not apply. */
 const PASSING = new Set(['AllContainersRestarting', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Those of which upstream tells when they were looked at; here, when they began. */
+/** Conditions with a lastProbeTime, as upstream; here it is the time of the last transition. */
 const PROBED = new Set(['PodResizePending', 'PodResizeInProgress']);
 
-/** The conditions of others that were there before, and then those that the kubelet owns. */
+/** Existing conditions of other writers, followed by those that the kubelet owns. */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const containersReady = containersReadyVerdict(input);
   const own = [
@@ -45,7 +45,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
   return [...others, ...own.map((one) => timed(one, input))];
 }
 
-/** The conditions as the statuses of the containers are now; everything else is as the status has it. */
+/** Recomputes the conditions from the container statuses in `status`. */
 export function refreshedConditions(pod: Pod, status: PodStatus, now: string): PodCondition[] {
   const { phase, initContainerStatuses = [], containerStatuses = [], conditions = [] } = status;
   const ready = conditions.find(({ type }) => type === 'PodReadyToStartContainers');
@@ -62,7 +62,7 @@ export function refreshedConditions(pod: Pod, status: PodStatus, now: string): P
   });
 }
 
-/** Puts a condition in the place of the one of its type, or before all others. */
+/** Replaces the condition of the same type, or inserts it before all others. */
 export function withCondition(
   conditions: PodCondition[],
   one: Verdict,
@@ -80,7 +80,7 @@ function timed(one: Verdict, { pod, previous, now }: Pick<ConditionsInput, 'pod'
   return { ...one, ...observed(pod), lastProbeTime, lastTransitionTime };
 }
 
-/** Which generation of the pod a status or condition tells of; a pod that has none has no such field. */
+/** The observedGeneration field; absent for a pod without a generation. */
 export function observed({ metadata }: Pod): { observedGeneration?: number } {
   return metadata.generation ? { observedGeneration: metadata.generation } : {};
 }
@@ -89,7 +89,7 @@ function verdict(type: string, holds: boolean, why?: { reason: string; message?:
   return { type, status: holds ? 'True' : 'False', ...why };
 }
 
-/** A pod that was initialized stays so, also while its init containers run again. */
+/** A pod that was initialized stays so, even while its init containers run again. */
 function initializedVerdict({ pod, phase, initStatuses, statuses, previous }: ConditionsInput): Verdict {
   const all = pod.spec.initContainers ?? [];
   const anyStarted = statuses.some(({ state, lastState }) => state.running ?? state.terminated ?? lastState.terminated);

@@ -16,7 +16,7 @@ const statusOf = (state: string, index: number): ContainerStatus => {
   return { ...about, state: now, lastState: last };
 };
 
-/** Exit codes that are shown in the end, - for a container that still waits. */
+/** Checks the exit codes shown, `-` for a waiting container. */
 function check(init: string[], main: string[], expected: string, sidecar = false): void {
   const restartPolicy = sidecar ? ('Always' as const) : undefined;
   const initContainers = init.map((_, index): Container => ({ name: `c${index}`, image: '', restartPolicy }));
@@ -26,13 +26,13 @@ function check(init: string[], main: string[], expected: string, sidecar = false
   assert.equal(`${shown(ended.init)} / ${shown(ended.main)}`, expected, `${init} / ${main}`);
 }
 
-test('a container whose end nobody saw has failed', () => {
+test('a container whose exit was not observed has failed', () => {
   check([], ['running', 'done'], ' / 137 0');
   check([], ['waiting', 'crashed'], ' / 137 137');
   check(['done'], ['waiting'], '0 / 137');
 });
 
-test('of a pod that had not initialised only what may have begun has failed', () => {
+test('of a pod that was not initialized only containers that may have started have failed', () => {
   check(['running', 'waiting'], ['waiting'], '137 - / -');
   check(['done', 'crashed', 'waiting'], ['waiting'], '0 137 - / -');
   check(['waiting', 'waiting'], ['waiting'], '137 - / -');

@@ -1,12 +1,12 @@
 import { type Container, type ContainerStatus, isSidecar, type Pod } from '@podwright/kube-api';
 import { lost } from './container-statuses.ts';
 
-/** Statuses of a pod's init containers and of its ordinary ones, in the order of the specification. */
+/** Statuses of a pod's init and main containers, in the order of the spec. */
 export type PodContainerStatuses = { init: ContainerStatus[]; main: ContainerStatus[] };
 
 /**
- * What is shown of the containers of a pod that is at its end: one whose end nobody saw has failed. Those that never began stay as
- * they are, unless nothing else tells that the pod did not do its work (the status manager's TerminatePod). Pure.
+ * Container statuses of a terminated pod: a container whose exit was not observed has failed. Containers that never started stay
+ * waiting, unless no other container would show that the pod failed (upstream's TerminatePod). Pure.
  */
 export function endedStatuses(pod: Pod, { init, main }: PodContainerStatuses): PodContainerStatuses {
   const begun = Math.max(1, init.findLastIndex(hasBegun) + 1);
@@ -24,7 +24,7 @@ function hasBegun({ state, lastState }: ContainerStatus): boolean {
   return state.waiting === undefined || lastState.terminated !== undefined;
 }
 
-/** Whether ordinary containers may have been started. */
+/** Whether main containers may have been started. */
 function wasInitialized({ spec }: Pod, { init, main }: PodContainerStatuses): boolean {
   const last = spec.initContainers?.at(-1);
   return last === undefined || main.some(hasBegun) || isDone(last, init.at(-1));

@@ -26,7 +26,7 @@ type Case = {
   init?: Course[];
   sidecars?: Course[];
   main: Course[];
-  /** An ordinary container was made in this sandbox. */
+  /** A main container was created in this sandbox. */
   initialized?: boolean;
   terminal?: boolean;
 };
@@ -66,12 +66,12 @@ test('a pod that gets a new sandbox is pending again until it is initialized', (
   check({ sidecars: ['unstarted'], main: ['failed'] }, 'Running');
 });
 
-test('an init container that lost a process for want of memory has failed, though it exited with 0', () => {
+test('an init container with an OOM-killed process has failed, even if it exited with 0', () => {
   check({ init: ['starved'], main: ['waiting'], policy: 'Never' }, 'Failed');
   check({ init: ['starved'], main: ['waiting'] }, 'Pending');
 });
 
-test('a pod runs while something runs or will be started again', () => {
+test('a pod is running while a container runs or will be restarted', () => {
   check({ main: ['running'] }, 'Running');
   check({ main: ['running', 'failed'] }, 'Running');
   check({ main: ['restarting'] }, 'Running');
@@ -81,7 +81,7 @@ test('a pod runs while something runs or will be started again', () => {
   check({ sidecars: ['restarting'], main: ['running'] }, 'Running');
 });
 
-test('a pod has ended when nothing will be started again', () => {
+test('a pod has ended when no container will be restarted', () => {
   check({ main: ['ok', 'ok'], policy: 'OnFailure' }, 'Succeeded');
   check({ main: ['ok'], policy: 'Never' }, 'Succeeded');
   check({ main: ['ok', 'failed'], policy: 'Never' }, 'Failed');
@@ -89,7 +89,7 @@ test('a pod has ended when nothing will be started again', () => {
   check({ sidecars: ['running'], main: ['ok'], policy: 'Never' }, 'Succeeded');
 });
 
-test('a pod that is ended from outside has failed unless all went well', () => {
+test('a terminated pod has failed unless all containers succeeded', () => {
   check({ main: ['ok'], terminal: true }, 'Succeeded');
   check({ main: ['failed'], terminal: true }, 'Failed');
   check({ main: ['failed', 'ok'], policy: 'OnFailure', terminal: true }, 'Failed');

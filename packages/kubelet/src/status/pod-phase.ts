@@ -14,20 +14,20 @@ export type PhaseInput = {
   pod: Pod;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
-  /** An ordinary container was made in the sandbox that the pod has now. */
+  /** A main container was created in the pod's current sandbox. */
   initialized: boolean;
-  /** Nothing of the pod will be started any more. */
+  /** No container of the pod will be started. */
   terminal: boolean;
 };
 
 type Tally = Record<'running' | 'waiting' | 'stopped' | 'restarting' | 'succeeded' | 'unknown', number>;
 
-/** A pod of this phase has ended. */
+/** Whether a pod of this phase has ended. */
 export function isTerminal(phase: PodPhase | undefined): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** The pod's phase from its containers' states, by the kubelet's rules. */
+/** The pod's phase from its containers' states, by upstream's rules. */
 export function podPhase({ pod, initStatuses, statuses, initialized, terminal }: PhaseInput): PodPhase {
   const init = tallyInit(pod, initStatuses);
   const main = tally(pod, statuses);
@@ -51,19 +51,19 @@ function tally(pod: Pod, statuses: ContainerStatus[]): Tally {
     else if (status.state.running !== undefined) counts.running++;
     else if (end !== undefined) {
       counts.stopped++;
-      if (comesBack(pod, container, end)) counts.restarting++;
+      if (isRestarted(pod, container, end)) counts.restarting++;
       if (status.state.terminated?.exitCode === 0) counts.succeeded++;
     } else counts.waiting++;
   }
   return counts;
 }
 
-/** Whether a container that ended is started again. */
-function comesBack(pod: Pod, container: Container, { exitCode, reason }: ContainerStateTerminated): boolean {
+/** Whether an exited container is restarted. */
+function isRestarted(pod: Pod, container: Container, { exitCode, reason }: ContainerStateTerminated): boolean {
   return reason === RESTARTING_ALL_CONTAINERS || restartsAfter(pod, container, exitCode);
 }
 
-/** A sidecar that is starting holds back a pod that has not begun; one that ended is no matter. */
+/** A starting sidecar keeps an uninitialized pod Pending; an exited sidecar does not matter. */
 function tallyInit(
   pod: Pod,
   statuses: ContainerStatus[],
@@ -79,7 +79,7 @@ function tallyInit(
     } else if (end === undefined) counts.pending++;
     else if (hasFailedToPrepare(end)) {
       counts.failed++;
-      if (!comesBack(pod, container, end)) counts.failedForGood++;
+      if (!isRestarted(pod, container, end)) counts.failedForGood++;
     }
   }
   return counts;

@@ -2,12 +2,16 @@ import { allContainers, type ContainerStatus, type Pod, type PodStatus } from '@
 import { type ProbeAnswers, probed } from './container-statuses.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 
-/** The status with what the probes say now, for the containers that it shows. Pure. */
-export function withProbeAnswers(pod: Pod, status: PodStatus, told: { probes: ProbeAnswers; now: string }): PodStatus {
+/** The status updated with current probe results. Pure. */
+export function withProbeAnswers(
+  pod: Pod,
+  status: PodStatus,
+  { probes, now }: { probes: ProbeAnswers; now: string },
+): PodStatus {
   const refresh = (one: ContainerStatus): ContainerStatus => {
     const container = allContainers(pod.spec).find(({ name }) => name === one.name);
     if (container === undefined || one.containerID === undefined) return one;
-    return { ...one, ...probed(pod, one, { container, id: runtimeId(one.containerID), probes: told.probes }) };
+    return { ...one, ...probed(pod, one, { container, id: runtimeId(one.containerID), probes }) };
   };
   const { initContainerStatuses, containerStatuses } = status;
   const changed: PodStatus = {
@@ -15,10 +19,10 @@ export function withProbeAnswers(pod: Pod, status: PodStatus, told: { probes: Pr
     ...(initContainerStatuses === undefined ? {} : { initContainerStatuses: initContainerStatuses.map(refresh) }),
     ...(containerStatuses === undefined ? {} : { containerStatuses: containerStatuses.map(refresh) }),
   };
-  return { ...changed, conditions: refreshedConditions(pod, changed, told.now) };
+  return { ...changed, conditions: refreshedConditions(pod, changed, now) };
 }
 
-/** `<runtime>://<id>` without what names the runtime. */
+/** The id of `<runtime>://<id>`. */
 function runtimeId(containerID: string): string {
   return containerID.slice(containerID.indexOf('://') + 3);
 }
@@ -26,7 +30,7 @@ function runtimeId(containerID: string): string {
 /** A probe that had succeeded when a status was published. */
 export type GoodAnswer = { kind: 'readiness' | 'startup'; containerName: string; containerId: string };
 
-/** What the pod's probes have said, as far as the statuses of its running containers tell. Pure. */
+/** The successful probe results that follow from the statuses of running containers. Pure. */
 export function goodAnswers({ spec }: Pod, status: PodStatus | undefined): GoodAnswer[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   return statuses.flatMap(({ name, state, containerID, started, ready }) => {

@@ -1,43 +1,49 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Broadcast, type Subscription } from '@podwright/base';
-import { formatTime, isStaticPod, type ObjectMeta, type Pod, type PodStatus } from '@podwright/kube-api';
+import {
+  type ContainerStatus,
+  formatTime,
+  isStaticPod,
+  type ObjectMeta,
+  type Pod,
+  type PodStatus,
+} from '@podwright/kube-api';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
 import { withForeign } from './foreign-conditions.ts';
 import { isRefused } from './generate-pod-status.ts';
 import { refreshedConditions } from './pod-conditions.ts';
 import type { StatusRecord, StatusRecords } from './status-records.ts';
-import { withTold } from './told-containers.ts';
 
-/** A pod with its status changed, or is gone. Versions grow by one a change, across all pods. */
+/** A pod's status was added, changed or deleted. Versions increase by one with each change of any pod. */
 export type PodChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod; version: number };
 
-/** The statuses of all pods, with a version each, and subscriptions to their changes. */
+/** Holds the versioned statuses of all pods, and publishes their changes. */
 export class StatusManager {
   /** `isNew`: no sync of the pod has published a status yet. */
   readonly #pods = new Map<string, { pod: Pod; version: number; isNew?: true }>();
   readonly #changes = new Broadcast<PodChange>();
-  /** What the sources say of labels and annotations: a sync that began before must not bring the old ones back. */
+  /** The current labels and annotations: a sync that began earlier must not restore old ones. */
   readonly #wanted = new Map<string, Pick<ObjectMeta, 'labels' | 'annotations'>>();
-  /** Of pods that this kubelet has not seen yet: what the last one published. */
-  readonly #kept: Map<string, StatusRecord>;
+  /** Statuses that an earlier kubelet process published. */
+  readonly #recorded: Map<string, StatusRecord>;
   readonly #records: Pick<StatusRecords, 'save' | 'delete'> | undefined;
   #version = 0;
 
-  /** `kept` are the records of the kubelet that was here before. */
-  constructor(kept = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
-    this.#kept = kept;
+  /** `recorded`: the records of an earlier kubelet process. `records`: the store; absent to record nothing. */
+  constructor(recorded = new Map<string, StatusRecord>(), records?: Pick<StatusRecords, 'save' | 'delete'>) {
+    this.#recorded = recorded;
     this.#records = records;
   }
 
-  /** What syncs have published of the pod. */
+  /** The status that syncs have published for the pod. */
   get(podUid: string): PodStatus | undefined {
     const known = this.#pods.get(podUid);
     return known?.isNew ? undefined : known?.pod.status;
   }
 
   /**
-   * Shows a pod that no sync has published yet, as it may wait for long: as it was last known, or with why it waits. What syncs have
-   * published stays.
+   * Shows a pod before its first sync, which it may wait for: with its last known status, or a status why it waits. Does not replace a
+   * status that a sync has published.
    */
   introduce(pod: Pod, status: PodStatus = this.lastKnown(pod) ?? { phase: 'Pending' }): void {
     const known = this.#pods.get(pod.metadata.uid);
@@ -46,29 +52,28 @@ export class StatusManager {
   }
 
   /**
-   * The status of the pod, or what the kubelet that was here before has published of it, with what it and others have said at the API
-   * server, or what the API server has of it. A pod that comes back after it was deleted may have the same UID, and begins anew, and so
-   * does a static one that ended as its host shut down.
+   * The published status; else the record of an earlier process, merged with the API server's status; else the latter. A pod that was
+   * deleted and added again with the same UID starts over, and so does a static pod that was ended by a shutdown of the host.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
-    const kept = this.#kept.get(uid);
-    const wasShutDown = isStaticPod(pod) && isShutDown(kept?.status);
-    const isBack = wasShutDown || (kept?.going === true && deletionTimestamp === undefined);
-    const isOwn = kept?.namespace === namespace && kept.name === name && !isBack;
-    return this.get(uid) ?? (isOwn ? withForeign(withTold(kept.status, pod.status), pod.status) : pod.status);
+    const recorded = this.#recorded.get(uid);
+    const wasShutDown = isStaticPod(pod) && isShutDown(recorded?.status);
+    const startsOver = wasShutDown || (recorded?.going === true && deletionTimestamp === undefined);
+    const isOwn = recorded?.namespace === namespace && recorded.name === name && !startsOver;
+    return this.get(uid) ?? (isOwn ? withForeign(withReported(recorded.status, pod.status), pod.status) : pod.status);
   }
 
-  /** Takes what others than the kubelet have said of a pod at the API server: its readiness may hang on it. */
-  adoptForeign({ metadata, status: told }: Pod): void {
+  /** Adopts conditions of other writers from the API server, such as readiness gates. */
+  adoptForeign({ metadata, status: theirs }: Pod): void {
     const now = formatTime(Date.now());
     this.change(metadata.uid, (pod, status) => {
-      const adopted = withForeign(status, told);
+      const adopted = withForeign(status, theirs);
       return isRefused(status) ? adopted : { ...adopted, conditions: refreshedConditions(pod, adopted, now) };
     });
   }
 
-  /** The pod as users see it: its specification, its status, and its version as `resourceVersion`. */
+  /** The pod as users see it: spec, status, and its version as `resourceVersion`. */
   pod(podUid: string): Pod | undefined {
     return this.#pods.get(podUid)?.pod;
   }
@@ -77,7 +82,7 @@ export class StatusManager {
     return [...this.#pods.values()].map(({ pod }) => pod);
   }
 
-  /** Records a pod and its status. Nothing happens if neither differs from before; returns whether one did. */
+  /** Publishes and records a pod with its status. Returns whether either has changed; if not, nothing happens. */
   set(given: Pod, status: PodStatus): boolean {
     const { uid } = given.metadata;
     const pod = { ...given, metadata: { ...given.metadata, ...this.#wanted.get(uid) } };
@@ -100,13 +105,13 @@ export class StatusManager {
     this.#changes.publish({ type, pod: seen, version });
   }
 
-  /** Changes what is shown of a pod, at once, whatever else is going on with it; not before its first sync. */
+  /** Changes the published status of a pod at once, independent of running syncs. No effect before its first sync. */
   change(podUid: string, change: (pod: Pod, status: PodStatus) => PodStatus): void {
     const [pod, status] = [this.pod(podUid), this.get(podUid)];
     if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
   }
 
-  /** The labels and annotations of a pod have changed: they are seen at once, also of a pod that is not synced any more. */
+  /** Publishes changed labels and annotations at once, also for a pod that is not synced any more. */
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
     const known = this.#pods.get(uid);
@@ -115,10 +120,10 @@ export class StatusManager {
     else if (known?.pod.status !== undefined) this.set(known.pod, known.pod.status);
   }
 
-  /** Forgets a pod that is gone for good. */
+  /** Deletes a removed pod. */
   delete(podUid: string): void {
     this.#wanted.delete(podUid);
-    this.#kept.delete(podUid);
+    this.#recorded.delete(podUid);
     this.#records?.delete(podUid);
     const known = this.#pods.get(podUid);
     if (known === undefined) return;
@@ -126,9 +131,9 @@ export class StatusManager {
     this.#changes.publish({ type: 'DELETED', pod: known.pod, version: ++this.#version });
   }
 
-  /** UIDs of the pods that only an earlier kubelet has published anything of, and that nobody knows any more. */
+  /** UIDs of recorded pods of an earlier process that no longer exist, according to `isKnown`. */
   orphans(isKnown: (podUid: string) => boolean): string[] {
-    return [...this.#kept.keys()].filter((uid) => !isKnown(uid));
+    return [...this.#recorded.keys()].filter((uid) => !isKnown(uid));
   }
 
   /** Changes from this call on, until the signal aborts. */
@@ -146,7 +151,29 @@ function isSame(known: Pod, pod: Pod, status: PodStatus): boolean {
   return isDeepStrictEqual(known.status, status) && isDeepStrictEqual(wanted(known), wanted(pod));
 }
 
-/** JSON has no undefined: statuses that differ in it only are the same. */
+/** Removes undefined values, which do not count in comparisons. */
 function dropUndefined(status: PodStatus): PodStatus {
   return JSON.parse(JSON.stringify(status)) as PodStatus;
+}
+
+const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+
+/**
+ * The recorded status with newer container starts and exits that were reported to the API server: the kubelet may have been killed
+ * before it recorded them. No reported exit is reverted, as API servers reject that. Pure.
+ */
+function withReported(status: PodStatus, reported: PodStatus | undefined): PodStatus {
+  const result = { ...status };
+  for (const name of STATUS_LISTS) {
+    const known = new Map(reported?.[name]?.map((one) => [one.name, one]));
+    const merged = status[name]?.map((own) => later(own, known.get(own.name)));
+    if (merged !== undefined) result[name] = merged;
+  }
+  return result;
+}
+
+function later(own: ContainerStatus, reported: ContainerStatus | undefined): ContainerStatus {
+  if (reported === undefined || reported.restartCount < own.restartCount) return own;
+  const isNewer = reported.restartCount > own.restartCount || own.state.terminated === undefined;
+  return isNewer && reported.state.terminated !== undefined ? reported : own;
 }

@@ -17,7 +17,7 @@ function scratch(context: TestContext): string {
 
 const running: StatusRecord = { namespace: 'default', name: 'web', status: { phase: 'Running', reason: 'first' } };
 
-test('what was saved is read by the next one, the latest of each pod, and what was deleted is gone', async (context) => {
+test('the last saved record of each pod is read after a restart, and deleted ones are not', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);
   records.save('a', running);
@@ -32,7 +32,7 @@ test('what was saved is read by the next one, the latest of each pod, and what w
   );
 });
 
-test('a pod that comes back after its deletion begins anew, though its last status was not forgotten', async (context) => {
+test('a pod that is added again after its deletion starts over, even if its record remains', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);
   const metadata = { namespace: 'default', name: 'web', uid: 'a' };
@@ -45,7 +45,7 @@ test('a pod that comes back after its deletion begins anew, though its last stat
   assert.equal(next.lastKnown(pod), undefined);
 });
 
-test('without pods nothing stays on disk', async (context) => {
+test('without pods no files remain', async (context) => {
   const directory = join(scratch(context), 'statuses');
   const records = new StatusRecords(directory, silentLogger);
   assert.equal((await records.read()).size, 0);
@@ -58,11 +58,11 @@ test('without pods nothing stays on disk', async (context) => {
   await records.close();
 });
 
-test("a pod that ended, or was refused, as its host shut down begins anew, unless it is an API server's", async (context) => {
+test('a static pod that was ended or rejected by a shutdown of the host starts over, a pod of an API server does not', async (context) => {
   const records = new StatusRecords(scratch(context), silentLogger);
   const { disruption: _, ...ended } = SHUT_DOWN;
-  for (const told of [ended, REFUSED_AT_SHUTDOWN]) {
-    const known = { ...running, status: { phase: 'Failed' as const, ...told } };
+  for (const why of [ended, REFUSED_AT_SHUTDOWN]) {
+    const known = { ...running, status: { phase: 'Failed' as const, ...why } };
     records.save('a', known);
     await records.flush();
     const next = new StatusManager(await records.read());
@@ -74,7 +74,7 @@ test("a pod that ended, or was refused, as its host shut down begins anew, unles
   }
 });
 
-test('what could not be written is written once that is possible, the latest of each pod', async (context) => {
+test('failed writes are retried until they succeed, with the last record of each pod', async (context) => {
   const directory = join(scratch(context), 'statuses');
   writeFileSync(directory, '');
   const warnings: string[] = [];
@@ -115,7 +115,7 @@ for (const failing of ['the first of them', 'both'])
     );
   });
 
-test('the end of a pod is written at once', async (context) => {
+test('the record of an ended pod is written at once', async (context) => {
   const directory = scratch(context);
   const records = new StatusRecords(directory, silentLogger);
   records.save('a', { ...running, status: { phase: 'Failed' } });
@@ -123,7 +123,7 @@ test('the end of a pod is written at once', async (context) => {
   assert.deepEqual(readdirSync(directory), ['a.json']);
 });
 
-test('what is no record counts as none, and is removed', async (context) => {
+test('invalid records are ignored and removed', async (context) => {
   const directory = scratch(context);
   const broken = { 'a.json': '{', 'b.json': 'null', 'c.json': '{"namespace":"n","name":"w","status":{"phase":"Up"}}' };
   const lists = { 'd.json': JSON.stringify({ ...running, status: { phase: 'Running', conditions: {} } }), 'e.tmp': '' };

@@ -12,30 +12,30 @@ import {
 } from '@podwright/base';
 import type { PodStatus } from '@podwright/kube-api';
 
-/** A status has some 100 KiB at most: 12 KiB of messages, and conditions. */
+/** Larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, and conditions. */
 const MAX_STATUS_RECORD_BYTES = 4 << 20;
 
-/** When statuses that could not be written are written again. */
-const STATUS_RECORD_AGAIN_MS = 1000;
+/** Retry period of failed writes. */
+const STATUS_RECORD_RETRY_MS = 1000;
 
-/** Changes of a pod's status within this time are written to disk once; a kubelet that is killed loses them. */
+/** Changes of a pod's status within this time are written together; a kubelet that is killed loses them. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
-/** The status of a pod as it was last published, with the name of the pod; `going` if the pod was being deleted. */
+/** The last published status of a pod, with its name; `going`: the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';
 
 /**
- * The published statuses of pods, a file each in the kubelet's root directory, so that a restart of the kubelet does not change them.
- * Changes in quick succession are written once, ends at once. A write that fails, as on a full disk, is tried again. A file that
- * cannot be read counts as none.
+ * Stores the published statuses of pods, in a file for each in the kubelet's root directory, so that a restart of the kubelet does not
+ * change them. Changes are batched, except ends of pods, which are written at once. Failed writes, as on a full disk, are retried.
+ * Unreadable files are ignored.
  */
 export class StatusRecords {
   readonly #directory: string;
   readonly #logger: Logger;
-  /** The latest record of each pod that is not written yet; `gone` if its file is to be removed. */
-  readonly #unwritten = new Map<string, StatusRecord | 'gone'>();
+  /** The last unwritten record of each pod; `deleted` to remove its file. */
+  readonly #unwritten = new Map<string, StatusRecord | 'deleted'>();
   readonly #failing = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
@@ -62,22 +62,22 @@ export class StatusRecords {
   }
 
   delete(podUid: string): void {
-    this.#unwritten.set(podUid, 'gone');
+    this.#unwritten.set(podUid, 'deleted');
     this.#schedule(STATUS_RECORD_DELAY_MS);
   }
 
-  /** Resolves when everything that was saved before has been written, or tried. */
+  /** Resolves when everything that was saved before has been written, or the write has failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#written = this.#written.then(async () => {
       await Promise.all([...this.#unwritten].map(([podUid, record]) => this.#write(podUid, record)));
-      if (this.#unwritten.size > 0) this.#schedule(STATUS_RECORD_AGAIN_MS);
+      if (this.#unwritten.size > 0) this.#schedule(STATUS_RECORD_RETRY_MS);
     });
     return this.#written;
   }
 
-  /** Writes what is left; without pods nothing stays on disk. */
+  /** Writes pending records; removes the directory if it is empty. */
   async close(): Promise<void> {
     await this.flush();
     clearTimeout(this.#timer);
@@ -89,13 +89,13 @@ export class StatusRecords {
     else this.#timer ??= setTimeout(() => void this.flush(), delayMs);
   }
 
-  async #write(podUid: string, record: StatusRecord | 'gone'): Promise<void> {
+  async #write(podUid: string, record: StatusRecord | 'deleted'): Promise<void> {
     const path = join(this.#directory, podUid + SUFFIX);
     try {
-      if (record === 'gone') await rm(path, { force: true });
+      if (record === 'deleted') await rm(path, { force: true });
       else {
         await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-        // only this file says that the pod has ended: without it the pod would run again
+        // this file alone records that the pod has ended: without it the pod would run again
         const write = hasEnded(record) ? writeFileDurable : writeFileAtomic;
         await write(path, JSON.stringify(record));
       }
@@ -105,7 +105,7 @@ export class StatusRecords {
       if (!this.#failing.has(podUid))
         this.#logger.warn(
           { path, error: errorMessage(error) },
-          'the status of a pod could not be written; it is tried again',
+          'the status of a pod could not be written and will be retried',
         );
       this.#failing.add(podUid);
     }
@@ -117,7 +117,7 @@ export class StatusRecords {
       return decodeRecord(await readFile(path, 'utf8'));
     } catch (error) {
       if (!isErrno(error, 'ENOENT'))
-        this.#logger.warn({ path, error: errorMessage(error) }, 'the record of a pod is left out');
+        this.#logger.warn({ path, error: errorMessage(error) }, 'the status record of a pod is ignored');
       return undefined;
     }
   }
@@ -135,6 +135,6 @@ function decodeRecord(text: string): StatusRecord {
     typeof name === 'string' &&
     phases.includes(status?.phase ?? '') &&
     [status?.conditions, status?.containerStatuses, status?.initContainerStatuses].every(isList);
-  if (!valid) throw new Error('it is no record of a pod');
+  if (!valid) throw new Error('it is not a status record');
   return { namespace, name, status: status!, ...(going === true ? { going } : {}) };
 }
