@@ -7,22 +7,22 @@ import { apiPod } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 
 function start() {
-  const told: string[] = [];
+  const updates: string[] = [];
   const names = (pods: Pod[]) => pods.map(({ metadata }) => metadata.uid).join(' ');
   const list = new ApiPodList({
     logger: silentLogger,
-    onUpdate: ({ operation, pods }) => void told.push(`${operation} ${names(pods)}`),
+    onUpdate: ({ operation, pods }) => void updates.push(`${operation} ${names(pods)}`),
     mirrors: {
-      set: ({ metadata }) => void told.push(`mirror ${metadata.uid}`),
-      delete: ({ metadata }) => void told.push(`no mirror ${metadata.uid}`),
+      set: ({ metadata }) => void updates.push(`mirror ${metadata.uid}`),
+      delete: ({ metadata }) => void updates.push(`no mirror ${metadata.uid}`),
     },
   });
   const put = (object: KubeObject) => list.change({ type: 'MODIFIED', object });
-  return { list, told, put };
+  return { list, updates, put };
 }
 
-test('each change of a pod is what it is to upstream’s kubelet', () => {
-  const { list, told, put } = start();
+test('changes of a pod are classified as by upstream’s kubelet', () => {
+  const { list, updates, put } = start();
   const pod = apiPod('a');
   list.begin([pod, apiPod('b')]);
   put(pod);
@@ -36,28 +36,28 @@ test('each change of a pod is what it is to upstream’s kubelet', () => {
   list.change({ type: 'DELETED', object: pod });
   put(apiPod('c'));
   const expected = ['ADD uid-a uid-b', 'RECONCILE uid-a', 'UPDATE uid-a', 'DELETE uid-a', 'DELETE uid-a'];
-  assert.deepEqual(told, [...expected, 'REMOVE uid-a', 'ADD uid-c']);
+  assert.deepEqual(updates, [...expected, 'REMOVE uid-a', 'ADD uid-c']);
 });
 
-test('a pod that was made anew under its name while nobody looked is another one', () => {
-  const { list, told, put } = start();
+test('a pod that was recreated with the same name during an outage is another one', () => {
+  const { list, updates, put } = start();
   list.begin([]);
   put(apiPod('a'));
   put(apiPod('a', { uid: 'other' }));
   list.change({ type: 'DELETED', object: apiPod('a') });
-  assert.deepEqual(told, ['ADD ', 'ADD uid-a', 'REMOVE uid-a', 'ADD other']);
+  assert.deepEqual(updates, ['ADD ', 'ADD uid-a', 'REMOVE uid-a', 'ADD other']);
 });
 
-test('mirrors are no pods to run', () => {
-  const { list, told, put } = start();
+test('mirror pods are not run', () => {
+  const { list, updates, put } = start();
   const mirror = apiPod('m', { annotations: { 'kubernetes.io/config.mirror': 'hash' } });
   list.begin([mirror]);
   put({ ...mirror, status: { phase: 'Running' } } as KubeObject);
   list.change({ type: 'DELETED', object: mirror });
-  assert.deepEqual(told, ['mirror uid-m', 'ADD ', 'mirror uid-m', 'no mirror uid-m']);
+  assert.deepEqual(updates, ['mirror uid-m', 'ADD ', 'mirror uid-m', 'no mirror uid-m']);
 });
 
-test('a change that is not understood leaves what runs as it is', () => {
+test('an unsupported change does not affect the running spec', () => {
   const seen: Pod[] = [];
   const list = new ApiPodList({
     logger: silentLogger,
@@ -73,7 +73,7 @@ test('a change that is not understood leaves what runs as it is', () => {
   assert.deepEqual(seen[1]!.metadata.labels, { x: 'y' });
 });
 
-test('a pod is read with what nobody here knows of it, and without the record of who wrote it', () => {
+test('a pod is decoded with unknown fields, but without managedFields', () => {
   const spec = {
     newField: { a: [1] },
     containers: [{ name: 'main', image: 'a', imagePullPolicy: 'Always', other: 1 }],
@@ -95,7 +95,7 @@ test('a pod is read with what nobody here knows of it, and without the record of
   ]);
 });
 
-test('what only schedulers act upon may have values of a newer API server', () => {
+test('fields that only schedulers use may have unknown values', () => {
   const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] };
   const check = (spec: object, expected: RegExp | undefined) => {
     const given = apiPod('a');
@@ -118,7 +118,7 @@ test('what only schedulers act upon may have values of a newer API server', () =
   check({ tolerations: [{ operator: 1 }] }, /^spec\.tolerations\[0\]\.operator must be one of/);
 });
 
-test('hostile objects of an API server are refused or left out, and throw nothing', () => {
+test('hostile objects of an API server are refused or skipped, without exceptions', () => {
   const kind = (value: unknown) => {
     const decoded = decodeApiPod(value, 0);
     return decoded.kind === 'pod' && decoded.refusal !== undefined ? 'refused' : decoded.kind;

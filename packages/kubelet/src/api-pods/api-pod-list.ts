@@ -12,7 +12,7 @@ import {
 import type { InformerChange } from '@podwright/kube-client';
 import { decodeApiPod } from './decode-api-pod.ts';
 
-/** Where the pods of the API server that stand for static ones go. */
+/** Receives the mirror pods of the API server. */
 export type MirrorListener = { set(mirror: Pod): void; delete(mirror: Pod): void };
 
 export type ApiPodListOptions = {
@@ -21,12 +21,12 @@ export type ApiPodListOptions = {
   logger: Logger;
 };
 
-/** Annotations that only kubelets set. */
+/** Annotations that only kubelets set; their changes are ignored. */
 const LOCAL_ANNOTATIONS = new Set([CONFIG_SOURCE_ANNOTATION, CONFIG_MIRROR_ANNOTATION, CONFIG_SEEN_ANNOTATION]);
 
 type Operation = 'UPDATE' | 'DELETE' | 'RECONCILE';
 
-/** The pods of the node as an API server has them, and what each change of one is for the kubelet (pkg/kubelet/config). */
+/** The node's pods of an API server; converts their changes to pod updates (pkg/kubelet/config). */
 export class ApiPodList {
   readonly #options: ApiPodListOptions;
   readonly #pods = new Map<string, Pod>();
@@ -36,14 +36,14 @@ export class ApiPodList {
     this.#options = options;
   }
 
-  /** Everything that is there at first: one update, also of no pods. */
+  /** Reports the initial list as one ADD update, even if it is empty. */
   begin(objects: KubeObject[]): void {
     const pods: Pod[] = [];
     const refusals: NonNullable<PodUpdate['refusals']> & Map<string, { reason: string; message: string }> = new Map();
     for (const object of objects) {
       const decoded = this.#decode(object);
       if (decoded === undefined) continue;
-      this.#know(decoded.pod);
+      this.#store(decoded.pod);
       if (isMirror(decoded.pod)) this.#options.mirrors.set(decoded.pod);
       else pods.push(decoded.pod);
       if (decoded.refusal !== undefined) refusals.set(decoded.pod.metadata.uid, decoded.refusal);
@@ -58,34 +58,34 @@ export class ApiPodList {
     const { refusal } = decoded;
     const { uid } = decoded.pod.metadata;
     const known = this.#pods.get(uid);
-    // a change that nobody here understands must not stop what runs
+    // an unsupported change must not stop a running pod
     const pod = refusal && known ? { ...decoded.pod, spec: known.spec } : decoded.pod;
     const namesake = this.#uidByName.get(namespacedName(pod));
-    if (namesake !== undefined && namesake !== uid) this.#remove(namesake); // its end was missed
+    if (namesake !== undefined && namesake !== uid) this.#remove(namesake); // its deletion was missed
     const before = this.#pods.get(uid);
-    this.#know(pod);
+    this.#store(pod);
     if (isMirror(pod)) return this.#options.mirrors.set(pod);
-    const tell = (operation: PodUpdate['operation']) =>
+    const report = (operation: PodUpdate['operation']) =>
       this.#options.onUpdate({
         ...{ operation, source: 'api', pods: [pod] },
         ...(refusal && { refusals: new Map([[uid, refusal]]) }),
       });
     const operation = before === undefined ? 'ADD' : operationOf(before, pod);
-    if (operation !== undefined) tell(operation);
+    if (operation !== undefined) report(operation);
   }
 
   #decode(object: KubeObject) {
     const seen = this.#pods.get(object.metadata?.uid ?? '')?.metadata.annotations?.[CONFIG_SEEN_ANNOTATION];
     const decoded = decodeApiPod(object, Date.now());
     if (decoded.kind === 'unusable') {
-      this.#options.logger.error({ why: decoded.why }, 'a pod of the API server is left out');
+      this.#options.logger.error({ why: decoded.why }, 'a pod of the API server is skipped');
       return undefined;
     }
     if (seen !== undefined) decoded.pod.metadata.annotations![CONFIG_SEEN_ANNOTATION] = seen;
     return decoded;
   }
 
-  #know(pod: Pod): void {
+  #store(pod: Pod): void {
     this.#pods.set(pod.metadata.uid, pod);
     this.#uidByName.set(namespacedName(pod), pod.metadata.uid);
   }
@@ -104,7 +104,7 @@ function isMirror({ metadata }: Pod): boolean {
   return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 }
 
-/** What a change of a known pod is; nothing if it changes nothing for a kubelet. Pure. */
+/** The operation for a change of a known pod; `undefined` if it is irrelevant to the kubelet. Pure. */
 export function operationOf(before: Pod, after: Pod): Operation | undefined {
   if (!isDeepStrictEqual(wanted(before), wanted(after)))
     return after.metadata.deletionTimestamp === undefined ? 'UPDATE' : 'DELETE';

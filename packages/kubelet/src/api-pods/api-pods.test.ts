@@ -25,7 +25,7 @@ function going(pod: Pod, seconds = 1) {
   return { ...pod, metadata };
 }
 
-test('a pod of the API server runs, and its status is told there beside what others have said', async () => {
+test('a pod of the API server runs, and its status is reported with the conditions of other writers', async () => {
   const { api, shown, close } = await startFakeCluster();
   const pod = apiPod('web');
   const gate = { type: 'example.com/seen', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' } as const;
@@ -40,7 +40,7 @@ test('a pod of the API server runs, and its status is told there beside what oth
   await close();
 });
 
-test('a pod that is to go ends, is seen as ended, and is forgotten by the API server then', async () => {
+test('a deleted pod stops, is reported as ended, and is then deleted from the API server', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   const running = await shown('web', isRunning);
@@ -61,7 +61,7 @@ test('a pod that is to go ends, is seen as ended, and is forgotten by the API se
   await close();
 });
 
-test('a pod that finalizers keep is asked to go once', async () => {
+test('a pod with finalizers is deleted only once', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('kept', { finalizers: ['example.com/keep'] }));
   const running = await shown('kept', isRunning);
@@ -76,11 +76,11 @@ test('a pod that finalizers keep is asked to go once', async () => {
   assert.equal(api.callsOf({ verb: 'delete', plural: 'pods' }).length, 1);
   assert.ok(await shown('kept', ({ status }) => status?.phase === 'Failed'));
   api.remove(PODS, { namespace: 'default', name: 'kept' });
-  await kubelet.until('it is gone', () => kubelet.handle.pods().length === 1);
+  await kubelet.until('it is removed', () => kubelet.handle.pods().length === 1);
   await close();
 });
 
-test('a pod that was deleted and made again under its name begins while the old one ends', async () => {
+test('a pod that was deleted and recreated with its name starts while the old one stops', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -91,11 +91,11 @@ test('a pod that was deleted and made again under its name begins while the old 
   assert.equal(other.metadata.uid, 'uid-other');
   assert.equal(kubelet.handle.pods().length, 2);
   kubelet.runtime.inject('stopContainer', { times: 0 });
-  await kubelet.until('the old one is gone', () => kubelet.handle.pods().length === 1);
+  await kubelet.until('the old one is removed', () => kubelet.handle.pods().length === 1);
   await close();
 });
 
-test('a pod that asks for what is not supported fails, and one that is no proper pod does no harm', async () => {
+test('a pod with unsupported fields fails, and an invalid one does no harm', async () => {
   const { api, shown, close } = await startFakeCluster();
   const volumes = [{ name: 'data', rbd: { image: 'x' } }];
   const containers = [{ name: 'c', image: 'busybox:1' }];
@@ -115,7 +115,7 @@ test('a pod that asks for what is not supported fails, and one that is no proper
   await close();
 });
 
-test('a readiness gate that somebody sets at the API server makes the pod ready', async () => {
+test('a readiness gate that is set at the API server makes the pod ready', async () => {
   const { api, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web', { spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } }));
   const running = await shown('web', isRunning);
@@ -126,7 +126,7 @@ test('a readiness gate that somebody sets at the API server makes the pod ready'
   await close();
 });
 
-test('after a restart a pod keeps what the API server shows of it, and one that has ended stays so', async () => {
+test('after a restart a pod keeps its status at the API server, and an ended one stays ended', async () => {
   const api = fakeApi();
   const ended = apiPod('done');
   const startTime = '2026-02-03T04:05:06Z';
@@ -144,7 +144,7 @@ test('after a restart a pod keeps what the API server shows of it, and one that 
   await close();
 });
 
-test('a static pod has a mirror at the API server, which comes back and goes with it', async () => {
+test('a static pod has a mirror at the API server, which is recreated if deleted, and removed with the pod', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   kubelet.apply(staticPod('one'));
   const mirror = await shown('local-node', isRunning);
@@ -168,7 +168,7 @@ test('a static pod has a mirror at the API server, which comes back and goes wit
   await close();
 });
 
-test('static pods may not need what only the API server has', async () => {
+test('static pods may not reference API objects', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   kubelet.apply(`
 apiVersion: v1
@@ -186,7 +186,7 @@ spec: { containers: [{ name: main, image: 'busybox:1' }] }`);
   await close();
 });
 
-test('without an API server static pods run, and pods that it had go on until it is read', async () => {
+test('without the API server static pods run, and its running pods are kept until it was read', async () => {
   const first = await startFakeCluster();
   first.api.put(PODS, apiPod('web'));
   await first.shown('web', isRunning);
@@ -209,7 +209,7 @@ test('without an API server static pods run, and pods that it had go on until it
   await first.close();
 });
 
-test('an outage is waited out one pod at a time, and what was missed is told afterwards', async () => {
+test('during an outage one pod is tried at a time, and all statuses are reported after it', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   for (const name of ['a', 'b', 'c']) api.put(PODS, apiPod(name));
   for (const name of ['a', 'b', 'c']) await shown(name, isRunning);
@@ -218,7 +218,7 @@ test('an outage is waited out one pod at a time, and what was missed is told aft
   for (const name of ['a', 'b', 'c']) api.put(PODS, going(await shown(name, isRunning)));
   await kubelet.until('all have ended', () => kubelet.handle.pods().every(isEnded));
   for (const name of ['a', 'b', 'c'])
-    await kubelet.until(`${name} is gone`, () => api.stored(PODS, { namespace: 'default', name }) === undefined);
+    await kubelet.until(`${name} is removed`, () => api.stored(PODS, { namespace: 'default', name }) === undefined);
   assert.equal(api.callsOf({ verb: 'delete', plural: 'pods' }).length, 5);
   await close();
 });
@@ -236,7 +236,7 @@ test('mirrors wait for the node', async () => {
   await close();
 });
 
-test('a kubelet that is killed at any stage of a status or of the end of a pod is followed by one that ends it', async () => {
+test('after a kill at any stage of reporting a status or deleting a pod the next kubelet completes it', async () => {
   for (const stage of ['status/merged', 'status/patched', 'status/deleted']) {
     const reached = Promise.withResolvers<void>();
     let armed = false;
@@ -259,7 +259,7 @@ test('a kubelet that is killed at any stage of a status or of the end of a pod i
   }
 });
 
-test('a mirror that an earlier version made, which does not show the UID, is made again', async () => {
+test('a mirror of an earlier version, without the UID in its hash annotation, is recreated', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster({ manifest: staticPod('one') });
   const first = await shown('local-node', isRunning);
   await kubelet.handle.close();
@@ -274,7 +274,7 @@ test('a mirror that an earlier version made, which does not show the UID, is mad
   await close();
 });
 
-test('a kubelet that is killed while it makes a mirror anew is followed by one that has one', async () => {
+test('after a kill while a mirror is recreated the next kubelet completes it', async () => {
   for (const stage of ['mirror/deleted', 'mirror/created']) {
     const reached = Promise.withResolvers<void>();
     let armed = false;
@@ -296,7 +296,7 @@ test('a kubelet that is killed while it makes a mirror anew is followed by one t
   }
 });
 
-test('a pod that was deleted while no kubelet was there ends when one is', async () => {
+test('a pod that was deleted while the kubelet was stopped ends after its start', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   for (const name of ['web', 'away']) api.put(PODS, apiPod(name));
   const running = await shown('web', isRunning);
@@ -312,7 +312,7 @@ test('a pod that was deleted while no kubelet was there ends when one is', async
   await close();
 });
 
-test('a deletion with less time hurries one that goes on', async () => {
+test('a deletion with a shorter grace period shortens a running one', async () => {
   const { api, kubelet, shown, gone, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   const running = await shown('web', isRunning);
@@ -329,7 +329,7 @@ test('a deletion with less time hurries one that goes on', async () => {
   await close();
 });
 
-test('containers for debugging and other amounts come by the API server', async () => {
+test('ephemeral containers and resizes of the API server are applied', async () => {
   const { api, shown, close } = await startFakeCluster();
   const amounts = (cpu: string) => ({ requests: { cpu, memory: '16Mi' } });
   const container = { name: 'main', image: 'busybox:1', imagePullPolicy: 'IfNotPresent' } as const;
@@ -353,14 +353,18 @@ test('containers for debugging and other amounts come by the API server', async 
   assert.equal(resized.status!.containerStatuses![0]!.restartCount, 0);
   await shown('web', ({ status }) => status?.observedGeneration === 3);
   const most = [{ ...container, resources: amounts('900000m') }];
-  const told = await shown('web', isRunning);
-  api.put(PODS, { ...told, metadata: { ...told.metadata, generation: 4 }, spec: { ...told.spec, containers: most } });
+  const current = await shown('web', isRunning);
+  api.put(PODS, {
+    ...current,
+    metadata: { ...current.metadata, generation: 4 },
+    spec: { ...current.spec, containers: most },
+  });
   const waiting = await shown('web', (pod) => conditionOf(pod, 'PodResizePending') !== undefined);
   assert.equal(waiting.status!.containerStatuses![0]!.allocatedResources!.cpu, '200m');
   await close();
 });
 
-test('an end that others have told is one', async () => {
+test('a pod that another client marks as Failed is ended', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('lost'));
   const lost = await shown('lost', isRunning);
@@ -371,7 +375,7 @@ test('an end that others have told is one', async () => {
   await close();
 });
 
-test('a static pod displaces one of the API server', async () => {
+test('a static pod preempts a pod of the API server', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster({ maxPods: 1 });
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -388,7 +392,7 @@ test('a static pod displaces one of the API server', async () => {
   await close();
 });
 
-test('pods of an API server are changed there', async () => {
+test('pods of an API server cannot be changed at the kubelet', async () => {
   const { api, kubelet, shown, close } = await startFakeCluster();
   api.put(PODS, apiPod('web'));
   await shown('web', isRunning);
@@ -399,7 +403,7 @@ test('pods of an API server are changed there', async () => {
   await close();
 });
 
-test('a pod of 1.5 MB runs, and its status is sent without it', async () => {
+test('a pod of 1.5 MB runs, and its status patches are small', async () => {
   const { api, shown, close } = await startFakeCluster();
   const annotations = { 'example.com/big': 'x'.repeat(3 << 19) };
   api.put(PODS, apiPod('big', { annotations }));

@@ -14,18 +14,18 @@ export type ApiPodsOptions = {
   client: KubeClient;
   watched: Informers;
   nodeName: string;
-  /** The node's own object. */
+  /** Informer of the node's own object. */
   node: Informer<KubeObject>;
   manager: PodManager;
   workers: PodWorkers;
   statuses: StatusManager;
-  /** Tells of pods of which nothing runs any more, and that hold nothing any more. */
+  /** Calls the listener when a pod has stopped and released its resources, until the returned function is called. */
   onStopped: (listener: (podUid: string) => void) => () => void;
   logger: Logger;
   failpoint?: Failpoint;
 };
 
-/** Everything about pods that goes between a kubelet and an API server: which there are, and how they are. */
+/** Synchronizes pods with an API server: reads its pods, reports statuses, and maintains mirror pods. */
 export class ApiPods {
   readonly #options: ApiPodsOptions;
   readonly #mirrors: MirrorPods;
@@ -33,7 +33,7 @@ export class ApiPods {
   readonly #stop = new AbortController();
   readonly #unsubscribe: () => void;
 
-  /** Tells statuses from now on. */
+  /** Starts to report statuses. */
   constructor(options: ApiPodsOptions) {
     const { client, nodeName, node, manager, workers, statuses, logger, failpoint } = options;
     this.#options = options;
@@ -52,10 +52,10 @@ export class ApiPods {
     });
     this.#statuses.start();
     this.#unsubscribe = options.onStopped((uid) => this.#statuses.consider(uid));
-    background(options.logger, 'ends of static pods are not followed any more', this.#followEnds());
+    background(options.logger, 'deletions of static pods are no longer followed', this.#followEnds());
   }
 
-  /** The API server's pods besides the local ones; they are read once the node is, as upstream does. */
+  /** Starts the local sources and the API server's. The latter is read after the node object, as upstream. */
   startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
     const local = startLocal({
       ...listener,
@@ -66,10 +66,10 @@ export class ApiPods {
     });
     local.ready.then(
       () => this.#mirrors.allowRemoval(),
-      () => undefined, // whoever waits for `ready` hears of it
+      () => undefined, // the failure is reported by `ready`
     );
     const read = this.#read(listener);
-    read.catch(() => undefined); // whoever waits for `ready` hears of it
+    read.catch(() => undefined); // the failure is reported by `ready`
     return {
       ready: Promise.all([local.ready, read]).then(() => undefined),
       errors: () => local.errors(),
@@ -80,7 +80,7 @@ export class ApiPods {
     };
   }
 
-  /** The node's object has changed: mirrors may have waited for it. */
+  /** Call when the node object has changed: mirrors may have waited for it. */
   nodeChanged(): void {
     this.#mirrors.reconcile();
   }
@@ -117,7 +117,7 @@ export class ApiPods {
     this.#mirrors.begin();
   }
 
-  /** Where the API server shows a pod of the kubelet. */
+  /** The API server's object for a pod of the kubelet: the pod itself, or the mirror of a static pod. */
   #shownAs(podUid: string): ShownPod | undefined {
     const pod = this.#options.manager.get(podUid)?.pod;
     if (pod === undefined) return undefined;
@@ -126,7 +126,7 @@ export class ApiPods {
     return mirror && { pod: mirror, isMirror: true };
   }
 
-  /** A static pod is gone: so may be its mirror. */
+  /** Reconciles mirrors when static pods are removed. */
   #followEnds(): Promise<void> {
     const { statuses } = this.#options;
     const reconcile = () => void setImmediate(() => this.#mirrors.reconcile());

@@ -1,4 +1,4 @@
-/** Reads pods of an API server: it has validated and completed them, and may know more of pods than this kubelet. */
+/** Decodes pods of an API server, which has validated and defaulted them, and may have fields that are unknown here. */
 import {
   applyDefaults,
   CONFIG_SEEN_ANNOTATION,
@@ -16,17 +16,17 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** Upstream's reason of pods that are refused for what no predicate looks at. */
+/** Upstream's reason of rejections that no admission predicate has a reason for. */
 const REFUSED = 'UnexpectedAdmissionError';
 
-/** `unusable` is an object that is not even known by its names. */
+/** `unusable`: an object without a valid name, namespace or UID. */
 export type DecodedPod =
   | { kind: 'pod'; pod: Pod; refusal?: { reason: string; message: string } }
   | { kind: 'unusable'; why: string };
 
 /**
- * The pod with everything that the API server has of it, known here or not; `managedFields`, which take half of its memory, are left
- * out. A pod that asks for what is not supported, or that is no proper one, comes with the reason of its refusal. Never throws.
+ * Decodes a pod, keeping unknown fields; `managedFields`, which are half of its size, are dropped. A pod that is invalid, or has
+ * unsupported fields, comes with a refusal. Never throws.
  */
 export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   const { metadata, ...rest } = (value ?? {}) as { metadata?: object };
@@ -45,7 +45,7 @@ export function decodeApiPod(value: unknown, seenAtMs: number): DecodedPod {
   return { kind: 'pod', pod: malformed ? { ...pod, spec: { containers: [] } } : applyDefaults(pod), refusal };
 }
 
-/** Names become paths and labels. */
+/** Checks names, as they become parts of paths and labels. */
 function identityProblem({ namespace, name, uid }: Partial<Pod['metadata']>): string | undefined {
   const issues = new IssueList(['metadata']);
   const check = (rule: typeof dnsLabel, text: unknown, field: string) =>
@@ -62,7 +62,7 @@ function checkNames({ spec }: Pod, issues: IssueList): void {
   for (const { name } of spec.volumes ?? []) dnsLabel(name, issues.at('spec', 'volumes', 'name'));
 }
 
-/** As upstream marks pods by their source in memory, and sandboxes at the runtime. */
+/** Adds the annotations of source and time, as upstream does in memory. */
 function annotated(metadata: Pod['metadata'], seenAtMs: number): Pod['metadata'] {
   const own = { [CONFIG_SOURCE_ANNOTATION]: 'api', [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs) };
   return { ...metadata, annotations: { ...metadata.annotations, ...own } };

@@ -5,7 +5,7 @@ import { mergeStatus } from './merge-status.ts';
 
 const condition = (type: string, status: 'True' | 'False') => ({ type, status }) as const;
 
-test('an end that somebody has told at the API server is never taken back, whatever still runs', () => {
+test('a terminal phase at the API server is never reverted, even while containers run', () => {
   const theirs: PodStatus = { phase: 'Failed', reason: 'NodeLost', message: 'the node is gone' };
   const conditions = [
     condition('Ready', 'True'),
@@ -24,13 +24,13 @@ test('an end that somebody has told at the API server is never taken back, whate
     });
 });
 
-test('a static pod that began anew runs for its mirror, too', () => {
+test('the mirror of a restarted static pod becomes Running again', () => {
   const theirs: PodStatus = { phase: 'Failed', reason: 'Terminated', message: 'gone' };
   const merged = mergeStatus({ theirs, own: { phase: 'Running' }, couldRun: true, isMirror: true });
   assert.deepEqual([merged.phase, merged.reason], ['Running', undefined]);
 });
 
-test('why a pod ends is told with its end', () => {
+test('the reason of an end is reported only together with the terminal phase', () => {
   const why = { reason: 'DeadlineExceeded', message: 'too long' };
   const reasonOf = (phase: 'Running' | 'Failed', couldRun: boolean) =>
     mergeStatus({ theirs: { phase: 'Running' }, own: { phase, ...why }, couldRun }).reason;
@@ -40,7 +40,7 @@ test('why a pod ends is told with its end', () => {
   );
 });
 
-test('an end of our own is told once nothing runs', () => {
+test('a terminal phase is reported only after all containers have stopped', () => {
   const own: PodStatus = { phase: 'Succeeded', reason: 'Done' };
   const phaseOf = (couldRun: boolean) => mergeStatus({ theirs: { phase: 'Running' }, own, couldRun }).phase;
   assert.deepEqual([phaseOf(true), phaseOf(false)], ['Running', 'Succeeded']);

@@ -3,18 +3,18 @@ import { DISRUPTION_TARGET, isOwnCondition } from '../status/foreign-conditions.
 import { isTerminal } from '../status/pod-phase.ts';
 
 export type MergeInput = {
-  /** What the API server has. */
+  /** The API server's status. */
   theirs: PodStatus | undefined;
   own: PodStatus;
-  /** Something of the pod may still run. */
+  /** Containers of the pod may still run. */
   couldRun: boolean;
-  /** It is the mirror of a static pod, which may begin anew. */
+  /** The object is the mirror of a static pod, which may restart after its end. */
   isMirror?: boolean;
 };
 
 /**
- * The status to be sent: the kubelet's own, with the conditions of others as they are. Nobody is told of an end, or why, before nothing
- * runs any more, and an end that others have told stays one (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
+ * The status to send: the kubelet's own, with the existing conditions of other writers. A terminal phase and its reason are withheld
+ * while containers may run, and an existing terminal phase is kept (pkg/kubelet/status: mergePodStatus, updateStatusInternal). Pure.
  */
 export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): PodStatus {
   const ends = isTerminal(own.phase) && !isTerminal(theirs?.phase);
@@ -38,7 +38,7 @@ export function mergeStatus({ theirs, own, couldRun, isMirror }: MergeInput): Po
   return { ...rest, ...(phase === theirs?.phase && why(theirs)), phase };
 }
 
-/** A pod that has ended for others, whatever still runs of it. */
+/** The status of a pod that is terminal at the API server, even if containers still run. */
 function asEnded(own: PodStatus, theirs: PodStatus): PodStatus {
   const { reason: _, message: __, ...rest } = own;
   const conditions = own.conditions?.map((one) =>
@@ -52,7 +52,7 @@ function withDisruption(conditions: PodCondition[], one: PodCondition): PodCondi
   return [one, ...others];
 }
 
-function why(told: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
-  const { reason, message } = told ?? {};
+function why(status: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
+  const { reason, message } = status ?? {};
   return { ...(reason && { reason }), ...(message && { message }) };
 }

@@ -1,4 +1,4 @@
-/** Shows static pods at an API server: a pod for each, which nobody runs (pkg/kubelet/pod: mirror client). */
+/** Maintains mirror pods, which show static pods at the API server (pkg/kubelet/pod: mirror client). */
 import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import {
   CONFIG_CONTENT_ANNOTATION,
@@ -16,20 +16,20 @@ import { MIRROR_BACKOFF } from './limits.ts';
 
 export type MirrorPodsOptions = {
   client: KubeClient;
-  /** The node's object, which owns the mirrors; absent until it is known. */
+  /** The node object, which owns the mirrors; `undefined` until it is known. */
   node: () => KubeObject | undefined;
-  /** The static pods that should be. */
+  /** The desired static pods. */
   staticPods: () => Pod[];
-  /** A pod of this namespace and name that no manifest has any more is still ending. */
+  /** Whether a removed static pod of this name is still stopping. */
   isEnding: (fullName: string) => boolean;
-  /** The mirror of a static pod is there, or another one. */
+  /** Called when the mirror of a static pod was created or replaced. */
   onMirror: (podUid: string) => void;
   logger: Logger;
   /** Stages: `mirror/deleted`, `mirror/created`. */
   failpoint?: Failpoint;
 };
 
-/** One step at a time; what failed is tried again after a delay that grows. */
+/** Makes one change at a time; failures are retried with a growing delay. */
 export class MirrorPods implements MirrorListener {
   readonly #options: MirrorPodsOptions;
   readonly #mirrors = new Map<string, Pod>();
@@ -50,7 +50,7 @@ export class MirrorPods implements MirrorListener {
     return this.#mirrors.get(namespacedName(pod));
   }
 
-  /** The API server has told a mirror. */
+  /** Call for each mirror that the API server reports. */
   set(mirror: Pod): void {
     const fullName = namespacedName(mirror);
     const before = this.#mirrors.get(fullName);
@@ -66,19 +66,19 @@ export class MirrorPods implements MirrorListener {
     this.reconcile();
   }
 
-  /** The API server has told all that it has: from now on mirrors are made and removed. */
+  /** Call when all mirrors of the API server are known: from then on mirrors are created and removed. */
   begin(): void {
     this.#ready = true;
     this.reconcile();
   }
 
-  /** The manifests have been read: a mirror without a pod is one too many. */
+  /** Call when the manifests have been read: from then on mirrors without a static pod are removed. */
   allowRemoval(): void {
     this.#mayRemove = true;
     this.reconcile();
   }
 
-  /** Brings the mirrors into line with the static pods, soon. */
+  /** Starts to reconcile the mirrors with the static pods. */
   reconcile(): void {
     this.#pending = true;
     clearTimeout(this.#timer);
@@ -94,7 +94,7 @@ export class MirrorPods implements MirrorListener {
 
   async #run(): Promise<void> {
     let failed = false;
-    // after a failure there is a pause, whatever the failure itself has changed
+    // pause after a failure, even if it has caused another change
     while (this.#pending && !failed && !this.#stop.signal.aborted) {
       this.#pending = false;
       const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
@@ -105,13 +105,16 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Whether the mirror of this name is as it should be, or need not be looked at again before something changes. */
+  /** Whether the mirror of this name is up to date, or needs no retry before the next change. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);
     } catch (error) {
       if (!this.#stop.signal.aborted)
-        this.#options.logger.warn({ pod: fullName, error: errorMessage(error) }, 'the mirror of a static pod failed');
+        this.#options.logger.warn(
+          { pod: fullName, error: errorMessage(error) },
+          'the mirror of a static pod could not be updated',
+        );
       return false;
     }
   }
@@ -158,7 +161,7 @@ export class MirrorPods implements MirrorListener {
   }
 }
 
-/** What shows the pod: its own object, with the hash of it, owned by the node. Pure. */
+/** The mirror of a static pod: its own object with its hash, owned by the node. Pure. */
 export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject & { spec: Pod['spec'] } {
   const { uid: _, resourceVersion: __, annotations = {}, ...rest } = metadata;
   const { [CONFIG_FILE_ANNOTATION]: ___, [CONFIG_CONTENT_ANNOTATION]: hash = '', ...shown } = annotations;
@@ -175,7 +178,7 @@ export function mirrorPod({ metadata, spec }: Pod, node: KubeObject): KubeObject
   };
 }
 
-/** The UID counts as well: earlier versions wrote another value into that annotation. */
+/** Also compares the UID in the hash annotation: earlier versions wrote another value there. */
 function isMirrorOf({ metadata }: Pod, pod: Pod): boolean {
   const { annotations: shown = {}, deletionTimestamp } = metadata;
   const { annotations = {} } = pod.metadata;

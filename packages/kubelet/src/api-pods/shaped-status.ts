@@ -3,7 +3,7 @@ import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '@podwri
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
-/** The status of a pod as an API server has it, without what has not the shape that everybody counts on; the rest is kept as it is. */
+/** The API server's status of a pod without fields of a wrong shape; other fields are kept unchanged. */
 export function shapedStatus(value: unknown): PodStatus | undefined {
   if (!isRecord(value) || !PHASES.includes(value.phase as string)) return undefined;
   const status: Record<string, unknown> = {};

@@ -1,9 +1,9 @@
-/** The strategic merge patch of a pod's status: what the kubelet does not own is not mentioned. Pure. */
+/** The strategic merge patch of a pod's status, limited to fields that the kubelet owns. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '@podwright/base';
 import type { PodStatus } from '@podwright/kube-api';
 
-/** How each field is merged (the patch strategies of v1 PodStatus). */
+/** The patch strategy of each field of v1 PodStatus. */
 const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
   observedGeneration: 'whole',
   phase: 'whole',
@@ -25,12 +25,12 @@ const FIELDS: Record<keyof PodStatus, 'whole' | 'map' | { key: string }> = {
 
 type Json = Record<string, unknown>;
 
-/** The pod that is meant, by its UID; with a version, only as long as nobody has changed it since. */
+/** Preconditions of the patch: the pod's UID, and its version, if given. */
 export type PatchedPod = { uid: string; resourceVersion?: string };
 
 export type StatusPatch = { body: { metadata: PatchedPod; status?: Json }; changed: boolean };
 
-/** What makes `after` of `before`, for this pod alone. */
+/** The patch from `before` to `after`. */
 export function statusPatch(metadata: PatchedPod, before: PodStatus | undefined, after: PodStatus): StatusPatch {
   const status: Json = {};
   for (const [name, how] of Object.entries(FIELDS)) {
@@ -54,7 +54,7 @@ function mapPatch(name: string, old: Json | undefined, now: Json | undefined): J
   return { [name]: fieldsPatch(old!, now!) };
 }
 
-/** The fields that differ, and null for those that go. */
+/** The changed fields, and null for removed ones. */
 function fieldsPatch(old: Json, now: Json): Json {
   const patch: Json = {};
   for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
@@ -65,20 +65,20 @@ function fieldsPatch(old: Json, now: Json): Json {
   return patch;
 }
 
-/** Of a list that is merged by a key: what is new or changed, what goes, and the order. */
+/** The patch of a list that is merged by a key: new, changed and removed elements, and the order. */
 function listPatch(name: string, { old, now, key }: { old: Json[]; now: Json[]; key: string }): Json {
   const before = new Map(old.map((one) => [one[key], one]));
   const after = new Map(now.map((one) => [one[key], one]));
   const changed = [...after].flatMap(([value, one]) => elementPatch(before.get(value), one, { key, value }));
-  const gone = [...before.keys()].filter((value) => !after.has(value));
+  const removed = [...before.keys()].filter((value) => !after.has(value));
   const kept = [...before.keys()].filter((value) => after.has(value));
   const sameOrder = isDeepStrictEqual(
     kept,
     [...after.keys()].filter((value) => before.has(value)),
   );
-  if (changed.length + gone.length === 0 && sameOrder) return {};
+  if (changed.length + removed.length === 0 && sameOrder) return {};
   if (old.length === 0) return { [name]: now };
-  const elements = [...changed, ...gone.map((value) => ({ $patch: 'delete', [key]: value }))];
+  const elements = [...changed, ...removed.map((value) => ({ $patch: 'delete', [key]: value }))];
   return {
     [`$setElementOrder/${name}`]: [...after.keys()].map((value) => ({ [key]: value })),
     ...(elements.length > 0 && { [name]: elements }),
@@ -95,7 +95,7 @@ function list(field: unknown): Json[] {
   return Array.isArray(field) ? (field as Json[]) : [];
 }
 
-/** As Go writes objects, what is empty may be there or not. */
+/** Treats empty and absent fields as equal, as Go may omit empty ones. */
 function isSame(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(withoutAbsent(a), withoutAbsent(b));
 }

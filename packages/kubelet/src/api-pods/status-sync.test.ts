@@ -9,7 +9,7 @@ import { apiPod, fakeApi } from './api-pods.fixture.ts';
 import { decodeApiPod } from './decode-api-pod.ts';
 import { StatusSync } from './status-sync.ts';
 
-/** A sync of pods that the API server has, each shown as it is there, and finished unless `couldRun`. */
+/** A StatusSync for the pods of a fake API server, which are finished unless `couldRun`. */
 function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, logger = silentLogger } = {}) {
   const statuses = new StatusManager();
   const place = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
@@ -26,16 +26,16 @@ function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, log
   const put = (name: string, more: object = {}) => api.put(PODS, apiPod(name, { ...more }));
   const status = (name: string) => api.stored<ReturnType<typeof apiPod>>(PODS, { namespace: 'default', name })?.status;
   const patches = () => api.callsOf({ verb: 'patch', plural: 'pods' });
-  const told = async (name: string) => {
+  const reported = async (name: string) => {
     using signal = withTimeout(undefined, 30_000, `wait for the status of ${name}`);
     await waitFor(() => status(name)?.phase === 'Running' || undefined, { intervalMs: 2, signal });
   };
-  return { api, statuses, sync, put, status, patches, told };
+  return { api, statuses, sync, put, status, patches, reported };
 }
 
 const running = (podIP = '192.0.2.9'): PodStatus => ({ phase: 'Running', podIP, podIPs: [{ ip: podIP }] });
 
-test('while a status is under way the changes of its pod wait, and are sent in one', async () => {
+test('changes during a running patch are sent together after it', async () => {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const failpoint = () => {
     reached.resolve();
@@ -54,12 +54,12 @@ test('while a status is under way the changes of its pod wait, and are sent in o
   sync.stop();
 });
 
-test('a pod is not read before its status is patched, but for one that has changed meanwhile', async () => {
-  const { api, statuses, put, sync, patches, told } = start({ api: fakeApi(refusal(409, 'Conflict')) });
+test('a pod is read before its patch only after a conflict', async () => {
+  const { api, statuses, put, sync, patches, reported } = start({ api: fakeApi(refusal(409, 'Conflict')) });
   const bodies = () => patches().map(({ body }) => (body as KubeObject).metadata.resourceVersion);
   const pod = put('web');
   statuses.set(pod, running());
-  await told('web');
+  await reported('web');
   assert.deepEqual(bodies(), [pod.metadata.resourceVersion, undefined]);
   assert.equal(api.callsOf({ verb: 'get' }).length, 1);
   statuses.set(pod, running('192.0.2.10'));
@@ -68,46 +68,46 @@ test('a pod is not read before its status is patched, but for one that has chang
   sync.stop();
 });
 
-test('a pod that runs soon is told of once, and one that stays Pending a little later', async () => {
-  const { api, statuses, put, sync, patches, told, status } = start();
+test('a pod that is soon Running needs one patch, and one that stays Pending is reported a little later', async () => {
+  const { api, statuses, put, sync, patches, reported, status } = start();
   const [web, slow] = [put('web'), put('slow')];
   const pending: PodStatus = { phase: 'Pending', hostIP: '192.0.2.1' };
   statuses.set(web, pending);
   statuses.set(slow, pending);
   statuses.set(web, running());
-  await told('web');
+  await reported('web');
   assert.equal(patches().length, 1);
   await api.waitForCalls({ verb: 'patch', name: 'slow' });
   assert.equal(status('slow')!.hostIP, '192.0.2.1');
   sync.stop();
 });
 
-test('what somebody else makes of a status is put right', async () => {
-  const { api, statuses, put, sync, told } = start();
+test('a status that another client has changed is corrected', async () => {
+  const { api, statuses, put, sync, reported } = start();
   statuses.set(put('web'), running());
-  await told('web');
+  await reported('web');
   put('web');
-  await told('web');
+  await reported('web');
   assert.equal(api.callsOf({ verb: 'patch' }).length, 2);
   sync.stop();
 });
 
-test('what an API server does not know of a status is not sent again and again', async () => {
+test('fields that the API server drops are not sent repeatedly', async () => {
   const api = fakeApi(() => api.put(PODS, { ...apiPod('web'), status: { phase: 'Running' } } as KubeObject));
-  const { statuses, put, sync, patches, told } = start({ api });
+  const { statuses, put, sync, patches, reported } = start({ api });
   statuses.set(put('web'), running());
   await api.waitForCalls({ verb: 'patch' });
   for (const name of ['a', 'b', 'c']) {
     statuses.set(put(name), running());
-    await told(name);
-    put(name); // put right by the next look
-    await told(name);
+    await reported(name);
+    put(name); // corrected by the next reconciliation
+    await reported(name);
   }
   assert.equal(patches().filter(({ place }) => place!.name === 'web').length, 1);
   sync.stop();
 });
 
-test('a pod that is gone, another one of its name, and one that nobody may see are left alone', async () => {
+test('errors for a deleted, recreated or forbidden pod are not retried on another pod', async () => {
   for (const error of [refusal(404, 'NotFound'), refusal(403, 'Forbidden'), refusal(409, 'Conflict')]) {
     const { api, statuses, put, sync, patches } = start({ api: fakeApi(error) });
     const pod = put('web');
@@ -120,17 +120,17 @@ test('a pod that is gone, another one of its name, and one that nobody may see a
   }
 });
 
-test('what failed is tried again', async () => {
+test('failed patches are retried', async () => {
   const faults = [refusal(500, 'InternalError'), refusal(422, 'Invalid'), refusal(503, 'ServiceUnavailable')];
-  const { statuses, put, sync, status, told, patches } = start({ api: fakeApi(...faults) });
+  const { statuses, put, sync, status, reported, patches } = start({ api: fakeApi(...faults) });
   statuses.set(put('web'), running());
-  await told('web');
+  await reported('web');
   assert.equal(patches().length, 4);
   assert.equal(status('web')!.phase, 'Running');
   sync.stop();
 });
 
-test('an end is not told before nothing of the pod runs any more', async () => {
+test('a terminal phase is not reported while containers may run', async () => {
   const { api, statuses, put, sync, status } = start({ couldRun: true });
   const pod = put('web', { deletionTimestamp: '2026-01-01T00:00:00Z' });
   statuses.set(pod, { ...running(), phase: 'Failed', reason: 'Evicted' });
@@ -140,18 +140,18 @@ test('an end is not told before nothing of the pod runs any more', async () => {
   sync.stop();
 });
 
-test('a status that the API server refuses again and again is in the log once', async () => {
-  const told: string[] = [];
-  const logger = { ...silentLogger, warn: (fields: object) => void told.push((fields as { error: string }).error) };
+test('repeated refusals of a status are logged once', async () => {
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push((fields as { error: string }).error) };
   const refusals = [refusal(403, 'Forbidden'), refusal(409, 'Conflict'), refusal(403, 'Forbidden')];
-  const { statuses, put, sync, told: taken } = start({ api: fakeApi(...refusals), logger });
+  const { statuses, put, sync, reported } = start({ api: fakeApi(...refusals), logger });
   statuses.set(put('web'), running());
-  await taken('web');
-  assert.deepEqual(told, ['fake call: Forbidden']);
+  await reported('web');
+  assert.deepEqual(warnings, ['fake call: Forbidden']);
   sync.stop();
 });
 
-test('what comes back for a pod that is gone is forgotten', async () => {
+test('the answer for a pod that was deleted in the meantime is dropped', async () => {
   const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let merges = 0;
   const failpoint = (stage: string) => {
@@ -166,17 +166,17 @@ test('what comes back for a pod that is gone is forgotten', async () => {
   await reached.promise;
   statuses.delete(pod.metadata.uid);
   released.resolve();
-  await sleep(100); // a few looks
+  await sleep(100); // several reconciliations
   statuses.set(pod, running());
   using signal = withTimeout(undefined, 30_000, 'wait for the next exchange about it');
   await waitFor(() => merges === 2 || undefined, { intervalMs: 2, signal });
   sync.stop();
 });
 
-test('a server that was restored from a backup is told again, from what it has', async () => {
-  const { api, statuses, put, sync, told, patches } = start();
+test("after a restore from a backup statuses are sent again, based on the server's state", async () => {
+  const { api, statuses, put, sync, reported, patches } = start();
   statuses.set(put('web'), running());
-  await told('web');
+  await reported('web');
   const before = patches().length;
   const stored = api.stored.bind(api);
   api.stored = ((...asked: Parameters<typeof stored>) => {
@@ -188,7 +188,7 @@ test('a server that was restored from a backup is told again, from what it has',
   assert.equal((body as { metadata: { resourceVersion?: string } }).metadata.resourceVersion, '50');
 });
 
-test('a pod that was deleted, held by a finalizer, and then restored is told of again', async () => {
+test('a pod that was deleted, kept by a finalizer, and restored from a backup is reported again', async () => {
   const { api, statuses, put, sync, patches } = start();
   api.script({ verb: 'delete' }, {}); // a finalizer keeps it
   const pod = put('web', { deletionTimestamp: '2026-01-01T00:00:00Z' });

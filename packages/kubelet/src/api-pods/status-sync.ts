@@ -1,4 +1,4 @@
-/** Tells an API server the statuses of pods, and has it forget pods that have ended. */
+/** Sends the statuses of pods to an API server, and deletes terminated pods there. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   Backoff,
@@ -19,16 +19,16 @@ import { mergeStatus } from './merge-status.ts';
 import { shapedStatus } from './shaped-status.ts';
 import { statusPatch } from './status-patch.ts';
 
-/** The pod of the API server that shows a pod of the kubelet, as it was last seen there: itself, or its mirror. */
+/** The last known API object of a pod of the kubelet: the pod itself, or its mirror. */
 export type ShownPod = { pod: Pod; isMirror: boolean };
 
 export type StatusSyncOptions = {
   client: KubeClient;
   statuses: Pick<StatusManager, 'get' | 'pods' | 'subscribe'>;
   shownAs: (podUid: string) => ShownPod | undefined;
-  /** Something of the pod runs or may still begin. */
+  /** Containers of the pod run or may still start. */
   couldRun: (podUid: string) => boolean;
-  /** The pod has ended and holds nothing any more. */
+  /** The pod has ended and released its resources. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
   /** Stages: `status/merged`, `status/patched`, `status/deleted`. */
@@ -36,35 +36,34 @@ export type StatusSyncOptions = {
   reconcileMs?: number;
 };
 
-/** A pod as the API server had it once. */
+/** A version of a pod at the API server. */
 type Known = { metadata: KnownMetadata; status: PodStatus | undefined };
 type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'deletionTimestamp'>;
 
-/** The last exchange about a pod: what was to be told, and what the API server had afterwards. */
-type Told = { own: PodStatus; answer: Known };
+/** The last exchange about a pod: the kubelet's status, and the API server's pod after the patch. */
+type Exchange = { own: PodStatus; answer: Known };
 
-/** A pod of the API server: no more is known of what it answers. */
+/** An answer of the API server, not validated yet. */
 type Answer = KubeObject & { status?: unknown };
 
 const OUTAGE = 'outage';
 
 /**
- * Each change of a status is sent as soon as it is there, of a pod that is Pending a little later; what changes while a pod's status
- * is under way is sent in one afterwards. A patch is made from the newest version of the pod that is known here and holds for that
- * one alone; the pod is read only if it has another one.
- * What failed, and what the API server shows otherwise than it was told, is sent again with the next change or by a look every ten
- * seconds. While the API server does not answer one pod at a time is tried.
+ * Sends each change of a status at once, that of a Pending pod a little later; changes during a running patch are sent together after it.
+ * A patch is based on the newest known version of the pod, and conditional on it; the pod is read only after a conflict. Failed
+ * patches, and statuses that the API server shows differently, are sent again with the next change or the reconciliation every ten
+ * seconds. While the API server does not answer, one pod at a time is tried.
  */
 export class StatusSync {
   readonly #options: StatusSyncOptions;
   readonly #dirty = new Set<string>();
   readonly #busy = new Set<string>();
-  /** Pending pods whose status waits for more. */
+  /** Timers of Pending pods whose status is delayed. */
   readonly #held = new Map<string, NodeJS.Timeout>();
-  readonly #told = new Map<string, Told>();
-  /** Deleted at the API server; finalizers may keep them there. */
+  readonly #exchanges = new Map<string, Exchange>();
+  /** Pods that were deleted at the API server, where finalizers may keep them. */
   readonly #deleted = new Set<string>();
-  /** The API server has refused their statuses, which was told. */
+  /** Pods whose status the API server has refused, which was logged. */
   readonly #refused = new Set<string>();
   readonly #stop = new AbortController();
   readonly #outage = new Backoff(STATUS_OUTAGE_BACKOFF);
@@ -76,7 +75,7 @@ export class StatusSync {
   }
 
   start(): void {
-    background(this.#options.logger, 'statuses of pods are not sent any more', this.#follow());
+    background(this.#options.logger, 'statuses of pods are no longer sent', this.#follow());
     for (const { metadata } of this.#options.statuses.pods()) this.touch(metadata.uid);
     this.#timer = setInterval(() => this.#reconcile(), this.#options.reconcileMs ?? STATUS_RECONCILE_MS);
   }
@@ -88,7 +87,7 @@ export class StatusSync {
     this.#pump();
   }
 
-  /** Something else about the pod has changed: sends its status if the API server does not have it, or if the pod can go. */
+  /** Sends the pod's status if the API server does not have it, or if the pod can be deleted there. */
   consider(podUid: string): void {
     const shown = this.#options.shownAs(podUid);
     if (shown === undefined || !this.#isDue(podUid, shown)) return;
@@ -123,33 +122,33 @@ export class StatusSync {
 
   #forget(podUid: string): void {
     this.#release(podUid);
-    for (const known of [this.#dirty, this.#deleted, this.#refused, this.#told]) known.delete(podUid);
+    for (const known of [this.#dirty, this.#deleted, this.#refused, this.#exchanges]) known.delete(podUid);
   }
 
-  /** What was not told, or is not shown as it was told, or can go. What came back for pods that are gone is forgotten. */
+  /** Sends statuses that are missing or differ at the API server, deletes pods, and drops the state of removed pods. */
   #reconcile(): void {
     const { statuses, shownAs } = this.#options;
-    for (const uid of [...this.#told.keys(), ...this.#deleted, ...this.#refused])
+    for (const uid of [...this.#exchanges.keys(), ...this.#deleted, ...this.#refused])
       if (statuses.get(uid) === undefined && !this.#busy.has(uid)) this.#forget(uid);
     for (const { metadata } of statuses.pods()) {
       const { uid } = metadata;
       const shown = shownAs(uid);
       if (shown === undefined) continue;
       if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // restored from a backup
-      const isShown = isAsTold(shown.pod.status, this.#told.get(uid)?.answer.status);
-      // somebody has changed it, or the server was restored from a backup: what it has answered counts no more
-      if (!isShown) this.#told.delete(uid);
+      const isShown = isAsSent(shown.pod.status, this.#exchanges.get(uid)?.answer.status);
+      // another client has changed it, or the server was restored from a backup: its last answer is outdated
+      if (!isShown) this.#exchanges.delete(uid);
       if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
   }
 
   #isDue(podUid: string, shown: ShownPod): boolean {
-    const told = this.#told.get(podUid);
+    const exchange = this.#exchanges.get(podUid);
     const own = this.#options.statuses.get(podUid);
-    if (told === undefined || own === undefined || !isDeepStrictEqual(told.own, own)) return true;
-    const heldBack = isTerminal(own.phase) && !isTerminal(told.answer.status?.phase);
+    if (exchange === undefined || own === undefined || !isDeepStrictEqual(exchange.own, own)) return true;
+    const heldBack = isTerminal(own.phase) && !isTerminal(exchange.answer.status?.phase);
     if (heldBack && !this.#options.couldRun(podUid)) return true;
-    return this.#mayGo(podUid, shown.pod.metadata, { ...shown, status: told.answer.status });
+    return this.#canDelete(podUid, shown.pod.metadata, { ...shown, status: exchange.answer.status });
   }
 
   #pump(): void {
@@ -177,11 +176,11 @@ export class StatusSync {
       else if (this.#refused.has(podUid)) return;
       else this.#refused.add(podUid);
       const fields = { uid: podUid, error: errorMessage(error) };
-      this.#options.logger.warn(fields, 'the status of a pod could not be told to the API server');
+      this.#options.logger.warn(fields, 'the status of a pod could not be sent to the API server');
     }
   }
 
-  /** Nothing is sent for a while; then this pod is the first. */
+  /** Pauses all sending for a while, then begins with this pod. */
   #waitOut(podUid: string): void {
     this.#dirty.add(podUid);
     if (this.#pause !== undefined) return;
@@ -200,15 +199,15 @@ export class StatusSync {
     const answer = await this.#patch(podUid, { shown, own });
     if (answer === undefined) return;
     await failpoint('status/patched');
-    this.#told.set(podUid, { own, answer });
-    if (!this.#mayGo(podUid, answer.metadata, { ...shown, status: answer.status })) return;
+    this.#exchanges.set(podUid, { own, answer });
+    if (!this.#canDelete(podUid, answer.metadata, { ...shown, status: answer.status })) return;
     const options = { gracePeriodSeconds: 0, preconditions: { uid } };
     await client.delete(PODS, { namespace, name }, options, { signal: this.#stop.signal });
     await failpoint('status/deleted');
     this.#deleted.add(podUid);
   }
 
-  /** The pod as the API server has it afterwards; none if it has another one of this name. */
+  /** Patches the status and returns the resulting pod; `undefined` if the API server has another pod of this name. */
   async #patch(podUid: string, { shown, own }: { shown: ShownPod; own: PodStatus }): Promise<Known | undefined> {
     const { client, couldRun, failpoint = noFailpoint } = this.#options;
     const { namespace, name, uid } = shown.pod.metadata;
@@ -231,15 +230,15 @@ export class StatusSync {
     return read.metadata.uid === uid ? await from(read) : undefined;
   }
 
-  /** The pod as it was last seen: by the watch, or in the answer to the last patch. */
+  /** The newest known version of the pod, from the watch or the answer to the last patch. */
   #newest(podUid: string, { pod }: ShownPod): Known {
-    const answer = this.#told.get(podUid)?.answer;
+    const answer = this.#exchanges.get(podUid)?.answer;
     const isNewer = (compareVersions(answer?.metadata.resourceVersion, pod.metadata.resourceVersion) ?? 0) > 0;
     return isNewer ? answer! : { metadata: pod.metadata, status: pod.status };
   }
 
-  /** A pod that is to go must have ended, here and for everybody who looks at it there. Mirrors go when their pods do. */
-  #mayGo(
+  /** A pod being deleted can be removed from the API server once it is finished here and terminal there. Mirrors are removed elsewhere. */
+  #canDelete(
     podUid: string,
     { deletionTimestamp }: KnownMetadata,
     { isMirror, status }: Pick<ShownPod, 'isMirror'> & { status: PodStatus | undefined },
@@ -258,7 +257,7 @@ function known({ metadata: { uid, resourceVersion, deletionTimestamp }, status }
   return { metadata: { uid, resourceVersion, deletionTimestamp }, status: shapedStatus(status) };
 }
 
-function isAsTold(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
+function isAsSent(shown: PodStatus | undefined, answer: PodStatus | undefined): boolean {
   return !statusPatch({ uid: '' }, shown, answer ?? { phase: 'Pending' }).changed;
 }
 
