@@ -1,18 +1,18 @@
 import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * What running containers were given of CPU and memory. A container is made with a note of it; what it was given since is kept here and
- * lost with the kubelet, which then gives it once more.
+ * CPU and memory that running containers actually have. An annotation records what a container was created with; later resizes are only
+ * stored here. After a restart the kubelet repeats them.
  */
 export class ActuatedResources {
   readonly #given = new Map<string, GivenResources>();
 
-  /** Undefined for a container that was made without a note. */
+  /** `undefined` for a container without the annotation. */
   of({ id, resources }: RuntimeContainer): GivenResources | undefined {
     return this.#given.get(id) ?? resources;
   }
 
-  /** What a container was given since it was made, if anything. */
+  /** The resources of a container's last resize, if there was one. */
   given(containerId: string): GivenResources | undefined {
     return this.#given.get(containerId);
   }

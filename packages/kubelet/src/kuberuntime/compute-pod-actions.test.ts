@@ -66,7 +66,7 @@ function containerOf(of: Container, rest: Partial<RuntimeContainer>): RuntimeCon
 type Probes = {
   liveness?: Record<string, ProbeResult>;
   startup?: Record<string, ProbeResult>;
-  asked?: string[];
+  restartRequested?: string[];
   restartAll?: boolean;
   ended?: string;
 };
@@ -76,7 +76,7 @@ function check(spec: Partial<PodSpec>, status: RuntimePodStatus, expected: strin
     pod: podOf(spec),
     status,
     probes: { liveness: (id) => probes.liveness?.[id], startup: (id) => probes.startup?.[id] },
-    restartRequested: (id) => probes.asked?.includes(id) ?? false,
+    restartRequested: (id) => probes.restartRequested?.includes(id) ?? false,
     restartAllContainers: probes.restartAll ?? false,
     hasEnded: (name) => name === probes.ended,
   });
@@ -91,7 +91,7 @@ const ended = (of: Container, exitCode: number, rest: Partial<RuntimeContainer> 
 });
 const nothing = 'nothing to do';
 
-test('a new pod gets a sandbox and its containers, or its first init container only', () => {
+test('a new pod gets a sandbox and its containers, or only its first init container', () => {
   check({}, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');
   check(
     { initContainers: [prepare, migrate] },
@@ -100,11 +100,11 @@ test('a new pod gets a sandbox and its containers, or its first init container o
   );
 });
 
-test('a pod whose containers all run is left alone', () => {
+test('a pod whose containers all run needs no action', () => {
   check({ containers: [app, log] }, statusOf([{ of: app }, { of: log }]), nothing);
 });
 
-test('a sandbox that is gone, doubled, without address or of another network is made anew', () => {
+test('a sandbox that is missing, duplicate, without address or in another network is re-created', () => {
   const again = 'kill the pod, create sandbox attempt 1, start container app';
   check({}, statusOf([{ of: app }], { ready: false }), again);
   check({}, statusOf([{ of: app }], { ips: [] }), again);
@@ -115,7 +115,7 @@ test('a sandbox that is gone, doubled, without address or of another network is 
   check({}, two, again);
 });
 
-test('a pod that has ended does not get a new sandbox when its old one is gone', () => {
+test('a pod that has completed does not get a new sandbox', () => {
   const gone = { ready: false };
   check({ restartPolicy: 'Never' }, statusOf([ended(app, 1)], gone), 'kill the pod');
   check({ restartPolicy: 'OnFailure' }, statusOf([ended(app, 0)], gone), 'kill the pod');
@@ -126,7 +126,7 @@ test('a pod that has ended does not get a new sandbox when its old one is gone',
   );
 });
 
-test('a sandbox that failed before any container is tried again whatever the restart policy', () => {
+test('a sandbox that failed before any container ran is retried whatever the restart policy', () => {
   check(
     { restartPolicy: 'Never' },
     statusOf([], { ready: false }),
@@ -134,7 +134,7 @@ test('a sandbox that failed before any container is tried again whatever the res
   );
 });
 
-test('an ended container is started again as the restart policy says', () => {
+test('an exited container is restarted according to the restart policy', () => {
   const table: [PodSpec['restartPolicy'], number, string][] = [
     ['Always', 0, 'start container app'],
     ['Always', 1, 'start container app'],
@@ -148,7 +148,7 @@ test('an ended container is started again as the restart policy says', () => {
   }
 });
 
-test('a pod whose containers have all done their work is stopped, sidecars too', () => {
+test('a pod whose containers have all completed is stopped, including sidecars', () => {
   check({ restartPolicy: 'Never' }, statusOf([ended(app, 0)]), 'kill the pod');
   check(
     { restartPolicy: 'OnFailure', initContainers: [proxy] },
@@ -157,7 +157,7 @@ test('a pod whose containers have all done their work is stopped, sidecars too',
   );
 });
 
-test('init containers run one after the other, and the rest after them', () => {
+test('init containers run one after the other, followed by the ordinary containers', () => {
   const spec = { initContainers: [prepare, migrate] };
   check(spec, statusOf([]), 'start init container prepare');
   check(spec, statusOf([{ of: prepare }]), nothing);
@@ -167,20 +167,20 @@ test('init containers run one after the other, and the rest after them', () => {
   check(spec, statusOf([ended(migrate, 0)]), 'start container app');
 });
 
-test('a failed init container is tried again, or ends the pod if nothing may be restarted', () => {
+test('a failed init container is restarted, or fails the pod if the restart policy is Never', () => {
   const initContainers = [prepare];
   check({ initContainers }, statusOf([ended(prepare, 1)]), 'start init container prepare');
   check({ initContainers, restartPolicy: 'OnFailure' }, statusOf([ended(prepare, 1)]), 'start init container prepare');
   check({ initContainers, restartPolicy: 'Never' }, statusOf([ended(prepare, 1)]), 'kill the pod');
 });
 
-test('an init container that lost a process for want of memory has failed, though it exited with 0', () => {
+test('an OOM-killed init container has failed, even if it exited with 0', () => {
   const starved = statusOf([{ ...ended(prepare, 0), reason: 'OOMKilled' }]);
   check({ initContainers: [prepare] }, starved, 'start init container prepare');
   check({ initContainers: [prepare], restartPolicy: 'Never' }, starved, 'kill the pod');
 });
 
-test('an init container in an unknown state is killed and tried again, or ends the pod if nothing may be restarted', () => {
+test('an init container in unknown state is killed and restarted, or fails the pod if the restart policy is Never', () => {
   const unknown = statusOf([{ of: prepare, state: 'unknown' }]);
   const again = 'kill prepare (unknownState), start init container prepare';
   check({ initContainers: [prepare] }, unknown, again);
@@ -201,12 +201,12 @@ test('init containers of an earlier sandbox do not count', () => {
   );
 });
 
-test('init containers are not run again when the runtime has forgotten them', () => {
+test('init containers are not run again after the runtime has removed them', () => {
   check({ initContainers: [prepare] }, statusOf([{ of: app }]), nothing);
   check({ initContainers: [prepare] }, statusOf([ended(app, 1)]), 'start container app');
 });
 
-test('a sidecar lets the next container start once it runs, or once its startup probe succeeds', () => {
+test('the next container starts once a sidecar runs, or once its startup probe succeeds', () => {
   const initContainers = [proxy, prepare];
   check({ initContainers }, statusOf([{ of: proxy }]), 'start init container prepare');
   const probed = { ...proxy, startupProbe: probe };
@@ -219,7 +219,7 @@ test('a sidecar lets the next container start once it runs, or once its startup 
   });
 });
 
-test('a sidecar that ended is started again at any time, even where nothing else is restarted', () => {
+test('an exited sidecar is always restarted, even if the restart policy is Never', () => {
   const spec = { initContainers: [proxy, prepare], restartPolicy: 'Never' as const };
   check(spec, statusOf([{ of: app }, ended(prepare, 0), ended(proxy, 0)]), 'start init container proxy');
   check(spec, statusOf([{ of: prepare }, ended(proxy, 1)]), 'start init container proxy');
@@ -241,8 +241,8 @@ test('failed probes and changed definitions kill a container', () => {
   check({ containers: [app, log] }, status, nothing, liveness);
 });
 
-test('a container that somebody asked to restart is killed and started, whatever it exits with', () => {
-  const asked = { asked: ['app-id'] };
+test('a container with a requested restart is killed and started, whatever its exit code', () => {
+  const asked = { restartRequested: ['app-id'] };
   check({}, statusOf([{ of: app }]), 'kill app (restartRequested), start container app', asked);
   check(
     { restartPolicy: 'OnFailure' },
@@ -252,15 +252,15 @@ test('a container that somebody asked to restart is killed and started, whatever
   );
   const sidecar = statusOf([{ of: app }, { of: proxy }, ended(prepare, 0)]);
   check({ initContainers: [proxy, prepare] }, sidecar, 'kill proxy (restartRequested), start init container proxy', {
-    asked: ['proxy-id'],
+    restartRequested: ['proxy-id'],
   });
 });
 
-test('a container in an unknown state is killed before another one is started', () => {
+test('a container in unknown state is killed before another one is started', () => {
   check({}, statusOf([{ of: app, state: 'unknown' }]), 'kill app (unknownState), start container app');
 });
 
-test('the restart policy of a container wins over that of its pod', () => {
+test('the restart policy of a container overrides that of its pod', () => {
   const own = (restartPolicy: Container['restartPolicy']) => ({ containers: [{ ...app, restartPolicy }, log] });
   const table: [PodSpec['restartPolicy'], Container['restartPolicy'], number, string][] = [
     ['Never', 'Always', 0, 'start container app'],
@@ -284,7 +284,7 @@ test('the restart policy of a container wins over that of its pod', () => {
   check(probed, statusOf([{ of: app }, { of: log }]), 'kill app (livenessProbe)', liveness);
 });
 
-test('the first rule that matches the exit code of a container wins over its restart policy', () => {
+test('the first restart rule that matches the exit code overrides the restart policy', () => {
   const rules: Container['restartPolicyRules'] = [
     { action: 'Restart', exitCodes: { operator: 'In', values: [42] } },
     { action: 'Restart', exitCodes: { operator: 'NotIn', values: [0, 1, 2] } },
@@ -303,7 +303,7 @@ test('the first rule that matches the exit code of a container wins over its res
   }
 });
 
-test('a pod that begins anew loses every container, the cause last, and then begins with its init containers', () => {
+test('restarting all containers removes each one, the trigger last, and then starts the init containers', () => {
   const cause: Container = {
     ...app,
     restartPolicy: 'Never',
@@ -316,7 +316,7 @@ test('a pod that begins anew loses every container, the cause last, and then beg
   check(spec, statusOf([]), 'start init container prepare');
 });
 
-test('a container for debugging is started once, also before the pod is initialized, and keeps no pod alive', () => {
+test('an ephemeral container is started once, even before the pod is initialized, and does not keep a pod alive', () => {
   const shell = { name: 'shell', image: 'busybox', targetContainerName: 'app' };
   const spec = { ephemeralContainers: [shell] };
   check(spec, statusOf([{ of: app }]), 'start ephemeral container shell');
@@ -328,7 +328,7 @@ test('a container for debugging is started once, also before the pod is initiali
   check(spec, statusOf([], 'none'), 'kill the pod, create sandbox attempt 0, start container app');
 });
 
-test('what is told of a kill names the kind of the container, and whether it comes back', () => {
+test('the message of a kill names the kind of the container, and whether it is restarted', () => {
   const probed = (of: Container): Container => ({ ...of, livenessProbe: probe });
   const messages = (spec: Partial<PodSpec>, seen: Seen[]) => {
     const probes = { liveness: () => 'failure' as const, startup: () => undefined };
@@ -358,7 +358,7 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-test('the same input gives the same plan, and stays as it was', () => {
+test('the same input gives the same plan and is not modified', () => {
   const probed = { ...app, livenessProbe: probe };
   const killed = { liveness: () => 'failure' as const, startup: () => undefined };
   const inputs = [

@@ -1,7 +1,7 @@
 /**
- * Decides what must happen for a pod to be as its specification wants, from what the runtime and the probes say. Pure: the
- * same input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again
- * when something has changed.
+ * Plans the next steps to bring a pod in line with its spec, given the runtime's status and probe results. Pure: the same
+ * input gives the same plan, which can be printed. One call plans the next steps only; the pod worker calls again when
+ * something has changed.
  */
 import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -30,7 +30,7 @@ export function computePodActions(input: PodActionsInput): PodActions {
 
 type SandboxDecision = { create: boolean; id: string | undefined; attempt: number };
 
-/** A new sandbox is needed when there is none that is ready, when several are, or when its network lost its address. */
+/** A new sandbox is needed if the newest is not ready, if several are ready, if `hostNetwork` changed, or if it has no address. */
 function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDecision {
   const newest = sandboxes[0];
   if (newest === undefined) return { create: true, id: undefined, attempt: 0 };
@@ -44,7 +44,7 @@ function sandboxDecision(pod: Pod, { sandboxes }: RuntimePodStatus): SandboxDeci
   return { create: changed, id: newest.id, attempt: changed ? newest.attempt + 1 : newest.attempt };
 }
 
-/** The sandbox is gone or was never there: begin at the first init container, unless the pod has done its work. */
+/** There is no usable sandbox: start with the first init container, unless the pod has completed. */
 function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): PodActions {
   const startedBefore = plan.attempt !== 0 && status.containers.length > 0;
   if (pod.spec.restartPolicy === 'Never' && startedBefore) return { ...plan, createSandbox: false };
@@ -60,7 +60,7 @@ function planFreshStart({ pod, status }: PodActionsInput, plan: PodActions): Pod
 
 function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   const { pod, status } = input;
-  // they may run before the pod is initialized, and do not keep it alive
+  // ephemeral containers may start before the pod is initialized, and do not keep it alive
   plan.ephemeralContainersToStart = (pod.spec.ephemeralContainers ?? [])
     .map(({ name }) => name)
     .filter((name) => latestContainer(status, name) === undefined && !input.hasEnded?.(name));
@@ -70,17 +70,17 @@ function planUpdate(input: PodActionsInput, plan: PodActions): PodActions {
   plan.containersToUpdate = init.update;
   if (init.failed) return endPod(plan);
   if (!init.initialized) return plan;
-  let kept = 0;
+  let running = 0;
   for (const container of pod.spec.containers) {
     const current = latestContainer(status, container.name);
     const decision = decideContainer(input, container, current);
     if (decision.kill !== undefined) plan.containersToKill.push(decision.kill);
     if (decision.update !== undefined) plan.containersToUpdate.push(decision.update);
     if (decision.start) plan.containersToStart.push(container.name);
-    if (current?.state === 'running' && decision.kill === undefined) kept++;
+    if (current?.state === 'running' && decision.kill === undefined) running++;
   }
-  if (kept > 0 || plan.containersToStart.length > 0) return plan;
-  // The work is done: sidecars must not keep the pod alive.
+  if (running > 0 || plan.containersToStart.length > 0) return plan;
+  // All ordinary containers have completed: sidecars must not keep the pod alive.
   return endPod(plan);
 }
 
@@ -113,8 +113,8 @@ function hasSucceededForGood(pod: Pod, container: Container, current: RuntimeCon
 }
 
 /**
- * Every start of every container, those for debugging aside: the ordinary containers, then the init containers, and last those whose
- * end was the cause, so that a kubelet that restarts in between still sees it.
+ * Every instance of every container except ephemeral ones: ordinary containers, init containers, and last the ones whose exit triggered
+ * the restart of all containers, so that a kubelet that restarts in between still sees the trigger.
  */
 function containersToReset({ pod, status }: PodActionsInput): ContainerToReset[] {
   const causes: ContainerToReset[] = [];

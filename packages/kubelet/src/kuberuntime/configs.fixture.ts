@@ -1,4 +1,4 @@
-/** What a runtime gets for a pod of a manifest. */
+/** The CRI configurations that a manifest results in. */
 import { create, ImageSchema } from '@podwright/cri';
 import { allContainers, type DecodedManifest, decodeManifest, type Pod } from '@podwright/kube-api';
 import { wantedMounts } from '../container/container-mounts.ts';
@@ -10,7 +10,7 @@ import { podDnsConfig } from './dns-config.ts';
 import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 
-/** Where a pod is made: the host, the settings of the kubelet, and the user of the image. */
+/** The environment of a pod: the host, kubelet options, and the user of the image. */
 export type World = {
   node?: ContainerEnforcement;
   seccompDefault?: boolean;
@@ -21,10 +21,10 @@ export type World = {
   clusterDns?: string[];
 };
 
-/** `spec` is that of the pod, `container` of its first container; `metadata` is added to its names. */
+/** `spec` is merged into the pod's spec, `container` into its first container, `metadata` into its metadata. */
 export type Given = { spec?: object; container?: object; metadata?: object };
 
-/** The manifest of a pod, as it is decoded. */
+/** Decodes the manifest of a pod. */
 export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   const manifest = {
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop', uid: 'u1', ...metadata } },
@@ -33,7 +33,7 @@ export function decoded({ spec, container, metadata }: Given): DecodedManifest {
   return decodeManifest(JSON.stringify(manifest), { file: 'm' });
 }
 
-/** The configurations of its sandbox and of its first container. */
+/** The configurations of the pod's sandbox and first container. */
 export function configsOf(pod: Pod, world: World = {}) {
   const node = world.node ?? fakeNode();
   const namespaces = namespaceOptions(pod, world.users);

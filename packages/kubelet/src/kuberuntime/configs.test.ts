@@ -68,7 +68,7 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
   return containerConfig({ pod, container, restartCount: 3, image, prepared, ...rest });
 }
 
-test('a sandbox carries the identity of its pod, its logs, ports and cgroup', () => {
+test('a sandbox has the identity, log directory, ports and cgroup of its pod', () => {
   const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'UDP' as const, hostIP: '127.0.0.1' }];
   const pod = podOf({ containers: [{ ...app, ports }] }, { labels: { app: 'x' }, annotations: { note: 'y' } });
   const config = sandboxOf(pod);
@@ -84,7 +84,7 @@ test('a sandbox carries the identity of its pod, its logs, ports and cgroup', ()
   assert.equal(port!.protocol, Protocol.UDP);
 });
 
-test("a pod in the host's namespaces says so and has no host name of its own", () => {
+test("a pod in the host's namespaces has no host name of its own", () => {
   const ports = [{ containerPort: 80 }];
   const config = sandboxOf(podOf({ hostNetwork: true, hostPID: true, hostIPC: true, containers: [{ ...app, ports }] }));
   const { network, pid, ipc } = config.linux!.securityContext!.namespaceOptions!;
@@ -111,7 +111,7 @@ test('a host name is one DNS label, or the full name on request', () => {
   });
 });
 
-test('a container can be known again from its labels and annotations', () => {
+test('labels and annotations of a container can be decoded', () => {
   const preStop = { exec: { command: ['stop'] } };
   const container: Container = { ...app, lifecycle: { preStop }, terminationMessagePath: '/dev/end' };
   const config = containerOf(podOf({ terminationGracePeriodSeconds: 7 }), container);
@@ -137,7 +137,7 @@ test('a container gets its command, environment, mounts and log file', () => {
   assert.equal(config.mounts[0]!.readonly, true);
 });
 
-test("a container's security context wins over its pod's", () => {
+test("a container's security context overrides its pod's", () => {
   const pod = podOf({
     securityContext: {
       runAsUser: 1,

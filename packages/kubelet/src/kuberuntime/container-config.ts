@@ -32,9 +32,9 @@ export type ContainerConfigInput = {
   restartCount: number;
   image: Image;
   prepared: PreparedContainer;
-  /** Those of the sandbox. */
+  /** Namespaces of the sandbox. */
   namespaces: NamespaceOption;
-  /** The container whose processes this one is to see. */
+  /** Id of the container whose PID namespace this one joins. */
   targetId?: string;
   node: ContainerEnforcement;
   seccompDefault: boolean;
@@ -43,7 +43,7 @@ export type ContainerConfigInput = {
   kubeletId: string;
 };
 
-/** What CreateContainer gets. */
+/** The configuration for CreateContainer. */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, container, restartCount, image, prepared } = input;
   const { grants } = prepared;
@@ -71,7 +71,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   });
 }
 
-/** Log file of a container's attempt, relative to the pod's log directory. */
+/** Log file of a container attempt, relative to the pod's log directory. */
 export function containerLogPath(containerName: string, restartCount: number): string {
   return join(containerName, `${restartCount}.log`);
 }
@@ -96,7 +96,7 @@ function linuxConfig(input: ContainerConfigInput): LinuxContainerConfig {
   });
 }
 
-/** In a user namespace of its own a pod sees the owners of files as if they were its own users. */
+/** In a pod with its own user namespace, mounts are id-mapped, so that file owners map to the pod's users. */
 function mountMessage(mount: ContainerMount, { node, namespaces }: ContainerConfigInput) {
   const { image, imageSubPath = '', relabel } = mount;
   return create(MountSchema, {

@@ -1,5 +1,5 @@
 import type { ContainerHost } from '../node/container-host.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';
 
-/** What a container's limits depend on beside its pod. */
+/** Kubelet settings and host facts that a container's limits depend on. */
 export type ContainerEnforcement = { policy: ResourcePolicy; host: ContainerHost };

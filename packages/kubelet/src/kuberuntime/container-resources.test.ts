@@ -16,7 +16,7 @@ function podOf(containers: Container[], initContainers: Container[] = []): Pod {
 const withResources = (name: string, resources?: ResourceRequirements): Container => ({ name, image: 'i', resources });
 const both = { cpu: '500m', memory: '1Gi' };
 
-test('the quality-of-service class follows from limits and requests of all containers', () => {
+test('the QoS class follows from limits and requests of all containers', () => {
   const table: [ResourceRequirements | undefined, string][] = [
     [undefined, 'BestEffort'],
     [{ requests: { cpu: '0' } }, 'BestEffort'],
@@ -40,7 +40,7 @@ test('CPU becomes shares and quota, memory a limit', () => {
   assert.equal(resources.memoryLimitInBytes, 64n << 20n);
 });
 
-test('without requests a container has the least shares and no quota; a limit stands in for a request', () => {
+test('without requests a container has the minimum shares and no quota; requests default to limits', () => {
   const bare = withResources('a');
   const none = containerResources(podOf([bare]), bare, node);
   assert.deepEqual([none.cpuShares, none.cpuPeriod, none.cpuQuota, none.memoryLimitInBytes], [2n, 100_000n, 0n, 0n]);
@@ -48,7 +48,7 @@ test('without requests a container has the least shares and no quota; a limit st
   assert.equal(containerResources(podOf([limited]), limited, node).cpuShares, 1024n);
 });
 
-test('the OOM score is lower the more memory was asked for', () => {
+test('the OOM score is lower the more memory is requested', () => {
   const score = (container: Container, pod = podOf([container])) =>
     Number(containerResources(pod, container, node).oomScoreAdj);
   assert.equal(score(withResources('a')), 1000);
@@ -58,7 +58,11 @@ test('the OOM score is lower the more memory was asked for', () => {
   assert.equal(score(withResources('a', { requests: { memory: '10Gi' } })), 3);
   const critical = podOf([withResources('a')]);
   critical.spec.priority = 2_000_001_000;
-  assert.equal(score(critical.spec.containers[0]!, critical), 1000, 'by the name of its class alone');
+  assert.equal(
+    score(critical.spec.containers[0]!, critical),
+    1000,
+    'the name of its priority class alone does not count',
+  );
   critical.spec = { ...critical.spec, priority: undefined, priorityClassName: 'system-node-critical' };
   assert.equal(score(critical.spec.containers[0]!, critical), -997);
 });
@@ -68,10 +72,10 @@ test('a sidecar is killed no sooner than the containers that it serves', () => {
   const pod = podOf([withResources('a', { requests: { memory: '5Gi' } })], [sidecar]);
   assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 500n);
   pod.spec.containers.push(withResources('b', { requests: { memory: '1Gi' } }));
-  assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 900n, 'as the first that it serves');
+  assert.equal(containerResources(pod, sidecar, node).oomScoreAdj, 900n, 'the same as the first ordinary container');
 });
 
-test('a container has the limits of its pod where it has none, and a share of what its pod asks for', () => {
+test('a container defaults to pod-level limits, and gets a share of pod-level requests', () => {
   const own = withResources('a', { requests: { memory: '1Gi' } });
   const pod = podOf([own, withResources('b', { requests: { cpu: '100m' }, limits: { cpu: '200m' } })]);
   pod.spec.resources = { requests: { memory: '3Gi' }, limits: { cpu: '2', memory: '4Gi', 'hugepages-2Mi': '2Mi' } };
@@ -84,7 +88,7 @@ test('a container has the limits of its pod where it has none, and a share of wh
   assert.deepEqual([a?.oomScoreAdj, b?.oomScoreAdj], [800n, 900n]);
 });
 
-test('on cgroup v2 a container that is out of memory is killed whole', () => {
+test('on cgroup v2 all processes of a container are OOM-killed together', () => {
   const container = withResources('a', { limits: both });
   const { unified } = containerResources(podOf([container]), container, fakeNode({ cgroupV2: true }));
   assert.deepEqual(unified, { 'memory.oom.group': '1' });
@@ -93,7 +97,7 @@ test('on cgroup v2 a container that is out of memory is killed whole', () => {
   assert.deepEqual(containerResources(podOf([container]), container, single).unified, {});
 });
 
-test('a limit of CPU counts over the period of the settings, or not at all', () => {
+test('a CPU limit uses the configured period, or is not enforced', () => {
   const container = withResources('a', { limits: { cpu: '2' } });
   const check = (given: ContainerEnforcement, expected: bigint[]) => {
     const { cpuPeriod, cpuQuota } = containerResources(podOf([container]), container, given);
@@ -104,7 +108,7 @@ test('a limit of CPU counts over the period of the settings, or not at all', () 
   check(fakeNode({}, { cpuCfsQuota: false }), [0n, 0n]);
 });
 
-test('huge pages are limited by size, and to none where none are asked for', () => {
+test('huge pages are limited by size, and to none without a limit', () => {
   const host = fakeNode({ hugePageSizes: ['1GB', '2MB'] });
   const limits = (own: Record<string, string>) => {
     const container = withResources('a', { limits: { ...both, ...own } });
@@ -117,7 +121,7 @@ test('huge pages are limited by size, and to none where none are asked for', () 
   assert.deepEqual(limits({ 'hugepages-64Ki': '64Ki' }), ['1GB=0', '2MB=0'], 'a size that the host does not have');
 });
 
-test('where the kernel forbids to lower the OOM score, the lowest that it allows is asked for', () => {
+test('the OOM score is raised to the lowest one that the kernel allows', () => {
   const container = withResources('a', { limits: both });
   const score = (least: bigint) =>
     containerResources(podOf([container]), container, fakeNode({ leastOomScoreAdj: least })).oomScoreAdj;
@@ -125,7 +129,7 @@ test('where the kernel forbids to lower the OOM score, the lowest that it allows
   assert.equal(score(-999n), -997n);
 });
 
-test('memory is swapped by the settings and the share of the memory', () => {
+test('the swap limit follows the swap behavior and the share of memory', () => {
   const check = (
     resources: ResourceRequirements,
     given: ContainerEnforcement,
@@ -153,7 +157,7 @@ test('memory is swapped by the settings and the share of the memory', () => {
   check(half, fakeNode({ ...v2, countsSwap: false }, { swapBehavior: 'LimitedSwap' }), {});
 });
 
-test('with memory QoS a container is throttled before its limit, and keeps what it asked for', () => {
+test('with memory QoS a container is throttled below its limit, and its request is reserved', () => {
   const check = (resources: ResourceRequirements, reservation: 'None' | 'TieredReservation', expected: object) => {
     const container = withResources('a', resources);
     const host = { cgroupV2: true, memoryCapacity: 10n * GIBIBYTE, allocatableMemory: 10n * GIBIBYTE };

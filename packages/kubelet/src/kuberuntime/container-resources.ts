@@ -26,7 +26,7 @@ import { swapResources } from './swap.ts';
 /** oom_score_adj of containers that should be killed last. */
 const GUARANTEED_OOM_SCORE_ADJ = -997n;
 
-/** The container's cgroup limits and OOM score, computed as upstream does. Limits that it lacks are those of its pod. */
+/** The container's cgroup limits and OOM score, computed like upstream. Missing limits default to pod-level limits. */
 export function containerResources(
   pod: Pod,
   container: Container,
@@ -48,14 +48,14 @@ export function containerResources(
   };
 }
 
-/** Where the kernel forbids to lower the score, the lowest that it allows: with another one no container would start. */
-function allowedOomScoreAdj(wanted: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
-  return least !== undefined && wanted < least ? least : wanted;
+/** Raises the score to the lowest one that the kernel allows this process to set: otherwise no container would start. */
+function allowedOomScoreAdj(score: bigint, { leastOomScoreAdj: least }: ContainerHost): bigint {
+  return least !== undefined && score < least ? least : score;
 }
 
 /**
- * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and between for the rest: the more memory a
- * container asked for, the later it is killed. A sidecar is killed no sooner than the first of the containers that it serves.
+ * -997 for guaranteed and node-critical pods, 1000 for best-effort ones, and a value between for burstable ones: the more
+ * memory a container requests, the later it is killed. A sidecar is killed no sooner than the first ordinary container.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   if (isNodeCriticalPod(pod)) return GUARANTEED_OOM_SCORE_ADJ;
@@ -66,7 +66,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigi
   return burstableScore(counted + unclaimedShare(pod.spec), memoryCapacity);
 }
 
-/** What the first of a sidecar's containers to be killed asks for, where that is more than the sidecar does. */
+/** For a sidecar: the smallest memory request of the ordinary containers, if all of them exceed the sidecar's own. */
 function killedNoSoonerThan(pod: Pod, container: Container): bigint | undefined {
   if (!sidecarsOf(pod).some(({ name }) => name === container.name)) return undefined;
   const served = pod.spec.containers.map((other) => requestOf(other, 'memory'));
@@ -80,7 +80,7 @@ function burstableScore(requestBytes: bigint, memoryCapacity: bigint): bigint {
   return score < floor ? floor : score >= 1000n ? 999n : score;
 }
 
-/** What a pod as a whole asks for beside what its containers do counts for each of them alike (KEP-2837). */
+/** Each container's equal share of the pod-level memory request that exceeds the containers' own requests (KEP-2837). */
 function unclaimedShare(spec: PodSpec): bigint {
   const request = podLevelAmount(spec, 'requests', 'memory') ?? 0n;
   if (request === 0n) return 0n;
@@ -88,13 +88,13 @@ function unclaimedShare(spec: PodSpec): bigint {
   return unclaimed / BigInt(allContainers(spec).length);
 }
 
-/** A limit for each size of huge pages that the host has: none of those that neither the container nor its pod asks for. */
+/** A limit for each huge page size of the host; 0 for sizes without a limit in the container or pod. */
 function hugepageLimits(spec: PodSpec, container: Container, sizes: string[]) {
   const limits = { ...(hasPodLevelResources(spec) ? spec.resources?.limits : {}), ...container.resources?.limits };
-  const wanted = new Map(
+  const limitBySize = new Map(
     Object.entries(limits)
       .filter(([name]) => isHugePages(name))
       .map(([name, limit]) => [hugePageSize(name), quantityValue(limit)]),
   );
-  return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: wanted.get(size) ?? 0n }));
+  return sizes.map((size) => create(HugepageLimitSchema, { pageSize: size, limit: limitBySize.get(size) ?? 0n }));
 }

@@ -5,7 +5,7 @@ import { containerHash } from './labels.ts';
 import type { ContainerToKill, KillReason, PodActionsInput } from './pod-actions.ts';
 import { type ContainerToUpdate, decideResize } from './resize-actions.ts';
 
-/** Why a running container must end, if it must. */
+/** Why a running container must be killed; `undefined` if it can keep running. */
 export function reasonToKill(
   container: Container,
   current: RuntimeContainer,
@@ -27,7 +27,7 @@ export function reasonToKill(
   return undefined;
 }
 
-/** It may still run, so it is killed before another is started. */
+/** A container in unknown state may still run, so it is killed before its successor is started. */
 export function killUnknown(pod: Pod, container: RuntimeContainer): ContainerToKill {
   const message = `${kindOf(pod, container.name)} is in "unknown" state, try killing it before restart`;
   return { id: container.id, name: container.name, reason: 'unknownState', message };
@@ -37,14 +37,14 @@ function kindOf(pod: Pod, containerName: string): 'Container' | 'Init container'
   return pod.spec.containers.some(({ name }) => name === containerName) ? 'Container' : 'Init container';
 }
 
-/** Whether a container that does not run should be started (again). */
+/** Whether a container that does not run should be started or restarted. */
 export function shouldRestart(pod: Pod, container: Container, current: RuntimeContainer | undefined): boolean {
   if (pod.metadata.deletionTimestamp !== undefined) return false;
   if (current === undefined || current.state === 'created' || current.state === 'unknown') return true;
   return restartsAfter(pod, container, current.exitCode);
 }
 
-/** What a running container's change of resources comes to: nothing, an update while it runs, or a restart. */
+/** How a change of a running container's resources is applied: not at all, by an update in place, or by a restart. */
 export function planResize(
   { pod, actuated }: Pick<PodActionsInput, 'pod' | 'actuated'>,
   container: Container,

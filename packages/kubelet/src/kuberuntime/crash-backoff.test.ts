@@ -13,7 +13,7 @@ const pod: Pod = {
 };
 const HOUR_MS = 3_600_000;
 
-/** A container on a host whose two clocks go as a test says. */
+/** A crashing container on a host with a mocked wall clock and monotonic clock. */
 class Crashing {
   #wallMs = 1_000_000_000;
   #monotonicMs = 50_000;
@@ -44,7 +44,7 @@ class Crashing {
     this.#status.containers.unshift(one as RuntimeContainer);
   }
 
-  /** A container that runs while it is decided whether to start another. */
+  /** Adds a running container, such as one that is about to be killed. */
   run(): void {
     this.#status.containers.unshift({
       id: `app-${this.#attempts++}`,
@@ -57,7 +57,7 @@ class Crashing {
     return this.backoff.delay({ pod, container: this.#container, status: this.#status });
   }
 
-  /** Milliseconds to wait; 0 if the container was started. */
+  /** Starts the container, or returns the milliseconds to wait. */
   start(): number {
     const delay = this.delay();
     if (delay === undefined) this.backoff.count({ pod, container: this.#container, status: this.#status });
@@ -65,7 +65,7 @@ class Crashing {
   }
 }
 
-test('the first restart comes at once, the next after 10 s, 20 s, … up to the cap', () => {
+test('the first restart is immediate, the next ones after 10 s, 20 s, … up to the cap', () => {
   const app = new Crashing();
   assert.equal(app.start(), 0);
   app.crash();
@@ -78,7 +78,7 @@ test('the first restart comes at once, the next after 10 s, 20 s, … up to the 
   }
 });
 
-test('the message says how long, which container and which pod', () => {
+test('the message names the delay, the container and the pod', () => {
   const app = new Crashing();
   app.crash();
   app.start();
@@ -89,7 +89,7 @@ test('the message says how long, which container and which pod', () => {
   });
 });
 
-test('a container that ran for twice the cap begins anew', () => {
+test('the back-off is reset for a container that ran for twice the cap', () => {
   const app = new Crashing({ initialMs: 1000, maxMs: 4000 });
   app.crash();
   app.start();
@@ -100,7 +100,7 @@ test('a container that ran for twice the cap begins anew', () => {
   assert.equal(app.start(), 1000);
 });
 
-test('a container that is resized begins anew', () => {
+test('a resized container has a new back-off', () => {
   const app = new Crashing();
   app.resize('10m');
   for (const delayMs of [0, 10_000, 20_000]) {
@@ -117,7 +117,7 @@ test('a container that is resized begins anew', () => {
   assert.equal(app.start(), 10_000);
 });
 
-test('a container that gets back the resources that it had goes on where it was, however they are written', () => {
+test('a container whose resources are reverted resumes its back-off, also in another notation', () => {
   const app = new Crashing();
   for (const [cpu, delayMs] of [
     ['1m', 0],
@@ -135,7 +135,7 @@ test('a container that gets back the resources that it had goes on where it was,
   }
 });
 
-test('looking at a delay counts no restart', () => {
+test('reading the delay counts no restart', () => {
   const app = new Crashing();
   app.crash();
   for (let look = 0; look < 3; look++) assert.equal(app.delay(), undefined);
@@ -144,7 +144,7 @@ test('looking at a delay counts no restart', () => {
   assert.equal(app.start(), 10_000);
 });
 
-test('a container that is killed waits out only what its last end asks for', () => {
+test('the delay of a killed container counts from its last exit', () => {
   const app = new Crashing();
   app.crash();
   app.start();
@@ -153,12 +153,12 @@ test('a container that is killed waits out only what its last end asks for', () 
   assert.equal(app.start(), 0);
   app.pass(5000);
   app.run();
-  assert.equal(app.start(), 5000, 'of 20 s since the last end, 15 have passed');
+  assert.equal(app.start(), 5000, '15 s of the 20 s since the last exit have passed');
   app.pass(5000);
   assert.equal(app.start(), 0);
 });
 
-test('a clock of the host that is set by an hour neither lengthens nor shortens a delay', () => {
+test('setting the wall clock neither lengthens nor shortens a delay', () => {
   for (const byMs of [HOUR_MS, -HOUR_MS]) {
     const app = new Crashing();
     app.crash();

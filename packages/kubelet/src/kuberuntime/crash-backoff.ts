@@ -6,7 +6,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
 export type CrashDelay = { waiting: WaitingReason; retryAtMs: number };
 
-/** A container that is to be started, and what the runtime has of its pod. */
+/** A container to be started, and the runtime status of its pod. */
 export type Restart = { pod: Pod; container: Container; status: RuntimePodStatus };
 
 /** Two clocks in milliseconds: the wall clock, and a monotonic one. */
@@ -15,24 +15,24 @@ export type Clocks = { wallMs: () => number; monotonicMs: () => number };
 const HOST_CLOCKS: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() };
 
 /**
- * Delays between the restarts of containers: none before the first, then a growing one, counted from the last end of the container.
- * Ends are dated by the runtime's wall clock; each is turned once, when it is first seen, into a time of a clock that nobody
- * sets. So a host's clock that is set back or forward later neither lengthens nor shortens a delay.
+ * Exponential back-off between restarts of a container: none before the first restart, counted from the container's last exit.
+ * The runtime dates exits by the wall clock; each is converted to monotonic time when it is first seen, so later changes of the
+ * wall clock do not affect delays.
  */
 export class CrashBackoff {
   readonly #backoff: Backoff;
   readonly #clocks: Clocks;
-  /** The last end that was seen of each container. */
+  /** The last seen exit of each container. */
   readonly #ends = new Map<string, { id: string; atMs: number }>();
-  /** Containers whose restart a person has asked for. */
-  readonly #hurried = new Set<string>();
+  /** Containers whose restart a client has requested. */
+  readonly #requested = new Set<string>();
 
   constructor(policy: BackoffPolicy, clocks: Clocks = HOST_CLOCKS) {
     this.#backoff = new Backoff(policy, clocks.monotonicMs);
     this.#clocks = clocks;
   }
 
-  /** Why the container may not be started again yet. */
+  /** The remaining delay before the container may be restarted; `undefined` if there is none. */
   delay(restart: Restart): CrashDelay | undefined {
     const { pod, container } = restart;
     const endedAtMs = this.#endOf(restart);
@@ -45,44 +45,44 @@ export class CrashBackoff {
     return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
   }
 
-  /** The container is about to be started: from its next end on, the next delay is in force. */
+  /** Call it before starting the container: the next, longer delay applies from its next exit on. */
   count(restart: Restart): void {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);
   }
 
-  /** Remembers when the container ended, before it is removed from the runtime. */
+  /** Records the container's exit before it is removed from the runtime. */
   note(restart: Restart): void {
     this.#endOf(restart);
   }
 
-  /** Its next restart waits out no delay. */
+  /** Resets the back-off: the next restart is not delayed. */
   forget(pod: Pod, container: Container): void {
     const key = crashKey(pod, container);
     this.#backoff.forget(key);
     this.#ends.delete(key);
-    this.#hurried.delete(key);
+    this.#requested.delete(key);
   }
 
-  /** A person asks for its restart, which comes before those of other crashed containers. */
+  /** Resets the back-off because a client requested the restart, which also skips the queue of crashed containers. */
   hurry(pod: Pod, container: Container): void {
     this.forget(pod, container);
-    this.#hurried.add(crashKey(pod, container));
+    this.#requested.add(crashKey(pod, container));
   }
 
-  /** Whether the restart that is due takes its turn among those of crashed containers. To be asked once for each. */
+  /** Whether a due restart queues with those of other crashed containers. Call it once per restart: it clears a client's request. */
   takesTurn(pod: Pod, container: Container): boolean {
-    return !this.#hurried.delete(crashKey(pod, container));
+    return !this.#requested.delete(crashKey(pod, container));
   }
 
-  /** Drops what no restart of the last while counts on. */
+  /** Drops expired back-off entries. */
   collectGarbage(): void {
     this.#backoff.collectGarbage();
     for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
-    this.#hurried.clear(); // whoever was to be restarted at once has been
+    this.#requested.clear(); // requested restarts happen immediately, so these are leftovers
   }
 
-  /** When the container ended last, by the monotonic clock, also if it is removed since. One that runs, even if it is being killed, has not ended yet. */
+  /** Monotonic time of the container's last exit, even if it was removed since. A container that is being killed has not exited yet. */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
     const key = crashKey(pod, container);
@@ -99,8 +99,8 @@ export class CrashBackoff {
 }
 
 /**
- * A container with another image or other resources begins anew, as upstream's does: it may have crashed for want of what it has now.
- * One that gets back what it had goes on where it was.
+ * Like upstream, another image or other resources start a new back-off, because they may fix the crash. Reverting the change resumes the
+ * old one.
  */
 function crashKey(pod: Pod, container: Container): string {
   return [pod.metadata.uid, container.name, container.image, resourcesKey(container.resources)].join('\0');

@@ -9,7 +9,7 @@ import { connectCri, createCriServer, type RuntimeHandlers } from '@podwright/cr
 import { FakeRuntime } from '@podwright/cri/testing';
 import { CriCommandRunner } from './cri-command-runner.ts';
 
-test('a command whose runtime does not answer is given up after the time for requests, beyond its own', async (context) => {
+test('a command whose runtime does not respond fails after its timeout plus the request timeout', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-command-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const { handlers } = new FakeRuntime();

@@ -2,12 +2,12 @@ import { isDeadlineExceeded, PodwrightError } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { CommandResult, CommandRunner } from '../kubecontainer/command-runner.ts';
 
-/** Output of a command that is kept. */
+/** Limit of the returned output of a command; the rest is discarded. */
 const MAX_COMMAND_OUTPUT_BYTES = 64 << 10;
 
 /**
- * Runs commands in containers through ExecSync, whose timeouts are whole seconds. A runtime that does not answer holds a command up for
- * its request timeout on top, as in upstream's kubelet: no container fails its probe because the runtime was away for a moment.
+ * Runs commands in containers through ExecSync, whose timeouts are whole seconds. Like in upstream's kubelet, the CRI request timeout is
+ * added on top, so that a short outage of the runtime does not fail a probe.
  */
 export class CriCommandRunner implements CommandRunner {
   readonly #cri: CriClient;
@@ -27,9 +27,9 @@ export class CriCommandRunner implements CommandRunner {
         { containerId, cmd: command, timeout: BigInt(seconds) },
         { signal },
       );
-      const kept = [stdout, stderr].map((bytes) => Buffer.from(bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
-      const output = Buffer.concat(kept).subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');
-      return { exitCode, output, stderr: kept[1]!.toString('utf8') };
+      const bounded = [stdout, stderr].map((bytes) => Buffer.from(bytes.subarray(0, MAX_COMMAND_OUTPUT_BYTES)));
+      const output = Buffer.concat(bounded).subarray(0, MAX_COMMAND_OUTPUT_BYTES).toString('utf8');
+      return { exitCode, output, stderr: bounded[1]!.toString('utf8') };
     } catch (error) {
       if (!isDeadlineExceeded(error)) throw error;
       const message = `run "${command.join(' ')}" in container ${containerId}: not done within ${seconds} s`;

@@ -19,7 +19,7 @@ import { RuntimeFeatures } from './runtime-features.ts';
 import { SandboxNetworks } from './sandbox-networks.ts';
 import { SandboxTurns } from './sandbox-turns.ts';
 
-/** What a sync takes, on a runtime in memory. */
+/** Dependencies of a sync, on an in-memory runtime. */
 export type FakeDependencies = KuberuntimeDependencies & { events: PodEvents };
 
 export function fakeDependencies(runtime: FakeRuntime, podLogsDir: string): FakeDependencies {
@@ -74,7 +74,7 @@ export function fakeRuntime(): FakeRuntime {
   return new FakeRuntime({ images: ['busybox:1'] });
 }
 
-/** A host of cgroup v1 with a GiB of memory, and upstream's settings. */
+/** A cgroup v1 host with 1 GiB of memory, and upstream's default settings. */
 export function fakeNode(
   host: Partial<ContainerHost> = {},
   policy: Partial<ResourcePolicy> = {},

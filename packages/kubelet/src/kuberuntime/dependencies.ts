@@ -14,7 +14,7 @@ import type { RuntimeFeatures } from './runtime-features.ts';
 import type { SandboxNetworks } from './sandbox-networks.ts';
 import type { SandboxTurns } from './sandbox-turns.ts';
 
-/** What the steps of a sync need from the rest of the kubelet, each a part of it that its own type picks. */
+/** Dependencies of the sync steps on the rest of the kubelet. Each step's own type picks the ones it uses. */
 export type KuberuntimeDependencies = {
   cri: CriClient;
   networks: SandboxNetworks;
@@ -25,23 +25,23 @@ export type KuberuntimeDependencies = {
   tracer: PodTracer;
   logger: Logger;
   crashBackoff: CrashBackoff;
-  /** Lets few containers be restarted at once: the runtime's time is for pods that are new. */
+  /** Limits concurrent restarts of crashed containers, so that they do not delay new pods. */
   restarts: Limiter;
   sandboxes: SandboxTurns;
   actuated: ActuatedResources;
-  /** Environment, command and mounts of a container. Rejects with why it cannot be configured. */
+  /** Environment, command and mounts of a container. Rejects if it cannot be configured. */
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedContainer>;
-  /** Host DNS and cluster DNS, as they are now. */
+  /** Current host and cluster DNS settings. */
   dns(): Promise<DnsSettings>;
-  /** The pod's cgroup for the runtime, '' to leave it the choice. */
+  /** The pod's cgroup parent; '' lets the runtime choose. */
   cgroupParent(pod: Pod): string;
-  /** Addresses of the node, primary first: those of the pods in its network. */
+  /** Addresses of the node, primary first; also those of pods in the host network. */
   hostIps(): string[];
   podLogsDir: string;
-  /** Marks what this kubelet made in the runtime. */
+  /** Label value that marks this kubelet's sandboxes and containers in the runtime. */
   kubeletId: string;
   clusterDomain: string;
-  /** What the runtime says that it can do. */
+  /** Features that the runtime reports. */
   features: RuntimeFeatures;
   userNamespaces: UserNamespaces;
   node: ContainerEnforcement;

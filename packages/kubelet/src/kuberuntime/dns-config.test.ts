@@ -33,7 +33,7 @@ test('resolv.conf is read with its comments, and the last search line wins', () 
   });
 });
 
-test('each policy takes its servers from where it says', () => {
+test('each DNS policy selects its servers', () => {
   assert.deepEqual(dnsOf({}), cluster);
   assert.deepEqual(dnsOf({ hostNetwork: true }), host);
   assert.deepEqual(dnsOf({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }), cluster);
@@ -55,7 +55,7 @@ test("the pod's own settings are added, and its options replace those of the sam
   });
 });
 
-test('no more than a resolver can take is passed on', () => {
+test("servers and search domains are cut to the resolver's limits", () => {
   const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4'];
   const searches = Array.from({ length: 40 }, (_, index) => `s${index}.test`);
   const config = dnsOf({ dnsPolicy: 'None', dnsConfig: { nameservers, searches } });
@@ -63,7 +63,7 @@ test('no more than a resolver can take is passed on', () => {
   assert.equal(config.searches.length, 32);
 });
 
-test('what does not fit is told in an event of the pod', () => {
+test('omitted servers and search domains are reported in an event of the pod', () => {
   const none = { ...settings, clusterDns: [] };
   const check = (spec: Partial<PodSpec>, given: typeof settings, expected: string[]) =>
     assert.deepEqual(
@@ -89,7 +89,7 @@ test('what does not fit is told in an event of the pod', () => {
   assert.deepEqual(podDns({ dnsPolicy: 'None', dnsConfig: { searches: twelve } }).config.searches, twelve.slice(0, 10));
 });
 
-test("search domains of the host that leave no room for the cluster's are a problem", () => {
+test("search domains of the host that leave no room for the cluster's are reported", () => {
   const check = (searches: string[], clusterDomain: string, expected: RegExp | undefined) => {
     const problem = searchProblem('/r', { servers: [], searches, options: [] }, clusterDomain);
     if (expected === undefined) assert.equal(problem, undefined);

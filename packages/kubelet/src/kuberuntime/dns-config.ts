@@ -9,33 +9,33 @@ import {
   type ResolvConf,
 } from '../node/resolv-conf.ts';
 
-/** The resolver takes no more servers (resolv.conf(5)). */
+/** Limit of the resolver (resolv.conf(5)). */
 const MAX_NAMESERVERS = 3;
 
 export type DnsSettings = {
   clusterDns: string[];
   clusterDomain: string;
-  /** Pods that want the cluster's DNS are told of when there is none. */
+  /** Emit MissingClusterDNS for ClusterFirst pods if no cluster DNS is configured. */
   warnOfMissingClusterDns: boolean;
   host: ResolvConf;
 };
 
-/** A pod's settings, and what people should know of them. */
+/** A pod's DNS configuration, and warnings to emit as events. */
 export type PodDns = { config: DNSConfig; warnings: WaitingReason[] };
 
-/** The pod's DNS configuration by its policy. Without a cluster DNS server `ClusterFirst` means the host's. */
+/** The pod's DNS configuration according to its `dnsPolicy`. Without a cluster DNS server, `ClusterFirst` falls back to the host's. */
 export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   const base = byPolicy(pod, settings);
   const own = pod.spec.dnsConfig;
   const servers = unique([...base.servers, ...(own?.nameservers ?? [])]);
   const allSearches = unique([...base.searches, ...(own?.searches ?? [])]);
   const searches = boundSearches(allSearches);
-  const kept = servers.slice(0, MAX_NAMESERVERS);
+  const applied = servers.slice(0, MAX_NAMESERVERS);
   const warnings =
     isWithoutClusterDns(pod, settings) && settings.warnOfMissingClusterDns ? [missingClusterDns(pod)] : [];
-  if (kept.length < servers.length) {
+  if (applied.length < servers.length) {
     const what = 'Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is:';
-    warnings.push({ reason: 'DNSConfigForming', message: `${what} ${kept.join(' ')}` });
+    warnings.push({ reason: 'DNSConfigForming', message: `${what} ${applied.join(' ')}` });
   }
   if (searches.length < allSearches.length) {
     const what = 'Search Line limits were exceeded, some search paths have been omitted, the applied search line is:';
@@ -43,7 +43,7 @@ export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
   }
   return {
     config: create(DNSConfigSchema, {
-      servers: kept,
+      servers: applied,
       searches,
       options: mergeOptions(base.options, own?.options ?? []),
     }),
@@ -54,7 +54,7 @@ export function podDnsConfig(pod: Pod, settings: DnsSettings): PodDns {
 function byPolicy(pod: Pod, settings: DnsSettings): ResolvConf {
   const { clusterDns, clusterDomain, host } = settings;
   if (pod.spec.dnsPolicy === 'None') return { servers: [], searches: [], options: [] };
-  if (!wantsClusterDns(pod) || clusterDns.length === 0) return host;
+  if (!usesClusterDns(pod) || clusterDns.length === 0) return host;
   const ownSearches =
     clusterDomain === ''
       ? []
@@ -62,13 +62,13 @@ function byPolicy(pod: Pod, settings: DnsSettings): ResolvConf {
   return { servers: clusterDns, searches: unique([...ownSearches, ...host.searches]), options: ['ndots:5'] };
 }
 
-function wantsClusterDns({ spec }: Pod): boolean {
+function usesClusterDns({ spec }: Pod): boolean {
   const policy = spec.dnsPolicy ?? 'ClusterFirst';
   return policy === 'ClusterFirstWithHostNet' || (policy === 'ClusterFirst' && spec.hostNetwork !== true);
 }
 
 function isWithoutClusterDns(pod: Pod, { clusterDns }: DnsSettings): boolean {
-  return clusterDns.length === 0 && wantsClusterDns(pod);
+  return clusterDns.length === 0 && usesClusterDns(pod);
 }
 
 function missingClusterDns(pod: Pod): WaitingReason {
@@ -77,14 +77,14 @@ function missingClusterDns(pod: Pod): WaitingReason {
   return { reason: 'MissingClusterDNS', message: `pod: "${describePod(pod)}". ${what}` };
 }
 
-/** As many as a resolver takes, without those that make some crash, and no longer together than it reads. */
+/** Applies the resolver's limits: number of domains, length of each (longer ones crash some resolvers), and total length. */
 function boundSearches(searches: string[]): string[] {
-  const kept = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
-  while (kept.join(' ').length > MAX_SEARCH_LINE_LENGTH) kept.pop();
-  return kept;
+  const bounded = searches.slice(0, MAX_SEARCHES).filter((search) => search.length <= MAX_SEARCH_DOMAIN_LENGTH);
+  while (bounded.join(' ').length > MAX_SEARCH_LINE_LENGTH) bounded.pop();
+  return bounded;
 }
 
-/** An option of the pod replaces the one of the same name. */
+/** The pod's options replace base options of the same name. */
 function mergeOptions(base: string[], own: { name: string; value?: string }[]): string[] {
   const merged = new Map(base.map((option) => [option.split(':')[0]!, option]));
   for (const { name, value } of own) {

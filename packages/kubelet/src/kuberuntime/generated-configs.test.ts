@@ -1,10 +1,10 @@
-/** What a runtime gets for a pod: facts about Kubernetes 1.36, a line each. */
+/** The CRI configurations of Kubernetes 1.36, one fact per line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configsOf, decoded, type Given, type World } from './configs.fixture.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 
-/** Paths into `{ sandbox, container }`, the first container's, and what is there; numbers of 64 bits as numbers. */
+/** Expected values by their paths in `{ sandbox, container }`; `container` is the first one, 64-bit integers are plain numbers. */
 type Expected = Record<string, unknown>;
 
 function check(name: string, given: Given, expected: Expected, world: World = {}): void {
@@ -17,7 +17,7 @@ function check(name: string, given: Given, expected: Expected, world: World = {}
   });
 }
 
-/** The value at a path; the last parts of well-known ones are enough. */
+/** The value at a path; well-known prefixes may be abbreviated. */
 function at(value: unknown, path: string): unknown {
   const long = path
     .replace(/^(sandbox|container)\.security/, '$1.linux.securityContext')
@@ -26,7 +26,7 @@ function at(value: unknown, path: string): unknown {
   return long.split('.').reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
 }
 
-/** Without the names of message types, and with numbers for those of 64 bits. */
+/** Removes message type names, and converts 64-bit integers to numbers. */
 function plain(value: unknown): unknown {
   if (value === undefined) return undefined;
   const text = JSON.stringify(value, (key, one) =>
@@ -76,7 +76,7 @@ check(
   },
 );
 check(
-  'labels and annotations of the pod are those of the sandbox, CDI ones too',
+  'labels and annotations of the pod are passed to the sandbox, including CDI annotations',
   { metadata: { labels: { app: 'x' }, annotations: { 'cdi.k8s.io/gpu': 'vendor.com/gpu=0' } } },
   {
     'sandbox.labels': {
@@ -90,7 +90,7 @@ check(
     'container.CDIDevices': [],
   },
 );
-test('a container carries what its end needs', () => {
+test('annotations carry everything that stopping a container needs', () => {
   const preStop = { exec: { command: ['stop'] } };
   const container = { lifecycle: { preStop }, ports: [{ containerPort: 80 }], terminationMessagePath: '/end' };
   const { annotations } = configsOf(decoded({ container }).pods[0]!).container;
@@ -106,18 +106,18 @@ test('a container carries what its end needs', () => {
 
 check('a host name', { spec: { hostname: 'db' } }, { 'sandbox.hostname': 'db' });
 check(
-  'a long name is cut to a label',
+  'a long name is truncated to a DNS label',
   { metadata: { name: `${'a'.repeat(62)}.b` } },
   { 'sandbox.hostname': 'a'.repeat(62) },
 );
 check('a subdomain', { spec: { hostname: 'db', subdomain: 's' } }, { 'sandbox.hostname': 'db' });
 check(
-  'a full name',
+  'a fully qualified name',
   { spec: { subdomain: 's', setHostnameAsFQDN: true } },
   { 'sandbox.hostname': 'web.s.shop.svc.c.local' },
 );
 check(
-  'a full name without a subdomain is the short one',
+  'a fully qualified name without a subdomain is the short one',
   { spec: { setHostnameAsFQDN: true } },
   { 'sandbox.hostname': 'web' },
 );
@@ -138,28 +138,28 @@ check(
     'sandbox.portMappings': [{ protocol: 0, containerPort: 80, hostPort: 80, hostIp: '' }],
   },
 );
-check("the host's processes", { spec: { hostPID: true } }, { 'container.namespaces.pid': NODE });
+check("the host's PID namespace", { spec: { hostPID: true } }, { 'container.namespaces.pid': NODE });
 check("the host's IPC", { spec: { hostIPC: true } }, { 'container.namespaces.ipc': NODE });
 check(
-  'processes that containers share',
+  'a PID namespace that containers share',
   { spec: { shareProcessNamespace: true } },
   { 'sandbox.namespaces.pid': POD, 'container.namespaces.pid': POD },
 );
 check(
-  'the processes of another container',
+  'the PID namespace of another container',
   {},
   { 'container.namespaces.pid': TARGET, 'container.namespaces.targetId': 'c1', 'sandbox.namespaces.pid': CONTAINER },
   { targetId: 'c1' },
 );
 check(
-  'a target where all share their processes anyway',
+  'a target in a pod with a shared PID namespace',
   { spec: { shareProcessNamespace: true } },
   { 'container.namespaces.pid': POD, 'container.namespaces.targetId': '' },
   { targetId: 'c1' },
 );
 const ids = [{ hostId: 131_072, containerId: 0, length: 65_536 }];
 check(
-  'users of its own',
+  'its own user namespace',
   {
     spec: { hostUsers: false, volumes: [{ name: 'd' }] },
     container: { volumeMounts: [{ name: 'd', mountPath: '/d' }], securityContext: { procMount: 'Unmasked' } },
@@ -207,7 +207,7 @@ check(
   { user: { username: 'web' } },
 );
 check(
-  'a group alone is not told of the sandbox, whose runtime would refuse it',
+  'a group without a user is not set on the sandbox, because runtimes reject it',
   { spec: { securityContext: { runAsGroup: 8 } } },
   { 'sandbox.security.runAsGroup': undefined, 'container.security.runAsGroup': { value: 8 } },
 );
@@ -235,14 +235,14 @@ const noNetRaw = { netRawDefault: false };
 const withCapabilities = (capabilities: object) => ({ container: { securityContext: { capabilities } } });
 check('no NET_RAW by default', {}, { [ADDED]: [], [DROPPED]: ['NET_RAW'] }, noNetRaw);
 check(
-  'no NET_RAW beside other capabilities',
+  'no NET_RAW in addition to other capabilities',
   withCapabilities({ add: ['NET_ADMIN'], drop: ['CHOWN'] }),
   { [ADDED]: ['NET_ADMIN'], [DROPPED]: ['CHOWN', 'NET_RAW'] },
   noNetRaw,
 );
 for (const name of ['NET_RAW', 'CAP_NET_RAW', 'ALL'])
   check(
-    `${name} in spite of the default`,
+    `${name} despite the default`,
     withCapabilities({ add: [name], drop: ['CHOWN'] }),
     { [ADDED]: [name], [DROPPED]: ['CHOWN'] },
     noNetRaw,
@@ -264,13 +264,13 @@ check(
 );
 check('seccomp by default', {}, { 'container.security.seccomp': profile(RUNTIME_DEFAULT) }, { seccompDefault: true });
 check(
-  'seccomp off in spite of the default',
+  'seccomp off despite the default',
   { spec: { securityContext: { seccompProfile: { type: 'Unconfined' } } } },
   { 'container.security.seccomp': profile(UNCONFINED), 'sandbox.security.seccomp': profile(RUNTIME_DEFAULT) },
   { seccompDefault: true },
 );
 check(
-  'a seccomp profile of the host, which wins over the pod',
+  "a localhost seccomp profile, which overrides the pod's",
   {
     spec: { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } },
     container: { securityContext: { seccompProfile: { type: 'Localhost', localhostProfile: 'p/a.json' } } },
@@ -287,22 +287,22 @@ check(
 );
 const apparmor = (value: string) => ({ annotations: { 'container.apparmor.security.beta.kubernetes.io/app': value } });
 check(
-  'an AppArmor profile by annotation wins over the pod',
+  "an AppArmor annotation overrides the pod's profile",
   { metadata: apparmor('localhost/p'), spec: { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } } },
   { 'container.security.apparmor': profile(LOCALHOST, 'p'), 'container.security.apparmorProfile': 'localhost/p' },
 );
 check(
-  "a container's AppArmor profile wins over its annotation",
+  "a container's AppArmor profile overrides its annotation",
   { metadata: apparmor('localhost/p'), container: { securityContext: { appArmorProfile: { type: 'Unconfined' } } } },
   { 'container.security.apparmor': profile(UNCONFINED), 'container.security.apparmorProfile': 'unconfined' },
 );
 check(
-  'an AppArmor annotation that means nothing',
+  'an invalid AppArmor annotation is ignored',
   { metadata: apparmor('nonsense') },
   { 'container.security.apparmor': undefined, 'container.security.apparmorProfile': '' },
 );
 check(
-  'SELinux options, and the label of what the kubelet made',
+  'SELinux options, and relabelling of a volume of the kubelet',
   {
     spec: { securityContext: { seLinuxOptions: { level: 's0:c1' } }, volumes: [{ name: 'd' }] },
     container: { volumeMounts: [{ name: 'd', mountPath: '/d' }] },
@@ -315,7 +315,7 @@ check(
   { node: fakeNode({ selinux: true }) },
 );
 check(
-  "a container's SELinux options in place of its pod's, and a volume of the host that keeps its label",
+  "a container's SELinux options override its pod's, and a hostPath volume is not relabelled",
   {
     spec: {
       securityContext: { seLinuxOptions: { level: 's0:c1' } },
@@ -332,7 +332,7 @@ check(
   },
   { node: fakeNode({ selinux: true }) },
 );
-test('how the CPUs of the host are throttled is masked', () => {
+test('the thermal throttle directories of the host are masked', () => {
   const throttleDirectories = ['/sys/devices/system/cpu/cpu0/thermal_throttle'];
   const { container } = configsOf(decoded({}).pods[0]!, { node: fakeNode({ throttleDirectories }) });
   const { maskedPaths, readonlyPaths } = container.linux!.securityContext!;
@@ -341,7 +341,7 @@ test('how the CPUs of the host are throttled is masked', () => {
   assert.deepEqual(readonlyPaths, ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger']);
 });
 check(
-  'sysctls with slashes, and a name with a dot in it',
+  'sysctls with slashes, and an interface name with a dot',
   {
     spec: {
       securityContext: {
@@ -375,7 +375,7 @@ check(
   },
 );
 check(
-  "the host's DNS, as there is no other",
+  "the host's DNS without a cluster DNS",
   {},
   { 'sandbox.dnsConfig': { servers: ['192.0.2.53'], searches: ['example.org'], options: [] } },
 );
@@ -392,7 +392,7 @@ check(
   { clusterDns: ['10.96.0.10'] },
 );
 check(
-  'DNS of its own',
+  'its own DNS configuration',
   { spec: { dnsPolicy: 'None', dnsConfig: { nameservers: ['1.1.1.1'], options: [{ name: 'rotate' }] } } },
   { 'sandbox.dnsConfig': { servers: ['1.1.1.1'], searches: [], options: ['rotate'] } },
 );
@@ -413,12 +413,12 @@ check(
   },
 );
 check(
-  'the least share and quota',
+  'the minimum share and quota',
   { container: { resources: { requests: { cpu: '1m' }, limits: { cpu: '1m' } } } },
   { 'container.resources.cpuShares': 2, 'container.resources.cpuQuota': 1000 },
 );
 check(
-  'a sandbox counts the limits that there are',
+  'a sandbox has the sum of the limits',
   {
     spec: {
       containers: [
@@ -455,7 +455,7 @@ check(
   { node: fakeNode({ hugePageSizes: ['1GB', '2MB'] }) },
 );
 check(
-  'cgroup v2: killed whole, no swap',
+  'cgroup v2: killed as a group, no swap',
   {},
   { 'container.resources.unified': { 'memory.oom.group': '1', 'memory.swap.max': '0' } },
   { node: fakeNode({ cgroupV2: true, countsSwap: true }) },
@@ -467,7 +467,7 @@ check(
   { node: fakeNode({ countsSwap: true }) },
 );
 check(
-  'a pod without which the node does not work',
+  'a node-critical pod',
   { spec: { priorityClassName: 'system-node-critical' } },
   { 'container.resources.oomScoreAdj': -997 },
 );

@@ -6,12 +6,12 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 
 type VolumeImage = Omit<MountedImage, 'image'> & { outcome: Promise<ImageOutcome> };
 
-/** The images of a pod's volumes by the volume's name, fetched or on the way. */
+/** Images of a pod's volumes by volume name; each outcome resolves when its image was pulled. */
 export type VolumeImages = ReadonlyMap<string, VolumeImage>;
 
 type FetchRequest = { pod: Pod; containers: Container[]; runtimeHandler: string; sandboxConfig: PodSandboxConfig };
 
-/** Begins to fetch the images of those volumes that one of the containers mounts; a failure is the container's to report. */
+/** Starts pulling the images of the volumes that the containers mount. The step that starts the container reports failures. */
 export function fetchVolumeImages(
   deps: Pick<KuberuntimeDependencies, 'images'>,
   { pod, containers, runtimeHandler, sandboxConfig }: FetchRequest,
@@ -25,7 +25,7 @@ export function fetchVolumeImages(
     images.map(({ name, image: { reference, pullPolicy } }) => {
       const container = { image: reference, imagePullPolicy: pullPolicy };
       const outcome = deps.images.ensureImage({ pod, container, runtimeHandler, sandboxConfig }, signal);
-      outcome.catch(() => undefined); // read again where the container is started
+      outcome.catch(() => undefined); // awaited when the container is started
       const annotations = pod.metadata.annotations ?? {};
       return [name, { userSpecifiedImage: reference, runtimeHandler, annotations, outcome }];
     }),
@@ -34,7 +34,7 @@ export function fetchVolumeImages(
 
 export type MountedImages = { images: ReadonlyMap<string, MountedImage> } | Exclude<ImageOutcome, { image: unknown }>;
 
-/** The images that a container mounts, or why it must wait: the last of them that is not there says so. */
+/** The images that a container mounts, or the waiting reason of the last missing one. */
 export async function mountedImages(container: Container, volumes: VolumeImages): Promise<MountedImages> {
   const images = new Map<string, MountedImage>();
   let missing: Exclude<ImageOutcome, { image: unknown }> | undefined;

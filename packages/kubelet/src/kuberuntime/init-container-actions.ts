@@ -1,6 +1,6 @@
 /**
- * The part of the plan that concerns init containers: one after the other to their end; a sidecar counts as done once it
- * has started (its startup probe succeeded, if it has one), and is kept running from then on.
+ * Plans init containers, which run to completion one after the other. A sidecar counts as done once it has started (and
+ * its startup probe, if any, has succeeded), and is kept running from then on.
  */
 import { type Container, hasFailedToPrepare, isSidecar, restartsAfter, restartsWhenKilled } from '@podwright/kube-api';
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -9,16 +9,16 @@ import type { ContainerToKill, PodActionsInput } from './pod-actions.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
 export type InitPlan = {
-  /** Every init container has done its part: the ordinary containers may run. */
+  /** Every init container is done: the ordinary containers may start. */
   initialized: boolean;
-  /** An init container failed and may not be tried again: the pod ends. */
+  /** An init container failed and may not be retried: the pod fails. */
   failed: boolean;
   start: string[];
   kill: ContainerToKill[];
   update: ContainerToUpdate[];
 };
 
-/** Plans from the containers of the current sandbox only: those of an earlier one prepared a pod that is gone. */
+/** Considers only containers of the current sandbox: a new sandbox must be initialized again. */
 export function planInitContainers(input: PodActionsInput, sandboxId: string): InitPlan {
   const all = input.pod.spec.initContainers ?? [];
   const own = { ...input.status, containers: input.status.containers.filter((one) => one.sandboxId === sandboxId) };
@@ -37,8 +37,7 @@ export function planInitContainers(input: PodActionsInput, sandboxId: string): I
 }
 
 /**
- * Position of the last init container that has been created. The ones before it have done their part, even when the
- * runtime has forgotten them.
+ * Index of the last init container that was created. The ones before it are done, even if the runtime has removed them.
  */
 function lastReached(all: Container[], own: RuntimePodStatus): number {
   return all.findLastIndex(({ name }) => latestContainer(own, name) !== undefined);
@@ -48,7 +47,7 @@ type Step = { done: boolean; start?: boolean; failed?: boolean; kill?: Container
 
 type Place = {
   current: RuntimeContainer | undefined;
-  /** A later container was created already, so this one had done its part then. */
+  /** A later container was already created, so this one is done. */
   passed: boolean;
 };
 
@@ -60,7 +59,7 @@ function planRunToEnd(input: PodActionsInput, container: Container, { current, p
   if (passed) return { done: true };
   switch (current?.state) {
     case undefined:
-    case 'created': // started in the same step as created, so its start failed
+    case 'created': // containers are created and started in one step, so its start failed
       return { done: false, start: true };
     case 'running':
       return { done: false, update: planResize(input, container, current).update };

@@ -19,16 +19,16 @@ export type KillRequest = {
   reason?: KillReason;
   /** Text of the event. */
   message?: string;
-  /** Wins over everything else; 0 kills at once. */
+  /** Overrides all other grace periods; 0 kills immediately. */
   gracePeriodSeconds?: number;
-  /** What the container's own annotations say, for a pod that is no longer known. */
+  /** Grace period from the container's annotations, for a pod whose spec is no longer available. */
   recordedGraceSeconds?: number;
   podIps: string[];
   /** Waits until the containers that this one serves have ended, at most the milliseconds given. */
   waitForTurn?: (maxMs: number, signal: AbortSignal) => Promise<void>;
 };
 
-/** How long the container has to end, in seconds: the request's, the failed probe's, the pod's. */
+/** Grace period in seconds, in order of precedence: the request's, the failed probe's, the pod's. */
 export function gracePeriodSeconds(request: KillRequest): number {
   const { pod, spec, reason } = request;
   const probe =
@@ -43,10 +43,10 @@ export function gracePeriodSeconds(request: KillRequest): number {
   return Math.min(seconds, MAX_GRACE_SECONDS);
 }
 
-/** What stopping a container takes. */
+/** Dependencies of stopping a container. */
 export type KillContainerDependencies = Pick<KuberuntimeDependencies, 'cri' | 'events' | 'hooks' | 'logger' | 'tracer'>;
 
-/** Stops a container: its preStop hook, SIGTERM, and SIGKILL when the grace period is over. One that is gone is no error. */
+/** Stops a container: preStop hook, SIGTERM, and SIGKILL after the grace period. A removed container is not an error. */
 export async function killContainer(
   deps: KillContainerDependencies,
   request: KillRequest,
@@ -89,7 +89,7 @@ async function runPreStop(
   } catch (error) {
     signal.throwIfAborted();
     deps.logger.warn({ pod: describePod(pod), container: name, error: errorMessage(error) }, 'a preStop hook failed');
-    // what it said stays out of the event: commands and servers may tell secrets
+    // the hook's output stays out of the event, because it may contain secrets
     deps.events.event(eventSubject(pod, name), 'Warning', 'FailedPreStopHook', 'PreStopHook failed');
   }
 }

@@ -29,7 +29,7 @@ const web: Pod = {
   },
 };
 
-/** A running pod with all its containers. */
+/** A running pod with all kinds of containers. */
 async function start(pod = web): Promise<{ runtime: FakeRuntime; status: RuntimePodStatus; stopped: () => string[] }> {
   const runtime = fakeRuntime();
   const { runtime: cri } = runtime.client;
@@ -59,7 +59,7 @@ async function start(pod = web): Promise<{ runtime: FakeRuntime; status: Runtime
 const until = (holds: () => boolean) =>
   waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('containers are stopped at once, then the sidecars from the last to the first, then the sandbox', async () => {
+test('containers are stopped concurrently, then the sidecars from the last to the first, then the sandbox', async () => {
   const { runtime, status, stopped } = await start();
   const steps = await killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, AbortSignal.timeout(5000));
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
@@ -67,7 +67,7 @@ test('containers are stopped at once, then the sidecars from the last to the fir
   assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
 });
 
-test('a grace period beyond what timers and dates hold is 68 years', async () => {
+test('a grace period that timers and dates cannot represent is 68 years', async () => {
   const pod = { ...web, spec: { ...web.spec, terminationGracePeriodSeconds: 2 ** 63 - 1024 } };
   const { runtime, status } = await start(pod);
   await killPod(fakeDependencies(runtime, '/none'), { pod, status }, AbortSignal.timeout(5000));
@@ -78,7 +78,7 @@ test('a grace period beyond what timers and dates hold is 68 years', async () =>
   assert.equal(Math.round((Date.parse(deletionTimestamp!) - Date.now()) / 60_000), Math.round((2 ** 31 - 1) / 60));
 });
 
-test('a container that does not stop keeps none of the others running, but the sandbox stays', async () => {
+test('a container that does not stop does not block the others, but the sandbox stays', async () => {
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
   const steps = await killPod(fakeDependencies(runtime, '/none'), { pod: web, status }, AbortSignal.timeout(5000));
@@ -115,7 +115,7 @@ test('a sidecar does not wait for an init container that still runs', async () =
   await assert.rejects(killing, { message: 'seen' });
 });
 
-test('the wait for the containers before a sidecar ends with the signal', async () => {
+test('aborting ends the wait for the containers before a sidecar', async () => {
   const before = timers();
   const { runtime, status, stopped } = await start();
   runtime.inject('stopContainer', { delayMs: 60_000 });
@@ -124,6 +124,6 @@ test('the wait for the containers before a sidecar ends with the signal', async 
   await until(() => stopped().length === 2);
   stop.abort(new Error('a quicker stop'));
   await assert.rejects(killing, { message: 'a quicker stop' });
-  assert.equal(stopped().length, 2, 'no sidecar is stopped by a kill that was given up');
+  assert.equal(stopped().length, 2, 'an aborted kill stops no sidecar');
   assert.equal(timers(), before);
 });

@@ -17,12 +17,12 @@ export type KillPodRequest = {
   gracePeriodSeconds?: number;
 };
 
-/** What stopping a pod takes. */
+/** Dependencies of stopping a pod. */
 export type KillPodDependencies = KillContainerDependencies & Pick<KuberuntimeDependencies, 'hostIps'>;
 
 /**
- * Stops everything of a pod: its ordinary containers at once, then its sidecars from the last to the first, then its sandboxes.
- * One step that fails does not keep the others from being tried.
+ * Stops a pod: its ordinary containers concurrently, then its sidecars from the last to the first, then its sandboxes.
+ * A failed step does not prevent the others.
  */
 export async function killPod(
   deps: KillPodDependencies,
@@ -31,7 +31,7 @@ export async function killPod(
 ): Promise<StepResult[]> {
   const containers = await killContainers(deps, request, signal);
   const failed = containers.some(({ error }) => error !== undefined);
-  // Containers that refused to stop keep their sandbox: the next try finds both.
+  // Containers that did not stop keep their sandbox for the next attempt.
   return failed ? containers : [...containers, ...(await stopSandboxes(deps, request, signal))];
 }
 
@@ -88,7 +88,7 @@ async function waitAtMost(maxMs: number, ended: Promise<void>[], signal: AbortSi
 function terminationOrder(pod: Pod, running: RuntimeContainer[]): (container: RuntimeContainer) => string[] {
   const sidecars = sidecarsOf(pod).map(({ name }) => name);
   const main = pod.spec.containers.map(({ name }) => name);
-  const idsOf = (wanted: (name: string) => boolean) => running.filter(({ name }) => wanted(name)).map(({ id }) => id);
+  const idsOf = (matches: (name: string) => boolean) => running.filter(({ name }) => matches(name)).map(({ id }) => id);
   return ({ name }) => {
     const position = sidecars.indexOf(name);
     if (position < 0) return [];

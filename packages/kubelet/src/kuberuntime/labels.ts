@@ -1,6 +1,6 @@
 /**
- * The only place that knows the labels and annotations which the kubelet puts on sandboxes and containers. After a restart
- * everything is rebuilt from them. The keys are those of Kubernetes, so that `crictl` and others understand them.
+ * The only codec of the labels and annotations of sandboxes and containers. After a restart the kubelet rebuilds its state
+ * from them. The keys are upstream's, so that `crictl` and other tools understand them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,7 @@ const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
-/** The kubelet that made the pod, when several kubelets, or other clients, share a runtime: pods with another value are left alone. */
+/** Identifies the kubelet that created the pod, for runtimes shared with other kubelets or clients: pods with another value are ignored. */
 const KUBELET_LABEL = 'podwright.dev/kubelet';
 
 const HASH_ANNOTATION = 'io.kubernetes.container.hash';
@@ -28,16 +28,16 @@ const MESSAGE_POLICY_ANNOTATION = 'io.kubernetes.container.terminationMessagePol
 const DELETION_GRACE_ANNOTATION = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
-/** Requests and limits that a container was made with. */
+/** Requests and limits that a container was created with. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
-/** The order in which upstream writes them. */
+/** Upstream's order of the fields. */
 const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
 type StringMap = Record<string, string>;
 
-/** What a container's labels and annotations say about it. */
+/** The decoded labels and annotations of a container. */
 export type ContainerInfo = {
   pod: PodIdentity;
   containerName: string;
@@ -56,22 +56,22 @@ function podLabels(pod: Pod, kubeletId: string): StringMap {
   return { [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid, [KUBELET_LABEL]: kubeletId };
 }
 
-/** Selects what one kubelet has in the runtime, of all pods or of one. */
+/** Selects one kubelet's sandboxes and containers, of all pods or of one. */
 export function labelSelector(kubeletId: string, podUid?: string): StringMap {
   return { [KUBELET_LABEL]: kubeletId, ...(podUid === undefined ? {} : { [POD_UID_LABEL]: podUid }) };
 }
 
-/** Whether the kubelet made what has these labels. */
+/** Whether these are labels of a sandbox or container that this kubelet created. */
 export function isOfKubelet(labels: StringMap, kubeletId: string): boolean {
   return labels[KUBELET_LABEL] === kubeletId;
 }
 
-/** A label value that stands for the kubelet with this root directory. */
+/** The label value of the kubelet with this root directory. */
 export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
 
-/** The pod's own labels, and the identity, which wins. */
+/** The pod's labels and its identity labels; the latter take precedence. */
 export function sandboxLabels(pod: Pod, kubeletId: string): StringMap {
   return { ...pod.metadata.labels, ...podLabels(pod, kubeletId) };
 }
@@ -84,7 +84,7 @@ export function containerLabels(pod: Pod, container: Container, kubeletId: strin
   return { ...podLabels(pod, kubeletId), [CONTAINER_NAME_LABEL]: container.name };
 }
 
-/** Everything that stopping the container and reading its end need when its pod is no longer known. */
+/** Everything needed to stop the container and read its termination when the pod's spec is no longer available. */
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number): StringMap {
   const annotations: StringMap = {
     [HASH_ANNOTATION]: containerHash(container),
@@ -105,26 +105,26 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   return annotations;
 }
 
-/** A change of it means that the container must be replaced: its name and image, as upstream since 1.31. */
+/** A changed hash means that the container must be replaced. Covers name and image, as upstream since 1.31. */
 export function containerHash(container: Container): string {
   const text = JSON.stringify({ name: container.name, image: container.image });
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-/** The pod that a sandbox or container belongs to; undefined if no kubelet made it. */
+/** The pod that a sandbox or container belongs to; `undefined` if no kubelet created it. */
 export function decodePodIdentity(labels: StringMap): PodIdentity | undefined {
   const uid = labels[POD_UID_LABEL];
   if (uid === undefined || uid === '') return undefined;
   return { uid, name: labels[POD_NAME_LABEL] ?? '', namespace: labels[POD_NAMESPACE_LABEL] ?? '' };
 }
 
-/** The pod that a sandbox was made for. */
+/** The pod that a sandbox was created for. */
 export function decodeSandboxOwner(labels: StringMap, annotations: StringMap): ExistingPod {
   const { uid, namespace, name } = decodePodIdentity(labels) ?? { uid: '', namespace: '', name: '' };
   return { uid, namespace, name, file: annotations[CONFIG_FILE_ANNOTATION] ?? '' };
 }
 
-/** Decodes what `containerLabels` and `containerAnnotations` wrote; values that do not parse count as absent. */
+/** Decodes the output of `containerLabels` and `containerAnnotations`; values that do not parse count as absent. */
 export function decodeContainerInfo(labels: StringMap, annotations: StringMap): ContainerInfo | undefined {
   const pod = decodePodIdentity(labels);
   const containerName = labels[CONTAINER_NAME_LABEL];
@@ -149,7 +149,7 @@ function integer(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
-/** These annotations are our own writing, so their shape is taken on trust. */
+/** The kubelet wrote these annotations itself, so the shape is not validated. */
 function json<T>(text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {

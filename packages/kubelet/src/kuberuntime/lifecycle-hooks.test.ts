@@ -14,10 +14,10 @@ import { Certificates } from '../../../../tests/fixtures/certificates.ts';
 import { PodEvents } from '../events/pod-events.ts';
 import { LifecycleHooks } from './lifecycle-hooks.ts';
 
-type Heard = { url: string; headers: IncomingHttpHeaders; servername?: string | false | null };
-const heard: Heard[] = [];
+type Received = { url: string; headers: IncomingHttpHeaders; servername?: string | false | null };
+const received: Received[] = [];
 const answer: RequestListener = ({ url, headers, socket }, response) => {
-  heard.push({ url: url!, headers, servername: (socket as { servername?: string }).servername });
+  received.push({ url: url!, headers, servername: (socket as { servername?: string }).servername });
   if (url === '/loop') return response.writeHead(302, { location: '/loop' }).end();
   if (url === '/away') return response.writeHead(302, { location: 'http://other.invalid/' }).end();
   if (url === '/cut') {
@@ -28,8 +28,8 @@ const answer: RequestListener = ({ url, headers, socket }, response) => {
 };
 const scratch = mkdtempSync(join(tmpdir(), 'podwright-hooks-'));
 const certificates = new Certificates(scratch);
-await certificates.makeAuthority('nobody');
-const { certificate: cert, key } = await certificates.make('server', 'nobody');
+await certificates.makeAuthority('untrusted');
+const { certificate: cert, key } = await certificates.make('server', 'untrusted');
 const servers = { http: createServer(answer), https: createTlsServer({ cert, key }, answer) };
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -50,7 +50,7 @@ const container = { name: 'app', image: 'x', ports: namedPorts } as Container;
 const metadata = { name: 'web', namespace: 'default', uid: 'u1' };
 const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [container] } };
 
-/** Runs a hook; what it failed with, the events, and what was counted. */
+/** Runs a hook; returns its error, the events, and a reader of metrics. */
 async function run(handler: LifecycleHandler, given: { podIps?: string[]; signal?: AbortSignal } = {}) {
   const events = new PodEvents('node');
   const metrics = new Registry();
@@ -77,8 +77,8 @@ async function check(handler: LifecycleHandler, error: string | undefined) {
 
 const failed = (what: string) => `${what} for Container "app" in Pod "web_default(u1)" failed - error: `;
 
-test('a command that exits with 0 has done it', () => check({ exec: { command: ['exit', '0'] } }, undefined));
-test('another exit code is a failure that says what the command did', () =>
+test('a command that exits with 0 succeeds', () => check({ exec: { command: ['exit', '0'] } }, undefined));
+test('another exit code is a failure with the exit code and output', () =>
   check(
     { exec: { command: ['exit', '3'] } },
     `${failed('Exec lifecycle hook ([exit 3])')}command 'exit 3' exited with 3: no, message: "a \\"secret\\""`,
@@ -90,8 +90,8 @@ test('a command that cannot be run is a failure', () =>
   ));
 
 for (const path of ['/', '/500', '/away', '/cut'])
-  test(`a server that answers ${path} has been told`, () => check({ httpGet: { path, port: 'http' } }, undefined));
-test('redirects without an end are a failure', () =>
+  test(`the response of ${path} is a success`, () => check({ httpGet: { path, port: 'http' } }, undefined));
+test('endless redirects are a failure', () =>
   check(
     { httpGet: { path: '/loop', port: 'http' } },
     `${failed('HTTP lifecycle hook (/loop)')}Get "/loop": stopped after 10 redirects`,
@@ -101,27 +101,27 @@ test('a port without a listener is a failure', () =>
     { httpGet: { port: 1 } },
     `${failed('HTTP lifecycle hook (/)')}Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused`,
   ));
-test('a pod without an address cannot be told', async () => {
+test('an HTTP hook of a pod without an address fails', async () => {
   const { error } = await run({ httpGet: { port: 'http' } }, { podIps: [] });
   assert.equal(error, `${failed('HTTP lifecycle hook (/)')}the pod has no address yet`);
 });
-test('a host may be named, also one that no pod has', async () => {
+test('a hook may name any host', async () => {
   const { error } = await run({ httpGet: { host: '127.0.0.1', port: 'http' } }, { podIps: [] });
   assert.equal(error, undefined);
 });
-test('a request says who asks, and for whom', async () => {
-  heard.length = 0;
+test("a request has upstream's User-Agent and the Host header of the hook", async () => {
+  received.length = 0;
   const httpHeaders = [{ name: 'HOST', value: 'shop.example' }];
   await check({ httpGet: { path: '/bye?now', port: 'http', httpHeaders } }, undefined);
-  const { url, headers } = heard[0]!;
+  const { url, headers } = received[0]!;
   assert.deepEqual([url, headers.host, headers['user-agent']], ['/bye?now', 'shop.example', 'kube-lifecycle/1.36']);
 });
 
-test('a request takes what is packed, and need not be the last of its connection', async () => {
-  heard.length = 0;
+test('a request accepts gzip and has no Connection header, unless the hook sets them', async () => {
+  received.length = 0;
   const fieldsOf = async (httpHeaders: { name: string; value: string }[]) => {
     await check({ httpGet: { port: 'http', httpHeaders } }, undefined);
-    const { headers } = heard.at(-1)!;
+    const { headers } = received.at(-1)!;
     return [headers['accept-encoding'], headers.connection];
   };
   assert.deepEqual(await fieldsOf([]), ['gzip', undefined]);
@@ -130,16 +130,16 @@ test('a request takes what is packed, and need not be the last of its connection
   assert.deepEqual(await fieldsOf([{ name: 'connection', value: 'close' }]), ['gzip', 'close']);
 });
 
-test('certificates are not verified, and asked for by the name in the Host field', async () => {
-  heard.length = 0;
+test('certificates are not verified, and SNI is the name in the Host header', async () => {
+  received.length = 0;
   const httpHeaders = [{ name: 'Host', value: 'shop.example:443' }];
   await check({ httpGet: { scheme: 'HTTPS', port: 'https', httpHeaders } }, undefined);
-  assert.equal(heard[0]!.servername, 'shop.example');
+  assert.equal(received[0]!.servername, 'shop.example');
 });
-test('a server of HTTP/2 alone is told in HTTP/2', async () => {
-  const asked: IncomingHttpHeaders[] = [];
+test('a server that only speaks HTTP/2 is called with HTTP/2', async () => {
+  const requests: IncomingHttpHeaders[] = [];
   const server = createSecureServer({ cert, key }, ({ headers }, response) => {
-    asked.push(headers);
+    requests.push(headers);
     response.end('body');
   });
   const port = await listen(server);
@@ -147,23 +147,23 @@ test('a server of HTTP/2 alone is told in HTTP/2', async () => {
   const { error } = await run({ httpGet: { scheme: 'HTTPS', port, path: '/bye?now', httpHeaders } });
   server.close();
   assert.equal(error, undefined);
-  const { ':authority': host, ':path': path, 'x-key': field, 'user-agent': agent, connection } = asked[0]!;
+  const { ':authority': host, ':path': path, 'x-key': field, 'user-agent': agent, connection } = requests[0]!;
   assert.deepEqual(
     [host, path, field, agent, connection],
     ['shop.example', '/bye?now', 'shop.example', 'kube-lifecycle/1.36', undefined],
   );
 });
-test('a field that would end its line is not sent', async () => {
+test('a header with a line break is not sent', async () => {
   const httpHeaders = [{ name: 'X-Key', value: 'a\r\nX-Other: b' }];
   const { error } = await run({ httpGet: { port: 'http', httpHeaders } });
   assert.match(error!, /: net\/http: invalid header field value for "X-Key"$/);
 });
-test('a server that speaks no TLS is told in plain HTTP, without the password', async () => {
-  heard.length = 0;
+test('a server without TLS is called over plain HTTP, without the Authorization header', async () => {
+  received.length = 0;
   const httpHeaders = ['Authorization', 'X-Key'].map((name) => ({ name, value: 'yes' }));
   const { error, events, counted } = await run({ httpGet: { scheme: 'HTTPS', port: 'http', httpHeaders } });
   assert.equal(error, undefined);
-  const { headers } = heard.at(-1)!;
+  const { headers } = received.at(-1)!;
   assert.deepEqual([headers.authorization, headers['x-key']], [undefined, 'yes']);
   assert.deepEqual(
     events.map(({ type, reason, message, involvedObject }) => [type, reason, message, involvedObject.fieldPath]),
@@ -179,7 +179,7 @@ test('a server that speaks no TLS is told in plain HTTP, without the password', 
   assert.equal(counted('kubelet_lifecycle_handler_http_fallbacks_total'), 1);
 });
 
-test('a sleep takes its time', async () => {
+test('a sleep hook waits', async () => {
   const startedMs = performance.now();
   await check({ sleep: { seconds: 0.05 } }, undefined);
   assert.ok(performance.now() - startedMs >= 49);
@@ -188,5 +188,5 @@ test('a sleep that is cut short is counted', async () => {
   const { counted } = await run({ sleep: { seconds: 3 } }, { signal: AbortSignal.timeout(10) });
   assert.equal(counted('kubelet_sleep_action_terminated_early_total'), 1);
 });
-test('a hook that is a socket fails, as the API says', () =>
+test('a tcpSocket hook fails, as the API documents', () =>
   check({ tcpSocket: { port: 1 } }, 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep'));

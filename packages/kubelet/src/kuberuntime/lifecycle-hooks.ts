@@ -5,10 +5,10 @@ import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';
 import { type HttpCallTarget, httpGet, httpGetUrl, isPlainHttpAnswer } from '../prober/http-call.ts';
 
-/** A hook may take as long as the grace period allows; its caller's signal ends it. This only bounds the runtime's call. */
+/** Upper bound of the CRI call. The caller's signal ends a hook when its grace period is over. */
 const MAX_HOOK_MS = 24 * 3_600_000;
 
-/** Runs one hook to its end. Rejects with what went wrong, or the signal's reason. */
+/** Runs one hook. Rejects if it fails, or with the signal's reason. */
 export interface HookRunner {
   run(request: HookRequest, signal: AbortSignal): Promise<void>;
 }
@@ -25,7 +25,7 @@ export type HookRequest = {
 export type LifecycleHooksOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Where answers in plain HTTP, and sleeps that were cut short, are counted. */
+  /** Counts HTTP fallbacks and sleeps that were cut short. */
   metrics?: Registry;
 };
 
@@ -53,7 +53,7 @@ export class LifecycleHooks implements HookRunner {
     if (handler.exec !== undefined) return this.#exec(request, handler.exec.command, signal);
     if (handler.httpGet !== undefined) return this.#http(request, handler.httpGet.path ?? '/', signal);
     if (handler.sleep !== undefined) return this.#sleep(handler.sleep.seconds, signal);
-    // The API takes tcpSocket, and says that hooks with it fail (k8s.io/api core/v1 LifecycleHandler).
+    // The API accepts tcpSocket, but documents that such hooks fail (k8s.io/api core/v1 LifecycleHandler).
     const message = 'Cannot run handler: a lifecycle hook is exec, httpGet or sleep';
     return Promise.reject(new PodwrightError('invalid_argument', message));
   }
@@ -72,7 +72,7 @@ export class LifecycleHooks implements HookRunner {
     throw new PodwrightError('failed_precondition', `${what}: ${why}`);
   }
 
-  /** Whatever the server answers, it was told. There is no deadline but the signal's, as with upstream. */
+  /** Any HTTP response is a success. Like upstream, there is no deadline besides the signal. */
   async #http(request: HookRequest, path: string, signal: AbortSignal): Promise<void> {
     const { container, podIps, handler } = request;
     const target = { action: handler.httpGet!, container, podIps, client: 'lifecycle' } as const;
@@ -80,13 +80,13 @@ export class LifecycleHooks implements HookRunner {
       await httpGet(target, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isPlainHttpAnswer(error) && (await this.#plainly(request, target, signal))) return;
+      if (isPlainHttpAnswer(error) && (await this.#fallBackToHttp(request, target, signal))) return;
       throw wrapError(failed(request, `HTTP lifecycle hook (${path})`), error);
     }
   }
 
-  /** Servers that never spoke TLS are told in plain HTTP, as long ago, but no password of the handler's; false if that fails too. */
-  async #plainly({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
+  /** Retries an HTTPS hook over plain HTTP, without its Authorization header, for servers without TLS. False if that fails too. */
+  async #fallBackToHttp({ pod }: HookRequest, target: HttpCallTarget, signal: AbortSignal): Promise<boolean> {
     try {
       await httpGet({ ...target, action: { ...target.action, scheme: 'HTTP' }, withoutAuthorization: true }, signal);
     } catch (error) {

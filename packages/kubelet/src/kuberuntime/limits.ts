@@ -1,2 +1,2 @@
-/** How long after a container's end its reason may still come (`RuntimePodReader`). */
+/** How long after a container's exit the runtime may still correct the reason, for example to OOMKilled (`RuntimePodReader`). */
 export const REASON_SETTLES_MS = 1000;

@@ -2,24 +2,24 @@ import { type Container, type Pod, qosClass } from '@podwright/kube-api';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 
-/** Bytes of a page, by which the kernel counts memory. */
+/** Page size of the kernel's memory accounting. */
 const PAGE_BYTES = 4096;
 
-/** Files of cgroup v2 that keep a container's memory and throttle it before its limit (KEP-2570); none without the gate. */
+/** cgroup v2 files that reserve a container's memory and throttle it below its limit (KEP-2570); none without the feature gate. */
 export function memoryQosFiles(pod: Pod, container: Container, node: ContainerEnforcement): Record<string, string> {
   const { policy, host } = node;
   if (policy.memoryQos === undefined || !host.cgroupV2) return {};
   return { ...reservation(pod, container, policy.memoryQos.reservation), ...throttle(container, node) };
 }
 
-/** Guaranteed pods keep what they ask for under all circumstances, burstable ones as long as there is other memory. */
+/** Guaranteed pods get a hard reservation (memory.min), burstable ones a soft one (memory.low). */
 function reservation(pod: Pod, container: Container, policy: 'None' | 'TieredReservation'): Record<string, string> {
   const request = requestOf(container, 'memory');
   if (request === 0n || policy === 'None') return { 'memory.min': '0', 'memory.low': '0' };
   return { [qosClass(pod) === 'Guaranteed' ? 'memory.min' : 'memory.low']: String(request) };
 }
 
-/** Somewhere between the request and the limit, or what pods may use at all. */
+/** A value between the request and the limit, or the node's allocatable memory if there is no limit. */
 function throttle(container: Container, { policy, host }: ContainerEnforcement): Record<string, string> {
   const request = requestOf(container, 'memory');
   const limit = limitOf(container, 'memory');

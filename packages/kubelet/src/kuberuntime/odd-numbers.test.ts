@@ -40,7 +40,7 @@ const AMOUNTS = [
   1e300,
 ];
 
-/** A pod with a valid number in each field that has one. */
+/** A pod with a valid number in every numeric field. */
 const pod = {
   metadata: {},
   spec: {
@@ -77,7 +77,7 @@ const pod = {
   },
 };
 
-/** Paths of all numbers and amounts. */
+/** Paths of all numbers and quantities. */
 function paths(value: unknown, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value === 'number' || (typeof value === 'string' && /^\d+(Gi|Mi)?$/.test(value))) return [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -92,12 +92,12 @@ function withValue<T>(value: T, [step, ...rest]: (string | number)[], odd: unkno
   return (Array.isArray(value) ? value.with(step as number, part) : { ...value, [step]: part }) as T;
 }
 
-test('the pod is valid before', () => assert.deepEqual(decoded(pod).errors.map(String), []));
+test('the unmodified pod is valid', () => assert.deepEqual(decoded(pod).errors.map(String), []));
 
 for (const path of paths(pod)) {
   const at = path.join('.');
   const isAmount = /sizeLimit|resources|overhead/.test(at);
-  test(`an odd ${at} is refused by its field, or is what a runtime can be given`, () => {
+  test(`an odd ${at} is rejected by validation, or is valid in the CRI`, () => {
     for (const odd of isAmount ? AMOUNTS : WHOLE) {
       const { pods, errors } = decoded(withValue(pod, path, odd));
       const field = String(path.findLast((step) => typeof step === 'string'));

@@ -15,7 +15,7 @@ const empty: PodActions = {
   containersToStart: [],
 };
 
-/** Each step of a plan with something to do; the compiler asks for a new one here. */
+/** A plan for each step; the compiler requires an entry for a new one. */
 const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   killPod: true,
   createSandbox: true,
@@ -27,12 +27,12 @@ const steps: Required<Omit<PodActions, 'sandboxId' | 'attempt'>> = {
   containersToStart: ['web'],
 };
 
-test('a plan without a step is empty, whatever sandbox it names', () => {
+test('a plan without steps is empty, even if it names a sandbox', () => {
   assert.equal(isEmptyPlan(empty), true);
   assert.equal(describePodActions(empty), 'nothing to do');
 });
 
-test('each step alone makes a plan that is not empty, and says what is done', () => {
+test('each single step makes a plan non-empty and has a description', () => {
   for (const [name, step] of Object.entries(steps)) {
     const plan = { ...empty, [name]: step };
     assert.equal(isEmptyPlan(plan), false, name);
@@ -40,7 +40,7 @@ test('each step alone makes a plan that is not empty, and says what is done', ()
   }
 });
 
-test('a step that nothing describes is no empty plan either', () => {
+test('a plan with an unknown step is not empty', () => {
   const plan: PodActions & { containersToPolish: string[] } = { ...empty, containersToPolish: ['web'] };
   assert.equal(isEmptyPlan(plan), false);
 });

@@ -3,7 +3,7 @@ import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kube
 import type { ProbeResult } from '../prober/probe-results.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
-/** Why a container is killed; decides the grace period and the event. */
+/** Why a container is killed; determines the grace period and the event. */
 export type KillReason =
   | 'livenessProbe'
   | 'startupProbe'
@@ -16,28 +16,28 @@ export type ContainerToKill = { id: string; name: string; reason: KillReason; me
 
 export type ContainerToReset = { id: string; name: string; kill: boolean };
 
-/** The next steps of a pod, in the order in which they are done. */
+/** The next steps of a pod, in order of execution. */
 export type PodActions = {
   /** All containers and the sandbox are stopped first. */
   killPod: boolean;
   createSandbox: boolean;
-  /** The sandbox to go on with; undefined if there is none or a new one is made. */
+  /** The existing sandbox; `undefined` if there is none. */
   sandboxId: string | undefined;
-  /** Attempt number of the sandbox that is made. */
+  /** Attempt number of the sandbox to create. */
   attempt: number;
   containersToKill: ContainerToKill[];
-  /** Every container of the pod, if it begins anew in its sandbox: stopped at once if it runs, and removed. */
+  /** Every container of the pod, if all of them restart in the same sandbox: killed if running, and removed. */
   containersToReset: ContainerToReset[];
-  /** Names of containers for debugging. */
+  /** Names of ephemeral containers. */
   ephemeralContainersToStart: string[];
-  /** Names, in the order of the specification. */
+  /** Names, in the order of the spec. */
   initContainersToStart: string[];
-  /** Running containers that get other CPU or memory. */
+  /** Running containers whose CPU or memory changes. */
   containersToUpdate: ContainerToUpdate[];
   containersToStart: string[];
 };
 
-/** Results of the probes that can end a container, by container id; undefined when there is none. */
+/** Results of the probes that can kill a container, by container id; `undefined` if there is none. */
 export type ProbeAnswers = {
   liveness(containerId: string): ProbeResult | undefined;
   startup(containerId: string): ProbeResult | undefined;
@@ -47,20 +47,20 @@ export type PodActionsInput = {
   pod: Pod;
   status: RuntimePodStatus;
   probes: ProbeAnswers;
-  /** Whether somebody asked to restart a container, by its id. */
+  /** Whether a client requested to restart the container with this id. */
   restartRequested?: (containerId: string) => boolean;
-  /** Whether an ephemeral container has ended, even if the runtime has no record of it any more. */
+  /** Whether an ephemeral container has ended, even if the runtime has removed it. */
   hasEnded?: (ephemeralContainer: string) => boolean;
-  /** A container ended in a way that begins the whole pod anew. */
+  /** A container's exit triggered the restart of all containers of the pod. */
   restartAllContainers?: boolean;
-  /** What a running container was given of CPU and memory, if that is known. */
+  /** The actual CPU and memory of a running container, if known. */
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
 };
 
-/** The fields that say how a step is done; every other one is a step, or a list of them. */
+/** Fields that are parameters of steps; all others are steps, or lists of them. */
 type StepParameter = 'sandboxId' | 'attempt';
 
-/** A description of each step, in the order in which they are done. */
+/** Descriptions of the steps, in order of execution. */
 const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan: PodActions) => string[] } = {
   killPod: ({ killPod }) => (killPod ? ['kill the pod'] : []),
   containersToKill: (plan) => plan.containersToKill.map(({ name, reason }) => `kill ${name} (${reason})`),
@@ -84,7 +84,7 @@ export function describePodActions(plan: PodActions): string {
   return steps.length === 0 ? 'nothing to do' : steps.join(', ');
 }
 
-/** True if the plan has no step at all, whatever the fields of a plan are. */
+/** True if the plan has no steps. */
 export function isEmptyPlan({ sandboxId: _sandbox, attempt: _attempt, ...steps }: PodActions): boolean {
   return Object.values(steps).every((step) => step === false || (Array.isArray(step) && step.length === 0));
 }

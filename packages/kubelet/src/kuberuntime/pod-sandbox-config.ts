@@ -27,7 +27,7 @@ export type SandboxConfigInput = {
   attempt: number;
   dns: DNSConfig;
   podLogsDir: string;
-  /** The pod's cgroup, '' to leave the choice to the runtime. */
+  /** The pod's cgroup; '' lets the runtime choose. */
   cgroupParent: string;
   clusterDomain: string;
   kubeletId: string;
@@ -36,8 +36,8 @@ export type SandboxConfigInput = {
 };
 
 /**
- * What RunPodSandbox gets; also sent along with each CreateContainer. Throws `invalid_argument` for a pod whose full name is too
- * long.
+ * The configuration for RunPodSandbox, which is also sent with each CreateContainer. Throws `invalid_argument` for a pod whose fully
+ * qualified host name is too long.
  */
 export function podSandboxConfig(input: SandboxConfigInput): PodSandboxConfig {
   const { pod, attempt } = input;
@@ -82,12 +82,12 @@ function linuxConfig({ pod, cgroupParent, namespaces, enforcement }: SandboxConf
     sysctls: Object.fromEntries((shared.sysctls ?? []).map(({ name, value }) => [dottedSysctl(name), value])),
     securityContext: create(LinuxSandboxSecurityContextSchema, {
       privileged: allContainers(pod.spec).some(({ securityContext }) => securityContext?.privileged === true),
-      // What the runtime itself runs for the sandbox needs no more than its default profile.
+      // The pause process needs no more than the runtime's default profile.
       seccomp: create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType.RuntimeDefault }),
       namespaceOptions: namespaces,
       selinuxOptions: selinux(shared.seLinuxOptions),
       runAsUser: int64(shared.runAsUser),
-      // Runtimes refuse a group without a user, and the sandbox's own process needs neither.
+      // Runtimes reject a group without a user, and the pause process needs neither.
       runAsGroup: shared.runAsUser === undefined ? undefined : int64(shared.runAsGroup),
       supplementalGroups: supplementalGroups(shared),
       supplementalGroupsPolicy: groupsPolicy(shared),

@@ -8,7 +8,7 @@ import { namespaceOptions } from './namespace-options.ts';
 import { podSandboxConfig } from './pod-sandbox-config.ts';
 import { podUsers } from './pod-users.ts';
 
-/** What making a sandbox takes. */
+/** Dependencies of creating a sandbox. */
 export type SandboxDependencies = SandboxConfigDependencies & Pick<KuberuntimeDependencies, 'cri' | 'objects'>;
 
 type SandboxConfigDependencies = Pick<
@@ -25,7 +25,7 @@ type SandboxConfigDependencies = Pick<
   | 'userNamespaces'
 >;
 
-/** The sandbox's configuration for this attempt. Rejects with why there can be none. */
+/** The sandbox's configuration for this attempt. Rejects if the pod's spec does not allow one. */
 export async function makeSandboxConfig(
   deps: SandboxConfigDependencies,
   { pod, attempt }: { pod: Pod; attempt: number },
@@ -47,7 +47,7 @@ export async function makeSandboxConfig(
   });
 }
 
-/** The runtime handler that the pod's RuntimeClass names, '' for the default. Throws `not_found`. */
+/** The runtime handler of the pod's RuntimeClass; '' for the default. Throws `not_found`. */
 export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, pod: Pod): string {
   const name = pod.spec.runtimeClassName ?? '';
   if (name === '') return '';
@@ -58,7 +58,7 @@ export function runtimeHandler(deps: Pick<KuberuntimeDependencies, 'objects'>, p
   return runtimeClass.handler;
 }
 
-/** Makes the pod's log directory and its sandbox; returns the sandbox's id. */
+/** Creates the pod's log directory and its sandbox; returns the sandbox's id. */
 export async function createSandbox(
   deps: Pick<KuberuntimeDependencies, 'cri' | 'objects'>,
   { pod, config }: { pod: Pod; config: PodSandboxConfig },

@@ -10,16 +10,16 @@ import { type KillContainerDependencies, killContainer } from './kill-container.
 import type { PodActions } from './pod-actions.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** What removing containers of a pod takes. */
+/** Dependencies of removing containers of a pod. */
 export type PruneDependencies = KillContainerDependencies &
   Pick<KuberuntimeDependencies, 'crashBackoff' | 'logger' | 'podLogsDir'>;
 
 type PruneRequest = { pod: Pod; status: RuntimePodStatus; plan: PodActions };
 
 /**
- * Removes what init containers that ended leave in the runtime: all of it before a new sandbox, else everything but the last
- * run of each. The log of the last run stays in any case, so that restarts go on being counted. What cannot be removed is
- * housekeeping's to remove.
+ * Removes ended init containers from the runtime: all of them before a new sandbox is created, otherwise all but the last run of
+ * each. The log of the last run always stays, because the restart count is derived from it. Failures are left to garbage
+ * collection.
  */
 export async function pruneInitContainers(deps: PruneDependencies, { pod, status, plan }: PruneRequest): Promise<void> {
   for (const { name } of pod.spec.initContainers ?? []) {
@@ -53,8 +53,8 @@ async function removeLogsBefore(
 }
 
 /**
- * Removes every container of a pod that begins anew in its sandbox, running ones without grace. Logs stay. Stops at the first that
- * fails: the cause, which comes last, must be there until all others are gone.
+ * Removes every container of a pod whose containers all restart; running ones are killed without grace. Logs stay. Stops at the first
+ * failure: the container that triggered the restart comes last and must exist until all others are removed.
  */
 export async function resetContainers(
   deps: PruneDependencies,
@@ -67,7 +67,7 @@ export async function resetContainers(
     const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((one) => one.name === name)!;
     try {
       const ended = status.containers.find((one) => one.id === id && one.state === 'exited');
-      // or a container that begins its pod anew again and again would do so without a pause
+      // so that a container that repeatedly triggers the restart is subject to crash back-off
       if (ended !== undefined && restartsAllContainers(spec, ended.exitCode))
         deps.crashBackoff.note({ pod, container: spec, status });
       if (kill)

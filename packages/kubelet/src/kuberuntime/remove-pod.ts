@@ -4,35 +4,39 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podLogDirectory } from './pod-sandbox-config.ts';
 
-/** What removing a pod from the runtime takes. */
+/** Dependencies of removing a pod from the runtime. */
 export type RemovePodDependencies = Pick<KuberuntimeDependencies, 'cri' | 'podLogsDir' | 'tracer'>;
 
 export type RemovePodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
-  /** The pod stays listed as ended, so its log files stay, too. */
+  /** Keep the log files, because the pod stays listed as ended. */
   keepLogs: boolean;
-  /** Gives back everything else of the pod, before its last trace in the runtime goes. */
+  /** Releases all other resources of the pod, before its sandboxes are removed. */
   release: () => Promise<void>;
 };
 
 /**
- * Removes a stopped pod's containers and logs, then what `release` holds, then its sandboxes. The sandbox is removed last because
- * a restarted kubelet finds a pod by it whose removal was cut short. What is already removed is no error.
+ * Removes a stopped pod's containers and logs, calls `release`, then removes its sandboxes. The sandboxes come last, so that a
+ * restarted kubelet finds a pod whose removal was interrupted. Containers and sandboxes that are already removed are not an error.
  */
 export async function removePodFromRuntime(
   { cri, podLogsDir, tracer }: RemovePodDependencies,
   { pod, status, keepLogs, release }: RemovePodRequest,
 ): Promise<void> {
   await tracer.span(pod.metadata.uid, 'remove from runtime', async () => {
-    await Promise.all(status.containers.map(({ id }) => gone(cri.runtime.removeContainer({ containerId: id }))));
+    await Promise.all(
+      status.containers.map(({ id }) => ignoreNotFound(cri.runtime.removeContainer({ containerId: id }))),
+    );
     if (!keepLogs) await removeTree(podLogDirectory(podLogsDir, pod.metadata));
     await release();
-    await Promise.all(status.sandboxes.map(({ id }) => gone(cri.runtime.removePodSandbox({ podSandboxId: id }))));
+    await Promise.all(
+      status.sandboxes.map(({ id }) => ignoreNotFound(cri.runtime.removePodSandbox({ podSandboxId: id }))),
+    );
   });
 }
 
-async function gone(removal: Promise<unknown>): Promise<void> {
+async function ignoreNotFound(removal: Promise<unknown>): Promise<void> {
   try {
     await removal;
   } catch (error) {

@@ -14,11 +14,11 @@ function check(
   const container = { name: 'app', image: 'busybox', resources: wanted, resizePolicy: policy };
   const decision = decideResize({ spec: { containers: [container] } }, container, { ...current, given });
   const update = decision.kind === 'update' ? decision.update.resources : [];
-  const told = [decision.kind, ...update.map(({ resource, change }) => `${change} ${resource}`)].join(' ');
-  assert.equal(told, expected);
+  const shown = [decision.kind, ...update.map(({ resource, change }) => `${change} ${resource}`)].join(' ');
+  assert.equal(shown, expected);
 }
 
-test('a running container is updated or restarted by its policies, and left alone if its amounts are the same', () => {
+test('a changed container is updated or restarted according to its resize policy, an unchanged one is not', () => {
   const given = { requests: { cpu: '1', memory: '64Mi' }, limits: { memory: '128Mi' } };
   const restart: Container['resizePolicy'] = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
   check(given, { ...given, requests: { cpu: '1000m', memory: '65536Ki' } }, { expected: 'none' });
@@ -30,7 +30,7 @@ test('a running container is updated or restarted by its policies, and left alon
   check(given, { ...given, requests: { cpu: '2', memory: '64Mi' } }, { policy: restart, expected: 'update more cpu' });
 });
 
-test('of a resource those get less first, and one resource changes at a time', () => {
+test('decreases come before increases, and one resource changes at a time', () => {
   const update = (name: string, change: 'less' | 'more'): ContainerToUpdate => {
     return { id: name, name, from: {}, to: {}, resources: [{ resource: 'cpu', change }] };
   };
@@ -45,7 +45,7 @@ test('of a resource those get less first, and one resource changes at a time', (
   assert.deepEqual(withResource(from, to, 'cpu'), { requests: { cpu: '2', memory: '1Gi' } });
 });
 
-test('while a pod is resized it has the larger of both amounts', () => {
+test('during a resize the pod has the larger of both amounts', () => {
   const container = (name: string, resources: ResourceRequirements) => ({ name, image: 'busybox', resources });
   const pod = {
     spec: {

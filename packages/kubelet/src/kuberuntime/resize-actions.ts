@@ -1,4 +1,4 @@
-/** What a change of a running container's CPU and memory takes. Pure. */
+/** Plans changes of a running container's CPU and memory. Pure. */
 import { type Container, type Pod, type PodSpec, type ResourceRequirements, withPodLimits } from '@podwright/kube-api';
 import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
@@ -7,8 +7,7 @@ const RESOURCES = ['cpu', 'memory'] as const;
 export type ResizedResource = (typeof RESOURCES)[number];
 
 /**
- * A container that gets other resources while it runs: less of one before others get more. `resources` is empty if only what its pod
- * has as a whole changes.
+ * A container to resize in place. Decreases are applied before increases. `resources` is empty if only pod-level resources change.
  */
 export type ContainerToUpdate = {
   id: string;
@@ -20,13 +19,13 @@ export type ContainerToUpdate = {
 
 export type ResizeDecision = { kind: 'none' } | { kind: 'restart' } | { kind: 'update'; update: ContainerToUpdate };
 
-/** Compares what a running container was given, also by its pod, with what it is to have. */
+/** Compares the actual resources of a running container and its pod with the desired ones. */
 export function decideResize(
   { spec }: Pick<Pod, 'spec'>,
   container: Container,
   { id, name, given }: Pick<RuntimeContainer, 'id' | 'name'> & { given: GivenResources | undefined },
 ): ResizeDecision {
-  if (given === undefined) return { kind: 'none' }; // made by a kubelet that noted nothing
+  if (given === undefined) return { kind: 'none' }; // the container has no resources annotation
   const before = withPodLimits({ ...container, resources: given }, { ...spec, resources: given.pod });
   const after = withPodLimits(container, spec);
   const resources = RESOURCES.flatMap((resource) => {
@@ -47,7 +46,7 @@ function restartsFor({ resizePolicy = [] }: Container, resource: ResizedResource
   );
 }
 
-/** Whether two pods have other amounts as a whole. */
+/** Whether pod-level resources differ. */
 function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resources'>): boolean {
   return RESOURCES.some(
     (resource) =>
@@ -56,7 +55,7 @@ function differ(before: Pick<PodSpec, 'resources'>, after: Pick<PodSpec, 'resour
   );
 }
 
-/** No limit is the largest. */
+/** Makes "no limit" (0) compare as the largest limit. */
 const amount = (limit: bigint) => (limit === 0n ? 2n ** 63n : limit);
 
 function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
@@ -64,14 +63,14 @@ function compare(before: bigint, after: bigint): 'less' | 'more' | undefined {
   return after < before ? 'less' : 'more';
 }
 
-/** The containers that get another amount of a resource, those that get less first. */
+/** The containers for which the resource changes, decreases first. */
 export function updateOrder(updates: ContainerToUpdate[], resource: ResizedResource): ContainerToUpdate[] {
-  const wanting = (change: 'less' | 'more') =>
+  const changing = (change: 'less' | 'more') =>
     updates.filter(({ resources }) => resources.some((one) => one.resource === resource && one.change === change));
-  return [...wanting('less').reverse(), ...wanting('more')];
+  return [...changing('less').reverse(), ...changing('more')];
 }
 
-/** Resources of a container while it is resized: the given amounts with one resource as it is to be. */
+/** Resources of a container during a resize: `from` with one resource replaced by that of `to`. */
 export function withResource(from: GivenResources, to: GivenResources, resource: ResizedResource): GivenResources {
   const mixed = replaceResource(from, to, resource);
   if (from.pod === undefined && to.pod === undefined) return mixed;
@@ -85,16 +84,16 @@ function replaceResource(
 ): ResourceRequirements {
   const list = (part: 'limits' | 'requests') => {
     const { [resource]: _, ...others } = from[part] ?? {};
-    const wanted = to[part]?.[resource];
-    const mixed = wanted === undefined ? others : { ...others, [resource]: wanted };
+    const desired = to[part]?.[resource];
+    const mixed = desired === undefined ? others : { ...others, [resource]: desired };
     return Object.keys(mixed).length === 0 ? {} : { [part]: mixed };
   };
   return { ...list('limits'), ...list('requests') };
 }
 
 /**
- * The pod with the larger of what each container and the pod as a whole were given and are to have: its cgroup must hold both while it
- * is resized.
+ * The pod with the larger of actual and desired resources for each container and at pod level: during a resize its cgroup must allow
+ * both.
  */
 export function widestPod(pod: Pod, given: (containerName: string) => GivenResources | undefined): Pod {
   const { initContainers = [], containers, resources } = pod.spec;
@@ -109,13 +108,13 @@ export function widestPod(pod: Pod, given: (containerName: string) => GivenResou
   return { ...pod, spec };
 }
 
-/** Of each resource what was given before, if any part of it was more; no limit is the largest. */
+/** For each resource the old request and limit if either was larger, otherwise the new ones. */
 function larger(before: ResourceRequirements, after: ResourceRequirements): ResourceRequirements {
   return RESOURCES.reduce((result, resource) => {
-    const [old, wanted] = [{ resources: before }, { resources: after }];
+    const [old, desired] = [{ resources: before }, { resources: after }];
     const isMore =
-      amount(limitOf(old, resource)) > amount(limitOf(wanted, resource)) ||
-      requestOf(old, resource) > requestOf(wanted, resource);
+      amount(limitOf(old, resource)) > amount(limitOf(desired, resource)) ||
+      requestOf(old, resource) > requestOf(desired, resource);
     return isMore ? replaceResource(result, before, resource) : result;
   }, after);
 }

@@ -14,7 +14,7 @@ function podOf(resources: ResourceRequirements | undefined): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', resources } };
 }
 
-/** What of the runtime is called when a pod with one amount as a whole gets another, whose container keeps its own. */
+/** Names of the CRI calls when pod-level resources change, but not those of the container. */
 async function callsOf(before: ResourceRequirements | undefined, after: ResourceRequirements): Promise<string[]> {
   const runtime = fakeRuntime();
   const { podSandboxId } = await runtime.client.runtime.runPodSandbox({ config: { metadata } });
@@ -32,14 +32,14 @@ async function callsOf(before: ResourceRequirements | undefined, after: Resource
     steps.map(({ error }) => error),
     steps.map(() => undefined),
   );
-  assert.equal(describePodActions(planned()), 'nothing to do', 'once is enough');
+  assert.equal(describePodActions(planned()), 'nothing to do', 'a second resize is not planned');
   return runtime.calls.slice(first).map(({ method }) => method);
 }
 
-test('a runtime is told what a pod has as a whole also when its containers keep theirs', async () => {
-  const told = ['updatePodSandboxResources'];
+test('a change of pod-level resources alone updates the sandbox', async () => {
+  const updated = ['updatePodSandboxResources'];
   const limits = { cpu: '80m' };
-  assert.deepEqual(await callsOf({ requests: { cpu: '20m' }, limits }, { requests: { cpu: '40m' }, limits }), told);
-  assert.deepEqual(await callsOf(undefined, { requests: { cpu: '20m' } }), told);
+  assert.deepEqual(await callsOf({ requests: { cpu: '20m' }, limits }, { requests: { cpu: '40m' }, limits }), updated);
+  assert.deepEqual(await callsOf(undefined, { requests: { cpu: '20m' } }), updated);
   assert.deepEqual(await callsOf({ limits, requests: { cpu: '20m' } }, { requests: { cpu: '0.02' }, limits }), []);
 });

@@ -10,12 +10,12 @@ import type { KuberuntimeDependencies } from './dependencies.ts';
 import type { PodActions } from './pod-actions.ts';
 import { type ContainerToUpdate, type ResizedResource, updateOrder, withResource } from './resize-actions.ts';
 
-/** What resizing containers takes. */
+/** Dependencies of resizing containers. */
 export type ResizeDependencies = Pick<KuberuntimeDependencies, 'actuated' | 'cri' | 'node' | 'tracer'>;
 
 /**
- * Gives running containers their new CPU and memory: memory first, and of each resource those that get less first. The pod's cgroup
- * must hold what they had and what they get. Stops at the first that fails; the next sync goes on from there.
+ * Resizes running containers in place: memory before CPU, and decreases before increases. The pod's cgroup must already allow both the
+ * old and the new amounts. Stops at the first failure; the next sync continues from there.
  */
 export async function resizePod(
   deps: ResizeDependencies,
@@ -28,7 +28,7 @@ export async function resizePod(
   try {
     await deps.tracer.span(pod.metadata.uid, 'resize', async () => {
       await refuseBelowUse(deps, pod, { updates: plan.containersToUpdate, signal });
-      await tellSandbox(deps, pod, { id: plan.sandboxId, signal });
+      await updateSandbox(deps, pod, { id: plan.sandboxId, signal });
       for (const resource of ['memory', 'cpu'] as const)
         for (const update of updateOrder(plan.containersToUpdate, resource))
           await updateContainer(deps, pod, { update, resource, signal });
@@ -42,8 +42,8 @@ export async function resizePod(
   }
 }
 
-/** What the pod is to have together, for runtimes that size a virtual machine by it; others need not know the call. */
-async function tellSandbox(
+/** Updates the sandbox's resources, for runtimes that size a virtual machine by them. Other runtimes may not implement the call. */
+async function updateSandbox(
   { cri, node }: ResizeDependencies,
   pod: Pod,
   { id, signal }: { id: string | undefined; signal: AbortSignal },
@@ -74,7 +74,7 @@ async function updateContainer(
   deps.actuated.set(id, resources);
 }
 
-/** To a runtime 0 is what was not said: a limit that is not there any more has to be. */
+/** Replaces 0, which a runtime takes as "unchanged", by -1, which removes a limit. */
 function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources {
   const { cpuPeriod, cpuQuota, memoryLimitInBytes } = linux;
   return {
@@ -84,7 +84,7 @@ function withoutLimits(linux: LinuxContainerResources): LinuxContainerResources 
   };
 }
 
-/** The kernel would refuse such a limit, or end processes for it. */
+/** Refuses memory limits below the current usage: the kernel would reject them, or kill processes. */
 async function refuseBelowUse(
   { cri }: ResizeDependencies,
   pod: Pod,
@@ -107,6 +107,6 @@ async function refuseBelowUse(
   }
 }
 
-function containerNamed(pod: Pod, wanted: string): Container {
-  return everyContainer(pod.spec).find(({ name }) => name === wanted)!;
+function containerNamed(pod: Pod, containerName: string): Container {
+  return everyContainer(pod.spec).find(({ name }) => name === containerName)!;
 }

@@ -14,20 +14,20 @@ function statusOf(...restartCounts: number[]): RuntimePodStatus {
   return { pod: { name: 'web', namespace: 'default', uid: 'u1' }, sandboxes: [], containers };
 }
 
-test('a container that never ran begins with 0, and the next one follows the newest', async () => {
+test('the first container has restart count 0, the next one that of the newest plus one', async () => {
   assert.equal(await nextRestartCount(statusOf(), 'app', logs), 0);
   assert.equal(await nextRestartCount(statusOf(4, 3), 'app', logs), 5);
   assert.equal(await nextRestartCount(statusOf(4), 'other', logs), 0);
 });
 
-test('a container that the runtime has forgotten follows its last log file', async () => {
+test('if the runtime has removed the container, the count continues from the last log file', async () => {
   mkdirSync(join(logs, 'app'));
   for (const name of ['0.log', '2.log', '10.log.20260101-000000.gz', 'x.log', '77'])
     writeFileSync(join(logs, 'app', name), '');
   assert.equal(await nextRestartCount(statusOf(), 'app', logs), 11);
 });
 
-test('a log directory that cannot be read is not taken for an empty one', async () => {
+test('an unreadable log directory does not count as empty', async () => {
   writeFileSync(join(logs, 'file'), '');
   await assert.rejects(nextRestartCount(statusOf(), 'file', logs), { code: 'ENOTDIR' });
 });

@@ -3,9 +3,9 @@ import { namesIn } from '@podwright/base';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * Attempt number of the next start: one more than the last container's, or than the last log file's when the runtime
- * has forgotten the container. Rejects if the log directory cannot be read: a number that was used before would have the
- * runtime write into another start's log.
+ * Restart count of the next container: one more than that of the last container, or of the last log file if the runtime
+ * has removed the container. Rejects if the log directory cannot be read, because with a reused count the runtime would
+ * append to another attempt's log.
  */
 export async function nextRestartCount(
   status: RuntimePodStatus,

@@ -1,9 +1,9 @@
 import type { CriClient } from '@podwright/cri';
 
-/** What a runtime can do with the pods of one handler. */
+/** Features of a runtime handler. */
 export type HandlerFeatures = { recursiveReadOnlyMounts: boolean; userNamespaces: boolean };
 
-/** What of these a runtime says in its status; it is asked each time, as only few pods depend on it. */
+/** Reads features from the runtime's status. Not cached, because only few pods depend on them. */
 export class RuntimeFeatures {
   readonly #cri: CriClient;
 
@@ -11,7 +11,7 @@ export class RuntimeFeatures {
     this.#cri = cri;
   }
 
-  /** `none` from a runtime that tells nothing of handlers, `unknown` for one that it does not name. */
+  /** `none` if the runtime reports no handlers at all, `unknown` if it does not report this one. */
   async ofHandler(name: string, signal?: AbortSignal): Promise<HandlerFeatures | 'none' | 'unknown'> {
     const { runtimeHandlers } = await this.#cri.runtime.status({}, { signal });
     if (runtimeHandlers.length === 0) return 'none';
@@ -21,7 +21,7 @@ export class RuntimeFeatures {
     return { recursiveReadOnlyMounts, userNamespaces };
   }
 
-  /** Whether containers can be kept from groups that their image gives them. */
+  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   async strictGroups(signal?: AbortSignal): Promise<boolean> {
     const { features } = await this.#cri.runtime.status({}, { signal });
     return features?.supplementalGroupsPolicy === true;

@@ -44,7 +44,7 @@ async function startApp(cri: CriClient) {
   return { podSandboxId, containerId };
 }
 
-test('listings between which nothing happens are one, and what has changed is in the next', async (context) => {
+test('a listing is reused while nothing changes', async (context) => {
   const { runtime, cri, reader, podSandboxId, containerId } = await startRuntime(context);
   const stateOf = (pods: Awaited<ReturnType<RuntimePodReader['listPods']>>) => pods.get('u1')?.containers[0]?.state;
   const first = await reader.listPods();
@@ -56,28 +56,28 @@ test('listings between which nothing happens are one, and what has changed is in
   assert.equal((await reader.listPods()).size, 0);
 });
 
-/** A reader, and the reason for the end of the one container as it reads it. */
+/** A reader of a runtime whose container has exited; `reason` reads the reason of the exit. */
 async function readEnd(context: TestContext, exitCode: number) {
   const { runtime, reader, containerId } = await startRuntime(context);
   runtime.exitContainer(containerId, { exitCode });
   const status = () => reader.podStatus(metadata);
   const reason = async () => (await status()).containers[0]?.reason;
-  const asked = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  return { runtime, reader, status, reason, asked, app: runtime.containerNamed('app') };
+  const reads = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
+  return { runtime, reader, status, reason, reads, app: runtime.containerNamed('app') };
 }
 
-test('that a container was killed for want of memory may be told late, and is not asked for again then', async (context) => {
-  const { reader, app, status, reason, asked } = await readEnd(context, 137);
+test('OOMKilled may be reported late, and the container is not read again afterwards', async (context) => {
+  const { reader, app, status, reason, reads } = await readEnd(context, 137);
   assert.equal(await reason(), 'Error');
   assert.ok(reader.isUnsettled(await status()));
   app.reason = 'OOMKilled';
   assert.equal(await reason(), 'OOMKilled');
-  const once = asked();
+  const once = reads();
   assert.ok(!reader.isUnsettled(await status()));
-  assert.equal(asked(), once);
+  assert.equal(reads(), once);
 });
 
-test('a runtime that says meanwhile that the container runs does not take its reason away', async (context) => {
+test('a late status in which the container still runs does not replace the exit', async (context) => {
   const { app, status, reason } = await readEnd(context, 137);
   const ended = app.state;
   assert.equal(await reason(), 'Error');
@@ -90,12 +90,12 @@ test('a runtime that says meanwhile that the container runs does not take its re
   assert.equal(await reason(), 'OOMKilled');
 });
 
-test('a reason that does not change is believed after a while, and that of a command that failed at once', async (context) => {
+test('the reason of a kill is final after a while, that of a failed command immediately', async (context) => {
   const killed = await readEnd(context, 137);
   const failed = await readEnd(context, 1);
   for (const { reason } of [killed, failed]) assert.equal(await reason(), 'Error');
   assert.ok(!failed.reader.isUnsettled(await failed.status()));
-  assert.equal(failed.asked(), 1);
+  assert.equal(failed.reads(), 1);
   await waitFor(async () => !killed.reader.isUnsettled(await killed.status()) || undefined, {
     intervalMs: 100,
     signal: AbortSignal.timeout(5000),

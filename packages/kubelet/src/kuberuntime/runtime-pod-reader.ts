@@ -1,4 +1,4 @@
-/** Reads what the runtime has, through the CRI, into the kubelet's own types. */
+/** Reads the runtime's pods through the CRI into the kubelet's own types. */
 import { isNotFound } from '@podwright/base';
 import {
   type Container,
@@ -53,7 +53,7 @@ const STATE_NAMES: Record<ContainerState, RuntimeContainerState> = {
 const NANOS_PER_MS = 1_000_000n;
 const toMs = (nanos: bigint) => Number(nanos / NANOS_PER_MS);
 
-/** A pod as a plain listing shows it: enough to see whether anything changed. */
+/** A pod as the CRI list calls report it: enough to detect changes. */
 export type ListedPod = {
   pod: PodIdentity;
   sandboxes: { id: string; state: string; createdAtMs: number }[];
@@ -63,14 +63,14 @@ export type ListedPod = {
 export type RuntimePodReaderOptions = {
   cri: CriClient;
   networks: SandboxNetworks;
-  /** Only what this kubelet made is read. */
+  /** Only sandboxes and containers of this kubelet are read. */
   kubeletId: string;
-  /** The scheme of container ids. */
+  /** The scheme of container ids in statuses. */
   runtimeName: string;
   legacyLogs?: LegacyLogs;
 };
 
-/** All pods as they were listed once. */
+/** A listing of all pods. */
 type Listing = {
   sandboxes: ListPodSandboxResponse;
   containers: ListContainersResponse;
@@ -79,18 +79,18 @@ type Listing = {
   containerIds: ReadonlySet<string>;
 };
 
-/** The end of a container, since when it is known (monotonic), and whether the reason for it can no longer change. */
+/** An exited container, when its exit was first seen (monotonic), and whether its reason is final. */
 type KnownEnd = { container: RuntimeContainer; sinceMs: number; isSettled: boolean };
 
-/** What a shell and a runtime say of a process that was ended by SIGKILL. */
+/** Exit code of a process that was killed by SIGKILL. */
 const EXIT_CODE_KILLED = 137;
 
-/** Reads pods from a runtime. Ends of containers are read once, as they never change, but for a reason that may come late. */
+/** Reads pods from a runtime. Exited containers are cached, because they no longer change, except for a reason that may come late. */
 export class RuntimePodReader {
   readonly #cri: CriClient;
   readonly #options: RuntimePodReaderOptions;
   readonly #ended = new Map<string, KnownEnd>();
-  /** Of the listings of all pods, which are the same most of the time. */
+  /** Decoders for the listings of all pods, which reuse the last result if the bytes are the same. */
   readonly #decodeSandboxes = decodedList({ list: ListPodSandboxResponseSchema, element: PodSandboxSchema });
   readonly #decodeContainers = decodedList({ list: ListContainersResponseSchema, element: ContainerSchema });
   #last: Listing | undefined;
@@ -100,7 +100,7 @@ export class RuntimePodReader {
     this.#cri = options.cri;
   }
 
-  /** Every pod of this kubelet that the runtime has anything of, by UID; the same map as last time if nothing has changed. */
+  /** Every pod of this kubelet in the runtime, by UID. Returns the same map as last time if nothing has changed. */
   async listPods(signal?: AbortSignal): Promise<ReadonlyMap<string, ListedPod>> {
     const filter = { labelSelector: labelSelector(this.#options.kubeletId, undefined) };
     const [sandboxes, containers] = await Promise.all([
@@ -114,7 +114,7 @@ export class RuntimePodReader {
     return this.#last.pods;
   }
 
-  /** Everything about one pod. What vanishes while it is being read counts as gone. */
+  /** The full status of one pod. Containers and sandboxes that are removed meanwhile are omitted. */
   async podStatus(pod: PodIdentity, signal?: AbortSignal): Promise<RuntimePodStatus> {
     const [sandboxes, containers] = await this.#listOf(pod.uid, signal);
     const newest = sandboxes.toSorted(newestFirst);
@@ -130,8 +130,8 @@ export class RuntimePodReader {
   }
 
   /**
-   * What an event says about a pod of this kubelet; `undefined` if it is of another one's, or does not name its pod. Without
-   * `snapshot` the runtime did not tell in the event what it is about.
+   * Decodes an event about a pod of this kubelet; `undefined` if the pod is another kubelet's or is missing in the event. Without
+   * `snapshot` the event did not contain the status of its container.
    */
   async readEvent(
     event: ContainerEventResponse,
@@ -143,8 +143,8 @@ export class RuntimePodReader {
     const { id } = sandbox;
     const deleted = containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
     if (deleted && containerId === id) return { pod, snapshot: { id, sandbox: undefined, containers: [] } };
-    const told = deleted || containerId === id || containersStatuses.some((one) => one.id === containerId);
-    if (!told) return { pod };
+    const hasStatus = deleted || containerId === id || containersStatuses.some((one) => one.id === containerId);
+    if (!hasStatus) return { pod };
     const containers = await Promise.all(containersStatuses.map((status) => this.#decodeContainer(status, id)));
     const facts = { ...sandboxFacts(sandbox), ...this.#options.networks.note(sandbox) };
     return { pod, snapshot: { id, sandbox: facts, containers: containers.filter((one) => one !== undefined) } };
@@ -159,14 +159,14 @@ export class RuntimePodReader {
     return [sandboxes.items, containers.containers];
   }
 
-  /** Only the newest sandbox is asked for its network; of the others the listing says enough. */
+  /** Only the newest sandbox's network is read; the listing is enough for the others. */
   async #sandbox(listed: PodSandbox, newest: boolean, signal?: AbortSignal): Promise<RuntimeSandbox | undefined> {
     if (!newest) return { ...sandboxFacts(listed), hostNetwork: false, ips: [] };
     const network = await this.#options.networks.of(listed.id, signal);
     return network && { ...sandboxFacts(listed), ...network };
   }
 
-  /** Whether the reason for the end of one of its containers may still come: for `REASON_SETTLES_MS` after the end was seen. */
+  /** Whether the reason of a container's exit may still change: for `REASON_SETTLES_MS` after the exit was first seen. */
   isUnsettled({ containers }: RuntimePodStatus): boolean {
     return containers.some(({ id }) => this.#ended.get(id)?.isSettled === false);
   }
@@ -190,7 +190,7 @@ export class RuntimePodReader {
     const info = decodeContainerInfo(status.labels, status.annotations);
     if (info === undefined) return undefined;
     const exited = status.state === ContainerState.CONTAINER_EXITED;
-    const left = exited ? await readTerminationMessage(status, info, this.#options.legacyLogs) : '';
+    const ownMessage = exited ? await readTerminationMessage(status, info, this.#options.legacyLogs) : '';
     const container: RuntimeContainer = {
       id: status.id,
       containerId: `${this.#options.runtimeName}://${status.id}`,
@@ -202,7 +202,7 @@ export class RuntimePodReader {
       finishedAtMs: toMs(status.finishedAt),
       exitCode: status.exitCode,
       reason: reasonOf(status),
-      message: [status.message, left].filter((text) => text !== '').join(': '),
+      message: [status.message, ownMessage].filter((text) => text !== '').join(': '),
       image: status.image?.userSpecifiedImage || status.image?.image || '',
       imageId: status.imageRef,
       hash: info.hash,
@@ -227,10 +227,10 @@ export class RuntimePodReader {
   }
 }
 
-/** One word, also of a runtime that says more. */
+/** The runtime's reason, truncated to the API's limit. */
 const reasonOf = ({ reason }: ContainerStatus) => reason.slice(0, MAX_CONDITION_REASON_LENGTH);
 
-/** The end as it was known, but for a reason that is given late. What is older than the end tells nothing of it. */
+/** The cached exit with a reason that was reported late. Statuses from before the exit are ignored. */
 function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
   if (known.isSettled || status.state !== ContainerState.CONTAINER_EXITED) return known.container;
   const reason = reasonOf(status);
@@ -240,7 +240,7 @@ function readAgain(known: KnownEnd, status: ContainerStatus): RuntimeContainer {
 }
 
 /**
- * Whether the container may turn out to have been ended for want of memory: containerd hears of that beside the end, and not in
+ * Whether the reason may still become OOMKilled: containerd receives the OOM event separately from the exit, in no fixed
  * order.
  */
 function mayBeOutOfMemory({ exitCode, reason }: RuntimeContainer): boolean {
@@ -274,7 +274,7 @@ function listing(sandboxes: ListPodSandboxResponse, containers: ListContainersRe
   return { sandboxes, containers, pods, ...ids };
 }
 
-/** The message of a container that has ended, from the file that was mounted for it or from its log. */
+/** The termination message of an exited container, from its mounted file or its log. */
 function readTerminationMessage(
   status: ContainerStatus,
   info: ContainerInfo,
@@ -291,7 +291,7 @@ function readTerminationMessage(
   });
 }
 
-/** What of a container only its runtime knows. */
+/** User and stop signal of a container, as the runtime resolved them. */
 function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer, 'user' | 'stopSignal'> {
   const { linux } = user ?? {};
   const ids = linux && {
@@ -311,7 +311,7 @@ function startedAs({ user, stopSignal }: ContainerStatus): Pick<RuntimeContainer
 
 type Dated = { createdAt: bigint; metadata?: { attempt: number } };
 
-/** Attempts count up, whatever somebody does to the clock of the host between them. */
+/** By attempt first: unlike creation times, attempts always increase, even if the host's clock is set back. */
 function newestFirst(a: Dated, b: Dated): number {
   const attempts = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
   if (attempts !== 0 || a.createdAt === b.createdAt) return attempts;

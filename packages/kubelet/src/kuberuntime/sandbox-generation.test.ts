@@ -45,7 +45,7 @@ const kata: RuntimeClass = {
   metadata: { name: 'kata', namespace: '', uid: 'r' },
 };
 
-/** Syncs a new pod on a runtime with these handlers; tells what the runtime got, and what the pod's events say. */
+/** Syncs a new pod on a runtime with these handlers; returns the configurations that the runtime received, and the pod's events. */
 async function sync(context: TestContext, spec: Partial<PodSpec>, handlers: Record<string, Features> = {}) {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-generation-'));
   context.after(() => rm(scratch, { recursive: true }));
@@ -83,7 +83,7 @@ function mountOf(image: MountedImage | undefined) {
   };
 }
 
-test('a pod of its own users has the same ids in its sandbox, its containers and their mounts', async (context) => {
+test('a pod with its own user namespace has the same ids in its sandbox, containers and mounts', async (context) => {
   const { sandbox, container } = await sync(context, { hostUsers: false }, { '': { userNamespaces: true } });
   const ofSandbox = sandbox!.config.linux!.securityContext!.namespaceOptions!.usernsOptions!;
   assert.equal(ofSandbox.mode, NamespaceMode.POD);
@@ -98,7 +98,7 @@ test('a pod of its own users has the same ids in its sandbox, its containers and
   );
 });
 
-test('other pods are told to have the users of the host', async (context) => {
+test('other pods use the user namespace of the host', async (context) => {
   for (const spec of [{}, { hostUsers: true }]) {
     const { sandbox, container } = await sync(context, spec);
     assert.equal(sandbox!.config.linux!.securityContext!.namespaceOptions!.usernsOptions!.mode, NamespaceMode.NODE);
@@ -106,7 +106,7 @@ test('other pods are told to have the users of the host', async (context) => {
   }
 });
 
-test('a pod of its own users is refused where its handler has none', async (context) => {
+test('a pod with its own user namespace is refused if its handler does not support them', async (context) => {
   const check = async (handlers: Record<string, Features>, why: string, runtimeClassName?: string) => {
     const { steps, events, sandbox } = await sync(context, { hostUsers: false, runtimeClassName }, handlers);
     assert.equal(sandbox, undefined);
@@ -129,7 +129,7 @@ test('a pod of its own users is refused where its handler has none', async (cont
   );
 });
 
-test('a full name that the kernel does not take is told in an event', async (context) => {
+test('a fully qualified host name that is too long for the kernel is reported in an event', async (context) => {
   const spec = { hostname: 'h'.repeat(60), subdomain: 'sub', setHostnameAsFQDN: true };
   const { events } = await sync(context, spec);
   assert.match(
@@ -138,7 +138,7 @@ test('a full name that the kernel does not take is told in an event', async (con
   );
 });
 
-test('whether recursive read-only mounts can be made is asked of the handler, where a mount wants one', async (context) => {
+test('recursive read-only mounts depend on the handler, which is queried only if a mount requests one', async (context) => {
   const check = async (mode: 'Disabled' | 'IfPossible', handlers: Record<string, Features>, expected: boolean) => {
     const volumeMounts = [{ name: 'd', mountPath: '/d', readOnly: true, recursiveReadOnly: mode }];
     const { prepared } = await sync(context, { containers: [{ ...app, volumeMounts }] }, handlers);
@@ -150,7 +150,7 @@ test('whether recursive read-only mounts can be made is asked of the handler, wh
   await check('Disabled', { '': { recursiveReadOnlyMounts: true } }, false);
 });
 
-test('an image volume is fetched and mounted by the runtime', async (context) => {
+test('an image volume is pulled and mounted by the runtime', async (context) => {
   const volumes = [
     { name: 'model', image: { reference: 'model:1' } },
     { name: 'unused', image: { reference: 'none' } },
@@ -168,7 +168,7 @@ test('an image volume is fetched and mounted by the runtime', async (context) =>
   );
 });
 
-test('a container waits for the image of its volume, with the reasons of its own image', async (context) => {
+test('a container waits for the image of its volume, with the same waiting reasons as for its own image', async (context) => {
   const volumes = [{ name: 'model', image: { reference: 'none:1' } }];
   const volumeMounts = [{ name: 'model', mountPath: '/m' }];
   const { container, steps, events } = await sync(context, { volumes, containers: [{ ...app, volumeMounts }] });

@@ -2,10 +2,10 @@ import { isIP, isIPv6 } from 'node:net';
 import { isNotFound } from '@podwright/base';
 import { type CriClient, NamespaceMode, type PodSandboxStatus } from '@podwright/cri';
 
-/** A sandbox's place in the network: its addresses, primary first, none in the host's network. */
+/** A sandbox's addresses, primary first; none in the host network. */
 export type SandboxNetwork = { hostNetwork: boolean; ips: string[] };
 
-/** Asks the runtime for the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
+/** Reads the networks of sandboxes, once each: a sandbox keeps its addresses until it is removed. */
 export class SandboxNetworks {
   readonly #cri: CriClient;
   readonly #addresses: string[];
@@ -17,7 +17,7 @@ export class SandboxNetworks {
     this.#addresses = addresses;
   }
 
-  /** `undefined` for a sandbox that is not there. */
+  /** `undefined` if the sandbox does not exist. */
   async of(id: string, signal?: AbortSignal): Promise<SandboxNetwork | undefined> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -30,7 +30,7 @@ export class SandboxNetworks {
     }
   }
 
-  /** Takes a sandbox's network from a status that the runtime sent for another reason. */
+  /** Caches a sandbox's network from a status that was received anyway. */
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
@@ -39,13 +39,13 @@ export class SandboxNetworks {
     return network;
   }
 
-  /** Forgets the sandboxes that are not among these. */
+  /** Drops all sandboxes except the existing ones. */
   keep(existing: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!existing.has(id)) this.#known.delete(id);
   }
 }
 
-/** At most one address of each family, as the API has it: first that of the node's. */
+/** At most one address per family, as the API requires; the node's primary family comes first. */
 function decodeNetwork({ linux, network }: PodSandboxStatus, [hostIp = '']: string[]): SandboxNetwork {
   const hostNetwork = linux?.namespaces?.options?.network === NamespaceMode.NODE;
   const ips = [network?.ip ?? '', ...(network?.additionalIps ?? []).map(({ ip }) => ip)];

@@ -2,29 +2,30 @@ import { cpus } from 'node:os';
 import { Limiter, RUNTIME_NAME } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 
-/** On a host that others keep busy, a sandbox that takes longer holds up no others. */
+/** A sandbox that takes longer than this no longer blocks the next one, so that a busy host does not stall the queue. */
 export const SANDBOX_PATIENCE_MS = 2000;
 
+/** If the processors are idle for at least this share of the time, more sandboxes are started. */
 const IDLE_PROCESSORS_SHARE = 0.2;
 
-/** While sandboxes wait for their turn, how often it is looked whether the processors are idle for this part of their time. */
-export const IDLE_LOOK_MS = 100;
+/** Interval at which the idle share is sampled while sandboxes wait for their turn. */
+export const IDLE_SAMPLE_MS = 100;
 
 const LEAST_SANDBOXES_AT_ONCE = 4;
 
-/** Sandboxes that are made at once on a busy host: asked for 110 at once, containerd takes a fifth longer for all. */
+/** Concurrent sandbox creations per processor on a busy host: given 110 at once, containerd takes a fifth longer for all. */
 const SANDBOXES_PER_PROCESSOR = 2;
 
-/** How many sandboxes a runtime is asked for at once while the host is busy; Podwright's own takes turns by itself. */
+/** Concurrent RunPodSandbox calls while the host is busy. Unlimited for Podwright's own runtime, which queues by itself. */
 export function sandboxesAtOnce(runtimeName: string, processors: number): number {
   if (runtimeName === RUNTIME_NAME) return Number.POSITIVE_INFINITY;
   return Math.max(LEAST_SANDBOXES_AT_ONCE, SANDBOXES_PER_PROCESSOR * processors);
 }
 
-/** Tells which part of the processors' time since its last call they had nothing to do. */
+/** Returns the share of the processors' time, since the last call, in which they were idle. */
 export type IdleShare = () => number;
 
-/** By the host's processors, which count in hundredths of a second. */
+/** Measures the host's processors, whose counters have a resolution of 10 ms. */
 export function hostIdleShare(): IdleShare {
   const read = () => {
     const all = cpus().map(({ times }) => times);
@@ -40,35 +41,36 @@ export function hostIdleShare(): IdleShare {
 }
 
 /**
- * Has few sandboxes made at once, in order of arrival, while the processors are busy with them. Where these are idle, as sandboxes wait
- * for a network or fail, more and more are begun. Pods of the host's network take no turn: others may need what they set up.
+ * Limits concurrent sandbox creations, in order of arrival, while the processors are busy. While they are idle, for example because
+ * sandboxes wait for a network, the limit is raised step by step. Pods of the host network do not queue, because they may set up the
+ * network that others need.
  */
 export class SandboxTurns {
   readonly #limiter: Limiter;
-  readonly #startLooking: () => IdleShare;
-  #looking: NodeJS.Timeout | undefined;
+  readonly #startSampling: () => IdleShare;
+  #sampling: NodeJS.Timeout | undefined;
 
-  constructor(atOnce: number, startLooking: () => IdleShare = hostIdleShare) {
+  constructor(atOnce: number, startSampling: () => IdleShare = hostIdleShare) {
     this.#limiter = new Limiter(atOnce, SANDBOX_PATIENCE_MS);
-    this.#startLooking = startLooking;
+    this.#startSampling = startSampling;
   }
 
-  /** Runs `create` when it is the pod's turn; a caller that aborts before that leaves with the signal's reason. */
+  /** Runs `create` when it is the pod's turn. Rejects with the signal's reason if it aborts before. */
   run(pod: Pod, create: () => Promise<string>, signal: AbortSignal): Promise<string> {
     if (pod.spec.hostNetwork === true) return create();
-    const made = this.#limiter.run(create, signal);
-    if (this.#limiter.waiting > 0) this.#look();
-    return made;
+    const created = this.#limiter.run(create, signal);
+    if (this.#limiter.waiting > 0) this.#sampleWhileWaiting();
+    return created;
   }
 
-  #look(): void {
-    if (this.#looking !== undefined) return;
-    const idleShare = this.#startLooking();
-    this.#looking = setInterval(() => {
+  #sampleWhileWaiting(): void {
+    if (this.#sampling !== undefined) return;
+    const idleShare = this.#startSampling();
+    this.#sampling = setInterval(() => {
       if (idleShare() >= IDLE_PROCESSORS_SHARE) this.#limiter.admit(this.#limiter.running);
       if (this.#limiter.waiting > 0) return;
-      clearInterval(this.#looking);
-      this.#looking = undefined;
-    }, IDLE_LOOK_MS).unref();
+      clearInterval(this.#sampling);
+      this.#sampling = undefined;
+    }, IDLE_SAMPLE_MS).unref();
   }
 }

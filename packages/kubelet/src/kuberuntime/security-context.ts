@@ -21,7 +21,7 @@ import {
 } from '@podwright/kube-api';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Paths of /proc and /sys that an ordinary container must not see, as the kubelet and Docker have them. */
+/** Paths of /proc and /sys that are masked in unprivileged containers; the same as upstream's and Docker's. */
 const MASKED_PATHS = [
   '/proc/asound',
   '/proc/acpi',
@@ -38,7 +38,7 @@ const MASKED_PATHS = [
 ];
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
-/** The user that an image runs as: a number, a name, or neither. */
+/** The user of an image: a uid, a name, or neither. */
 export type ImageUser = { uid: bigint | undefined; username: string };
 
 export type SecurityInput = {
@@ -46,17 +46,17 @@ export type SecurityInput = {
   container: Container;
   imageUser: ImageUser;
   namespaces: NamespaceOption;
-  /** Paths of this host that are masked beside those that every host has. */
+  /** Host-specific paths that are masked in addition to `MASKED_PATHS`. */
   throttleDirectories: string[];
-  /** Containers without a seccomp profile get the runtime's default instead of none. */
+  /** Containers without a seccomp profile get RuntimeDefault instead of Unconfined. */
   seccompDefault: boolean;
-  /** Containers have NET_RAW unless they drop it, as runtimes give it to them; otherwise only those that add it. */
+  /** Containers have NET_RAW unless they drop it, as the runtime's default; if false, only those that add it. */
   netRawDefault: boolean;
-  /** Directory below which localhost seccomp profiles are. */
+  /** Directory of localhost seccomp profiles. */
   seccompRoot: string;
 };
 
-/** The container's security context with the pod's as its default. */
+/** The container's security context; the pod's provides the defaults. */
 export function containerSecurityContext(input: SecurityInput): LinuxContainerSecurityContext {
   const { pod, container, imageUser } = input;
   const own: SecurityContext = container.securityContext ?? {};
@@ -124,7 +124,7 @@ function seccomp(profile: SecurityProfile | undefined, input: SecurityInput): Cr
   return create(SecurityProfileSchema, { profileType: SecurityProfile_ProfileType[type], localhostRef });
 }
 
-/** What runtimes before CRI 1.24 are told of a profile: what stood in annotations then. */
+/** AppArmor profile names for runtimes before CRI 1.24, in the format of the former annotations. */
 const APPARMOR_NAMES = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
 
 function appArmor(profile: SecurityProfile | undefined) {
@@ -143,7 +143,7 @@ function invalidUser(uid: bigint): string {
   return `container has runAsNonRoot and image has an invalid user id (${uid}). (Must be 1-(${MAX_USER_ID})): ${why}`;
 }
 
-/** Why the container may not run, if `runAsNonRoot` forbids the user that it would run as. */
+/** Why the container may not run, if its user violates `runAsNonRoot`. */
 export function nonRootViolation(pod: Pod, container: Container, image: ImageUser): WaitingReason | undefined {
   const own = container.securityContext;
   const shared = pod.spec.securityContext;

@@ -3,8 +3,8 @@ import type { CriClient } from '@podwright/cri';
 type RemoveContainer = CriClient['runtime']['removeContainer'];
 
 /**
- * A client whose calls to remove a container are one while the first of them runs: a pod's sync and housekeeping may both find that
- * nobody needs it, and containerd fails whoever comes second.
+ * Wraps a client so that concurrent RemoveContainer calls for one container share a single call: a pod's sync and garbage collection may
+ * both remove it, and containerd fails the second call.
  */
 export function withSharedRemovals(cri: CriClient): CriClient {
   const running = new Map<unknown, ReturnType<RemoveContainer>>();

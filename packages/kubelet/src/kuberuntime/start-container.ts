@@ -17,7 +17,7 @@ import { runtimeHandler } from './pod-sandbox.ts';
 import { nextRestartCount } from './restart-count.ts';
 import { nonRootViolation } from './security-context.ts';
 
-/** What creating and starting a container takes. */
+/** Dependencies of creating and starting a container. */
 export type StartContainerDependencies = KillContainerDependencies &
   Pick<
     KuberuntimeDependencies,
@@ -33,7 +33,7 @@ export type StartContainerDependencies = KillContainerDependencies &
     | 'seccompRoot'
   >;
 
-/** The sandbox that containers are started in. */
+/** The sandbox in which containers are started. */
 export type SandboxInUse = { id: string; config: PodSandboxConfig; podIps: string[] };
 
 export type StartRequest = {
@@ -44,11 +44,11 @@ export type StartRequest = {
   image: Promise<ImageOutcome>;
   volumeImages: VolumeImages;
   action: SyncAction;
-  /** If it has crashed, others that have crashed may be restarted first. */
+  /** If the container has crashed, its restart queues with those of other crashed containers. */
   takesTurn: boolean;
 };
 
-/** Creates a container, starts it and runs its hook. Rejects only when aborted. */
+/** Creates a container, starts it and runs its postStart hook. Rejects only when aborted. */
 export async function startContainer(
   deps: StartContainerDependencies,
   request: StartRequest,
@@ -87,13 +87,13 @@ export async function startContainer(
   return { ...step, error: begun.error ?? (await runPostStart(deps, { ...request, id: begun.id }, signal)) };
 }
 
-/** Whether the container has ended before this sync, in this sandbox. One that the sync has stopped itself is started at once. */
+/** Whether the container had exited before this sync, in this sandbox. A container that the sync itself stopped does not queue. */
 function hasEnded({ status, container, sandbox }: StartRequest): boolean {
   const latest = latestContainer(status, container.name);
   return latest?.state === 'exited' && latest.sandboxId === sandbox.id;
 }
 
-/** What the runtime does for a container; its id once it is created, with the reason why it does not run, if so. */
+/** Creates and starts the container. Returns its id once it is created, with `error` if the start failed. */
 async function createAndStart(
   deps: StartContainerDependencies,
   request: CreateRequest,
@@ -114,7 +114,7 @@ async function createAndStart(
   return { id };
 }
 
-/** The runtime's id of the container whose processes an ephemeral container is to see; none for any other container. */
+/** Id of the container whose PID namespace an ephemeral container joins; `undefined` for other containers. */
 function targetOf({ container, status }: StartRequest): { id: string | undefined } | WaitingReason {
   const { targetContainerName: name }: EphemeralContainer = container;
   if (!name) return { id: undefined };
@@ -131,8 +131,8 @@ async function configure(
   const { pod, container, sandbox, images } = request;
   try {
     const recursiveReadOnly = needsRecursiveReadOnly(container) && (await supportsRecursiveReadOnly(deps, pod, signal));
-    const asked = { pod, container, podIps: sandbox.podIps, volumeImages: images, recursiveReadOnly };
-    return await deps.prepare(asked, signal);
+    const prepareRequest = { pod, container, podIps: sandbox.podIps, volumeImages: images, recursiveReadOnly };
+    return await deps.prepare(prepareRequest, signal);
   } catch (error) {
     return fail(deps, request, { reason: 'CreateContainerConfigError', error, signal });
   }
@@ -175,7 +175,7 @@ async function createContainer(
   }
 }
 
-/** A hook that fails ends its container. */
+/** Runs the postStart hook; if it fails, the container is killed. */
 async function runPostStart(
   deps: StartContainerDependencies,
   { pod, container, id, sandbox }: StartRequest & { id: string },
@@ -192,7 +192,7 @@ async function runPostStart(
     signal.throwIfAborted();
     const why = shownError(error);
     deps.logger.warn({ pod: describePod(pod), container: container.name, error: why }, 'a postStart hook failed');
-    // what it said stays out of the event: commands and servers may tell secrets
+    // the hook's output stays out of the event, because it may contain secrets
     deps.events.event(eventSubject(pod, container.name), 'Warning', 'FailedPostStartHook', 'PostStartHook failed');
     const message = 'FailedPostStartHook';
     await killContainer(

@@ -27,27 +27,27 @@ const policy = (resourceName: string, restartPolicy: string) => ({
   more: { resizePolicy: [{ resourceName, restartPolicy }] } as Partial<Container>,
 });
 
-test('a resize of memory is infeasible for what may swap before or after it', () => {
+test('a memory resize is infeasible if the container may swap before or after it', () => {
   check(memory('1Gi'), memory('2Gi'), true);
   check(memory('2Gi', '3Gi'), memory('1Gi', '3Gi'), true);
   check(memory('1Gi', '2Gi'), memory('2Gi', '2Gi'), true);
   check({ resources: { requests: { cpu: '1' } } }, memory('1Gi'), true);
 });
 
-test('a resize is well that leaves the request of memory, and so the part of the swap', () => {
+test('a resize that keeps the memory request, and thereby the swap limit, is feasible', () => {
   check(memory('1Gi', '2Gi'), memory('1Gi', '3Gi'), false);
   check(memory('1Gi'), memory('1024Mi'), false);
   check(memory('1Gi'), { resources: { requests: { memory: '1Gi', cpu: '2' } } }, false);
 });
 
-test('a container that is restarted for it gets its part anew', () => {
+test('a resize that restarts the container is feasible', () => {
   const restarts = policy('memory', 'RestartContainer');
   check(memory('1Gi', undefined, restarts), memory('2Gi', undefined, restarts), false);
   for (const other of [policy('cpu', 'RestartContainer'), policy('memory', 'NotRequired')])
     check(memory('1Gi', undefined, other), memory('2Gi', undefined, other), true);
 });
 
-test('what may not swap is resized', () => {
+test('a resize of a container that may not swap is feasible', () => {
   check(memory('1Gi', '1Gi'), memory('2Gi', '2Gi'), false);
   const critical = { spec: { priorityClassName: 'system-node-critical', priority: 2_000_001_000 } };
   check(memory('1Gi', undefined, critical), memory('2Gi', undefined, critical), false);

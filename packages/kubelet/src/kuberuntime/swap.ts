@@ -3,13 +3,13 @@ import { limitOf, requestOf } from '../cgroups/qos.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 
 type SwapResources = {
-  /** cgroup v1: memory and swap together; 0 leaves it open. */
+  /** cgroup v1: limit of memory and swap together; 0 means no limit. */
   memoryAndSwapBytes: bigint;
   /** Files of cgroup v2. */
   files: Record<string, string>;
 };
 
-/** How much a container may swap (KEP-2400). A kernel that does not count swap is asked for nothing. */
+/** The container's swap limit (KEP-2400). None if the kernel has no swap accounting. */
 export function swapResources(
   pod: Pod,
   container: Container,
@@ -22,17 +22,17 @@ export function swapResources(
 }
 
 /**
- * True for a resize of memory that would change how much a running container may swap: upstream's kubelet refuses it
- * (pkg/kubelet/allocation). One whose policy restarts the container for it is none.
+ * True for a memory resize that would change the swap limit of a running container, which upstream's kubelet refuses
+ * (pkg/kubelet/allocation). Containers whose resize policy requires a restart are exempt.
  */
 export function resizesSwap(desired: Pod, current: Pod, node: ContainerEnforcement): boolean {
   const before = new Map(containersOf(current).map((container) => [container.name, container]));
   return containersOf(desired).some((container) => {
-    const had = before.get(container.name);
-    if (had === undefined || requestOf(container, 'memory') === requestOf(had, 'memory')) return false;
-    const restarts = had.resizePolicy?.find(({ resourceName }) => resourceName === 'memory')?.restartPolicy;
+    const old = before.get(container.name);
+    if (old === undefined || requestOf(container, 'memory') === requestOf(old, 'memory')) return false;
+    const restarts = old.resizePolicy?.find(({ resourceName }) => resourceName === 'memory')?.restartPolicy;
     if (restarts === 'RestartContainer') return false;
-    return maySwap(desired, container, node) || maySwap(current, had, node);
+    return maySwap(desired, container, node) || maySwap(current, old, node);
   });
 }
 
@@ -45,7 +45,7 @@ function maySwap(pod: Pod, container: Container, { host, policy }: ContainerEnfo
   return request > 0n && request !== limitOf(container, 'memory');
 }
 
-/** The same part of the swap as the container asks for of the memory. */
+/** The container's share of the swap, in proportion to its memory request. */
 function swapShare(container: Container, { host }: ContainerEnforcement): bigint {
   const request = requestOf(container, 'memory');
   if (request > host.memoryCapacity) return 0n;

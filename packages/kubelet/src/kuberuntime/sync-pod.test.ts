@@ -17,7 +17,7 @@ import { containerAnnotations, containerLabels, sandboxLabels } from './labels.t
 import { podLogDirectory } from './pod-sandbox-config.ts';
 import { RuntimePodReader } from './runtime-pod-reader.ts';
 import { SANDBOX_PATIENCE_MS, SandboxTurns } from './sandbox-turns.ts';
-import { LEAST_TOLD_TURN_MS, syncPod } from './sync-pod.ts';
+import { MIN_TRACED_TURN_MS, syncPod } from './sync-pod.ts';
 
 const logs = mkdtempSync(join(tmpdir(), 'podwright-sync-'));
 after(() => rmSync(logs, { recursive: true }));
@@ -32,10 +32,10 @@ function podOf(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers: [app], restartPolicy: 'Always', ...spec } };
 }
 
-/** A pod on a runtime in memory, with the syncs that a test asks for. */
+/** Syncs pods on an in-memory runtime. */
 class SyncedPod {
   readonly runtime: FakeRuntime = fakeRuntime();
-  /** How many containers there were when a sandbox was told to be ready. */
+  /** The number of containers at each call of `onSandboxReady`. */
   readonly sandboxesReady: number[] = [];
   restartRequested = false;
   unhealthy = false;
@@ -63,14 +63,14 @@ class SyncedPod {
     return syncPod(this.deps, { pod, status, plan, onSandboxReady }, signal);
   }
 
-  /** Names of the containers that run. */
+  /** Names of the running containers. */
   running(): (string | undefined)[] {
     return this.runtime.containers.filter(({ state }) => state === 1).map(({ config }) => config.metadata?.name);
   }
 }
 
 /** Steps as `action target: reason`, without the ids of sandboxes. */
-const told = (steps: StepResult[]) =>
+const shown = (steps: StepResult[]) =>
   steps.map(({ action, target, error }) => {
     const name = /PodSandbox$/.test(action) ? '' : ` ${target}`;
     return `${action}${name}${error === undefined ? '' : `: ${error.reason}`}`;
@@ -79,10 +79,10 @@ const told = (steps: StepResult[]) =>
 test('a new pod gets its sandbox, its sidecars and init containers, and then its containers', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ initContainers: [proxy, prepare] });
-  assert.deepEqual(told(await synced.sync(pod)), ['CreatePodSandbox', 'StartInitContainer proxy']);
-  assert.deepEqual(told(await synced.sync(pod)), ['StartInitContainer prepare']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['CreatePodSandbox', 'StartInitContainer proxy']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['StartInitContainer prepare']);
   synced.runtime.exitContainer(synced.runtime.containerNamed('prepare').id, { exitCode: 0 });
-  assert.deepEqual(told(await synced.sync(pod)), ['StartContainer app']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['StartContainer app']);
   assert.deepEqual(synced.running(), ['proxy', 'app']);
   assert.deepEqual(await synced.sync(pod), []);
 });
@@ -90,12 +90,12 @@ test('a new pod gets its sandbox, its sidecars and init containers, and then its
 const warningsOf = ({ deps }: SyncedPod) =>
   deps.events.list().flatMap(({ type, reason, message }) => (type === 'Warning' ? [`${reason} ${message}`] : []));
 
-test('a sandbox that cannot be made is a failed step, and no container is begun', async () => {
+test('a sandbox that cannot be created is a failed step, and no container is created', async () => {
   const synced = new SyncedPod();
   synced.runtime.inject('runPodSandbox', { error: away });
   const steps = await synced.sync(podOf());
-  assert.deepEqual(told(steps), ['CreatePodSandbox: CreatePodSandboxError']);
-  assert.equal(hasActed(steps), true, 'the runtime may have made it');
+  assert.deepEqual(shown(steps), ['CreatePodSandbox: CreatePodSandboxError']);
+  assert.equal(hasActed(steps), true, 'the runtime may have created it');
   const why = 'rpc error: code = Unavailable desc = the runtime is away';
   assert.deepEqual(warningsOf(synced), [`FailedCreatePodSandBox Failed to create pod sandbox: ${why}`]);
   assert.equal(
@@ -104,21 +104,21 @@ test('a sandbox that cannot be made is a failed step, and no container is begun'
   );
 });
 
-test('a sandbox that cannot be looked at is told as such', async () => {
+test('a sandbox whose status cannot be read gets an event that says so', async () => {
   const synced = new SyncedPod();
   const pod = podOf();
   const status = await synced.status(pod);
   synced.runtime.inject('podSandboxStatus', { error: away });
   const probes = { liveness: () => undefined, startup: () => undefined };
   const plan = computePodActions({ pod, status, probes, restartRequested: () => false });
-  assert.deepEqual(told(await syncPod(synced.deps, { pod, status, plan }, AbortSignal.timeout(5000))), [
+  assert.deepEqual(shown(await syncPod(synced.deps, { pod, status, plan }, AbortSignal.timeout(5000))), [
     'CreatePodSandbox: CreatePodSandboxError',
   ]);
   const why = 'rpc error: code = Unavailable desc = the runtime is away';
   assert.deepEqual(warningsOf(synced), [`FailedStatusPodSandBox Unable to get pod sandbox status: ${why}`]);
 });
 
-test('a sandbox that fails again and again delays no container, and asks no registry', async () => {
+test('repeated sandbox failures add no crash back-off and cause no registry requests', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ containers: [{ ...app, imagePullPolicy: 'Always' }] });
   const old = { labels: containerLabels(pod, app, 'k'), annotations: containerAnnotations(pod, app, 0) };
@@ -131,37 +131,37 @@ test('a sandbox that fails again and again delays no container, and asks no regi
   await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId });
   synced.runtime.inject('runPodSandbox', { error: away, times: 3 });
   for (let failure = 0; failure < 3; failure++) {
-    assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox: CreatePodSandboxError']);
+    assert.deepEqual(shown(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox: CreatePodSandboxError']);
   }
   assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 0);
-  assert.deepEqual(told(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
   assert.equal(synced.runtime.calls.filter(({ method }) => method === 'pullImage').length, 1);
 });
 
-test('a container that a probe ended is started again in the same sync, if its last end is long enough ago', async () => {
+test('a container that failed its probe is restarted in the same sync, unless it is in crash back-off', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ containers: [{ ...app, livenessProbe: { exec: { command: ['true'] } } }] });
   await synced.sync(pod);
   synced.unhealthy = true;
-  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app']);
-  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app'], 'none had ended before');
-  assert.deepEqual(told(await synced.sync(pod)), ['KillContainer app', 'StartContainer app: CrashLoopBackOff']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['KillContainer app', 'StartContainer app']);
+  assert.deepEqual(shown(await synced.sync(pod)), ['KillContainer app', 'StartContainer app'], 'its first exit');
+  assert.deepEqual(shown(await synced.sync(pod)), ['KillContainer app', 'StartContainer app: CrashLoopBackOff']);
 });
 
-test('a sandbox is told to be ready before a container is created in it', async () => {
+test('onSandboxReady is called before a container is created', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   await synced.sync(podOf());
   assert.deepEqual(synced.sandboxesReady, [0]);
 });
 
-test('a container for debugging is started in a running pod, with the processes of its target', async () => {
+test("an ephemeral container is started in a running pod, in its target's PID namespace", async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   const shell = { name: 'shell', image: 'busybox:1', targetContainerName: 'app' };
   const lost = { ...shell, name: 'lost', targetContainerName: 'none' };
   const steps = await synced.sync(podOf({ ephemeralContainers: [shell, lost] }));
-  assert.deepEqual(told(steps), [
+  assert.deepEqual(shown(steps), [
     'StartEphemeralContainer shell',
     'StartEphemeralContainer lost: CreateContainerConfigError',
   ]);
@@ -171,7 +171,7 @@ test('a container for debugging is started in a running pod, with the processes 
   assert.equal(options.targetId, synced.runtime.containerNamed('app').id);
 });
 
-test('a pod that begins anew removes its containers, counts their starts on, and delays the one that ended', async () => {
+test('restarting all containers removes them, continues their restart counts, and delays the one that exited', async () => {
   const synced = new SyncedPod();
   const rules: Container['restartPolicyRules'] = [
     { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } },
@@ -186,12 +186,12 @@ test('a pod that begins anew removes its containers, counts their starts on, and
   const begin = async () => {
     await synced.sync(pod);
     synced.runtime.exitContainer(synced.runtime.containerNamed('prepare').id, { exitCode: 0 });
-    return told(await synced.sync(pod));
+    return shown(await synced.sync(pod));
   };
   const endAndReset = async () => {
     synced.runtime.exitContainer(synced.runtime.containerNamed('app').id, { exitCode: 88 });
     synced.restartAllContainers = true;
-    const steps = told(await synced.sync(pod));
+    const steps = shown(await synced.sync(pod));
     synced.restartAllContainers = false;
     return steps;
   };
@@ -203,12 +203,12 @@ test('a pod that begins anew removes its containers, counts their starts on, and
   assert.deepEqual(await begin(), ['StartContainer app: CrashLoopBackOff', 'StartContainer log']);
 });
 
-test('of an init container that fails again and again the last run stays, and of its logs too', async () => {
+test('only the last run and log of a repeatedly failing init container stay', async () => {
   const synced = new SyncedPod();
   const pod = podOf({ initContainers: [prepare] });
   const directory = join(podLogDirectory(logs, podIdentity(pod)), 'prepare');
   const fail = async () => {
-    const steps = told(await synced.sync(pod));
+    const steps = shown(await synced.sync(pod));
     synced.deps.crashBackoff.forget(pod, prepare);
     const { id, config } = synced.runtime.containers.at(-1)!;
     await writeFile(join(directory, `${config.metadata!.attempt}.log`), '');
@@ -221,23 +221,23 @@ test('of an init container that fails again and again the last run stays, and of
   assert.deepEqual((await readdir(directory)).sort(), ['2.log', '3.log']);
   await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId: synced.runtime.sandboxes[0]!.id });
   assert.deepEqual(await fail(), ['KillPodSandbox', 'CreatePodSandbox', 'StartInitContainer prepare']);
-  assert.deepEqual(attempts(), [4], 'nothing of the sandbox before counts');
+  assert.deepEqual(attempts(), [4], 'runs in the previous sandbox do not count');
 });
 
-test('a container that cannot be created keeps no other one back, but an init container does', async () => {
+test('a container that cannot be created does not block others, unless it is an init container', async () => {
   const synced = new SyncedPod();
   const log: Container = { name: 'log', image: 'busybox:1' };
   await synced.sync(podOf({ containers: [log] }));
   synced.runtime.inject('createContainer', { error: away, times: 1 });
   const two = await synced.sync(podOf({ containers: [app, log, { ...log, name: 'third' }] }));
-  assert.deepEqual(told(two), ['StartContainer app: CreateContainerError', 'StartContainer third']);
+  assert.deepEqual(shown(two), ['StartContainer app: CreateContainerError', 'StartContainer third']);
   const other = new SyncedPod();
   other.runtime.inject('createContainer', { error: away, times: 1 });
   const init = await other.sync(podOf({ initContainers: [prepare, { ...prepare, name: 'second' }] }));
-  assert.deepEqual(told(init), ['CreatePodSandbox', 'StartInitContainer prepare: CreateContainerError']);
+  assert.deepEqual(shown(init), ['CreatePodSandbox', 'StartInitContainer prepare: CreateContainerError']);
 });
 
-test('a container that waits out its delay is told with the time of its next try, and nothing is done', async () => {
+test('a container in crash back-off is reported with its retry time, and nothing is changed', async () => {
   const synced = new SyncedPod();
   for (let crash = 0; crash < 2; crash++) {
     await synced.sync(podOf());
@@ -245,13 +245,13 @@ test('a container that waits out its delay is told with the time of its next try
   }
   const calls = synced.runtime.calls.length;
   const steps = await synced.sync(podOf());
-  assert.deepEqual(told(steps), ['StartContainer app: CrashLoopBackOff']);
+  assert.deepEqual(shown(steps), ['StartContainer app: CrashLoopBackOff']);
   assert.ok(steps[0]!.retryAtMs! > Date.now());
   assert.equal(hasActed(steps), false);
   assert.ok(synced.runtime.calls.slice(calls).every(({ method }) => /^list|Status$/.test(method)));
 });
 
-/** Two pods whose containers have crashed, so many of which may be restarted at once, while the runtime does not answer the first. */
+/** Two pods with crashed containers, restarted through `restarts`, while the runtime blocks the first restart. */
 async function crashedPods(restarts: Limiter, { isHurried = false } = {}) {
   const synced = new SyncedPod();
   synced.deps.restarts = restarts;
@@ -273,129 +273,129 @@ async function crashedPods(restarts: Limiter, { isHurried = false } = {}) {
   return { synced, created, second: ends[1]!, end };
 }
 
-test('containers that have crashed take turns, and a new pod waits for none of them', async () => {
+test('crashed containers are restarted in turn, and new pods do not wait for them', async () => {
   const { synced, created, end } = await crashedPods(new Limiter(1, 60_000));
-  assert.deepEqual(told(await synced.sync(podOf({}, 'new'))), ['CreatePodSandbox', 'StartContainer app']);
-  assert.equal(created(), 2); // the first that crashed, and the new one
+  assert.deepEqual(shown(await synced.sync(podOf({}, 'new'))), ['CreatePodSandbox', 'StartContainer app']);
+  assert.equal(created(), 2); // the first crashed container, and the new pod's
   await end();
   assert.equal(created(), 2);
 });
 
-test('a restart that a person asks for waits for none of a container that has crashed', async () => {
+test('a requested restart does not queue with crashed containers', async () => {
   const { second, end } = await crashedPods(new Limiter(1, 60_000), { isHurried: true });
-  assert.deepEqual(told((await second)!), ['StartContainer app']);
+  assert.deepEqual(shown((await second)!), ['StartContainer app']);
   await end();
 });
 
-test('a restart that takes long holds up no others', async () => {
+test('a restart that takes too long does not block others', async () => {
   const { second, end } = await crashedPods(new Limiter(1, 20));
-  assert.deepEqual(told((await second)!), ['StartContainer app']);
+  assert.deepEqual(shown((await second)!), ['StartContainer app']);
   await end();
 });
 
-/** Turns that know how many pods have asked for one. */
+/** Counts the pods that requested a turn. */
 class CountedTurns extends SandboxTurns {
-  asked = 0;
+  requested = 0;
 
   override run(...call: Parameters<SandboxTurns['run']>): Promise<string> {
-    this.asked++;
+    this.requested++;
     return super.run(...call);
   }
 }
 
-/** A pod whose sandbox the runtime does not give, and one that has its sandbox and gets a container more meanwhile. */
+/** A pod `slow` whose RunPodSandbox call hangs, and a running pod `up`. */
 async function slowSandbox(sandboxes: CountedTurns) {
   const synced = new SyncedPod();
   synced.deps.sandboxes = sandboxes;
   await synced.sync(podOf({}, 'up'));
   synced.runtime.inject('runPodSandbox', { delayMs: 60_000, times: 1 });
   const before = synced.runtime.calls.length;
-  const asked = () => synced.runtime.calls.slice(before).filter(({ method }) => method === 'runPodSandbox').length;
+  const sent = () => synced.runtime.calls.slice(before).filter(({ method }) => method === 'runPodSandbox').length;
   const stop = new AbortController();
   const slow = synced.sync(podOf({}, 'slow'), stop.signal).catch(() => undefined);
-  await waitFor(() => asked() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  await waitFor(() => sent() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   const queued = () =>
-    waitFor(() => sandboxes.asked === 3 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+    waitFor(() => sandboxes.requested === 3 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   const end = () => {
     stop.abort(new Error('the pod ends'));
     return slow;
   };
-  return { synced, asked, queued, end };
+  return { synced, sent, queued, end };
 }
 
-test('sandboxes are made in turns, and a pod that waits for one is told of it in its trace', async () => {
-  const { synced, asked, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
+test("sandboxes are created in turn, and the wait is recorded in the pod's trace", async () => {
+  const { synced, sent, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const second = synced.sync(podOf({}, 'second'));
   await queued();
-  await sleep(2 * LEAST_TOLD_TURN_MS);
-  assert.equal(asked(), 1);
+  await sleep(2 * MIN_TRACED_TURN_MS);
+  assert.equal(sent(), 1);
   await end();
-  assert.deepEqual(told(await second), ['CreatePodSandbox', 'StartContainer app']);
+  assert.deepEqual(shown(await second), ['CreatePodSandbox', 'StartContainer app']);
   const turn = synced.deps.tracer.spans('second').find(({ name }) => name === 'turn to run sandbox');
   assert.match(turn?.detail ?? '', /^after \d+ ms$/);
   assert.ok(synced.deps.tracer.spans('up').every(({ name }) => name !== 'turn to run sandbox'));
 });
 
-test('a pod that is deleted while it waits for its turn asks for no sandbox', async () => {
-  const { synced, asked, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
+test('a pod that is deleted while it waits for its turn creates no sandbox', async () => {
+  const { synced, sent, queued, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const deleted = new AbortController();
   const second = synced.sync(podOf({}, 'second'), deleted.signal);
   await queued();
   deleted.abort(new Error('deleted'));
   await assert.rejects(second, /deleted/);
   await end();
-  assert.equal(asked(), 1);
+  assert.equal(sent(), 1);
 });
 
-test('containers of a pod that has its sandbox, and pods of the host network, wait for no turn', async () => {
+test('containers in an existing sandbox and pods of the host network do not wait for a turn', async () => {
   const { synced, end } = await slowSandbox(new CountedTurns(1, () => () => 0));
   const more = podOf({ containers: [app, { name: 'second', image: 'busybox:1' }] }, 'up');
-  assert.deepEqual(told(await synced.sync(more)), ['StartContainer second']);
+  assert.deepEqual(shown(await synced.sync(more)), ['StartContainer second']);
   const ofHost = podOf({ hostNetwork: true }, 'host');
-  assert.deepEqual(told(await synced.sync(ofHost, AbortSignal.timeout(SANDBOX_PATIENCE_MS / 2))), [
+  assert.deepEqual(shown(await synced.sync(ofHost, AbortSignal.timeout(SANDBOX_PATIENCE_MS / 2))), [
     'CreatePodSandbox',
     'StartContainer app',
   ]);
   await end();
 });
 
-test('a container that somebody asks to restart again and again waits out no delay', async () => {
+test('repeatedly requested restarts of a container are not delayed', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   synced.restartRequested = true;
   for (let request = 0; request < 4; request++) {
-    assert.deepEqual(told(await synced.sync(podOf())), ['KillContainer app', 'StartContainer app']);
+    assert.deepEqual(shown(await synced.sync(podOf())), ['KillContainer app', 'StartContainer app']);
   }
   const reasons = synced.deps.events.list().map(({ message }) => message);
   assert.ok(reasons.includes('Restart of container app was requested, will be restarted'), reasons.join('\n'));
 });
 
-test('an image that is not to be had keeps its container waiting, without a change of the runtime', async () => {
+test('a container whose image is unavailable waits, and nothing is changed in the runtime', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   const steps = await synced.sync(
     podOf({ containers: [app, { name: 'b', image: 'other:1', imagePullPolicy: 'Never' }] }),
   );
-  assert.deepEqual(told(steps), ['StartContainer b: ErrImageNeverPull']);
+  assert.deepEqual(shown(steps), ['StartContainer b: ErrImageNeverPull']);
   assert.equal(hasActed(steps), false);
 });
 
-test('a sandbox that is no longer ready is stopped with its containers and made anew', async () => {
+test('a sandbox that is no longer ready is stopped and re-created', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   await synced.runtime.client.runtime.stopPodSandbox({ podSandboxId: synced.runtime.sandboxes[0]!.id });
-  assert.deepEqual(told(await synced.sync(podOf())), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
+  assert.deepEqual(shown(await synced.sync(podOf())), ['KillPodSandbox', 'CreatePodSandbox', 'StartContainer app']);
 });
 
-test('a changed container that does not stop is a failed step, and its successor is not begun', async () => {
+test('a changed container that does not stop is a failed step, and its successor is not created', async () => {
   const synced = new SyncedPod();
   await synced.sync(podOf());
   synced.runtime.inject('stopContainer', { error: away });
   const steps = await synced.sync(podOf({ containers: [{ ...app, image: 'busybox:2' }] }));
-  assert.deepEqual(told(steps), ['KillContainer app: KillContainerError']);
+  assert.deepEqual(shown(steps), ['KillContainer app: KillContainerError']);
 });
 
-test('a sync that is aborted rejects with the reason', async () => {
+test('an aborted sync rejects with the reason', async () => {
   const synced = new SyncedPod();
   synced.runtime.inject('runPodSandbox', { delayMs: 60_000 });
   const stop = new AbortController();

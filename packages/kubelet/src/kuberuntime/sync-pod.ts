@@ -1,8 +1,7 @@
 /**
- * Brings a pod to what its plan says, in the kubelet's steps: the plan, which is made by `compute-pod-actions`; stop the pod if its
- * sandbox changed; stop and remove containers that should not be; create the sandbox, and tell that it is ready; start ephemeral, then
- * init, then ordinary containers. Running containers get their new resources before others are started.
- * Images are fetched while the sandbox is made, and a container starts while the next one is created.
+ * Executes the plan of `compute-pod-actions` in upstream's order: stop the pod if its sandbox changed; stop and remove containers that
+ * should not run; resize running containers; create the sandbox and report its addresses; start ephemeral, then init, then ordinary
+ * containers. Images are pulled while the sandbox is created.
  */
 import { repeatedError, shownError } from '@podwright/base';
 import { asRpcError, withRpcErrors } from '@podwright/cri';
@@ -26,10 +25,10 @@ import {
   startContainer,
 } from './start-container.ts';
 
-/** A shorter wait for its turn explains nothing in a pod's trace. */
-export const LEAST_TOLD_TURN_MS = 5;
+/** Shorter waits for a sandbox turn are not recorded in a pod's trace. */
+export const MIN_TRACED_TURN_MS = 5;
 
-/** What a sync takes. */
+/** Dependencies of a sync. */
 export type SyncPodDependencies = KillPodDependencies &
   SandboxDependencies &
   PruneDependencies &
@@ -41,14 +40,14 @@ export type SyncPodRequest = {
   pod: Pod;
   status: RuntimePodStatus;
   plan: PodActions;
-  /** Called once a new sandbox has its network, with the pod's addresses: before images and containers. */
+  /** Called with the pod's addresses when a new sandbox is ready, before containers are created. */
   onSandboxReady?: (podIps: string[]) => void;
 };
 
-/** What a sync carries through its steps. */
+/** The context that is passed through the steps of a sync. */
 type Sync = SyncPodRequest & { deps: SyncPodDependencies; signal: AbortSignal };
 
-/** Returns how each step ended, in order. Rejects only when aborted: the next sync goes on from what failed. */
+/** Returns the result of each step, in order. Rejects only when aborted; the next sync retries failed steps. */
 export async function syncPod(
   deps: SyncPodDependencies,
   request: SyncPodRequest,
@@ -85,7 +84,7 @@ export async function syncPod(
   return [...stopped, ...resized, ...delayed, ...steps, ...started];
 }
 
-/** Nothing is done for a pod that has stopped long ago and stays so. */
+/** Does nothing for a pod that is already stopped and gets no new sandbox. */
 async function stopPod({ deps, pod, status, plan, signal }: Sync): Promise<StepResult[]> {
   const alive = runningContainers(status).length > 0 || status.sandboxes.some(({ ready }) => ready);
   if (status.sandboxes.length === 0 || (!alive && !plan.createSandbox)) return [];
@@ -117,7 +116,7 @@ async function stopContainers({ deps, pod, status, plan, signal }: Sync): Promis
   );
 }
 
-/** The planned containers that need not wait out a restart delay, and a step with its delay for each of the others. */
+/** The planned containers that may start now, and a step result with the back-off for each of the others. */
 function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } {
   const { deps, pod, plan, status } = sync;
   const { ephemeralContainersToStart, initContainersToStart, containersToStart } = plan;
@@ -125,9 +124,9 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   const delayed: StepResult[] = [];
   const planned = startOrder(pod).filter(({ name }) => names.has(name));
   const due = planned.filter((container) => {
-    // what a person asked for comes at once, and counts as no crash
-    if (isAsked(plan, container)) deps.crashBackoff.forget(pod, container);
-    if (isAsked(plan, container)) return true;
+    // a requested restart is not delayed, and does not count as a crash
+    if (isRequested(plan, container)) deps.crashBackoff.forget(pod, container);
+    if (isRequested(plan, container)) return true;
     const delay = deps.crashBackoff.delay({ pod, container, status });
     if (delay === undefined) return true;
     const message = `Back-off restarting failed container ${container.name} in pod ${describePod(pod)}`;
@@ -139,11 +138,11 @@ function dueContainers(sync: Sync): { due: Container[]; delayed: StepResult[] } 
   return { due, delayed };
 }
 
-function isAsked(plan: PodActions, { name: wanted }: Container): boolean {
-  return plan.containersToKill.some(({ name, reason }) => name === wanted && reason === 'restartRequested');
+function isRequested(plan: PodActions, container: Container): boolean {
+  return plan.containersToKill.some(({ name, reason }) => name === container.name && reason === 'restartRequested');
 }
 
-/** A container for debugging starts before an init container that may fail. */
+/** Ephemeral containers come first, because they must start even if an init container fails. */
 function startOrder({ spec }: Pod): Container[] {
   return [...(spec.ephemeralContainers ?? []), ...(spec.initContainers ?? []), ...spec.containers];
 }
@@ -156,8 +155,8 @@ function actionOf({ pod }: Sync, container: Container): SyncAction {
 type Images = Map<string, Promise<ImageOutcome>>;
 
 /**
- * Begins to fetch the images; a failure is the container's to report. Those that are asked for at every start wait for the sandbox: a
- * sandbox that cannot be made is tried again and again, and registries need not hear of it.
+ * Starts pulling the images; the step that starts a container reports a failure. Images with pull policy Always wait for the sandbox,
+ * so that repeated attempts to create a sandbox cause no requests to registries.
  */
 function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containers: Container[]): Images {
   const { deps, pod, signal } = sync;
@@ -168,13 +167,13 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
     const fetching = deps.tracer.span(pod.metadata.uid, `image ${container.name}`, () =>
       deps.images.ensureImage(request, signal),
     );
-    fetching.catch(() => undefined); // read again where the container is started
+    fetching.catch(() => undefined); // awaited when the container is started
     images.set(container.name, fetching);
   }
   return images;
 }
 
-/** A missing RuntimeClass is reported by the step that makes the sandbox. */
+/** The step that creates the sandbox reports a missing RuntimeClass. */
 function handlerOrDefault({ deps, pod }: Sync): string {
   try {
     return runtimeHandler(deps, pod);
@@ -183,7 +182,7 @@ function handlerOrDefault({ deps, pod }: Sync): string {
   }
 }
 
-/** The sandbox's configuration, or the step that failed for want of one. */
+/** The sandbox's configuration, or a failed step. */
 async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<SandboxInUse['config'] | StepResult> {
   try {
     return await makeSandboxConfig(deps, { pod, attempt: plan.attempt }, signal);
@@ -198,7 +197,7 @@ async function sandboxConfig({ deps, pod, plan, signal }: Sync): Promise<Sandbox
   }
 }
 
-/** The sandbox to start containers in; none if it could not be made. */
+/** The sandbox to start containers in, existing or new; absent if it could not be created. */
 async function useSandbox(
   sync: Sync,
   config: SandboxInUse['config'],
@@ -226,14 +225,14 @@ async function useSandbox(
   }
 }
 
-/** Makes it when it is the pod's turn. */
+/** Creates the sandbox when it is the pod's turn. */
 function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config']): Promise<string> {
   const { sandboxes, tracer } = deps;
   const { uid } = pod.metadata;
   const sinceMs = performance.now();
   const create = () => {
     const waitedMs = Math.round(performance.now() - sinceMs);
-    if (waitedMs >= LEAST_TOLD_TURN_MS) tracer.mark(uid, 'turn to run sandbox', `after ${waitedMs} ms`);
+    if (waitedMs >= MIN_TRACED_TURN_MS) tracer.mark(uid, 'turn to run sandbox', `after ${waitedMs} ms`);
     return tracer.span(uid, 'run sandbox', () => createSandbox(deps, { pod, config }, signal));
   };
   return sandboxes.run(pod, create, signal);
@@ -242,8 +241,8 @@ function createInTurn({ deps, pod, signal }: Sync, config: SandboxInUse['config'
 type Starts = { sandbox: SandboxInUse; images: Images; volumeImages: VolumeImages; containers: Container[] };
 
 /**
- * Starts containers one after the other, in the order of the specification; an init container that cannot be started holds all
- * others back. Not even the creation of the next one overlaps: under load containerd 1.6 then loses the sandbox's process.
+ * Starts containers one after the other, in the order of the spec; an init container that cannot be started blocks the following
+ * ones. Creations do not overlap either, because under load containerd 1.6 then loses the sandbox's process.
  */
 async function startContainers(
   sync: Sync,
@@ -254,9 +253,9 @@ async function startContainers(
   for (const container of containers) {
     const action = actionOf(sync, container);
     const image = images.get(container.name)!;
-    const takesTurn = !isAsked(plan, container) && deps.crashBackoff.takesTurn(pod, container);
+    const takesTurn = !isRequested(plan, container) && deps.crashBackoff.takesTurn(pod, container);
     const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action, takesTurn };
-    if (!isAsked(plan, container)) deps.crashBackoff.count({ pod, container, status });
+    if (!isRequested(plan, container)) deps.crashBackoff.count({ pod, container, status });
     const step = await startContainer(deps, request, signal);
     steps.push(step);
     if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
