@@ -17,13 +17,13 @@ export type Authorizer = (
 export type AccessReviewParts = {
   client: KubeClient;
   nodeName: string;
-  /** How long a yes and a no are kept. */
+  /** How long an allowed and a denied review are cached (authorization.webhook's TTLs). */
   allowedMs: number;
   deniedMs: number;
   logger: Logger;
 };
 
-/** Asks the API server who may do what with this node (SubjectAccessReview), with upstream's words for those who may not. */
+/** Authorizes requests by SubjectAccessReviews; refusals have upstream's wording. */
 export function accessReviewer(parts: AccessReviewParts): Authorizer {
   const cache = new ReviewCache<boolean>(MAX_ACCESS_REVIEWS);
   return async (user, { method, path }) => {
@@ -69,9 +69,9 @@ function isAllowed(
   });
 }
 
-/** Whether a review's status allows it; `internal` for one that says both or neither. Pure. */
+/** Whether the status of a SubjectAccessReview allows the request. Throws `internal` if it is contradictory or malformed. Pure. */
 export function reviewedAccess(status: unknown): boolean {
   const { allowed, denied } = (status ?? {}) as { allowed?: unknown; denied?: unknown };
   if (typeof allowed === 'boolean' && !(allowed && denied)) return allowed;
-  throw new PodwrightError('internal', 'review access: the API server answered neither yes nor no');
+  throw new PodwrightError('internal', 'review access: the API server returned no valid decision');
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { type Admission, admitting } from './admission.ts';
+import { type Admission, withAdmission } from './admission.ts';
 import { sendText } from './api-route.ts';
 import type { HttpListener } from './http/http-listener.ts';
 
@@ -20,9 +20,9 @@ const KNOWN: Admission = {
   logger: silentLogger,
 };
 
-/** How a call and an upgrade are answered: their statuses, or that the connection was ended. */
+/** The statuses of a plain request and of an upgrade; `ended` if the server closed the connection. */
 async function answers(t: TestContext, api: HttpListener, admission: Partial<Admission>): Promise<unknown[]> {
-  const listener = admitting(api, { ...KNOWN, ...admission });
+  const listener = withAdmission(api, { ...KNOWN, ...admission });
   const server = createServer((request, response) => listener.handle(request, response));
   server.on('upgrade', (request, socket, head) => listener.upgrade(request, socket, head));
   server.listen(0, '127.0.0.1');
@@ -44,7 +44,7 @@ async function answers(t: TestContext, api: HttpListener, admission: Partial<Adm
   return [await ask({}), await ask({ connection: 'upgrade', upgrade: 'x' })];
 }
 
-test('a failure to find out who calls, or what they may, or to answer, ends that call alone', async (t) => {
+test('a failed authentication, authorization or handler ends only the request', async (t) => {
   const fail = async () => {
     throw new Error('broken');
   };

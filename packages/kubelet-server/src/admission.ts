@@ -11,15 +11,15 @@ import type { User } from './token-file.ts';
 
 export type Admission = {
   userOf: Authenticator;
-  /** Whoever is known may do everything without it. */
+  /** Left out, every authenticated user may make every request. */
   refusalOf: Authorizer | undefined;
-  /** Called for each request that is allowed. */
+  /** Called for each allowed request. */
   onAllowed: (socket: Socket, user: User) => void;
   logger: Logger;
 };
 
-/** The same for those who are known, and may; the others are told nothing. Where it fails to find out, the caller is refused. */
-export function admitting(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
+/** Authenticates and authorizes each request before `api` handles it. A request is refused if either of the two fails. */
+export function withAdmission(api: HttpListener, { userOf, refusalOf, onAllowed, logger }: Admission): HttpListener {
   const findRefusal = async (request: IncomingMessage): Promise<Refusal | undefined> => {
     const user = await userOf(request);
     if (user === undefined) return refusal(401, 'Unauthorized');
@@ -29,11 +29,11 @@ export function admitting(api: HttpListener, { userOf, refusalOf, onAllowed, log
   };
   const refused = (request: IncomingMessage) =>
     findRefusal(request).catch((error: unknown) => {
-      logger.error({ error: errorMessage(error) }, 'whether a caller may do what it asks for could not be found out');
+      logger.error({ error: errorMessage(error) }, 'failed to authenticate or authorize a request');
       return refusal(500, 'Internal Server Error');
     });
   const failed = (error: unknown, end: () => void) => {
-    logger.error({ error: errorMessage(error) }, 'a call of the API has failed');
+    logger.error({ error: errorMessage(error) }, 'failed to handle a request of the API');
     end();
   };
   return {
@@ -41,7 +41,7 @@ export function admitting(api: HttpListener, { userOf, refusalOf, onAllowed, log
     handle: (request, response) => {
       refused(request)
         .then((found) => {
-          if (request.socket.destroyed) return; // it has left meanwhile
+          if (request.socket.destroyed) return; // the client has disconnected meanwhile
           if (found) refuse(response, found);
           else api.handle(request, response);
         })

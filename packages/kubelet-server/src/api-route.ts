@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** One request. `signal` aborts when the client has gone. */
+/** One request. `signal` aborts when the client disconnects. */
 export type ApiCall = {
   request: IncomingMessage;
   response: ServerResponse;
@@ -14,8 +14,8 @@ export type ApiCall = {
 export type ApiMethod = 'GET' | 'HEAD' | 'POST';
 
 /**
- * Where something is: `open` routes are on the read-only port too, `debug` ones only with debugging handlers; `listed` ones are
- * told by `/statusz`. A handler that rejects is answered with 500.
+ * A path with its handler. `open` routes are served on the read-only port too, `debug` ones only with debugging handlers; `/statusz`
+ * lists the `listed` ones. The client gets 500 if the handler rejects.
  */
 export type ApiRoute = {
   methods: readonly ApiMethod[];
@@ -25,15 +25,15 @@ export type ApiRoute = {
   handler: (call: ApiCall) => Promise<void> | void;
 };
 
-/** Methods of what upstream serves without looking at them. */
+/** Methods of the routes of which upstream does not check the method. */
 export const ANY_METHOD: readonly ApiMethod[] = ['GET', 'HEAD', 'POST'];
 
-/** An answer other than what was asked for. */
+/** An error response. */
 export type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
 export const refusal = (status: number, message: string): Refusal => ({ status, message });
 
-/** Plain text, as upstream's errors are. */
+/** Sends plain text with the headers of upstream's errors (Go's http.Error). */
 export function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
   response.end(text);

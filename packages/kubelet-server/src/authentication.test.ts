@@ -28,7 +28,7 @@ function scratch(t: TestContext): (name: string, text?: string) => string {
   };
 }
 
-test('without credentials nothing is told', async (t) => {
+test('requests without credentials are refused, whatever their path', async (t) => {
   const { ask } = await serveApi(t, { authentication: { anonymous: false } });
   for (const path of ['/pods', '/healthz', '/none', '/exec/a/b/c?output=1']) {
     const { status, body, headers } = await ask(path);
@@ -36,25 +36,25 @@ test('without credentials nothing is told', async (t) => {
   }
 });
 
-test('the kernel finds out that a client’s host has gone, also while nothing is sent', async (t) => {
+test('the kernel probes idle connections, so that a client’s dead host is detected', async (t) => {
   const { port } = await serveApi(t);
   await using socket = connect({ host: '127.0.0.1', port });
   await once(socket, 'connect');
   const name = (one: number) => `0100007F:${one.toString(16).toUpperCase().padStart(4, '0')}`;
   // proc_net_tcp: local, remote, state (01 is established), queues, timer (02 is keep-alive's)
-  const kept = new RegExp(`${name(port)} ${name(socket.localPort!)} 01 \\S+ 02:`);
-  const bound = { intervalMs: 10, signal: AbortSignal.timeout(5000) }; // its request is waited for twice as long
-  await waitFor(() => kept.test(readFileSync('/proc/net/tcp', 'utf8')) || undefined, bound);
+  const keepsAlive = new RegExp(`${name(port)} ${name(socket.localPort!)} 01 \\S+ 02:`);
+  const bound = { intervalMs: 10, signal: AbortSignal.timeout(5000) }; // less than the time for a request, after which the server closes the connection
+  await waitFor(() => keepsAlive.test(readFileSync('/proc/net/tcp', 'utf8')) || undefined, bound);
 });
 
-test('bearer tokens come from a file, which may change', async (t) => {
+test('bearer tokens are read from a file, and read again when it changes', async (t) => {
   const file = scratch(t);
   const tokenFile = file('tokens', 'first,alice\n');
   const { ask } = await serveApi(t, { authentication: { anonymous: true, tokenFile } });
   const status = async (authorization: string) => (await ask('/pods', { headers: { authorization } })).status;
   assert.equal(await status('Bearer first'), 200);
   assert.equal(await status('bearer first'), 200);
-  assert.equal(await status('Bearer other'), 401, 'a wrong token is refused also where anonymous calls are allowed');
+  assert.equal(await status('Bearer other'), 401, 'a wrong token is refused even if anonymous requests are allowed');
   file('tokens', 'other-token\n');
   assert.equal(await status('Bearer first'), 401);
   assert.equal(await status('Bearer other-token'), 200);
@@ -62,14 +62,14 @@ test('bearer tokens come from a file, which may change', async (t) => {
   assert.equal(await status('Bearer other-token'), 401);
 });
 
-test('a file of tokens that is wrong keeps the server from starting', async (t) => {
+test('the server does not start with an invalid token file', async (t) => {
   const file = scratch(t);
   const start = (tokenFile: string) => serveApi(t, { authentication: { anonymous: false, tokenFile } });
   await assert.rejects(start(file('wrong', 'a b\n')), /read the bearer tokens in .*wrong: line 1: not token,user,uid,/);
   await assert.rejects(start(file('none')), /read the bearer tokens in .*none: .*no such file/);
 });
 
-test('lines of tokens', () => {
+test('a token file has lines of token,user,uid,groups', () => {
   const users = (text: string) => parseTokens(text).map(({ token, user }) => [token, user.name, ...user.groups]);
   assert.deepEqual(users('# comment\n\nt\nu,bob\nv,eve,1\nw,joe,2,"a,b"\nx,jim,3,c\r\n'), [
     ['t', 'podwright:admin'],
@@ -82,7 +82,7 @@ test('lines of tokens', () => {
     assert.throws(() => parseTokens(wrong), /line 1: not token/);
 });
 
-/** Authorities and certificates by openssl. */
+/** CAs and client certificates, made by openssl. */
 async function certificates(file: (name: string) => string) {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
   const openssl = (...args: string[]) => runChecked('openssl', args);
@@ -112,7 +112,7 @@ async function certificates(file: (name: string) => string) {
   };
 }
 
-test('client certificates count when one of the authorities made them for clients', async (t) => {
+test('client certificates are accepted if a client CA signed them for client authentication', async (t) => {
   const file = scratch(t);
   const { good, foreign, server } = await certificates(file);
   const { ask } = await serveApi(t, { authentication: { anonymous: true, clientCaFile: file('ca.crt') } });
@@ -124,7 +124,7 @@ test('client certificates count when one of the authorities made them for client
   }
 });
 
-test('a client certificate that runs out on a kept connection counts no more', async (t) => {
+test('a client certificate that expires on an open connection is refused', async (t) => {
   const file = scratch(t);
   const { good } = await certificates(file);
   const { port } = await serveApi(t, { authentication: { anonymous: true, clientCaFile: file('ca.crt') } });
@@ -148,7 +148,7 @@ test('a client certificate that runs out on a kept connection counts no more', a
   assert.deepEqual(await ask(), [401, true]);
 });
 
-/** A server's certificate by openssl, as its files. */
+/** A serving certificate and its key, made by openssl. */
 async function serverFiles(file: (name: string) => string, name: string): Promise<{ cert: string; key: string }> {
   const [cert, key] = [file(`${name}.crt`), file(`${name}.key`)];
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', `/CN=${name}`];
@@ -164,10 +164,10 @@ async function servedName(port: number): Promise<string> {
   return subject.CN as string;
 }
 
-const becomes = (what: () => Promise<boolean>) =>
-  waitFor(async () => (await what()) || undefined, { intervalMs: 50, signal: AbortSignal.timeout(30_000) });
+const becomesTrue = (condition: () => Promise<boolean>) =>
+  waitFor(async () => (await condition()) || undefined, { intervalMs: 50, signal: AbortSignal.timeout(30_000) });
 
-test('another certificate of the server is taken while it runs, and one that is broken is not', async (t) => {
+test('the server reloads a changed certificate, but not a broken one', async (t) => {
   const file = scratch(t);
   const [first, second] = [await serverFiles(file, 'first'), await serverFiles(file, 'second')];
   const [certFile, privateKeyFile] = [file('cert', first.cert), file('key', first.key)];
@@ -176,18 +176,18 @@ test('another certificate of the server is taken while it runs, and one that is 
   const tls = { ...kubeletServerOptions().tls, certFile, privateKeyFile };
   const { port } = await serveApi(t, { tls, logger });
   assert.equal(await servedName(port), 'first');
-  file('cert', second.cert); // whose key is not there yet
-  await becomes(async () => problems.length > 0);
-  assert.match(problems[0]!, /read the server's certificate .*: the key is not that of the certificate/);
+  file('cert', second.cert); // its key is not written yet
+  await becomesTrue(async () => problems.length > 0);
+  assert.match(problems[0]!, /read the server's certificate .*: the key does not match the certificate/);
   assert.equal(await servedName(port), 'first');
   file('key', second.key);
-  await becomes(async () => (await servedName(port)) === 'second');
+  await becomesTrue(async () => (await servedName(port)) === 'second');
   file('cert', `${second.cert}-----BEGIN CERTIFICATE-----\nhalf`);
-  await becomes(async () => problems.length > 1);
+  await becomesTrue(async () => problems.length > 1);
   assert.equal(await servedName(port), 'second');
 });
 
-test('other authorities of clients are taken while the server runs, and open connections count no more', async (t) => {
+test('the server reloads changed client CAs, and open connections lose their authentication', async (t) => {
   const file = scratch(t);
   const { good, foreign } = await certificates(file);
   const other = readFileSync(file('other.crt'), 'utf8');
@@ -198,29 +198,32 @@ test('other authorities of clients are taken while the server runs, and open con
   const status = async (who: typeof good) => (await ask('/pods', who)).status;
   assert.deepEqual([await status(good), await status(foreign)], [200, 401]);
   file('authorities', `${other}-----BEGIN CERTIFICATE-----\nhalf`);
-  await becomes(async () => problems.length > 0);
-  assert.match(problems[0]!, /read the authorities of clients in .*authorities: number 2: /);
+  await becomesTrue(async () => problems.length > 0);
+  assert.match(problems[0]!, /read the client CAs in .*authorities: number 2: /);
   assert.deepEqual([await status(good), await status(foreign)], [200, 401]);
   const busy = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...good });
   busy.setEncoding('utf8').on('error', () => undefined);
-  let heard = '';
+  let received = '';
   busy.on('data', (text: string) => {
-    heard += text;
+    received += text;
   });
   busy.write('GET /pods HTTP/1.1\r\nhost: x\r\n\r\n');
-  await becomes(async () => heard.endsWith('\r\n0\r\n\r\n'));
-  heard = '';
-  busy.write('GET /pods HTTP/1.1\r\nhost: x\r\n'); // its head is not finished, so that it is not idle
+  await becomesTrue(async () => received.endsWith('\r\n0\r\n\r\n'));
+  received = '';
+  busy.write('GET /pods HTTP/1.1\r\nhost: x\r\n'); // an unfinished head, so that the connection is not idle
   file('authorities', other);
-  await becomes(async () => (await status(good).catch(() => 0)) === 401);
+  await becomesTrue(async () => (await status(good).catch(() => 0)) === 401);
   assert.equal(await status(foreign), 200);
   busy.end('\r\n');
   await once(busy, 'close');
-  assert.match(heard, /^HTTP\/1\.1 401 /);
+  assert.match(received, /^HTTP\/1\.1 401 /);
 });
 
-/** A way to a server that lets through what a client says first, and the rest once it is `opened`. */
-async function slowWay(t: TestContext, port: number): Promise<{ port: number; held: Promise<void>; open: () => void }> {
+/** A proxy to a server that forwards a client's first bytes, and the rest only after `open()`. */
+async function slowProxy(
+  t: TestContext,
+  port: number,
+): Promise<{ port: number; held: Promise<void>; open: () => void }> {
   const [held, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const server = createServer((client) => {
     const onward = connect(port, '127.0.0.1').on('error', () => client.destroy());
@@ -240,12 +243,12 @@ async function slowWay(t: TestContext, port: number): Promise<{ port: number; he
   return { port: (server.address() as AddressInfo).port, held: held.promise, open: opened.resolve };
 }
 
-test('a handshake that was begun with authorities that count no more does not outlive them', async (t) => {
+test('a handshake that started with removed client CAs is dropped', async (t) => {
   const file = scratch(t);
   const { good, foreign } = await certificates(file);
   const clientCaFile = file('authorities', readFileSync(file('ca.crt'), 'utf8'));
   const { ask, port } = await serveApi(t, { authentication: { anonymous: false, clientCaFile } });
-  // one that is asked just as the authorities change is cut off, too
+  // a request during the change of the CAs may be cut off
   const isKnown = (who: typeof good) =>
     ask('/pods', who).then(
       ({ status }) => status === 200,
@@ -253,26 +256,26 @@ test('a handshake that was begun with authorities that count no more does not ou
     );
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     file('authorities', readFileSync(file('ca.crt'), 'utf8'));
-    await becomes(() => isKnown(good));
-    const way = await slowWay(t, port);
-    const place = { host: '127.0.0.1', rejectUnauthorized: false, maxVersion };
-    const slow = connectTls({ ...place, port: way.port, ...good });
-    let heard = '';
+    await becomesTrue(() => isKnown(good));
+    const proxy = await slowProxy(t, port);
+    const options = { host: '127.0.0.1', rejectUnauthorized: false, maxVersion };
+    const slow = connectTls({ ...options, port: proxy.port, ...good });
+    let received = '';
     slow.setEncoding('latin1').on('error', () => undefined);
     slow.on('data', (text: string) => {
-      heard += text;
+      received += text;
     });
     slow.write('GET /pods HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-    await way.held;
+    await proxy.held;
     file('authorities', readFileSync(file('other.crt'), 'utf8'));
-    await becomes(() => isKnown(foreign));
-    way.open();
-    await becomes(async () => slow.closed);
-    assert.doesNotMatch(heard, /^HTTP\/1\.1 200 /, maxVersion);
+    await becomesTrue(() => isKnown(foreign));
+    proxy.open();
+    await becomesTrue(async () => slow.closed);
+    assert.doesNotMatch(received, /^HTTP\/1\.1 200 /, maxVersion);
   }
 });
 
-test('a certificate of our own is made once, is its owner’s alone, and is good for the node’s names', async (t) => {
+test('the self-signed certificate is created once, has a private key file, and is valid for the node’s names', async (t) => {
   const { fake, port, ask } = await serveApi(t);
   assert.equal((await ask('/healthz')).status, 200);
   const path = join(fake.handle.options.rootDir, 'pki/kubelet.crt');
@@ -286,14 +289,14 @@ test('a certificate of our own is made once, is its owner’s alone, and is good
   trusted.destroy();
   rmSync(path);
   await sleep(2 * TLS_FILES_PERIOD_MS);
-  assert.equal((await ask('/healthz')).status, 200, 'it goes on without its file');
+  assert.equal((await ask('/healthz')).status, 200, 'the server keeps the certificate after its file is deleted');
   assert.equal(existsSync(path), false);
   writeFileSync(path, certificate.toString());
   const text = await runChecked('openssl', ['x509', '-in', path, '-noout', '-text']);
   assert.match(text, /TLS Web Server Authentication/);
 });
 
-test('certificates have times before and after 2050', () => {
+test('validity may be before and after 2050, where the encoding of times changes', () => {
   for (const year of [2030, 2060]) {
     const notBefore = new Date(Date.UTC(year, 0, 1));
     const notAfter = new Date(notBefore.getTime() + DAY_MS);
@@ -316,7 +319,7 @@ test('cipher suites and versions have Go’s names', async (t) => {
   assert.equal((await ask('/healthz')).status, 200);
 });
 
-test('health is told on a port of its own, and nothing else', async (t) => {
+test('the healthz port serves only /healthz', async (t) => {
   const healthzPort = await freePort();
   await serveApi(t, { port: 0, healthzPort });
   const url = `http://127.0.0.1:${healthzPort}`;
@@ -325,7 +328,7 @@ test('health is told on a port of its own, and nothing else', async (t) => {
   assert.equal((await fetch(`${url}/pods`)).status, 404);
 });
 
-test('the read-only port tells pods and metrics in plain text, and runs nothing', async (t) => {
+test('the read-only port serves pods and metrics over plain HTTP, and runs no command', async (t) => {
   const readOnlyPort = await freePort();
   await serveApi(t, { port: 0, readOnlyPort });
   const url = `http://127.0.0.1:${readOnlyPort}`;
@@ -334,7 +337,7 @@ test('the read-only port tells pods and metrics in plain text, and runs nothing'
   assert.equal((await fetch(`${url}/run/a/b/c?cmd=id`, { method: 'POST' })).status, 405);
 });
 
-test('a port that is taken is an error that names it', async (t) => {
+test('a port in use is an error that names the address', async (t) => {
   const { port } = await serveApi(t);
   await assert.rejects(serveApi(t, { port }), new RegExp(`serve the kubelet's API on 127.0.0.1 port ${port}: `));
 });
@@ -347,7 +350,7 @@ async function dial(t: TestContext, { port }: TestApi): Promise<Socket> {
   return socket;
 }
 
-test('heads that are too long, halves of requests and no TLS at all end their connections', async (t) => {
+test('too long heads, truncated requests and plain text on the TLS port close the connection', async (t) => {
   const api = await serveApi(t);
   const refused = await api.ask('/pods', { headers: { long: 'x'.repeat(300 << 10) } }).then(
     ({ status }) => status,
@@ -367,7 +370,7 @@ test('heads that are too long, halves of requests and no TLS at all end their co
   assert.equal((await api.ask('/pods')).status, 200);
 });
 
-test('a long body is not read to its end', async (t) => {
+test('a long body is not read to the end', async (t) => {
   const { port } = await serveApi(t);
   const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
   socket.on('error', () => undefined);
@@ -379,7 +382,7 @@ test('a long body is not read to its end', async (t) => {
   assert.ok(socket.bytesWritten < 100 << 20);
 });
 
-test('many connections of others keep nobody out who is known', async (t) => {
+test('many unauthenticated connections do not lock out an authenticated client', async (t) => {
   const file = scratch(t);
   const api = await serveApi(t, { authentication: { anonymous: false, tokenFile: file('tokens', 'good\n') } });
   const status = async () => (await api.ask('/pods', { headers: { authorization: 'Bearer good' } })).status;

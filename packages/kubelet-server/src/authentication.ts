@@ -8,22 +8,22 @@ export type Authenticator = (request: IncomingMessage) => Promise<User | undefin
 
 export type AuthenticationParts = {
   anonymous: boolean;
-  /** Client certificates are asked for, and those of the server's authorities count. */
+  /** The server requests client certificates and accepts those which its client CAs signed. */
   clientCertificates: boolean;
-  /** Who knows the users of bearer tokens, in the order in which they are asked. */
+  /** Sources of the users of bearer tokens, in the order of lookup. */
   tokens: TokenSource[];
   logger: Logger;
 };
 
-/** Knows whose some bearer tokens are. */
+/** Looks up the user of a bearer token; `undefined` for an unknown token. */
 export type TokenSource = { userOf: (token: string) => Promise<User | undefined> };
 
 /** The user of requests without credentials. */
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /**
- * Finds out who calls: by a client certificate (its CN is the user, its O are groups) or a bearer token. A certificate or token
- * that is wrong is refused also where anonymous calls are allowed, as upstream does.
+ * Authenticates a request by its client certificate (CN is the user, O are the groups) or bearer token. An invalid certificate or
+ * token is refused even if anonymous requests are allowed, as upstream does.
  */
 export function authenticator({ anonymous, clientCertificates, tokens, logger }: AuthenticationParts): Authenticator {
   return async (request) => {
@@ -54,7 +54,7 @@ const authenticated = (user: User): User =>
 
 type CertificateUser = { kind: 'none' } | { kind: 'wrong' } | { kind: 'user'; user: User };
 
-/** A connection may be kept for longer than its certificate is valid, so that is looked at for each request. */
+/** A connection may outlive the validity of its certificate, so each request checks it. */
 function certificateOf(socket: TLSSocket): CertificateUser {
   const { subject, raw, valid_from: from, valid_to: to } = socket.getPeerCertificate?.() ?? {};
   if (subject === undefined) return { kind: 'none' };
@@ -62,7 +62,7 @@ function certificateOf(socket: TLSSocket): CertificateUser {
   if (!socket.authorized || !isValidNow) return { kind: 'wrong' };
   const { CN, O } = subject as { CN?: string | string[]; O?: string | string[] };
   const name = [CN ?? []].flat().at(-1);
-  if (!name) return { kind: 'wrong' }; // a certificate without a name is nobody's
+  if (!name) return { kind: 'wrong' }; // a certificate without a CN names no user
   const digest = createHash('sha256').update(raw!).digest('hex');
   const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest}`] };
   return { kind: 'user', user: { name, groups: [O ?? []].flat(), extra } };

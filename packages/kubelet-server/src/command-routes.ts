@@ -8,7 +8,7 @@ import { sendJson } from './http/api-call.ts';
 import { MAX_RUN_MS } from './limits.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
 
-/** `/run/…?cmd=`: a command and its output. `/checkpoint/…`: the runtime writes a container's state into a file. */
+/** `/run/…?cmd=` runs a command and returns its output. `/checkpoint/…` makes the runtime write a container's state to a file. */
 export function commandRoutes(kubelet: Kubelet): ApiRoute[] {
   const post = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ['POST'],
@@ -30,7 +30,7 @@ async function run(kubelet: Kubelet, { request, response, query, params, signal 
   const running = runningContainer(kubelet, pod, { uid, container });
   if (running === undefined) return sendText(response, 500, `container not found (${JSON.stringify(container)})`);
   const cmd = (query.get('cmd') ?? '').split(' ');
-  request.socket.setTimeout(0); // a command may take its time
+  request.socket.setTimeout(0); // a command may run for long without output; MAX_RUN_MS bounds it
   const work = kubelet.cri.runtime.execSync({ containerId: running.id, cmd }, { signal, timeoutMs: MAX_RUN_MS });
   const result = await work.catch((error: unknown) => ({ refused: rpcErrorText(error) }));
   if ('refused' in result) return sendText(response, 500, result.refused);

@@ -26,30 +26,30 @@ async function sendContainerLog(
   { request, response, query, params, signal }: ApiCall,
 ): Promise<void> {
   const { namespace = '', pod: name = '', container = '' } = params;
-  const wanted = logOptions(query, Date.now());
-  if (wanted.kind !== 'log') return sendRefusal(response, LOG_REFUSALS[wanted.kind]);
+  const options = logOptions(query, Date.now());
+  if (options.kind !== 'log') return sendRefusal(response, LOG_REFUSALS[options.kind]);
   const pod = kubelet.findPod(namespace, name);
   if (pod === undefined) return sendText(response, 404, `pod ${JSON.stringify(name)} does not exist`);
   if (containerOf(pod, container) === undefined)
     return sendText(response, 404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
-  const attempt = attemptOf(pod, container, wanted.previous);
+  const attempt = attemptOf(pod, container, options.previous);
   if (attempt.kind === 'none') return sendText(response, 400, attempt.message);
   const file = logFile(kubelet, pod, { container, containerId: attempt.containerId });
   if (file === undefined)
     return sendText(response, 400, `unable to retrieve container logs for ${attempt.containerId}`);
-  const goesOn = wanted.query.follow && file.running;
-  const ended = goesOn ? endOfLog(kubelet, pod, { container, path: file.path, signal }) : ENDED;
-  request.socket.setTimeout(0); // a container may say nothing for long
-  await using chunks = readContainerLog(file, wanted.query, { ended, signal });
+  const follows = options.query.follow && file.running;
+  const ended = follows ? endOfLog(kubelet, pod, { container, path: file.path, signal }) : ENDED;
+  request.socket.setTimeout(0); // a container may be silent for long
+  await using chunks = readContainerLog(file, options.query, { ended, signal });
   response.setHeader('content-type', 'text/plain; charset=utf-8');
-  // whoever follows hears at once that there is a log; of a file that is gone nobody else shall
-  if (wanted.query.follow) response.flushHeaders();
+  // A follower gets the headers before the first line. Other clients do not: an error can still change the status.
+  if (options.query.follow) response.flushHeaders();
   for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next())
     if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });
   response.end();
 }
 
-/** Where the log of an attempt is; nothing of an attempt that the runtime has forgotten. */
+/** The log file of an attempt; `undefined` if the runtime has removed its container. */
 function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; containerId: string }) {
   try {
     return kubelet.containerLog(pod, { ...which, previous: false });
@@ -60,7 +60,7 @@ function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; contain
 
 type Attempt = { kind: 'attempt'; containerId: string } | { kind: 'none'; message: string };
 
-/** The container whose log is meant, as the pod's status has it, or why there is none (upstream's validateContainerLogStatus). Pure. */
+/** Selects the container ID from the pod's status, or says why there is none (upstream's validateContainerLogStatus). Pure. */
 export function attemptOf({ metadata, status }: Pod, name: string, previous: boolean): Attempt {
   const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
   const found = lists.flatMap((list) => list ?? []).find((one) => one.name === name);

@@ -18,7 +18,7 @@ function shown(given: Partial<KubeletOptions>, configured: Record<string, unknow
 const MIB = 2 ** 20;
 const reserved = { memoryBytes: 300 * MIB, pids: 1024, cpuMillis: 250, ephemeralStorageBytes: 0 };
 
-test('what options say of images, logs, reserves and the server is shown, whoever said it', () => {
+test('the options of images, logs, reservations and the server are shown without a configuration file', () => {
   const { images, containerLog } = kubeletOptions({
     ...{ manifestDir: '', runtimeEndpoint: '', nodeName: '', logger: silentLogger },
   });
@@ -37,7 +37,7 @@ test('what options say of images, logs, reserves and the server is shown, whoeve
   assert.equal((node.authorization as Shown).mode, 'AlwaysAllow');
 });
 
-test('what was configured is shown as it was written, and both reserves apart', () => {
+test('configured quantities are shown as the file spells them, and the two reservations separately', () => {
   const configured = {
     containerLogMaxSize: '10240Ki',
     systemReserved: { memory: '0.25Gi', cpu: '0.25' },

@@ -7,7 +7,7 @@ import {
 } from '@podwright/kubelet-configuration';
 import { certificateDirectory, ownCertificateFiles } from './server-certificate.ts';
 
-/** The KubeletConfiguration in force: what was `configured`, else upstream's defaults, under what the options say. */
+/** The KubeletConfiguration in force: the options, over the `configured` fields, over upstream's defaults. */
 export function effectiveConfiguration(
   options: KubeletOptions,
   configured: KubeletConfiguration = UNCONFIGURED,
@@ -22,7 +22,7 @@ export function effectiveConfiguration(
   });
 }
 
-/** A node that nobody gave a KubeletConfiguration takes hosts with cgroup v1. */
+/** Without a KubeletConfiguration, hosts with cgroup v1 are accepted. */
 const UNCONFIGURED: KubeletConfiguration = { ...completeConfiguration(new Map()), failCgroupV1: false };
 
 type SomeFields = Partial<KubeletConfiguration>;
@@ -103,7 +103,7 @@ function enforced({
   return all.length === 0 ? ['none'] : all;
 }
 
-/** Amounts that are kept back, each with the factor to billionths and how it is written. */
+/** Reserved resources: name, field of the options, factor to billionths, and the unit in which they are formatted. */
 const RESERVES = [
   ['cpu', 'cpuMillis', 1_000_000n, ''],
   ['memory', 'memoryBytes', NANOS, 'Ki'],
@@ -111,7 +111,7 @@ const RESERVES = [
   ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
 ] as const;
 
-/** The options have one sum of all that is kept back: what is not `kubeReserved` of it. */
+/** The options hold the sum of both reservations: this is that sum less `kubeReserved`. */
 function systemReserved(
   reserved: KubeletOptions['systemReserved'],
   configured: KubeletConfiguration,
@@ -127,7 +127,7 @@ function systemReserved(
   return Object.fromEntries(amounts);
 }
 
-/** As it was given, if that is the amount. */
+/** The quantity as the configuration file spells it if it is the same amount, otherwise formatted. */
 function written(nanos: bigint, { like, given }: { like: string; given: string | undefined }): string {
   if (given !== undefined && parseQuantity(given).nanos === nanos) return given;
   return formatQuantity(nanos, like);
@@ -153,7 +153,7 @@ function serverFields(
   };
 }
 
-/** Where nobody is asked, who may call without credentials may do everything. */
+/** Without webhook authorization, anonymous access means AlwaysAllow. */
 function authorizationMode(
   { anonymous, reviews }: KubeletOptions['server']['authentication'],
   configured: KubeletConfiguration['authorization.mode'],

@@ -2,7 +2,7 @@ import type { Kubelet } from '@podwright/kubelet';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import type { HttpListener } from './http/http-listener.ts';
 
-/** A part of the kubelet that can be well or not: `error` tells why not. */
+/** A health check of a part of the kubelet: `error` returns the reason if the part is unhealthy. */
 export type HealthCheck = { name: string; error: () => string | undefined };
 
 /** The kubelet's checks, by upstream's names. */
@@ -14,7 +14,7 @@ export function kubeletChecks(kubelet: Pick<Kubelet, 'unhealthyReason'>): Health
   ];
 }
 
-/** Serves `/healthz` and its single checks, and nothing else. */
+/** Serves only `/healthz` and the single checks below it. */
 export function healthListener(checks: HealthCheck[]): HttpListener {
   const routes = new Map(healthRoutes(checks).map((route) => [route.path, route]));
   return {
@@ -25,13 +25,13 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
       const [path = '', query] = (request.url ?? '').split('?');
       const route = routes.get(path);
       if (route === undefined) return sendText(response, 404, '404 page not found\n');
-      const signal = new AbortController().signal; // nothing is waited for
+      const signal = new AbortController().signal; // the handlers do not wait
       void route.handler({ request, response, path, query: new URLSearchParams(query), params: {}, signal });
     },
   };
 }
 
-/** `/healthz`, with all checks, and each below it (k8s.io/apiserver server/healthz). Why one fails is told only by itself. */
+/** `/healthz` with all checks, and each check below it (k8s.io/apiserver server/healthz). Only the single check shows its reason. */
 export function healthRoutes(checks: HealthCheck[]): ApiRoute[] {
   const route = (path: string, handler: ApiRoute['handler']): ApiRoute => ({
     methods: ANY_METHOD,
@@ -58,7 +58,7 @@ function sendHealth(checks: HealthCheck[], { response, query }: ApiCall): void {
   sendText(response, 200, query.has('verbose') ? `${text}healthz check passed\n` : 'ok');
 }
 
-/** A line a check. Pure but for the checks. */
+/** One line for each check. Pure except for the checks. */
 export function healthReport(checks: HealthCheck[], exclude: string[]): { text: string; healthy: boolean } {
   const excluded = new Set(exclude);
   let healthy = true;

@@ -1,4 +1,4 @@
-/** Clients of the HTTPS API that send what no library would, and those that send nothing. */
+/** Clients of the HTTPS API that send malformed requests, and clients that send nothing. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -21,19 +21,19 @@ const withHead = (request: string, ...lines: string[]) =>
 const LAST = 'connection: close';
 const SPDY = ['connection: upgrade', 'upgrade: SPDY/3.1'];
 
-/** Sends bytes and returns the statuses of all answers once the server has closed the connection. */
+/** Sends bytes and returns the statuses of all responses once the server has closed the connection. */
 async function statuses(t: TestContext, { port }: TestApi, text: string): Promise<number[]> {
   const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
   t.after(() => socket.destroy());
-  let heard = '';
+  let received = '';
   socket.setEncoding('latin1').on('data', (more: string) => {
-    heard += more;
+    received += more;
   });
   socket.on('error', () => undefined);
   await once(socket, 'secureConnect');
   socket.write(text, 'latin1');
   await waitFor(() => socket.closed || undefined, { intervalMs: 1, signal: AbortSignal.timeout(30_000) });
-  return answered(heard);
+  return answered(received);
 }
 
 const answered = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
@@ -41,12 +41,12 @@ const answered = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map((
 const PIPELINED = 90;
 const GET_PODS = withHead('GET /pods');
 
-/** What is sent, and the answers to a client that may call and to one that may not. */
+/** The bytes sent, and the statuses which an authenticated client and an unauthenticated client get. */
 const REQUESTS: [what: string, text: string, known: number[], unknown: number[]][] = [
   ['HTTP/1.0', 'GET /healthz HTTP/1.0\r\n\r\n', [200], [401]],
   ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', [400], [400]],
   ['HTTP/2 unasked', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400], [400]],
-  ['bytes that are no HTTP', '\x80\x00\xff'.repeat(100), [400], [400]],
+  ['bytes that are not HTTP', '\x80\x00\xff'.repeat(100), [400], [400]],
   ['a tunnel', withHead('CONNECT example:80'), [], []],
   [
     'pipelining',
@@ -71,9 +71,9 @@ const REQUESTS: [what: string, text: string, known: number[], unknown: number[]]
     [401],
   ],
   ['exec', withHead('POST /exec/shop/web/none?output=1', ...SPDY), [500], [401]],
-  ['exec of a pod that is not there', withHead('POST /exec/shop/none/x?output=1', ...SPDY), [404], [401]],
+  ['exec in a pod that does not exist', withHead('POST /exec/shop/none/x?output=1', ...SPDY), [404], [401]],
   ['exec at the end of a pipeline', GET_PODS + withHead('POST /exec/shop/none/x?output=1', ...SPDY), [200, 404], [401]],
-  ['a protocol that there is not', withHead('GET /pods', 'connection: upgrade, close', 'upgrade: h2c'), [200], [401]],
+  ['an unknown protocol', withHead('GET /pods', 'connection: upgrade, close', 'upgrade: h2c'), [200], [401]],
   ['a container by a path', withHead('GET /containerLogs/shop/web/..%2f..%2f..%2fetc%2fpasswd', LAST), [404], [401]],
   ['a pod by a path', withHead('GET /containerLogs/shop/..%2f..%2fweb/server', LAST), [404], [401]],
   ['a namespace by a path', withHead('GET /containerLogs/..%2f..%2f/web/server', LAST), [404], [401]],
@@ -83,7 +83,7 @@ const REQUESTS: [what: string, text: string, known: number[], unknown: number[]]
   ['a path of JavaScript', withHead('GET /__proto__', LAST), [404], [401]],
 ];
 
-test('whatever a client sends, it gets one answer a request, and who is not known gets nothing', async (t) => {
+test('malformed requests get one response each, and unauthenticated clients get no data', async (t) => {
   const manifest = POD;
   const known = await serveApi(t, { manifest, authentication: { anonymous: true } });
   const unknown = await serveApi(t, { manifest, authentication: { anonymous: false } });
@@ -100,28 +100,28 @@ test('whatever a client sends, it gets one answer a request, and who is not know
   assert.equal((await known.ask('/pods')).status, 200);
 });
 
-/** A connection to a kubelet with a running pod, and what was heard on it. */
+/** A connection to a kubelet with a running pod, and the text received on it. */
 async function connected(t: TestContext) {
   const api = await serveApi(t, { manifest: POD });
   await api.fake.pod('web', ({ status }) => status?.phase === 'Running');
   const socket = connectTls({ host: '127.0.0.1', port: api.port, rejectUnauthorized: false });
   t.after(() => socket.destroy());
-  const heard = { text: '' };
+  const received = { text: '' };
   socket
     .on('error', () => undefined)
     .on('data', (chunk) => {
-      heard.text += chunk;
+      received.text += chunk;
     });
   await once(socket, 'secureConnect');
-  return { api, socket, heard };
+  return { api, socket, received };
 }
 
-/** A connection on which a log is followed, which has no end. */
+/** A connection on which a log is followed; its response does not end. */
 async function following(t: TestContext) {
   const connection = await connected(t);
-  const { socket, heard } = connection;
+  const { socket, received } = connection;
   socket.write(withHead('GET /containerLogs/shop/web/server?follow=true'));
-  const begins = () => heard.text.startsWith('HTTP/1.1 200') || undefined;
+  const begins = () => received.text.startsWith('HTTP/1.1 200') || undefined;
   await waitFor(begins, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   return connection;
 }
@@ -130,20 +130,20 @@ const COMMAND = withHead('POST /run/shop/web/server?cmd=true');
 const closed = (socket: Duplex) =>
   waitFor(() => socket.closed || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
 
-test('a request is begun when the answer to the one before it is out, and an upgrade after all', async (t) => {
-  const { api, socket, heard } = await connected(t);
+test('a request starts when the response before it is finished, and an upgrade after all responses', async (t) => {
+  const { api, socket, received } = await connected(t);
   const commands = () => api.fake.runtime.calls.filter(({ method }) => method === 'execSync').length;
   api.fake.runtime.inject('execSync', { delayMs: 300, times: 1 });
   socket.write(COMMAND + COMMAND + withHead('POST /exec/shop/none/x?output=1', ...SPDY));
   await waitFor(() => commands() === 1 || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
-  assert.equal((await api.ask('/pods')).status, 200); // what was sent before it is read by now
-  assert.deepEqual([commands(), heard.text], [1, '']);
+  assert.equal((await api.ask('/pods')).status, 200); // by now the server has read the bytes sent earlier
+  assert.deepEqual([commands(), received.text], [1, '']);
   await closed(socket);
   assert.equal(commands(), 2);
-  assert.deepEqual(answered(heard.text), [200, 200, 404]);
+  assert.deepEqual(answered(received.text), [200, 200, 404]);
 });
 
-test('a client that asks on and on for what cannot be answered yet is disconnected', async (t) => {
+test('a client that pipelines too many requests behind an unfinished response is disconnected', async (t) => {
   const many = await following(t);
   many.socket.write(GET_PODS.repeat(MAX_WAITING_REQUESTS));
   await closed(many.socket);
@@ -154,11 +154,11 @@ test('a client that asks on and on for what cannot be answered yet is disconnect
   assert.equal((await long.api.ask('/pods')).status, 200);
 });
 
-test('who says nothing, or a byte at a time, is cut off', async (t) => {
+test('a client that sends nothing, or a byte at a time, is disconnected', async (t) => {
   const api = await serveApi(t);
-  const place = { host: '127.0.0.1', port: api.port };
-  const secure = () => connectTls({ ...place, rejectUnauthorized: false });
-  const clients = { noHandshake: connect(place), noRequest: secure(), slowHead: secure(), slowBody: secure() };
+  const address = { host: '127.0.0.1', port: api.port };
+  const secure = () => connectTls({ ...address, rejectUnauthorized: false });
+  const clients = { noHandshake: connect(address), noRequest: secure(), slowHead: secure(), slowBody: secure() };
   clients.slowHead.write('GET /pods HTTP/1.1\r\nhost: x\r\nx: ');
   clients.slowBody.write(withHead('POST /run/shop/none/x', 'content-length: 1000'));
   const slow = setInterval(() => {
@@ -178,6 +178,6 @@ test('who says nothing, or a byte at a time, is cut off', async (t) => {
   for (const one of cutOff) void one.then((name) => closed.push(name));
   const signal = AbortSignal.timeout(60_000);
   await waitFor(() => closed.length === cutOff.length || undefined, { intervalMs: 20, signal });
-  assert.ok(performance.now() - began >= REQUEST_HEAD_TIMEOUT_MS / 2, 'and is given time');
+  assert.ok(performance.now() - began >= REQUEST_HEAD_TIMEOUT_MS / 2, 'not before its time is up');
   assert.equal((await api.ask('/pods')).status, 200);
 });

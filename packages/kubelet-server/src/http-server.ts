@@ -14,7 +14,7 @@ import {
 } from './limits.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
-/** What clients of a server on a port may cost. */
+/** Limits and timeouts for the clients of a server on a port. */
 export const HTTP_LIMITS: ServerOptions = {
   maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
   headersTimeout: REQUEST_HEAD_TIMEOUT_MS,
@@ -22,7 +22,7 @@ export const HTTP_LIMITS: ServerOptions = {
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   connectionsCheckingInterval: 1000,
   noDelay: true,
-  // or streams and followed logs of a host that has gone would stay for hours
+  // detects a client's host that is down: its streams and followed logs would stay open for hours
   keepAlive: true,
   keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 };
@@ -33,7 +33,7 @@ export function plainServer(listener: HttpListener): Server {
   return withListener(server, listener);
 }
 
-/** Has a server answer by the listener, the requests of a connection one after the other, and bounds its connections. */
+/** Attaches the listener to a server, which handles one request of a connection at a time, and limits its connections. */
 export function withListener(server: Server, listener: HttpListener): Server {
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALLED_CLIENT_MS);
@@ -43,24 +43,23 @@ export function withListener(server: Server, listener: HttpListener): Server {
   return server;
 }
 
-/** Where a server listens. */
-export type Place = { host: string; port: number };
+export type ListenAddress = { host: string; port: number };
 
-/** Throws an error that names the place if it cannot be had. */
-export async function listenOn(server: Server, { host, port }: Place, logger: Logger): Promise<AddressInfo> {
+/** Throws an error that names the address if the server cannot listen on it. */
+export async function listenOn(server: Server, { host, port }: ListenAddress, logger: Logger): Promise<AddressInfo> {
   try {
     server.listen(port, host, LISTEN_BACKLOG);
     await once(server, 'listening'); // rejects with the server's error
   } catch (error) {
     throw wrapError(`serve the kubelet's API on ${host} port ${port}`, error);
   }
-  server.on('error', (error) => logger.warn({ error: errorMessage(error) }, 'server of the API'));
+  server.on('error', (error) => logger.warn({ error: errorMessage(error) }, 'error of the API server'));
   const address = server.address() as AddressInfo;
   logger.info({ address: address.address, port: address.port }, 'serving the API');
   return address;
 }
 
-/** Ends a server with all of its connections. */
+/** Closes a server and all of its connections. */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));

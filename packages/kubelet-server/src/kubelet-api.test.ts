@@ -36,7 +36,7 @@ test('pods have their specification and status, without the kind of each', async
   assert.equal((await ask('/pods/')).status, 200);
 });
 
-test('pods are shown as they are now, also those with much to say', async (t) => {
+test('/pods shows the current status of small and large pods', async (t) => {
   const { ask, fake } = await withPod(t);
   const big = POD.replace('web', 'big').replace(
     "uid: '1234'",
@@ -66,7 +66,7 @@ test('pods are shown as they are now, also those with much to say', async (t) =>
   ]);
 });
 
-test('running pods are what the runtime has', async (t) => {
+test('/runningpods lists the pods of the runtime', async (t) => {
   const { ask } = await withPod(t);
   const { items } = JSON.parse((await ask('/runningpods/')).body) as { items: Pod[] };
   items[0]!.spec.containers.sort((a, b) => a.name.localeCompare(b.name));
@@ -80,7 +80,7 @@ test('running pods are what the runtime has', async (t) => {
   ]);
 });
 
-test('what is not there, and what is asked for in another way', async (t) => {
+test('wrong paths, methods and parameters get upstream’s errors', async (t) => {
   const { ask } = await withPod(t);
   for (const [path, method, status, body] of [
     ['/', 'GET', 404, '404 page not found\n'],
@@ -142,7 +142,7 @@ test('logs of containers, by line, stream and bytes', async (t) => {
   assert.equal(await log('timestamps=1&tailLines=1'), '2026-01-01T00:00:02.000000000Z three\n');
 });
 
-test('a command is run, and how it failed is told', async (t) => {
+test('/run runs a command in the container', async (t) => {
   const api = await withPod(t);
   const calls = api.fake.runtime.calls;
   const answer = await api.ask('/run/shop/web/server?cmd=echo%20a%20b', { method: 'POST' });
@@ -151,7 +151,7 @@ test('a command is run, and how it failed is told', async (t) => {
   assert.deepEqual(request.cmd, ['echo', 'a', 'b']);
 });
 
-test('health is told as a whole and by its parts', async (t) => {
+test('/healthz reports all checks and each check', async (t) => {
   const { ask } = await serveApi(t);
   assert.deepEqual((await ask('/healthz')).body, 'ok');
   for (const part of ['ping', 'log', 'syncloop']) assert.equal((await ask(`/healthz/${part}`)).body, 'ok');
@@ -208,7 +208,7 @@ test('metrics have upstream’s names, each on its page', async (t) => {
     /^kubelet_http_requests_total\{method="GET",path="metrics",server_type="readwrite",long_running="false"\} 1$/m,
   ])
     assert.match(metrics, line);
-  // the fake runtime tells no statistics
+  // the fake runtime reports no statistics
   assert.match((await ask('/metrics/resource')).body, /^resource_scrape_error 1$/m);
   assert.match((await ask('/metrics/cadvisor')).body, /^machine_cpu_cores \d+$/m);
   assert.match((await ask('/metrics/probes')).body, /^process_start_time_seconds \d+/m);
@@ -228,7 +228,7 @@ test('profiles of the kubelet are V8’s, of a bounded time, one at a time', asy
     assert.deepEqual(await ask(`/debug/pprof/${name}`).then(({ status }) => status), 404, name);
 });
 
-test('a client that leaves ends its profile, and profiles can be turned off', async (t) => {
+test('a profile ends when its client disconnects, and profiling can be disabled', async (t) => {
   const { ask, port } = await serveApi(t);
   const leaving = request({
     host: '127.0.0.1',
@@ -247,7 +247,7 @@ test('a client that leaves ends its profile, and profiles can be turned off', as
   assert.deepEqual([answer.status, answer.body], [405, 'profiling endpoint is disabled.\n']);
 });
 
-test('without debugging handlers only what is open to everybody is told', async (t) => {
+test('without debugging handlers only the open routes are served', async (t) => {
   const { ask } = await serveApi(t, { enableDebuggingHandlers: false });
   assert.equal((await ask('/pods')).status, 200);
   assert.equal((await ask('/metrics')).status, 200);
@@ -266,7 +266,7 @@ test('without debugging handlers only what is open to everybody is told', async 
   assert.equal((await ask('/configz')).status, 404);
 });
 
-test('the host’s logs are shown, and nothing else by whatever path or link', async (t) => {
+test('/logs/ serves the host’s logs, and no other file through any path or link', async (t) => {
   const { ask, directory, fake } = await serveApi(t);
   const log = join(directory, 'log');
   const pods = fake.handle.options.podLogsDir;

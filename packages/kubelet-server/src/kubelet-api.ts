@@ -27,26 +27,26 @@ export type KubeletApiParts = {
   facts: KubeletFacts;
   systemLogs: SystemLogs;
   logger: Logger;
-  /** Without them what is not open to everybody is refused. */
+  /** If false, only the `open` routes are served (enableDebuggingHandlers). */
   debuggingHandlers: boolean;
-  /** Whether profiles of the kubelet itself are served. */
+  /** Whether profiles of the kubelet itself are served (enableProfilingHandler). */
   profiling: boolean;
-  /** How long a stream may be idle, 0 for any time. */
+  /** How long a stream may be idle; 0 is no limit (streamingConnectionIdleTimeout). */
   streamIdleTimeoutMs: number;
   serveStream: ServeStream | undefined;
 };
 
-/** Where debugging handlers are when they are off: upstream says so there, and 404 elsewhere. */
+/** First segments of the debugging handlers' paths: if they are disabled, upstream responds 405 there, and 404 elsewhere. */
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
-/** One for all calls: each ends so, and making an error takes longer than a small answer. */
-const CLIENT_GONE = new PodwrightError('cancelled', 'the client has gone');
+/** Shared by all requests: every request ends with this abort, and creating an error costs more than a small response. */
+const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected');
 
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };
 
 /**
- * The kubelet's HTTP API in upstream's shapes (pkg/kubelet/server), for whoever may call it: who that is, is the server's to
- * decide. With `readOnly` it tells only what is open to everybody.
+ * The kubelet's HTTP API in upstream's formats (pkg/kubelet/server). It does not authenticate: the server around it does. With
+ * `readOnly` it serves only the `open` routes.
  */
 export class KubeletApi implements HttpListener {
   readonly #parts: KubeletApiParts;
@@ -75,8 +75,8 @@ export class KubeletApi implements HttpListener {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     ignoreBody(request);
-    const gone = new AbortController();
-    response.on('close', () => gone.abort(CLIENT_GONE));
+    const disconnected = new AbortController();
+    response.on('close', () => disconnected.abort(CLIENT_GONE));
     const { path, query } = parseTarget(request);
     const done = this.#counter.started(request.method ?? '', path ?? '');
     response.on('close', done);
@@ -86,10 +86,10 @@ export class KubeletApi implements HttpListener {
     const found = this.#find(request.method, path);
     if (found === undefined) return this.#refuse(response, path);
     const decoded = decodedPath(request)!;
-    const call = { request, response, path: decoded, query, params: found.params, signal: gone.signal };
+    const call = { request, response, path: decoded, query, params: found.params, signal: disconnected.signal };
     this.#answer(found.target, call).catch((error: unknown) => {
-      if (gone.signal.aborted) return;
-      this.#parts.logger.warn({ path, error: errorMessage(error) }, 'a call of the API failed');
+      if (disconnected.signal.aborted) return;
+      this.#parts.logger.warn({ path, error: errorMessage(error) }, 'a request of the API failed');
       if (response.headersSent) response.destroy();
       else sendText(response, 500, errorMessage(error));
     });
@@ -97,8 +97,8 @@ export class KubeletApi implements HttpListener {
 
   upgrades(request: IncomingMessage): boolean {
     const { path } = parseTarget(request);
-    const asked = request.headers.upgrade?.toLowerCase();
-    if (path === undefined || (asked !== 'websocket' && asked !== 'spdy/3.1')) return false;
+    const protocol = request.headers.upgrade?.toLowerCase();
+    if (path === undefined || (protocol !== 'websocket' && protocol !== 'spdy/3.1')) return false;
     return this.#find(request.method, path)?.target.kind === 'stream';
   }
 
@@ -119,7 +119,7 @@ export class KubeletApi implements HttpListener {
     });
   }
 
-  /** Ends the streams. */
+  /** Closes all streams. */
   close(): void {
     for (const socket of this.#upgraded) socket.destroy();
   }
@@ -151,18 +151,18 @@ export class KubeletApi implements HttpListener {
   }
 
   async #stream(
-    asked: { kind: StreamKind; params: ApiCall['params']; query: URLSearchParams },
+    target: { kind: StreamKind; params: ApiCall['params']; query: URLSearchParams },
     client: { request: IncomingMessage; socket: Duplex; head: Buffer },
   ): Promise<void> {
-    const translated = needsTranslation(client.request, asked.kind === 'portForward' ? 'portforward' : asked.kind);
+    const translated = needsTranslation(client.request, target.kind === 'portForward' ? 'portforward' : target.kind);
     const isWebSocket = client.request.headers.upgrade?.toLowerCase() === 'websocket';
-    const found = findStream(this.#parts.kubelet, { ...asked, needsPorts: isWebSocket && !translated });
+    const found = findStream(this.#parts.kubelet, { ...target, needsPorts: isWebSocket && !translated });
     if (found.kind === 'refused') return refuseSocket(client.socket, found.refusal);
     const opened = await openStream(found.stream);
     if (opened.kind === 'refused') return refuseSocket(client.socket, opened.refusal);
     if (client.socket.destroyed) return;
     this.#boundIdleness(client.request, client.socket);
-    if (isWebSocket) this.#counter.webSocket(asked.kind.toLowerCase());
+    if (isWebSocket) this.#counter.webSocket(target.kind.toLowerCase());
     if (this.#parts.serveStream?.(client, opened.url)) return;
     if (translated) await translateUpgrade(client, translatedCall(found.stream, opened.url));
     else proxyUpgrade(client.request, client, opened.url);
@@ -203,7 +203,7 @@ function translatedCall({ kind, choice }: Stream, url: string): Parameters<typeo
   return kind === 'portForward' ? { kind: 'portforward', url } : { kind, choice, url };
 }
 
-/** As Go's ServeMux does: with the query, and with words for those who only read. */
+/** Redirects as Go's ServeMux does: with the query, and with an HTML body for GET. */
 function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerResponse, path: string): void {
   const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
   const reads = method === 'GET' || method === 'HEAD';
@@ -214,7 +214,7 @@ function sendRedirect({ method, url = '' }: IncomingMessage, response: ServerRes
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&#34;');
 
-/** Nothing here takes a body; a long one ends the connection. */
+/** Discards the request body, which no route uses; a long one closes the connection. */
 function ignoreBody(request: IncomingMessage): void {
   let bytes = 0;
   request.on('error', () => undefined);

@@ -13,7 +13,7 @@ const pod: Pod = {
   spec: { containers: [{ name: 'app', image: 'i' }] },
 };
 
-/** A kubelet whose one container has this log, or none. */
+/** A kubelet with one container, whose log a test can change or remove. */
 function start() {
   const changes = new Broadcast<PodChange>();
   const log: { now: { path: string; running: boolean } | undefined } = { now: { path: '/log', running: true } };
@@ -29,7 +29,7 @@ function start() {
   return { changes, log, follow };
 }
 
-test('a log ends with its container, with the next one, with its pod, and when the runtime has forgotten the container', async () => {
+test('a log ends when its container exits or restarts, its pod is deleted, or the runtime removes the container', async () => {
   const check = async (type: PodChange['type'], now: { path: string; running: boolean } | undefined) => {
     const { changes, log, follow } = start();
     const ended = follow();

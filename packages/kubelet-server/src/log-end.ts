@@ -4,11 +4,13 @@ import type { Kubelet, PodChange } from '@podwright/kubelet';
 
 export type FollowedLog = { container: string; path: string; signal: AbortSignal };
 
-/** Who knows where logs are, and of changes of pods. */
-type LogKeeper = Pick<Kubelet, 'watch' | 'containerLog'>;
+type LogSource = Pick<Kubelet, 'watch' | 'containerLog'>;
 
-/** Aborts when the container that writes this log has ended or its pod has gone, or the reader has, whose signal is given. */
-export function endOfLog(kubelet: LogKeeper, pod: Pod, log: FollowedLog): AbortSignal {
+/**
+ * A signal that aborts when no more lines can follow: the container that writes this log has exited or its pod is deleted. It also
+ * aborts with the reader's own `signal`.
+ */
+export function endOfLog(kubelet: LogSource, pod: Pod, log: FollowedLog): AbortSignal {
   const ended = new AbortController();
   const look = (now = pod) => {
     if (!writes(kubelet, now, log)) ended.abort();
@@ -28,8 +30,8 @@ export function endOfLog(kubelet: LogKeeper, pod: Pod, log: FollowedLog): AbortS
   return ended.signal;
 }
 
-/** A container that the runtime has no more, as it is when its pod goes, writes nothing. */
-function writes(kubelet: LogKeeper, pod: Pod, { container, path }: FollowedLog): boolean {
+/** Whether the container still writes to this file; false if the runtime has removed the container. */
+function writes(kubelet: LogSource, pod: Pod, { container, path }: FollowedLog): boolean {
   try {
     const now = kubelet.containerLog(pod, { container, previous: false });
     return now.running && now.path === path;

@@ -30,7 +30,7 @@ test('options of a log are decoded as upstream does', () => {
   check('stream=Stderr', { stream: 'stderr' });
 });
 
-test('what cannot be read and what makes no sense are told apart, and named', () => {
+test('undecodable and invalid parameters are distinguished, and named', () => {
   refused('tailLines=x', 'unreadable', 'tailLines: a whole number is needed, got "x"');
   refused('tail=x', 'unreadable', 'tailLines: a whole number is needed, got "x"');
   refused('sinceTime=yesterday', 'unreadable', 'sinceTime: an RFC 3339 time is needed, got "yesterday"');

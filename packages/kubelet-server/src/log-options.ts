@@ -1,7 +1,7 @@
 import type { LogQuery } from '@podwright/kubelet';
 import { isSet } from './http/query.ts';
 
-/** What of a container's log is wanted, and of which attempt, or what of the query cannot be read or makes no sense. */
+/** The requested part of a container's log, of the current or the previous attempt; or why the query is undecodable or invalid. */
 export type LogOptions =
   | { kind: 'log'; query: LogQuery; previous: boolean }
   | { kind: 'unreadable' | 'senseless'; problem: string };
@@ -59,7 +59,7 @@ function contradiction(
   return undefined;
 }
 
-/** RFC 3339, which has a zone; NaN for anything else. */
+/** Parses an RFC 3339 time, which requires a zone; NaN for any other text. */
 function timeOf(text: string): number {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
 }

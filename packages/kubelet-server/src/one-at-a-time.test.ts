@@ -9,7 +9,7 @@ import { withListener } from './http-server.ts';
 const headOf = (path: string, ...lines: string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`;
 
-/** A server whose answers the test gives, and a client of it. */
+/** A server whose responses the test ends, and a client of it. */
 async function start(t: TestContext) {
   const begun: string[] = [];
   const responses: ServerResponse[] = [];
@@ -39,7 +39,7 @@ async function start(t: TestContext) {
   return { begun, responses, client, until };
 }
 
-test('requests and an upgrade are begun in order, each when the answers before it are out', async (t) => {
+test('requests and an upgrade start in order, each when the responses before it are finished', async (t) => {
   const { begun, responses, client, until } = await start(t);
   client.write(headOf('/1') + headOf('/2') + headOf('/3', 'connection: upgrade', 'upgrade: x'));
   for (const count of [1, 2]) {
@@ -50,21 +50,21 @@ test('requests and an upgrade are begun in order, each when the answers before i
   assert.deepEqual(begun, ['/1', '/2', 'upgrade /3']);
 });
 
-test('what a client that has gone still waited for is not begun', async (t) => {
+test('a waiting request is not started after its client has disconnected', async (t) => {
   const { begun, responses, client, until } = await start(t);
   client.write(headOf('/1') + headOf('/2'));
   await until(1);
   const [first] = responses as [ServerResponse];
-  const gone = once(first, 'close');
+  const closed = once(first, 'close');
   client.destroy();
-  await gone;
+  await closed;
   first.end();
   await new Promise(setImmediate);
   await new Promise(setImmediate);
   assert.deepEqual(begun, ['/1']);
 });
 
-test('a client whose upgrade waits for an answer that does not end is disconnected', async (t) => {
+test('a client whose upgrade waits for an endless response is disconnected', async (t) => {
   const { begun, client } = await start(t);
   client.write(headOf('/1') + headOf('/2', 'connection: upgrade', 'upgrade: x'));
   await once(client, 'close');

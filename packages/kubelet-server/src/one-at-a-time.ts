@@ -3,20 +3,20 @@ import type { Duplex } from 'node:stream';
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_WAITING_HEAD_BYTES, MAX_WAITING_REQUESTS, STALLED_CLIENT_MS, UPGRADE_PATIENCE_MS } from './limits.ts';
 
-/** What a connection has asked for. */
+/** The outstanding requests of a connection. */
 type Connection = {
-  /** Requests whose answers are not out. */
+  /** Requests whose responses are not finished. */
   unanswered: number;
-  /** Of their heads those that are not begun. */
+  /** Bytes of the heads of those requests which have not started. */
   waitingBytes: number;
-  /** What takes the connection over once all answers are out. */
+  /** Upgrades the connection once all responses are finished. */
   upgrade?: () => void;
 };
 
 /**
- * Begins a request once the answers to the earlier ones of its connection are out, as Go's server does. Node.js begins all that a client
- * sends at once, and lets an upgrade overtake them. A client that sends on meanwhile beyond a bound is disconnected, as is one whose
- * upgrade waits for long.
+ * Starts a request once the responses to the earlier ones of its connection are finished, as Go's server does. Node.js starts all
+ * pipelined requests at once, and lets an upgrade overtake them. A client that pipelines too many requests is disconnected, and so is
+ * one whose upgrade has waited for too long.
  */
 export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' | 'upgrade'> {
   const connections = new WeakMap<Duplex, Connection>();
@@ -39,7 +39,7 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
       const connection = connectionOf(socket);
       if (connection.unanswered === 0) return listener.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());
-      // nobody reads it meanwhile, nor hears when the client leaves
+      // the socket is not read meanwhile, so a disconnect of the client is not noticed
       const timer = setTimeout(() => socket.destroy(), UPGRADE_PATIENCE_MS).unref();
       connection.upgrade = () => {
         clearTimeout(timer);
@@ -51,7 +51,7 @@ export function oneAtATime(listener: HttpListener): Pick<HttpListener, 'handle' 
 
 type Waiting = { request: IncomingMessage; response: ServerResponse; listener: HttpListener };
 
-/** A response gets its socket when those before it are finished. */
+/** Handles the request when Node.js assigns the socket to its response: after the responses before it. */
 function waitForTurn(connection: Connection, { request, response, listener }: Waiting): void {
   const bytes = headBytes(request);
   connection.waitingBytes += bytes;
@@ -60,7 +60,7 @@ function waitForTurn(connection: Connection, { request, response, listener }: Wa
   response.once('socket', () => {
     connection.waitingBytes -= bytes;
     if (request.socket.destroyed) return;
-    request.socket.setTimeout(STALLED_CLIENT_MS); // the answer before it may have lifted it
+    request.socket.setTimeout(STALLED_CLIENT_MS); // the handler of the request before may have disabled the timeout
     listener.handle(request, response);
   });
 }

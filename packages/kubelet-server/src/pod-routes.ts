@@ -2,9 +2,9 @@ import type { Pod } from '@podwright/kube-api';
 import type { Kubelet, RuntimePodStatus } from '@podwright/kubelet';
 import type { ApiRoute } from './api-route.ts';
 import { sendJson, sendJsonText } from './http/api-call.ts';
-import { MAX_KEPT_POD_LENGTH } from './limits.ts';
+import { MAX_CACHED_POD_LENGTH } from './limits.ts';
 
-/** `/pods`: the pods of the sources with their statuses. `/runningpods/`: what the runtime has. */
+/** `/pods`: the pods of the configuration sources with their statuses. `/runningpods/`: the pods of the runtime. */
 export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   const list = (items: object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
   const texts = new PodTexts();
@@ -24,7 +24,7 @@ export function podRoutes(kubelet: Kubelet): ApiRoute[] {
   ];
 }
 
-/** Pods as JSON. Each is encoded once for as long as it stays as it is: what changes of a pod makes another object of it. */
+/** Pods as JSON, cached by object: pods are immutable, so a changed pod is a new object. */
 class PodTexts {
   readonly #texts = new WeakMap<Pod, string>();
 
@@ -36,17 +36,17 @@ class PodTexts {
     const known = this.#texts.get(pod);
     if (known !== undefined) return known;
     const text = JSON.stringify(listedPod(pod));
-    if (text.length <= MAX_KEPT_POD_LENGTH) this.#texts.set(pod, text);
+    if (text.length <= MAX_CACHED_POD_LENGTH) this.#texts.set(pod, text);
     return text;
   }
 }
 
-/** The members of a list say nothing of their kind, as upstream's. */
+/** The items of a list omit apiVersion and kind, as upstream's do. */
 function listedPod({ metadata, spec, status }: Pod): object {
   return { metadata, spec, status: status ?? {} };
 }
 
-/** A pod of which something runs, as far as the runtime knows it. */
+/** The runtime's view of a pod with a running container or a ready sandbox; empty for other pods. */
 function runningPod({ pod, sandboxes, containers }: RuntimePodStatus): object[] {
   const running = containers.filter(({ state }) => state === 'running');
   if (running.length === 0 && !sandboxes.some(({ ready }) => ready)) return [];

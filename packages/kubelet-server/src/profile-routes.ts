@@ -6,7 +6,7 @@ import { DEFAULT_PROFILE_SECONDS, MAX_PROFILE_SECONDS } from './limits.ts';
 
 type Take = { begin: (session: Session) => Promise<unknown>; end: (session: Session) => Promise<{ profile: object }> };
 
-/** What is profiled, by the names of Go's net/http/pprof, in the formats of V8: `.cpuprofile` and `.heapprofile`. */
+/** Profiles by their names in Go's net/http/pprof, in V8's formats `.cpuprofile` and `.heapprofile`. */
 const PROFILES = new Map<string, Take>([
   [
     'profile',
@@ -19,7 +19,7 @@ const PROFILES = new Map<string, Take>([
     },
   ],
   [
-    // functions that allocate, and nothing of what is in the memory
+    // a profile of the allocating functions, without any contents of the memory
     'heap',
     {
       begin: (session) => session.post('HeapProfiler.startSampling'),
@@ -28,7 +28,7 @@ const PROFILES = new Map<string, Take>([
   ],
 ]);
 
-/** `/debug/pprof/profile` and `/debug/pprof/heap`, of the next `?seconds=`; one at a time. */
+/** `/debug/pprof/profile` and `/debug/pprof/heap`, for the next `?seconds=`; one at a time. */
 export function profileRoutes(enabled: boolean): ApiRoute[] {
   const disabled = ({ response }: ApiCall) => sendText(response, 405, 'profiling endpoint is disabled.\n');
   let isBusy = false;
@@ -66,10 +66,10 @@ async function sendProfile(
   session.connect();
   try {
     await begin(session);
-    request.socket.setTimeout(0); // nothing is sent before its end
+    request.socket.setTimeout(0); // the connection is idle until the profile ends
     await sleep(seconds * 1000, signal);
     sendJson(response, (await end(session)).profile);
   } finally {
-    session.disconnect(); // which ends what was begun
+    session.disconnect(); // also stops an unfinished profile
   }
 }

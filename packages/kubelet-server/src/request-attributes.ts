@@ -1,15 +1,15 @@
-/** What a request of the API is to the cluster's authorizer (upstream: pkg/kubelet/server/auth.go). */
+/** Maps requests of the API to the attributes of a SubjectAccessReview (upstream: pkg/kubelet/server/auth.go). */
 
 export type RequestAttributes = {
-  /** '' for methods that no verb stands for. */
+  /** '' for methods without a verb. */
   verb: string;
-  /** Subresources of `nodes`: who may use one of them may make the request; at least one. */
+  /** Subresources of `nodes`, at least one: access to any of them allows the request. */
   subresources: string[];
 };
 
 const VERBS: Record<string, string> = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Finer ones, beside `proxy`. */
+/** Fine-grained subresources: either these or `proxy` allow the request (KubeletFineGrainedAuthz). */
 const FINE = [
   ['/pods', 'pods'],
   ['/runningpods', 'pods'],
@@ -17,7 +17,7 @@ const FINE = [
   ['/configz', 'configz'],
 ] as const;
 
-/** Those that `proxy` is not enough for. */
+/** Paths with their own subresource, which `proxy` does not cover. */
 const OWN = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],
@@ -27,7 +27,7 @@ const OWN = [
   ['/flagz', 'configz'],
 ] as const;
 
-/** Of a decoded path without its query; `undefined` for a target that is no path. Pure. */
+/** `path` is decoded and without its query; `undefined` if the request target is not a path. Pure. */
 export function requestAttributes(method: string | undefined, path: string | undefined): RequestAttributes {
   const verb = VERBS[method ?? ''] ?? '';
   const below = ([root]: readonly [string, string]) => path === root || path?.startsWith(`${root}/`);

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 
 /** Counts requests under upstream's names (pkg/kubelet/server/metrics). */
 export type RequestCounter = {
-  /** A request has come; what is returned is called once when it is over. */
+  /** A request has started; the caller calls the returned function when it has ended. */
   started(method: string, path: string): () => void;
   /** A stream over a WebSocket begins. */
   webSocket(subresource: string): void;

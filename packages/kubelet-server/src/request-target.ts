@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The path as it came; `undefined` for a target that is no path, has a fragment, or whose escapes make no sense. */
+/** The undecoded path; `undefined` for a target that is not a path, has a fragment, or has invalid escapes. */
 export function parseTarget({ url = '/' }: IncomingMessage): { path: string | undefined; query: URLSearchParams } {
   const [raw = '', ...query] = url.split('?');
   const searchParams = new URLSearchParams(query.join('?'));
@@ -13,8 +13,8 @@ export function parseTarget({ url = '/' }: IncomingMessage): { path: string | un
   }
 }
 
-/** The path without its escapes. */
+/** The percent-decoded path. */
 export function decodedPath(request: IncomingMessage): string | undefined {
   const { path } = parseTarget(request);
-  return path === undefined ? undefined : decodeURIComponent(path); // which parseTarget has tried
+  return path === undefined ? undefined : decodeURIComponent(path); // does not throw: parseTarget has checked the escapes
 }

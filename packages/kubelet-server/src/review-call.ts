@@ -3,7 +3,7 @@ import type { KubeObject, Resource } from '@podwright/kube-api';
 import { ApiStatusError, type KubeClient } from '@podwright/kube-client';
 import { REVIEW_RETRIES, REVIEW_TIMEOUT_MS } from './limits.ts';
 
-/** Asks the API server for a review, which nothing keeps; its answer is whatever it says. Transient failures are tried again. */
+/** Creates a review, which the API server does not store, and returns its unvalidated status. Retries after transient errors. */
 export async function review(client: KubeClient, resource: Resource, spec: object): Promise<unknown> {
   const { group, version, kind } = resource;
   const object = { apiVersion: `${group}/${version}`, kind, metadata: {}, spec };

@@ -12,7 +12,7 @@ const ALICE = { username: 'alice', uid: '7', groups: ['team'], extra: { 'example
 
 type Asked = { kind: string; spec: Record<string, unknown> };
 
-/** A client whose reviews are answered by a function, an error of which it rejects with. */
+/** A client whose reviews `answer` decides; if that returns an error, the call rejects with it. */
 function reviewing(answer: (asked: Asked) => unknown): { client: KubeClient; asked: Asked[] } {
   const asked: Asked[] = [];
   const create = async (resource: Resource, object: KubeObject & { spec?: object }) => {
@@ -38,7 +38,7 @@ async function served(t: TestContext, answer: (asked: Asked) => unknown, logger?
   return { ask, asked };
 }
 
-/** Knows alice by her token, who may do what `may` says. */
+/** Authenticates alice by her token, and allows the subresources for which `may` returns true. */
 const knowing =
   (may: (subresource: unknown) => unknown = () => true) =>
   ({ kind, spec }: Asked) => {
@@ -46,7 +46,7 @@ const knowing =
     return { allowed: may((spec.resourceAttributes as Record<string, unknown>).subresource) };
   };
 
-test('a token is reviewed, then what its user may do, each once in a while', async (t) => {
+test('a token and the access of its user are reviewed once, then cached', async (t) => {
   const { ask, asked } = await served(t, knowing());
   for (let time = 0; time < 3; time++) assert.equal((await ask('/containerLogs/a/b/c', 'good'))[0], 404);
   assert.deepEqual(asked, [
@@ -64,14 +64,14 @@ test('a token is reviewed, then what its user may do, each once in a while', asy
   ]);
 });
 
-test('nobody is anonymous, and a token that nobody has is asked about once', async (t) => {
+test('requests without a token are refused, and an unknown token is reviewed once', async (t) => {
   const { ask, asked } = await served(t, knowing());
   assert.deepEqual(await ask('/pods'), [401, 'Unauthorized']);
   for (let time = 0; time < 3; time++) assert.deepEqual(await ask('/pods', 'bad'), [401, 'Unauthorized']);
   assert.equal(asked.length, 1);
 });
 
-test('a finer right is enough, proxy is for what has none, and a no has upstream’s words', async (t) => {
+test('a fine-grained subresource is enough, proxy covers the other paths, and a refusal has upstream’s wording', async (t) => {
   const { ask } = await served(
     t,
     knowing((subresource) => subresource === 'pods' || subresource === 'metrics'),
@@ -91,7 +91,7 @@ test('a finer right is enough, proxy is for what has none, and a no has upstream
   ]);
 });
 
-test('a target with a fragment is no path, so no right to another one opens it', async (t) => {
+test('a target with a fragment is not a path: access to another path does not allow it', async (t) => {
   const { ask } = await served(
     t,
     knowing((subresource) => subresource === 'proxy'),
@@ -102,7 +102,7 @@ test('a target with a fragment is no path, so no right to another one opens it',
   assert.equal((await ask('/pods', 'good'))[0], 200);
 });
 
-test('an API server that cannot be asked lets nobody in, and the token is in no log', async (t) => {
+test('requests are refused while reviews fail, and the token is never logged', async (t) => {
   const lines: string[] = [];
   const write = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
   const logger: Logger = { debug: write, info: write, warn: write, error: write, child: () => logger };
@@ -118,14 +118,14 @@ test('an API server that cannot be asked lets nobody in, and the token is in no 
   ]);
 });
 
-test('what passes in a moment is tried again', async (t) => {
+test('a review is retried after a transient error', async (t) => {
   let failures = 2;
   const away = new PodwrightError('unavailable', 'the connection was cut');
   const { ask } = await served(t, (asked) => (failures-- > 0 ? away : knowing()(asked)));
   assert.equal((await ask('/pods', 'good'))[0], 200);
 });
 
-test('hostile answers name nobody and allow nothing', async (t) => {
+test('malformed reviews authenticate no user and allow no request', async (t) => {
   const yes = (user: unknown) => ({ authenticated: true, user });
   for (const status of [undefined, null, 5, {}, { authenticated: 'true', user: ALICE }])
     assert.equal(reviewedUser(status), undefined);
@@ -148,7 +148,7 @@ test('hostile answers name nobody and allow nothing', async (t) => {
   assert.deepEqual(await ask('/pods', 'x'), [401, 'Unauthorized']);
 });
 
-test('answers are kept for their time, the least used go first, and many at once are refused', async () => {
+test('answers are cached for their time, the least recently used are dropped first, and too many at once are refused', async () => {
   let now = 0;
   const cache = new ReviewCache<number>(2, () => now);
   let asked = 0;

@@ -12,7 +12,7 @@ import type { Kubelet } from '@podwright/kubelet';
 import type { ServerReviews } from '@podwright/kubelet-configuration';
 import { WaitingClients } from '@podwright/streaming';
 import type { Authorizer } from './access-reviews.ts';
-import { admitting } from './admission.ts';
+import { withAdmission } from './admission.ts';
 import { ANONYMOUS, authenticator, type TokenSource } from './authentication.ts';
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_CONNECTIONS } from './http/limits.ts';
@@ -25,18 +25,19 @@ import { TokenFile, type User } from './token-file.ts';
 
 export type SecureServerInput = {
   kubelet: Kubelet;
-  /** The API server's client that asks what `authentication.reviews` is about. */
+  /** Client for TokenReviews and SubjectAccessReviews, if `authentication.reviews` enables them. */
   reviewer?: KubeClient;
-  /** The server's certificate, as long as there is one that its cluster has signed. */
+  /** The serving certificate that the cluster has signed; `undefined` until there is one. */
   signedCertificate?: () => CertificatePair | undefined;
-  /** Users of this host are one caller without it. */
+  /** Finds the local user of a connection. Left out, all users of this host count as one caller. */
   peerUser?: PeerUser;
   logger: Logger;
 };
 
 /**
- * An HTTPS server of the API for those who are known; the others keep none of them out. Its certificate, key, authorities and tokens may
- * change while it runs. TLS is loaded by who serves it. `allows` tells whether a connection may be accepted.
+ * Creates the HTTPS server of the API. It authenticates clients, and connections of unauthenticated clients cannot exhaust it. It
+ * reloads its certificate, key, client CAs and tokens. `node:https` is loaded here on demand. `allows` decides whether to accept a
+ * connection.
  */
 export async function secureServer(
   api: HttpListener,
@@ -70,9 +71,9 @@ export async function secureServer(
   const limit = new StrangerLimit({ peerUser });
   const onAllowed = (socket: Socket, user: User) => {
     waiting.admit(socket);
-    if (user !== ANONYMOUS || reviewed.access === undefined) limit.know(socket);
+    if (user !== ANONYMOUS || reviewed.access === undefined) limit.markAuthenticated(socket);
   };
-  const listener = admitting(api, { userOf: known, refusalOf: reviewed.access, onAllowed, logger });
+  const listener = withAdmission(api, { userOf: known, refusalOf: reviewed.access, onAllowed, logger });
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -82,11 +83,11 @@ export async function secureServer(
   server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
   server.once('listening', () => void followFiles(server, { settings, state, read, waiting, logger }));
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // as many of those who are known as of others
+  withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // half for authenticated clients, half for others
   return { server, allows: (ends) => limit.allows(ends) };
 }
 
-/** What files are known again by as long as nobody has changed them. */
+/** The inode and times of files as text: it is equal as long as no process changes the files. */
 async function statesOf(paths: string[]): Promise<string> {
   const states = paths.map(async (path) => {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -95,7 +96,7 @@ async function statesOf(paths: string[]): Promise<string> {
   return (await Promise.all(states)).join('\n');
 }
 
-/** `state` tells whether anything may have changed, at a small part of what `read` costs; it rejects where that cannot be told. */
+/** `state` changes whenever the result of `read` may have changed, and is much cheaper. It rejects if a file cannot be examined. */
 type Followed = {
   settings: TlsOptions;
   state: () => Promise<string>;
@@ -104,13 +105,13 @@ type Followed = {
   logger: Logger;
 };
 
-/** Takes what the files of a server hold for every connection from then on; while they are wrong, what they held before. */
+/** Reloads the files of a server for new connections; while they are invalid, the server keeps the previous settings. */
 async function followFiles(server: SecureServer, { settings, state, read, waiting, logger }: Followed): Promise<void> {
   const closed = new AbortController();
   server.once('close', () => closed.abort());
   const clients = connectedClients(server);
   let current = settings;
-  let told = '';
+  let reported = '';
   let last: { state: string | undefined; atMs: number } | undefined;
   while (
     await sleep(TLS_FILES_PERIOD_MS, closed.signal).then(
@@ -123,16 +124,17 @@ async function followFiles(server: SecureServer, { settings, state, read, waitin
     last = undefined;
     try {
       const next = await read();
-      [last, told] = [now, ''];
+      [last, reported] = [now, ''];
       if (isDeepStrictEqual(next, current)) continue;
       server.setSecureContext(next);
       if (next.ca !== current.ca) distrust(server, { clients, waiting });
       current = next;
-      logger.info({}, 'the certificate or the authorities of clients have changed');
+      logger.info({}, 'reloaded the server certificate or the client CAs');
     } catch (error) {
       const problem = errorMessage(error);
-      if (problem !== told) logger.error({ error: problem }, 'TLS goes on with the files as they were before');
-      told = problem;
+      if (problem !== reported)
+        logger.error({ error: problem }, 'failed to reload the TLS files; the server keeps the previous ones');
+      reported = problem;
     }
   }
 }
@@ -146,7 +148,7 @@ function connectedClients(server: SecureServer): ReadonlySet<TLSSocket> {
   return clients;
 }
 
-/** Clients have to show their certificates anew; what they have begun goes on, but handshakes, which are with the old authorities. */
+/** After a change of the client CAs: clients authenticate again, running requests finish, pending handshakes are dropped. */
 function distrust(
   server: SecureServer,
   { clients, waiting }: { clients: ReadonlySet<TLSSocket>; waiting: WaitingClients },
@@ -158,7 +160,7 @@ function distrust(
 
 type ClusterReviews = { tokens?: TokenSource; access?: Authorizer };
 
-/** Who the cluster knows, and what it allows. Loaded where there is a cluster. */
+/** Authentication and authorization by the cluster; the code is loaded only if there is one. */
 async function clusterReviews({
   nodeName,
   reviewer: client,

@@ -5,37 +5,37 @@ import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
 import { effectiveConfiguration } from './effective-configuration.ts';
 import { healthListener, kubeletChecks } from './health-routes.ts';
 import type { HttpListener, ServeStream } from './http/http-listener.ts';
-import { closeServer, listenOn, type Place, plainServer } from './http-server.ts';
+import { closeServer, type ListenAddress, listenOn, plainServer } from './http-server.ts';
 import { KubeletApi, type KubeletApiParts } from './kubelet-api.ts';
 import { type SecureServerInput, secureServer } from './secure-server.ts';
 import type { ConnectionEnds } from './stranger-limit.ts';
 
 export type ServedKubeletApi = {
-  /** The API for servers that know their clients by other means, such as a socket that is root's alone. */
+  /** The API without authentication, for servers that restrict their clients themselves, such as a socket with mode 0600. */
   listener: HttpListener;
-  /** Where it is served, `undefined` where it is not. */
+  /** The addresses of the servers; `undefined` for a disabled one. */
   addresses: { api?: AddressInfo; readOnly?: AddressInfo; health?: AddressInfo };
   close: () => Promise<void>;
 };
 
 export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
   SecureServerInput & {
-    /** What the kubelet's options were made of, upstream's defaults if left out; the options win where they say something else. */
+    /** The configuration from which the options were made; upstream's defaults if left out. `/configz` shows it under the options. */
     configuration?: KubeletConfiguration;
-    /** Command-line flags with their values, without secrets. */
+    /** Command-line flags with their values, without secrets, for `/flagz`. */
     flags?: Record<string, string>;
     /** The host's log directory; `/var/log` if left out. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
-    /** Called with each server once it listens on a port, and with what it allows of connections if it limits them. */
+    /** Called with each server once it listens on a port, and with its connection limit if it has one. */
     onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };
 
 type ListeningServer = { server: Server; allows?: (ends: ConnectionEnds) => boolean };
 
 /**
- * Serves the kubelet's HTTP API on the ports that its options name, until it is closed. Throws if one of them cannot be had, or a
- * file of the options cannot be read.
+ * Serves the kubelet's HTTP API on the ports of its options, until it is closed. Throws if it cannot listen on one of them, or cannot
+ * read a file of the options.
  */
 export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<ServedKubeletApi> {
   const { logger } = input;
@@ -43,9 +43,9 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   const parts = apiParts(input);
   const api = new KubeletApi(parts, { readOnly: false });
   const servers: Server[] = [];
-  const listen = async (place: Place, { server, allows }: ListeningServer): Promise<AddressInfo> => {
+  const listen = async (at: ListenAddress, { server, allows }: ListeningServer): Promise<AddressInfo> => {
     servers.push(server);
-    const address = await listenOn(server, place, logger);
+    const address = await listenOn(server, at, logger);
     input.onListening?.(server, allows);
     return address;
   };

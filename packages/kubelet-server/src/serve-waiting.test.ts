@@ -8,7 +8,7 @@ import { silentLogger } from '@podwright/base';
 import { serveWaiting } from './serve-waiting.ts';
 import { freePort } from './served-api.fixture.ts';
 
-const reason = 'the container runtime is down: nobody answers; the kubelet waits for it';
+const reason = 'the container runtime is down: connection refused; the kubelet waits for it';
 
 async function serve(t: TestContext) {
   const directory = mkdtempSync('/tmp/serve-waiting-');
@@ -30,18 +30,18 @@ function ask(socketPath: string, path: string, headers = {}): Promise<{ status: 
   return promise;
 }
 
-test('a kubelet that waits for its runtime is not well, and says why to whoever calls', async (t) => {
+test('a kubelet that waits for its runtime is unhealthy, and every request fails with the reason', async (t) => {
   const { options, health } = await serve(t);
   const { socketPath } = options;
   const listed = '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n';
-  const told = async (path: string) => {
+  const answerOf = async (path: string) => {
     const answer = await fetch(health + path);
     return [answer.status, await answer.text()];
   };
-  assert.deepEqual(await told('/healthz'), [500, listed]);
-  assert.deepEqual(await told('/healthz/ping'), [200, 'ok']);
-  assert.deepEqual(await told('/healthz/syncloop'), [500, `internal server error: ${reason}\n`]);
-  assert.deepEqual(await told('/pods'), [404, '404 page not found\n']);
+  assert.deepEqual(await answerOf('/healthz'), [500, listed]);
+  assert.deepEqual(await answerOf('/healthz/ping'), [200, 'ok']);
+  assert.deepEqual(await answerOf('/healthz/syncloop'), [500, `internal server error: ${reason}\n`]);
+  assert.deepEqual(await answerOf('/pods'), [404, '404 page not found\n']);
   assert.deepEqual(await ask(socketPath, '/healthz?verbose'), { status: 500, body: listed });
   const upgrade = { connection: 'upgrade', upgrade: 'SPDY/3.1' };
   for (const headers of [{}, upgrade]) {
@@ -51,7 +51,7 @@ test('a kubelet that waits for its runtime is not well, and says why to whoever 
   }
 });
 
-test('a second daemon, and a port that is taken, leave nothing behind', async (t) => {
+test('a failed start, because of a second daemon or a port in use, leaves no socket behind', async (t) => {
   const { options, waiting } = await serve(t);
   await assert.rejects(serveWaiting(options), { code: 'already_exists' });
   const other = { ...options, socketPath: `${options.socketPath}2` };

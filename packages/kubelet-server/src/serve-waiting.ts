@@ -10,14 +10,14 @@ import { closeServer, listenOn, plainServer } from './http-server.ts';
 export type WaitingApiOptions = {
   socketPath: string;
   server: Pick<KubeletServerOptions, 'healthzPort' | 'healthzBindAddress'>;
-  /** What is waited for, as its clients are told. */
+  /** Why the kubelet does not run yet, for clients. */
   reason: string;
   logger: Logger;
 };
 
 /**
- * Serves in place of a kubelet that does not run yet, until it is closed: `/healthz` fails, and calls of the local API fail with
- * the reason. Throws `already_exists` if another daemon has the socket, and if the healthz port cannot be listened on.
+ * Serves instead of a kubelet that does not run yet, until it is closed: `/healthz` and the local API fail with the reason. Throws
+ * `already_exists` if another daemon uses the socket, and an error if it cannot listen on the healthz port.
  */
 export async function serveWaiting(options: WaitingApiOptions): Promise<{ close: () => Promise<void> }> {
   const { socketPath, server, reason, logger } = options;

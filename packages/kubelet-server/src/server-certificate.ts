@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileDurable } from '@podwright/base';
 import { type CertificatePair, readPair, selfSignedCertificate } from '@podwright/certificates';
 import type { ServerTls } from '@podwright/kubelet-configuration';
-import { OWN_CERTIFICATE_MS } from './limits.ts';
+import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 
-/** Names and addresses that a certificate of our own is made for, and where it is kept if the options do not say. */
+/** The names and addresses of a self-signed certificate, and its default directory. */
 export type CertificateOwner = { nodeName: string; names: () => string[]; directory: string };
 
-/** Of its life, as much is left when a certificate of our own is replaced. */
+/** A self-signed certificate is replaced when less than this share of its validity remains. */
 const REMAINING_SHARE = 0.1;
 
 /**
- * The server's certificate and key, PEM: those of the options, or our own, which is made when there is none, it is about to expire,
- * or the node's addresses have changed. One that is `served` already goes on without its files. Throws for files that are not there or do not belong together.
+ * The server's certificate and key in PEM: those of the options, or a self-signed pair. That is created if it does not exist, is
+ * about to expire, or lacks one of the node's names. The `served` pair stays in use if its files are deleted. Throws if the options'
+ * files cannot be read, or the key does not match the certificate.
  */
 export async function serverCertificate(
   tls: ServerTls,
@@ -26,14 +27,14 @@ export async function serverCertificate(
     throw new PodwrightError('invalid_argument', 'tlsCertFile and tlsPrivateKeyFile: both or neither must be given');
   if (certFile !== undefined) return givenCertificate(certFile, privateKeyFile!);
   const { directory, ...files } = ownCertificateFiles(tls, owner.directory);
-  const kept = await readFiles(files).catch(() => served);
+  const existing = await readFiles(files).catch(() => served);
   const now = Date.now();
-  if (kept !== undefined && isUsable(kept, owner, now)) return kept;
+  if (existing !== undefined && isUsable(existing, owner, now)) return existing;
   const made = selfSignedCertificate({
     commonName: `${owner.nodeName}@${Math.floor(now / 1000)}`,
     names: owner.names(),
-    notBefore: new Date(now - 3_600_000), // clocks differ
-    notAfter: new Date(now + OWN_CERTIFICATE_MS),
+    notBefore: new Date(now - 3_600_000), // clients' clocks may be behind
+    notAfter: new Date(now + SELF_SIGNED_CERTIFICATE_MS),
   });
   makePrivateDirectory(directory);
   await writeFileDurable(files.key, made.key);
@@ -41,10 +42,10 @@ export async function serverCertificate(
   return made;
 }
 
-/** Where certificates are, unless `certDirectory` says where. */
+/** The default of `certDirectory`. */
 export const certificateDirectory = (rootDir: string) => join(rootDir, 'pki');
 
-/** Where the certificate is that the kubelet makes if it is given none. */
+/** The paths of the self-signed pair. */
 export function ownCertificateFiles({ certDirectory }: ServerTls, byDefault: string) {
   const directory = certDirectory ?? byDefault;
   return { directory, certificate: join(directory, 'kubelet.crt'), key: join(directory, 'kubelet.key') };
@@ -55,7 +56,7 @@ async function givenCertificate(certFile: string, keyFile: string): Promise<Cert
   try {
     const pair = await readFiles({ certificate: certFile, key: keyFile });
     if (!new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key)))
-      throw new PodwrightError('invalid_argument', 'the key is not that of the certificate');
+      throw new PodwrightError('invalid_argument', 'the key does not match the certificate');
     return pair;
   } catch (error) {
     throw isErrno(error, 'ENOENT') ? wrapError(what, error, 'not_found') : wrapError(what, error, 'invalid_argument');

@@ -16,7 +16,7 @@ type Parts = { kubelet: Kubelet; registry: Registry; logger: Logger };
 
 const PROCESS_START = 'process_start_time_seconds';
 
-/** `/stats/summary` and the four pages of metrics. */
+/** `/stats/summary` and the four `/metrics` pages. */
 export function statisticsRoutes(parts: Parts): ApiRoute[] {
   const { registry } = parts;
   const page = (path: string, text: () => Promise<string>): ApiRoute => {
@@ -36,7 +36,7 @@ export function statisticsRoutes(parts: Parts): ApiRoute[] {
   ];
 }
 
-/** Calls that come while an answer is being made get the same one. */
+/** Concurrent requests share one computation. */
 function sharedAnswer<T>(make: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
@@ -53,7 +53,7 @@ async function sendSummary({ kubelet, logger }: Parts, { response, query }: ApiC
   try {
     sendJson(response, await (isShort ? kubelet.summary.cpuAndMemory() : kubelet.summary.full()));
   } catch (error) {
-    logger.warn({ error: errorMessage(error) }, 'statistics could not be read');
+    logger.warn({ error: errorMessage(error) }, 'failed to read statistics');
     sendText(response, 500, `Internal Error: ${errorMessage(error)}`);
   }
 }
@@ -66,17 +66,17 @@ async function ownPage({ kubelet, registry }: Parts): Promise<string> {
 
 async function resourcePage({ kubelet, logger }: Parts): Promise<string> {
   const summary = await kubelet.summary.cpuAndMemory().catch((error: unknown) => {
-    logger.warn({ error: errorMessage(error) }, 'statistics for /metrics/resource could not be read');
+    logger.warn({ error: errorMessage(error) }, 'failed to read statistics for /metrics/resource');
     return undefined;
   });
   return exposition(resourceMetrics(summary));
 }
 
-/** What the host is is told also while the runtime does not answer. */
+/** The machine's metrics are served even if the runtime does not answer. */
 async function cadvisorPage({ kubelet, logger }: Parts): Promise<string> {
   const reading = containerMetrics(kubelet.cri, () => kubelet.summary.full());
   const containers = await reading.catch((error: unknown) => {
-    logger.warn({ error: errorMessage(error) }, 'statistics for /metrics/cadvisor could not be read');
+    logger.warn({ error: errorMessage(error) }, 'failed to read statistics for /metrics/cadvisor');
     return [];
   });
   return exposition([...machineMetrics(kubelet.memoryBytes), ...containers]);

@@ -5,7 +5,7 @@ import { StrangerLimit } from './stranger-limit.ts';
 
 const MANY = 1000;
 
-/** A limit with a clock of its own, and how many of many connections it allows from an address. */
+/** A limit with a test clock; `allowed` returns how many of MANY connections it allows from an address. */
 function limit(users?: Record<string, number>) {
   const clock = { nowMs: 0 };
   const limited = new StrangerLimit({
@@ -18,28 +18,28 @@ function limit(users?: Record<string, number>) {
     for (let tries = 0; tries < MANY; tries++) if (limited.allows(from(address))) count++;
     return count;
   };
-  const know = (address: string) => limited.know(from(address));
-  return { clock, allowed, know };
+  const markAuthenticated = (address: string) => limited.markAuthenticated(from(address));
+  return { clock, allowed, markAuthenticated };
 }
 
-test('an address that is not known has its burst, then so many a second', () => {
+test('an unauthenticated address has its burst, then its rate', () => {
   const { clock, allowed } = limit();
   assert.equal(allowed('192.0.2.1'), STRANGER_RATE.burst);
-  assert.equal(allowed('192.0.2.2'), STRANGER_RATE.burst, 'another has its own');
+  assert.equal(allowed('192.0.2.2'), STRANGER_RATE.burst, 'another address has its own burst');
   clock.nowMs = 1000;
   assert.equal(allowed('192.0.2.1'), STRANGER_RATE.perSecond);
 });
 
-test('all callers that are not known have one limit together, which those who are known do not have', () => {
-  const { clock, allowed, know } = limit();
+test('all unauthenticated callers share a limit, and authenticated callers have none', () => {
+  const { clock, allowed, markAuthenticated } = limit();
   let sum = 0;
   for (let host = 1; host < 200; host++) sum += allowed(`192.0.2.${host}`);
   assert.equal(sum, ALL_STRANGERS_RATE.burst);
   assert.equal(allowed('198.51.100.1'), 0);
-  know('198.51.100.1');
+  markAuthenticated('198.51.100.1');
   assert.equal(allowed('198.51.100.1'), MANY);
   clock.nowMs = KNOWN_CALLER_MS;
-  assert.equal(allowed('198.51.100.1'), STRANGER_RATE.burst, 'until it has not asked for long');
+  assert.equal(allowed('198.51.100.1'), STRANGER_RATE.burst, 'the exemption expires');
 });
 
 test('the addresses of one caller have one limit', () => {
@@ -59,11 +59,11 @@ test('the addresses of one caller have one limit', () => {
     assert.equal(allowed(address), STRANGER_RATE.burst, address);
 });
 
-test('users of this host are told apart, whatever their addresses', () => {
-  const { allowed, know } = limit({ '127.0.0.1': 0, '192.0.2.1': 0, '127.0.0.2': 65534 });
-  know('127.0.0.1');
+test('users of this host are distinguished, whatever their addresses', () => {
+  const { allowed, markAuthenticated } = limit({ '127.0.0.1': 0, '192.0.2.1': 0, '127.0.0.2': 65534 });
+  markAuthenticated('127.0.0.1');
   assert.equal(allowed('127.0.0.2'), STRANGER_RATE.burst);
   assert.equal(allowed('192.0.2.1'), MANY);
-  know('127.0.0.3'); // whose user is not to be found
+  markAuthenticated('127.0.0.3'); // its user is unknown
   assert.equal(allowed('127.0.0.3'), STRANGER_RATE.burst);
 });

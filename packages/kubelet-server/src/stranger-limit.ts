@@ -5,7 +5,7 @@ import { ALL_STRANGERS_RATE, KNOWN_CALLER_MS, MAX_CALLERS, STRANGER_RATE } from 
 /** Both ends of a TCP connection. */
 export type ConnectionEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
-/** Finds the id of the user of this host at the other end of a connection; `undefined` for other hosts. */
+/** Looks up the UID of the local process at the other end of a connection; `undefined` for other hosts. */
 export type PeerUser = (ends: ConnectionEnds) => number | undefined;
 
 export type StrangerLimitOptions = {
@@ -15,8 +15,8 @@ export type StrangerLimitOptions = {
 };
 
 /**
- * Limits how many connections a second callers open who have not been authenticated lately, so that the others are served meanwhile.
- * A caller is a user of this host, who has many addresses, or an address of another host.
+ * Limits the rate of new connections from callers without a recent authentication, so that authenticated callers are still served.
+ * A caller is a user of this host (under any address), or an address of another host.
  */
 export class StrangerLimit {
   readonly #peerUser: PeerUser | undefined;
@@ -31,7 +31,7 @@ export class StrangerLimit {
     this.#now = now;
   }
 
-  /** Whether a connection that has just been accepted may go on. */
+  /** Whether a connection that has just been accepted may stay open. */
   allows(ends: ConnectionEnds): boolean {
     const caller = this.#callerOf(ends);
     const now = this.#now();
@@ -42,11 +42,11 @@ export class StrangerLimit {
     return own.take(now) && this.#all.take(now);
   }
 
-  /** The caller on this socket is authenticated. */
-  know(socket: ConnectionEnds): void {
+  /** Records that the caller on this socket is authenticated. */
+  markAuthenticated(socket: ConnectionEnds): void {
     const caller = this.#callers.get(socket) ?? this.#callerOf(socket);
     this.#callers.set(socket, caller);
-    // of users that cannot be told apart, as their ends are closed already, none is known
+    // If a local client has closed its end, its user cannot be looked up: do not exempt all local users.
     if (caller === LOOPBACK && this.#peerUser !== undefined) return;
     this.#known.set(caller, this.#now());
   }
@@ -59,7 +59,7 @@ export class StrangerLimit {
 
 const LOOPBACK = 'loopback';
 
-/** What one host usually has of addresses: one of IPv4, a /64 of IPv6, and all of loopback. */
+/** The addresses of one host as a key: an IPv4 address, an IPv6 /64, or all of loopback. */
 function networkOf(address: string): string {
   const ipv4 = address.replace(/^::ffff:(?=.*\.)/, '');
   if (ipv4.startsWith('127.') || address === '::1') return LOOPBACK;
@@ -70,7 +70,7 @@ function networkOf(address: string): string {
   return [...groups, ...Array<string>(zeros).fill('0'), ...(tail ?? '').split(':')].slice(0, 4).join(':');
 }
 
-/** A bucket of tokens, full at first. */
+/** A token bucket, initially full. */
 class Allowance {
   readonly #rate: { perSecond: number; burst: number };
   #tokens = 0;

@@ -1,13 +1,14 @@
+import { errorCode } from '@podwright/base';
+import { rpcErrorText } from '@podwright/cri';
 import type { Kubelet, StreamOptions } from '@podwright/kubelet';
 import { type Refusal, refusal } from './api-route.ts';
 import { isSet } from './http/query.ts';
 import { containerOf, fullName, runningContainer } from './pod-lookup.ts';
-import { streamRefusal } from './stream-refusal.ts';
 import { streamUrl } from './stream-url.ts';
 
 export type StreamKind = 'exec' | 'attach' | 'portForward';
 
-/** What a client wants to stream, once it is known to be there. `open` asks the runtime for a URL. */
+/** A stream whose pod and container exist. `open` requests its URL from the runtime. */
 export type Stream = { kind: StreamKind; choice: StreamOptions; open: () => Promise<string> };
 
 export type FoundStream = { kind: 'found'; stream: Stream } | { kind: 'refused'; refusal: Refusal };
@@ -16,11 +17,11 @@ export type StreamRequest = {
   kind: StreamKind;
   params: Record<string, string | undefined>;
   query: URLSearchParams;
-  /** The ports of a port-forward must be in the query. */
+  /** Whether the query must name the ports of a port-forward (WebSocket clients). */
   needsPorts: boolean;
 };
 
-/** Paths of streams; a `uid` must be that of the pod. */
+/** Paths of streams; `uid` must match the pod. */
 export const STREAM_PATHS: { kind: StreamKind; path: string }[] = [
   ...(['exec', 'attach'] as const).flatMap((kind) => [
     { kind, path: `/${kind}/:namespace/:pod/:container` },
@@ -37,7 +38,7 @@ const refuse = (status: number, message: string): FoundStream => ({
   refusal: refusal(status, message),
 });
 
-/** Looks up what is asked for, with upstream's errors. */
+/** Looks up the pod and container of a stream, with upstream's errors. */
 export function findStream(kubelet: Kubelet, request: StreamRequest): FoundStream {
   return request.kind === 'portForward' ? findPorts(kubelet, request) : findCommand(kubelet, request);
 }
@@ -56,14 +57,14 @@ function findCommand(kubelet: Kubelet, { kind, params, query }: StreamRequest): 
     return { kind: 'found', stream: { kind, choice, open } };
   }
   if (running === undefined) return refuse(500, `container ${container} not found in pod ${fullName(pod)}`);
-  // Whether a container has a terminal was decided when it was started.
+  // Whether a container has a terminal was decided at its start: the client's `tty` is ignored.
   const tty = containerOf(pod, container)?.tty ?? false;
   const own = { ...choice, stderr: choice.stderr && !tty, tty };
   const open = () => streamUrl(kubelet.cri, { kind: 'attach', containerId: running.id, choice: own });
   return { kind: 'found', stream: { kind, choice: own, open } };
 }
 
-/** `input`, `output` and `error` are the names of the kubelet's API, the others those of the API server's. */
+/** Decodes the streams: `input`, `output` and `error` are the kubelet's names, the others the API server's. `undefined` for none. */
 export function streamChoice(query: URLSearchParams): StreamOptions | undefined {
   const tty = isSet(query, 'tty');
   const stdin = isSet(query, 'input') || isSet(query, 'stdin');
@@ -89,7 +90,7 @@ function findPorts(kubelet: Kubelet, { params, query, needsPorts }: StreamReques
 
 type Ports = { kind: 'ports'; ports: number[] } | { kind: 'wrong'; message: string };
 
-/** The ports of clients that name them in the query, lists too (upstream's NewV4Options). Pure. */
+/** Decodes the `port` parameters, each a port or a comma-separated list (upstream's NewV4Options). Pure. */
 export function readPorts(values: string[]): Ports {
   const wrong = (message: string): Ports => ({ kind: 'wrong', message });
   if (values.length === 0) return wrong('query parameter "port" is required');
@@ -107,7 +108,7 @@ export function readPorts(values: string[]): Ports {
   return { kind: 'ports', ports };
 }
 
-/** The runtime's URL for a stream, or its error in upstream's words. */
+/** Requests the stream's URL from the runtime; an error is worded as upstream's. */
 export async function openStream(
   stream: Stream,
 ): Promise<{ kind: 'url'; url: string } | { kind: 'refused'; refusal: Refusal }> {
@@ -115,5 +116,21 @@ export async function openStream(
     return { kind: 'url', url: await stream.open() };
   } catch (error) {
     return { kind: 'refused', refusal: streamRefusal(error) };
+  }
+}
+
+/** How long the runtime keeps a pending stream request (the cacheTTL of Go's streaming server). */
+const RETRY_AFTER_SECONDS = 60;
+
+/** Maps an error of the runtime to the client's response (upstream's streaming.WriteError). */
+function streamRefusal(error: unknown): Refusal {
+  const text = rpcErrorText(error);
+  switch (errorCode(error)) {
+    case 'not_found':
+      return refusal(404, text);
+    case 'resource_exhausted':
+      return { status: 429, message: text, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
+    default:
+      return refusal(500, text);
   }
 }

@@ -5,18 +5,18 @@ import { extname, join } from 'node:path';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { MAX_LOG_DIRECTORY_ENTRIES } from './limits.ts';
 
-/** Where `/logs/` is, and whether it is served. */
+/** The directories that `/logs/` serves, and whether it is enabled (enableSystemLogHandler). */
 export type SystemLogs = {
   enabled: boolean;
   /** The host's logs (`/var/log`). */
   directory: string;
-  /** Other directories that links in it may lead to: that of the pods' logs. */
+  /** Other directories to which symbolic links in it may lead: that of the pods' logs. */
   linked: string[];
 };
 
 /**
- * `/logs/`: files and listings of the host's log directory, as Go's file server shows them. Nothing that is not below it is
- * opened, whatever links a pod with access to it makes; FIFOs and devices are not either.
+ * `/logs/`: files and listings of the host's log directory, as Go's file server shows them. Only regular files below it are opened,
+ * never FIFOs or devices, whatever symbolic links a pod with access to the directory creates.
  */
 export function systemLogRoutes(logs: SystemLogs): ApiRoute[] {
   const handler = logs.enabled
@@ -48,7 +48,7 @@ function redirect(response: ApiCall['response'], location: string): void {
   response.writeHead(301, { location }).end();
 }
 
-/** Where a path leads, if that is below the logs. */
+/** Resolves symbolic links; `undefined` if the result is outside the log directories. */
 async function realPathBelow({ directory, linked }: SystemLogs, path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
   const roots = await Promise.all([directory, ...linked].map((root) => realpath(root).catch(() => undefined)));
@@ -56,7 +56,7 @@ async function realPathBelow({ directory, linked }: SystemLogs, path: string): P
   return isBelow ? real : undefined;
 }
 
-/** Opens a file, if what was opened is where it should be still: links may have changed since it was looked up. */
+/** Opens a file and checks that the opened file is still below the log directories: links may have changed since the lookup. */
 async function openBelow(logs: SystemLogs, path: string): Promise<FileHandle | undefined> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(path, flags).catch(() => undefined);
@@ -86,7 +86,7 @@ async function sendFile(file: FileHandle, { response, name, range, signal }: Sen
   response.end();
 }
 
-/** The first part that is asked for; nothing for the whole (RFC 9110, 14.1). Pure. */
+/** Decodes a Range header with a single range; `undefined` sends the whole file (RFC 9110, 14.1). Pure. */
 export function readRange(
   header: string | undefined,
   size: number,
@@ -102,7 +102,7 @@ function contentType(name: string): string {
   return extname(name) === '.gz' ? 'application/gzip' : 'text/plain; charset=utf-8';
 }
 
-/** As Go's file server lists a directory. */
+/** Lists a directory as Go's file server does. */
 async function listing(directory: string): Promise<string> {
   const names: string[] = [];
   for await (const entry of await opendir(directory)) {

@@ -13,10 +13,10 @@ const VERSIONS: Record<TlsVersion, SecureVersion> = {
   VersionTLS13: 'TLSv1.3',
 };
 
-/** TLS 1.3's suites cannot be chosen, as in Go. */
+/** TLS 1.3's suites are always enabled, as in Go. */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** Settings of the HTTPS server. Throws `invalid_argument` for what makes no sense, and if the authorities cannot be read. */
+/** Settings of the HTTPS server. Throws `invalid_argument` for invalid options, and an error if the client CAs cannot be read. */
 export async function tlsSettings(
   { tls, authentication }: Pick<KubeletServerOptions, 'tls' | 'authentication'>,
   { certificate, key }: CertificatePair,
@@ -40,7 +40,7 @@ export async function tlsSettings(
 }
 
 async function readAuthorities(path: string): Promise<string> {
-  const what = `read the authorities of clients in ${path}`;
+  const what = `read the client CAs in ${path}`;
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw wrapError(what, error);
   });
@@ -51,7 +51,7 @@ async function readAuthorities(path: string): Promise<string> {
   return text;
 }
 
-/** OpenSSL leaves out what it cannot read. */
+/** Rejects a malformed certificate: OpenSSL would silently ignore it. */
 function checkCertificate(pem: string, what: string): void {
   try {
     new X509Certificate(pem);
@@ -60,7 +60,7 @@ function checkCertificate(pem: string, what: string): void {
   }
 }
 
-/** OpenSSL's list; `undefined` leaves Node.js' own. */
+/** The suites in OpenSSL's syntax; `undefined` is Node.js' default. */
 function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): string | undefined {
   const isOld = minVersion === 'VersionTLS10' || minVersion === 'VersionTLS11';
   if (cipherSuites.length === 0) return isOld ? 'DEFAULT:@SECLEVEL=0' : undefined;
@@ -68,7 +68,7 @@ function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): 
   return [...chosen, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** OpenSSL's name of a suite. Throws `invalid_argument` for one that there is not, or that this host's OpenSSL does not have. */
+/** OpenSSL's name of a suite. Throws `invalid_argument` for an unknown suite, or one which this host's OpenSSL lacks. */
 export function opensslName(name: string): string {
   const known = Object.hasOwn(CIPHER_SUITES, name) ? CIPHER_SUITES[name]! : undefined;
   if (known !== undefined && getCiphers().includes(known.toLowerCase())) return known;

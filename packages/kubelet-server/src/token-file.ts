@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { PodwrightError, WRITABLE_BY_OTHERS, wrapError } from '@podwright/base';
 import { MAX_TOKEN_FILE_BYTES, MAX_TOKENS } from './limits.ts';
 
-/** Who calls, as the API server names users. */
+/** A user, with the fields of the API server's UserInfo. */
 export type User = { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
 
 type Entry = { digest: Buffer; user: User };
@@ -12,8 +12,8 @@ type Read = { version: string; entries: Entry[] };
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Bearer tokens of a file that is its owner's alone. It is read again when it has changed; one that became unreadable or wrong
- * lets nobody in.
+ * Bearer tokens of a file which only its owner may read. It is read again when it changes; while it is unreadable or invalid, all
+ * tokens are refused.
  */
 export class TokenFile {
   readonly #path: string;
@@ -23,16 +23,16 @@ export class TokenFile {
     this.#path = path;
   }
 
-  /** Throws for a file that is not there, that others may read, or that has a wrong line. */
+  /** Throws if the file does not exist, is readable by others, or has an invalid line. */
   async check(): Promise<void> {
     await this.#entries();
   }
 
-  /** Whose token this is. */
+  /** The user of the token; `undefined` for an unknown token. */
   async userOf(token: string): Promise<User | undefined> {
     const digest = digestOf(token);
     let found: User | undefined;
-    // all of them are looked at: how long it takes tells nothing
+    // compares all entries, so that the time does not depend on which one matches
     for (const entry of await this.#entries()) if (timingSafeEqual(entry.digest, digest)) found ??= entry.user;
     return found;
   }
@@ -64,8 +64,8 @@ const digestOf = (token: string) => createHash('sha256').update(token).digest();
 const toEntry = ({ token, user }: { token: string; user: User }) => ({ digest: digestOf(token), user });
 
 /**
- * A line a token, as in kube-apiserver's token file: `token,user,uid,"group1,group2"`; a token alone is that of
- * `podwright:admin`. Empty lines and comments (#) count not. Throws `invalid_argument` with the line's number. Pure.
+ * One token on each line, as in kube-apiserver's token file: `token,user,uid,"group1,group2"`. A token without a user belongs to
+ * `podwright:admin`. Empty lines and comments (#) are skipped. Throws `invalid_argument` with the line's number. Pure.
  */
 export function parseTokens(text: string): { token: string; user: User }[] {
   const tokens = text.split(/\r?\n/).flatMap((line, index) => {

@@ -6,12 +6,12 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Bearer tokens that the API server knows the users of (TokenReview), asked again after a time. */
+/** Looks up the users of bearer tokens by TokenReviews, and caches the answers for `keepMs`. */
 export class TokenReviews {
   readonly #client: KubeClient;
   readonly #keepMs: number;
   readonly #cache = new ReviewCache<User | undefined>(MAX_REVIEWED_TOKENS);
-  /** Tokens are not kept, only what nobody else can make of them. */
+  /** Key of the HMACs under which answers are cached: the tokens themselves are not stored. */
   readonly #secret = randomBytes(32);
 
   constructor(client: KubeClient, keepMs: number) {
@@ -19,13 +19,13 @@ export class TokenReviews {
     this.#keepMs = keepMs;
   }
 
-  /** Whose token this is, `undefined` for nobody's. Rejects if the API server cannot be asked, or answers nonsense. */
+  /** The user of the token; `undefined` for an unknown token. Rejects if the review fails or its status is malformed. */
   async userOf(token: string): Promise<User | undefined> {
     if (token.length > MAX_REVIEWED_TOKEN_LENGTH) return undefined;
     const key = createHmac('sha256', this.#secret).update(token).digest('base64');
     return this.#cache.answer(key, async () => {
       const status = await review(this.#client, TOKEN_REVIEWS, { token }).catch((error: unknown) => {
-        // a server may say again what it was asked
+        // the server's error message may quote the token
         throw new PodwrightError(errorCode(error), errorMessage(error).replaceAll(token, '…'));
       });
       return { value: reviewedUser(status), keepMs: this.#keepMs };
@@ -33,7 +33,7 @@ export class TokenReviews {
   }
 }
 
-/** The user of a review's status; `internal` for one that says yes without saying whom. Pure. */
+/** The user in the status of a TokenReview. Throws `internal` if it is authenticated without a valid user. Pure. */
 export function reviewedUser(status: unknown): User | undefined {
   const { authenticated, user } = (status ?? {}) as { authenticated?: unknown; user?: unknown };
   if (authenticated !== true) return undefined;
@@ -45,8 +45,7 @@ export function reviewedUser(status: unknown): User | undefined {
     (groups === undefined || isStrings(groups)) &&
     (extra === undefined || isExtra(extra)) &&
     JSON.stringify(user).length <= MAX_USER_LENGTH;
-  if (!isUser)
-    throw new PodwrightError('internal', 'review a bearer token: the API server answered with no proper user');
+  if (!isUser) throw new PodwrightError('internal', 'review a bearer token: the API server returned no valid user');
   return { name: username, uid, groups: groups ?? [], extra } as User;
 }
 

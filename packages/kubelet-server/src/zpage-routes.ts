@@ -3,9 +3,9 @@ import { formatTime } from '@podwright/kube-api';
 import { ANY_METHOD, type ApiCall, type ApiRoute, sendText } from './api-route.ts';
 import { sendJson } from './http/api-call.ts';
 
-/** What the pages about the kubelet itself tell. */
+/** The contents of the pages about the kubelet itself. */
 export type KubeletFacts = {
-  /** A KubeletConfiguration: what is in force. Everybody who may call sees it. */
+  /** The KubeletConfiguration in force. Every authorized caller can read it. */
   configuration: object;
   /** Command-line flags with their values. */
   flags: Record<string, string>;
@@ -75,7 +75,7 @@ function unixDate(date: Date): string {
 
 type Page = { kind: string; text: () => string; fields: () => object };
 
-/** Text for people, and JSON for who names the object's version in Accept, as `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`. */
+/** Sends text, or JSON if Accept names the object's version, as in `application/json;v=v1beta1;g=config.k8s.io;as=Flagz`. */
 function negotiate({ request, response }: ApiCall, { kind, text, fields }: Page): void {
   for (const accepted of (request.headers.accept ?? '*/*').split(',')) {
     const [type = '', ...given] = accepted.split(';').map((part) => part.trim().toLowerCase());

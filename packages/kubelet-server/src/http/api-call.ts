@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gatherBytes, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
-/** One call of the local API. `signal` aborts when the client has gone. */
+/** One request of the local API. `signal` aborts when the client disconnects. */
 export type Call = {
   request: IncomingMessage;
   response: ServerResponse;
@@ -15,7 +15,7 @@ export type Handler = (call: Call) => Promise<void>;
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
-/** A method and a path, as find-my-way writes it, with what answers there. */
+/** A method and a path in find-my-way's syntax, with their handler. */
 export type Route = { method: Method; path: string; handler: Handler };
 
 export async function readBody(request: IncomingMessage): Promise<string> {
@@ -27,15 +27,15 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   sendJsonText(response, JSON.stringify(value));
 }
 
-/** What is JSON already. */
+/** Sends text which is JSON already. */
 export function sendJsonText(response: ServerResponse, text: string): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
-/** A line of a stream of JSON; waits for a client that reads slowly. */
+/** Sends one line of a stream of JSON; waits for a client that reads slowly. */
 export async function sendLine(response: ServerResponse, value: unknown): Promise<void> {
   if (response.write(`${JSON.stringify(value)}\n`)) return;
-  const settled = new AbortController(); // or the listeners of the other event would stay, some for each line
+  const settled = new AbortController(); // removes the listener of the other event: each line would add one
   const { signal } = settled;
   await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
   settled.abort();

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { UpgradingClient } from '@podwright/streaming';
 
-/** Who answers the requests of a server. */
+/** Handles the requests of a server. */
 export interface HttpListener {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Whether a request that asks for another protocol gets it here; others are answered as if they had not asked. */
+  /** Whether this upgrade request is passed to `upgrade`; otherwise `handle` gets it like a plain request. */
   upgrades(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** Takes over a client of the stream at a runtime's URL; false if that runtime is not of this process. */
+/** Takes over a client of the stream at a runtime's URL; returns false if that runtime does not run in this process. */
 export type ServeStream = (client: UpgradingClient, url: string) => boolean;

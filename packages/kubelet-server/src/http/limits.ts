@@ -1,2 +1,2 @@
-/** Each command has one connection for a call, and one for each log and watch that it follows. */
+/** Connections of a server. Each command opens one for a call, and one for each log and watch that it follows. */
 export const MAX_CONNECTIONS = 1000;

@@ -6,13 +6,13 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { writeNow } from './write-now.ts';
 
-test('what is written to a response has been sent when the call returns', async (t) => {
-  const left: number[] = [];
+test('a written chunk has been sent when the call returns', async (t) => {
+  const unsent: number[] = [];
   const server = createServer((_request, response) => {
     response.flushHeaders();
     for (const line of ['one\n', 'two\n']) {
       assert.equal(writeNow(response, Buffer.from(line)), true);
-      left.push(response.socket!.writableLength);
+      unsent.push(response.socket!.writableLength);
     }
     response.end();
   });
@@ -21,5 +21,5 @@ test('what is written to a response has been sent when the call returns', async 
   const { port } = server.address() as AddressInfo;
   const [answer] = (await once(get({ host: '127.0.0.1', port, agent: false }), 'response')) as [IncomingMessage];
   assert.equal(await text(answer), 'one\ntwo\n');
-  assert.deepEqual(left, [0, 0]);
+  assert.deepEqual(unsent, [0, 0]);
 });

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes to a response and sends it at once. Node.js would send it after everything else that is to be done in this turn, such as
- * looking for more of a log. False when the client has to read first, as of `write`.
+ * Writes to a response and flushes it at once. Node.js would flush at the end of this turn of the event loop, after other work such
+ * as reading more of a log. Returns false, like `write`, when the caller should wait for `drain`.
  */
 export function writeNow(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
