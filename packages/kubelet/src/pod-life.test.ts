@@ -225,7 +225,9 @@ test('a pod whose containers a reboot took is begun again, and its restart is co
   for (const { id } of [...kubelet.runtime.sandboxes])
     await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: id });
   await kubelet.restart();
-  const { status } = await kubelet.pod('web', (one) => isRunning(one) && isReady(one));
+  // at first the status of before the reboot is shown
+  const isSynced = ({ status }: Pod) => status?.containerStatuses?.[0]?.lastState.terminated !== undefined;
+  const { status } = await kubelet.pod('web', (one) => isSynced(one) && isRunning(one) && isReady(one));
   const [app] = status!.containerStatuses!;
   assert.deepEqual([app!.restartCount, status!.startTime], [1, before!.startTime]);
   assert.equal(app!.lastState.terminated?.reason, 'ContainerStatusUnknown');

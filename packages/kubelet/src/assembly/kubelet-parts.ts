@@ -38,7 +38,7 @@ import { type HookRunner, LifecycleHooks } from '../kuberuntime/lifecycle-hooks.
 import type { NodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
 import { matchesTerm } from '../pod/node-affinity.ts';
-import type { PodNeeds } from '../pod/pod-syncer.ts';
+import type { PodNeeds } from '../pod/pod-syncer-dependencies.ts';
 import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';

@@ -7,22 +7,23 @@ import { type Container, type Pod, restartsAllContainers, restartsWhenKilled } f
 import { latestContainer, type RuntimeContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { killUnknown, planResize, reasonToKill, shouldRestart } from './container-restart.ts';
 import { planInitContainers } from './init-container-actions.ts';
-import type { ContainerToKill, ContainerToReset, PodActions, PodActionsInput } from './pod-actions.ts';
+import {
+  type ContainerToKill,
+  type ContainerToReset,
+  emptyPlan,
+  type PodActions,
+  type PodActionsInput,
+} from './pod-actions.ts';
 import type { ContainerToUpdate } from './resize-actions.ts';
 
 export function computePodActions(input: PodActionsInput): PodActions {
   const sandbox = sandboxDecision(input.pod, input.status);
   const plan: PodActions = {
+    ...emptyPlan(),
     killPod: sandbox.create,
     createSandbox: sandbox.create,
     sandboxId: sandbox.id,
     attempt: sandbox.attempt,
-    containersToKill: [],
-    containersToReset: [],
-    ephemeralContainersToStart: [],
-    containersToUpdate: [],
-    initContainersToStart: [],
-    containersToStart: [],
   };
   if (input.restartAllContainers) return { ...plan, containersToReset: containersToReset(input) };
   return sandbox.create ? planFreshStart(input, plan) : planUpdate(input, plan);

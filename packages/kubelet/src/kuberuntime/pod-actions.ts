@@ -78,6 +78,15 @@ const DESCRIPTIONS: { [step in Exclude<keyof PodActions, StepParameter>]: (plan:
   containersToStart: (plan) => plan.containersToStart.map((name) => `start container ${name}`),
 };
 
+/** A plan without a step. */
+export function emptyPlan(): PodActions {
+  return {
+    ...{ killPod: false, createSandbox: false, sandboxId: undefined, attempt: 0 },
+    ...{ containersToKill: [], containersToReset: [], ephemeralContainersToStart: [] },
+    ...{ initContainersToStart: [], containersToUpdate: [], containersToStart: [] },
+  };
+}
+
 /** The plan in one line, for logs. */
 export function describePodActions(plan: PodActions): string {
   const steps = Object.values(DESCRIPTIONS).flatMap((describe) => describe(plan));

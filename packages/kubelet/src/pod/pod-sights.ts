@@ -1,0 +1,44 @@
+import { errorCode, shownError } from '@podwright/base';
+import { asRpcError } from '@podwright/cri';
+import { eventSubject, type Pod } from '@podwright/kube-api';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
+
+/** Reads pods from the runtime, never in a state from before the last action on them. */
+export class PodSights {
+  readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
+  /** When the last action on a pod ended, monotonic: a status that was read earlier is out of date. */
+  readonly #actedAtMs = new Map<string, number>();
+
+  constructor(deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>) {
+    this.#deps = deps;
+  }
+
+  /** The pod as it was after the last action on it, or later. A runtime that is down is reported elsewhere. */
+  async statusOf(pod: Pod): Promise<RuntimePodStatus> {
+    try {
+      return await this.#deps.pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
+    } catch (error) {
+      const message = `error determining status: ${shownError(asRpcError(error))}`;
+      if (errorCode(error) !== 'unavailable')
+        this.#deps.runtime.events.event(eventSubject(pod), 'Warning', 'FailedSync', message);
+      throw error;
+    }
+  }
+
+  /** Reads the pod now, and updates the cache of the PLEG. */
+  look(pod: Pod): Promise<RuntimePodStatus> {
+    const { tracer } = this.#deps.runtime;
+    return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.look(podIdentity(pod)));
+  }
+
+  /** Notes that an action on the pod has ended now. */
+  acted(pod: Pod): void {
+    this.#actedAtMs.set(pod.metadata.uid, performance.now());
+  }
+
+  forget(podUid: string): void {
+    this.#actedAtMs.delete(podUid);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '@podwright/base';
+import type { Pod } from '@podwright/kube-api';
+import type { PodVolumes } from '@podwright/volumes';
+import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
+import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
+import type { KillPodDependencies } from '../kuberuntime/kill-pod.ts';
+import type { RemovePodDependencies } from '../kuberuntime/remove-pod.ts';
+import type { SyncPodDependencies } from '../kuberuntime/sync-pod.ts';
+import type { Pleg } from '../pleg/pleg.ts';
+import type { PodProbes } from '../prober/pod-probes.ts';
+import type { StatusManager } from '../status/status-manager.ts';
+import type { Obstacles } from './hold-pod.ts';
+import type { PodAllocations } from './pod-allocations.ts';
+import type { PodGrants } from './pod-grants.ts';
+import type { RestartRequests } from './restart-requests.ts';
+import type { WaitingReasons } from './waiting-reasons.ts';
+
+/** Fetches the objects that a pod refers to before its volumes and containers are made, and keeps them until `release`. */
+export type PodNeeds = {
+  /** May be called again for the same pod. Rejects only with the reason of the signal. */
+  ready(pod: Pod, signal: AbortSignal): Promise<void>;
+  release(podUid: string): void;
+};
+
+/** What `PodSyncer` and its gates work with. */
+export type PodSyncerDependencies = {
+  runtime: SyncPodDependencies & KillPodDependencies & RemovePodDependencies;
+  pleg: Pleg;
+  statuses: StatusManager;
+  reasons: WaitingReasons;
+  volumes: PodVolumes;
+  probes: PodProbes;
+  restarts: RestartRequests;
+  allocations: PodAllocations;
+  cgroups: PodCgroups;
+  obstacles: Obstacles;
+  /** Absent without an API server. */
+  needs?: PodNeeds;
+  logger: Logger;
+  /** The reason for which the pod was refused, if it was. */
+  refusal: (podUid: string) => WaitingReason | undefined;
+  /** Refuses a pod that had been admitted. */
+  refuse: (podUid: string, refusal: WaitingReason) => void;
+  grants: PodGrants;
+  /** Whether the pod's runtime handler can make mounts read-only recursively. */
+  recursiveReadOnly: (pod: Pod) => boolean;
+  /** Called with the steps of each sync that had any. */
+  onActed?: (pod: Pod, steps: StepResult[]) => void;
+};

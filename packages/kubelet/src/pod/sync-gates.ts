@@ -1,0 +1,156 @@
+/** The decisions of a pod's sync, one function each, and their order. */
+import { eventSubject, type Pod, type PodStatus } from '@podwright/kube-api';
+import { podIdentity } from '../kubecontainer/pod-identity.ts';
+import { otherOwner, podAddresses, type RuntimePodStatus, runningContainers } from '../kubecontainer/runtime-pod.ts';
+import { computePodActions } from '../kuberuntime/compute-pod-actions.ts';
+import type { PodActions } from '../kuberuntime/pod-actions.ts';
+import { isMarked } from '../status/all-containers-restarting.ts';
+import type { ActiveDeadlines } from './active-deadlines.ts';
+import { warnOfForeignPorts } from './foreign-ports.ts';
+import { holdPod } from './hold-pod.ts';
+import { orphanPod } from './orphan-pod.ts';
+import type { PlanRunner } from './plan-runner.ts';
+import { grantPod, preparePod } from './pod-grants.ts';
+import type { PodSights } from './pod-sights.ts';
+import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
+import type { SyncOutcome } from './pod-workers.ts';
+import type { StatusReports } from './status-reports.ts';
+
+/** One sync. Gates fill in the fields from `pod` on; before that, these are empty. */
+export type SyncContext = {
+  readonly desired: Pod;
+  readonly signal: AbortSignal;
+  readonly deps: PodSyncerDependencies;
+  readonly sights: Pick<PodSights, 'statusOf'>;
+  readonly reports: Pick<StatusReports, 'report' | 'reportRefusal' | 'keepProbeAnswers'>;
+  readonly deadlines: Pick<ActiveDeadlines, 'leftMs'>;
+  readonly runner: Pick<PlanRunner, 'carryOut'>;
+  /** Ends and removes a pod of the runtime. */
+  readonly endPod: (pod: Pod, signal: AbortSignal) => Promise<void>;
+  /** The pod with the resources that the node has allocated to it. */
+  pod: Pod;
+  /** What the runtime has of it. */
+  status: RuntimePodStatus;
+  /** The published status. */
+  shown: PodStatus;
+  plan: PodActions;
+};
+
+/**
+ * Decides whether a sync goes on: the result ends the sync, `undefined` leads to the next gate. A gate that need not wait returns no
+ * promise, so that nothing else runs between it and the next one.
+ */
+export type Gate = (context: SyncContext) => Promise<SyncOutcome | undefined> | SyncOutcome | undefined;
+
+/** The gates in their order. The last one always ends the sync. */
+export const SYNC_GATES: readonly Gate[] = [
+  endIfRefused,
+  waitForGrants,
+  endIfRefused, // the grants may have been refused
+  readStatus,
+  endOtherOwner,
+  reportStatus,
+  endIfOverdue,
+  planActions,
+  waitForNode,
+  prepareClaims,
+  warnOfPorts,
+  carryOut,
+];
+
+/** Passes the gates until one of them ends the sync. */
+export async function passGates(context: SyncContext, gates: readonly Gate[] = SYNC_GATES): Promise<SyncOutcome> {
+  for (const gate of gates) {
+    const passed = gate(context);
+    const outcome = passed instanceof Promise ? await passed : passed;
+    if (outcome !== undefined) return outcome;
+  }
+  return { ended: false };
+}
+
+/** A refused pod has ended, and only its refusal is reported. */
+export function endIfRefused({ desired, reports }: SyncContext): SyncOutcome | undefined {
+  return reports.reportRefusal(desired) ? { ended: true } : undefined;
+}
+
+/** Allocates devices, CPUs and memory to the pod, or refuses it. A pod whose device plugin is missing waits. */
+export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<SyncOutcome | undefined> {
+  return grantPod(desired, { ...deps, events: deps.runtime.events }, signal);
+}
+
+/** Reads what the runtime has of the pod, and allocates its resources. */
+export async function readStatus(context: SyncContext): Promise<undefined> {
+  const { desired, deps, sights } = context;
+  context.status = await sights.statusOf(desired);
+  context.pod = deps.allocations.allocate(desired, context.status);
+  deps.allocations.settle(context.pod, context.status);
+}
+
+/** Ends another pod with the same UID, with its volumes, so that the pod that has the UID now gets nothing of it. */
+export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome | undefined> {
+  const { pod, status, endPod, signal } = context;
+  const other = otherOwner(status, podIdentity(pod));
+  if (other === undefined) return undefined;
+  await endPod(orphanPod({ ...status, pod: other }), signal);
+  return { ended: false, retryAtMs: Date.now() };
+}
+
+/** Publishes the status. A pod whose containers have all finished has ended. */
+export function reportStatus(context: SyncContext): SyncOutcome | undefined {
+  const { pod, status, reports } = context;
+  reports.keepProbeAnswers(pod);
+  const { status: shown, ended } = reports.report(pod, status, {});
+  context.shown = shown;
+  return ended ? { ended: true } : undefined;
+}
+
+/** A pod fails once it has been active for longer than `activeDeadlineSeconds`. */
+export function endIfOverdue({ pod, shown, deadlines, deps }: SyncContext): SyncOutcome | undefined {
+  const leftMs = deadlines.leftMs(pod, shown);
+  if (leftMs === undefined || leftMs > 0) return undefined;
+  const message = 'Pod was active on the node longer than the specified deadline';
+  deps.runtime.events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
+  return { ended: true, verdict: { reason: 'DeadlineExceeded', message } };
+}
+
+/** Works out the actions. A pod whose sandbox is to be stopped and not made again has ended. */
+export function planActions(context: SyncContext): SyncOutcome | undefined {
+  const { pod, status, shown, deps } = context;
+  const { probes, restarts, runtime } = deps;
+  const { uid } = pod.metadata;
+  probes.update(pod, status, podAddresses(runtime, pod, status));
+  restarts.keepOnly(uid, runningContainers(status));
+  context.plan = computePodActions({
+    pod,
+    status,
+    probes: { liveness: (id) => probes.liveness.get(id), startup: (id) => probes.startup.get(id) },
+    restartRequested: (id) => restarts.has(uid, id),
+    hasEnded: (name) =>
+      shown.ephemeralContainerStatuses?.find((one) => one.name === name)?.state.terminated !== undefined,
+    restartAllContainers: isMarked(shown.conditions),
+    actuated: (container) => runtime.actuated.of(container),
+  });
+  return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
+}
+
+/** A pod waits while the runtime is down, and while the network that it needs is not ready. */
+export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined {
+  return holdPod(pod, deps.obstacles, deps.runtime.events);
+}
+
+/** The claims of a pod are prepared before its sandbox is made. */
+export function prepareClaims({ pod, plan, deps, signal }: SyncContext): ReturnType<Gate> {
+  if (!plan.createSandbox) return undefined;
+  return preparePod(pod, { ...deps, events: deps.runtime.events }, signal);
+}
+
+/** Warns if processes outside of the pod listen on its host ports. */
+export function warnOfPorts({ pod, plan, deps }: SyncContext): ReturnType<Gate> {
+  if (!plan.createSandbox) return undefined;
+  return warnOfForeignPorts(pod, deps.runtime.events).then(() => undefined);
+}
+
+/** Prepares the cgroup and the volumes, and carries out the plan. */
+export function carryOut({ pod, status, plan, shown, runner, signal }: SyncContext): Promise<SyncOutcome> {
+  return runner.carryOut(pod, { status, plan, shown }, signal);
+}
