@@ -5,7 +5,7 @@ EXAMPLE_IMAGE := dist/hello-image.tar
 NPM := NODE_DISABLE_COMPILE_CACHE=1 npm
 NPX := NODE_DISABLE_COMPILE_CACHE=1 npx --no-install
 
-.PHONY: run setup setup-dev build man docs lint test unit docker-test vm-test bench generate pictures clean
+.PHONY: run setup setup-dev build man docs lint test unit plain-test docker-test vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -39,6 +39,9 @@ unit: setup ## tests that need neither root nor other programs
 
 test: setup-dev lint ## everything; needs root
 	node scripts/test.ts
+
+plain-test: setup-dev ## `make test` without fast paths (docs/decisions/028-fast-paths.md); needs root
+	PODWRIGHT_TEST_FAST_PATHS=false node scripts/test.ts
 
 docker-test: setup-dev ## the kubelet's suite on a Docker Engine; needs root
 	PODWRIGHT_TEST_RUNTIME=docker node scripts/test.ts $$(grep -rlE --include=*.test.ts 'suite-runtime|cluster-kubelet|NodePlace\.open' tests)

@@ -11,7 +11,9 @@ import {
   removeCgroup,
 } from '../../packages/base/src/index.ts';
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
+import { fastOci, type OciFastPaths, plainOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
+import { ociFastPaths } from '../fixtures/fast-paths.ts';
 
 describe('the features of this host', () => {
   let state: string;
@@ -33,6 +35,7 @@ describe('the features of this host', () => {
       cgroupParent,
       ociRuntime: '',
       conmon: 'conmon',
+      fastPaths: ociFastPaths,
     };
     const abilities = await probeHost(options);
     assert.ok(abilities.ociRuntimes.some(({ works }) => works));
@@ -48,6 +51,26 @@ describe('the features of this host', () => {
     assert.equal(written(), writtenAtMs);
   });
 
+  test('are tried again for a start without fast paths, and then include no shortcut around an OCI runtime', async () => {
+    const root = mkdtempSync(join(state, 'root-'));
+    const options = { state, root, cgroupParent, ociRuntime: '', conmon: 'conmon' };
+    const shortcuts = async (fastPaths: OciFastPaths) => {
+      const working = (await probeHost({ ...options, fastPaths })).ociRuntimes.filter((found) => found.works);
+      return working.map(({ program: { name, stateFormat, covered } }) => [name, stateFormat ?? covered]);
+    };
+    const names = (await probeHost({ ...options, fastPaths: fastOci })).ociRuntimes.map(({ name }) => name);
+    for (let round = 0; round < 2; round++) {
+      assert.deepEqual(
+        await shortcuts(plainOci),
+        names.map((name) => [name, undefined]),
+      );
+      assert.deepEqual(
+        await shortcuts(fastOci),
+        names.map((name) => [name, name]),
+      );
+    }
+  });
+
   test('are tried without leaving a cgroup behind, and once for a program with two names', async () => {
     const cgroups = await discoverCgroups();
     const paths = [`${cgroupParent}/new`, `${cgroupParent}/new/pods`];
@@ -55,7 +78,7 @@ describe('the features of this host', () => {
     const ociRuntime = findProgram('runc')!;
     for (const pods of [paths[1]!, `${cgroupParent}/mine`]) {
       const root = mkdtempSync(join(state, 'root-')); // without cached results
-      const options = { state, root, cgroupParent: pods, ociRuntime, conmon: 'conmon' };
+      const options = { state, root, cgroupParent: pods, ociRuntime, conmon: 'conmon', fastPaths: ociFastPaths };
       const { ociRuntimes } = await probeHost(options);
       assert.deepEqual(ociRuntimes.map(({ path }) => path).sort(), [findProgram('crun'), ociRuntime].sort());
       assert.ok(ociRuntimes.some(({ works }) => works));
@@ -66,7 +89,14 @@ describe('the features of this host', () => {
 
   test('do not include a missing OCI runtime, and have the reason why one does not work', async () => {
     const cgroups = await discoverCgroups();
-    const options = { directory: state, cacheDirectory: state, cgroupParent, cgroups, bootId: 'x' };
+    const options = {
+      directory: state,
+      cacheDirectory: state,
+      cgroupParent,
+      cgroups,
+      bootId: 'x',
+      fastPaths: ociFastPaths,
+    };
     assert.equal(await probeOciRuntime('no-such-runtime', options), undefined);
     const broken = join(state, 'broken');
     writeFileSync(broken, '#!/bin/sh\necho "I do not like this host" >&2\nexit 1\n', { mode: 0o755 });

@@ -10,21 +10,25 @@ import { RuntimeUnderTest, removeTestPlace } from '../fixtures/runtime-under-tes
 
 const read = () => readFileSync(RCU_SWITCH, 'utf8').trim();
 
-test('RCU is expedited while a pod starts and stops, if configured, and not afterwards', async () => {
+test('RCU is expedited while a pod starts and stops, if that and fast paths are configured, and not afterwards', async () => {
   const before = read();
   const runtime = new RuntimeUnderTest();
   let seen: string[] = [];
   const failpoint = async (stage: string) => {
     if (/^sandbox-(run|stop)/.test(stage)) seen.push(read());
   };
-  for (const expediteRcu of [true, false]) {
+  for (const [expediteRcu, fastPaths] of [
+    [true, true],
+    [true, false],
+    [false, true],
+  ]) {
     seen = [];
-    await runtime.start({ failpoint, expediteRcu }, { load: false });
+    await runtime.start({ failpoint, expediteRcu, fastPaths }, { load: false });
     const { podSandboxId } = await runtime.cri.runtime.runPodSandbox({ config: podOf(runtime.place, 'quick') });
     await runtime.cri.runtime.removePodSandbox({ podSandboxId });
     assert.ok(seen.length > 2, seen.join());
     assert.ok(
-      seen.every((value) => (value !== '0') === (expediteRcu || before !== '0')),
+      seen.every((value) => (value !== '0') === ((expediteRcu && fastPaths) || before !== '0')),
       seen.join(),
     );
     assert.equal(read(), before);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { runChecked, waitFor, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { type DockerEngine, startDockerEngine } from '../dockershim/docker-engine.fixture.ts';
+import { fastPaths } from '../fixtures/fast-paths.ts';
 import { type HostInventory, type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';
 import { onDocker } from '../kubelet/suite-runtime.fixture.ts';
 import type { Bundle } from './bundle.fixture.ts';
@@ -83,7 +84,10 @@ export class NodePlace {
 
   flags(): string[] {
     const { cgroupParent, bridge } = this.scope;
-    const directories = ['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')];
+    const directories = [
+      ...['--root', this.path('root'), '--state', this.path('state'), '--pod-logs', this.path('logs')],
+      ...(fastPaths ? [] : ['--fast-paths', 'false']),
+    ];
     if (this.#docker !== undefined)
       return ['--config', this.path('input/docker.toml'), ...directories, '--cgroup-parent', cgroupParent];
     const network = ['--bridge', bridge, '--subnet', this.#subnet, '--cni-conf-dir', this.path('net.d')];

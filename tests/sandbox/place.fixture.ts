@@ -8,6 +8,7 @@ import { SandboxDirectories } from '../../packages/runtime/src/sandbox/sandbox-d
 import { SandboxNamespaces } from '../../packages/runtime/src/sandbox/sandbox-namespaces.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
+import { ociFastPaths } from '../fixtures/fast-paths.ts';
 
 /** Dependencies of all kinds of sandbox controllers. */
 export function makeSandboxParts(state: string) {
@@ -30,6 +31,7 @@ export async function makeInfraParts(state: string) {
     handlers: {},
     cgroups,
     logger: silentLogger,
+    fastPaths: ociFastPaths,
   });
   const { minimumOomScoreAdj } = await readKernelAbilities(cgroups);
   return {

@@ -17,6 +17,7 @@ const SANDBOXES = Number(process.env.TEST_PODS ?? 100);
 
 const place = makeTestPlace();
 place.options.readySandboxes = MOST;
+place.options.fastPaths = true;
 place.options.ociRuntime = 'runc';
 place.options.handlers = { paused: { task: 'oci', program: 'runc', sandbox: 'pause' } };
 const runtime = new RuntimeUnderTest(place);
@@ -187,11 +188,15 @@ test('the ready sandboxes of a killed runtime are removed by the next one, with 
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test('with ready_sandboxes = 0 there are no ready sandboxes', async () => {
-  assert.equal(await readyCount(runtime.cri), 0);
-  await removePod(await runPod('plain'));
-  await sleep(1000);
-  assert.deepEqual(withNamespaces(), []);
+test('with ready_sandboxes = 0, or without fast paths, there are no ready sandboxes', async () => {
+  for (const options of [{ readySandboxes: 0 }, { fastPaths: false }]) {
+    await runtime.stop();
+    await runtime.start(options, { load: false });
+    assert.equal(await readyCount(runtime.cri), 0);
+    await removePod(await runPod('plain'));
+    await sleep(1000);
+    assert.deepEqual(withNamespaces(), []);
+  }
   await runtime.stop();
   await runtime.start({}, { load: false });
 });

@@ -8,6 +8,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
+import type { OciFastPaths } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 import { OciTaskRuntime, type OciTaskRuntimeOptions } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
@@ -18,6 +19,7 @@ import { OptionsSchema } from '../../packages/shim/src/gen/containerd/runc/v1/op
 import type { ShimProgram } from '../../packages/shim/src/shim-program.ts';
 import { Shims } from '../../packages/shim/src/shims.ts';
 import { ProcessStarter } from '../../packages/system/src/process-starter.ts';
+import { ociFastPaths } from '../fixtures/fast-paths.ts';
 
 const applets =
   'sh sleep echo cat ls id true false stty tty mkdir head tail yes ps wc kill setsid dd env test od seq'.split(' ');
@@ -72,15 +74,19 @@ export async function openTasks(
     cgroups: await discoverCgroups(),
     start: new ProcessStarter().start,
     logger: silentLogger,
+    fastPaths: ociFastPaths,
     ...options,
   });
 }
 
 /** Harness of the contract suite for an OCI runtime. */
-export async function taskHarness(program: (scratch: Scratch) => Promise<OciProgram>): Promise<TaskRuntimeHarness> {
+export async function taskHarness(
+  program: (scratch: Scratch, fastPaths?: OciFastPaths) => Promise<OciProgram>,
+  fastPaths = ociFastPaths,
+): Promise<TaskRuntimeHarness> {
   const scratch = makeScratch();
-  const chosen = await program(scratch);
-  return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen), remove: scratch.remove };
+  const chosen = await program(scratch, fastPaths);
+  return { ...harnessIn(scratch), open: () => openTasks(scratch, chosen, { fastPaths }), remove: scratch.remove };
 }
 
 /** Harness of the contract suite for a shim. */
@@ -175,7 +181,7 @@ export function processesWith(text: string): string[] {
 }
 
 /** A crun that works on this host, in a wrapper if needed. */
-export async function workingCrun({ directory, cgroupParent }: Scratch): Promise<OciProgram> {
+export async function workingCrun({ directory, cgroupParent }: Scratch, fastPaths = ociFastPaths): Promise<OciProgram> {
   const cgroups = await discoverCgroups();
   const { bootId } = await readKernelAbilities(cgroups);
   const place = join(directory, 'probe');
@@ -185,6 +191,7 @@ export async function workingCrun({ directory, cgroupParent }: Scratch): Promise
     cgroupParent,
     cgroups,
     bootId,
+    fastPaths,
   });
   assert.ok(finding?.works, JSON.stringify(finding));
   return finding.program;

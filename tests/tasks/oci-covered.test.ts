@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { discoverCgroups, runProgram, silentLogger, startByFork, waitFor } from '../../packages/base/src/index.ts';
 import { startedByOthers, startedHere } from '../../packages/runtime/src/oci-runtime/covered-call.ts';
+import { fastOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { startExec } from '../../packages/runtime/src/tasks/oci/exec-process.ts';
@@ -21,7 +22,7 @@ let crun: OciProgram;
 
 before(async () => {
   scratch = makeScratch();
-  const found = await workingCrun(scratch);
+  const found = await workingCrun(scratch, fastOci);
   tree = found.covered?.tree ?? join(scratch.directory, 'tree');
   if (found.covered === undefined) {
     mkdirSync(tree);
@@ -69,7 +70,7 @@ function covered(): string[] {
 test('a task and fifty commands in it leave no mount namespace behind, and the view of this process is unchanged', async () => {
   const onTree = () => readMounts().filter(({ mountPoint }) => mountPoint.startsWith(tree));
   const seen = onTree();
-  const tasks = await openTasks(scratch, crun);
+  const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
   try {
     await start(tasks, 'covered');
     for (let round = 0; round < 10; round++) {
@@ -85,7 +86,7 @@ test('a task and fifty commands in it leave no mount namespace behind, and the v
 });
 
 test('the OCI runtime of a command is in a covered namespace until the command exits, the monitor of its task is not', async () => {
-  const tasks = await openTasks(scratch, crun);
+  const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
   try {
     await start(tasks, 'later');
     const { stdin, stdout, exit } = await tasks.exec('later', { command: ['cat'], terminal: false, signal: bound() });
@@ -102,12 +103,12 @@ test('the OCI runtime of a command is in a covered namespace until the command e
 
 test('tasks of an earlier version, whose records have only the wrapper, can be used and removed', async () => {
   const { covered: _covered, ...program } = crun;
-  const earlier = await openTasks(scratch, program);
+  const earlier = await openTasks(scratch, program, { fastPaths: fastOci });
   await start(earlier, 'earlier');
   earlier.close();
   const record = JSON.parse(readFileSync(join(scratch.directory, 'state/records/earlier.json'), 'utf8'));
   assert.deepEqual(record.program, program);
-  const tasks = await openTasks(scratch, crun);
+  const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
   try {
     assert.equal((await tasks.state('earlier')).status, 'running');
     assert.equal(await echo(tasks, 'earlier'), 'here\n');
@@ -119,7 +120,7 @@ test('tasks of an earlier version, whose records have only the wrapper, can be u
 });
 
 test('an earlier version can read the records of this one, which have the wrapper', async () => {
-  const tasks = await openTasks(scratch, crun);
+  const tasks = await openTasks(scratch, crun, { fastPaths: fastOci });
   await start(tasks, 'newer');
   tasks.close();
   const path = join(scratch.directory, 'state/records/newer.json');
@@ -127,7 +128,7 @@ test('an earlier version can read the records of this one, which have the wrappe
   const record = JSON.parse(readFileSync(path, 'utf8'));
   assert.deepEqual(record.program, crun);
   writeFileSync(path, JSON.stringify({ ...record, program }));
-  const earlier = await openTasks(scratch, program);
+  const earlier = await openTasks(scratch, program, { fastPaths: fastOci });
   try {
     assert.equal(await echo(earlier, 'newer'), 'here\n');
   } finally {
@@ -156,13 +157,13 @@ test('an OCI runtime that starts after this process was killed finds no namespac
 
 test('a trial chooses the covered namespace if a directory must be covered, and the wrapper if that does not work', async () => {
   const { mode } = await discoverCgroups();
-  assert.equal((await workingCrun(scratch)).covered !== undefined, mode === 'hybrid');
+  assert.equal((await workingCrun(scratch, fastOci)).covered !== undefined, mode === 'hybrid');
   const other = makeScratch();
   const { PATH } = process.env;
   try {
     writeFileSync(join(other.directory, 'nsenter'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     process.env.PATH = `${other.directory}:${PATH}`;
-    const { covered, stateFormat, ...wrapper } = await workingCrun(other);
+    const { covered, stateFormat, ...wrapper } = await workingCrun(other, fastOci);
     const { name, path, args } = crun;
     assert.deepEqual([covered, stateFormat, wrapper], [undefined, 'crun', { name, path, ...(args && { args }) }]);
   } finally {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fastOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { taskRuntimeSuite } from '../../packages/runtime/src/tasks/task-runtime.suite.ts';
 import { makeScratch, openTasks, taskHarness, testSpec, workingCrun } from './fixture.ts';
@@ -60,7 +61,8 @@ test('the directories of a task, including that of its OCI runtime, are moved to
     thrown.push(directory);
     renameSync(directory, join(scratch.directory, `thrown-${thrown.length}`));
   };
-  const tasks = await openTasks(scratch, await workingCrun(scratch), { throwAway });
+  const fastPaths = fastOci;
+  const tasks = await openTasks(scratch, await workingCrun(scratch, fastPaths), { throwAway, fastPaths });
   const bundle = join(scratch.directory, 'bundle');
   const spec = testSpec(scratch, 'gone', ['sleep', '1000']);
   const config = { bundle, spec, terminal: false, stdin: false, stdinOnce: false, logPath: '', handler: '' };
@@ -80,7 +82,8 @@ test('the directories of a task, including that of its OCI runtime, are moved to
 
 test('tasks of one seccomp profile share the filter that crun compiled for the first of them', async () => {
   const scratch = makeScratch();
-  const tasks = await openTasks(scratch, await workingCrun(scratch));
+  const fastPaths = fastOci;
+  const tasks = await openTasks(scratch, await workingCrun(scratch, fastPaths), { fastPaths });
   const create = async (id: string, refused: string[]) => {
     const bundle = join(scratch.directory, `bundle-${id}`);
     const spec = testSpec(scratch, id, ['sleep', '1000']);

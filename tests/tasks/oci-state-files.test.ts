@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cgroupExists, discoverCgroups } from '../../packages/base/src/index.ts';
+import { fastOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
@@ -60,7 +61,7 @@ for (const [name, find] of runtimes) {
 
 /** Creates, starts, enters and deletes a task, and asserts that nothing of it is left. */
 async function liveAndDelete(scratch: Scratch, program: OciProgram): Promise<void> {
-  const tasks = await openTasks(scratch, program);
+  const tasks = await openTasks(scratch, program, { fastPaths: fastOci });
   const mark = newMark();
   const config = { bundle: join(scratch.directory, 'bundle'), spec: testSpec(scratch, 'other', ['sleep', mark]) };
   try {
@@ -113,7 +114,7 @@ function wrapper(
 async function probe({ directory, cgroupParent }: Scratch, nameOrPath: string): Promise<OciProgram> {
   const place = join(directory, 'probe');
   const cgroups = await discoverCgroups();
-  const options = { directory: place, cacheDirectory: place, cgroupParent, cgroups, bootId: '' };
+  const options = { directory: place, cacheDirectory: place, cgroupParent, cgroups, bootId: '', fastPaths: fastOci };
   const finding = await probeOciRuntime(nameOrPath, options);
   assert.ok(finding?.works, JSON.stringify(finding));
   return finding.program;

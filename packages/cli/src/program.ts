@@ -79,6 +79,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
     ['--subnet <cidr>', 'subnet of the default network (default: 10.83.0.0/16)'],
     ['--cni-conf-dir <dir>', "the host's CNI configuration (default: /etc/cni/net.d)"],
     ['--ready-sandboxes <n>', 'maximum number of sandboxes prepared in advance, 0 for none (default: 8)'],
+    ['--fast-paths <true|false>', 'false: no shortcuts around other programs and the kernel (default: true)'],
     ['--metrics-address <[host:]port>', 'address of the metrics server (default: none)'],
     ['--log-level <level>', 'debug, info, warn or error (default: info)'],
   ] as const) {

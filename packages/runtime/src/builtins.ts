@@ -16,6 +16,7 @@ import { composeParts } from './compose-parts.ts';
 import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
+import { type FastPaths, fastPathsOf } from './fast-paths.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
 import { ChosenNetwork, type ChosenNetworkOptions, type NetworkDescription } from './network/choice/chosen-network.ts';
@@ -27,7 +28,7 @@ import type { PluginState } from './plugin/plugin.ts';
 import { PluginGraph } from './plugin/plugin-graph.ts';
 import { handlerPrograms, ociPrograms, runtimeHandlers } from './plugin/runtime-handlers.ts';
 import type { RuntimePlugin } from './plugin/runtime-plugins.ts';
-import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import type { GivenParts, RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { ImageInfraRoots } from './sandbox/image-infra-roots.ts';
 import { InfraProcess } from './sandbox/infra-process.ts';
 import { HostInitRoot, INIT_DIRECTORY } from './sandbox/infra-roots.ts';
@@ -56,6 +57,7 @@ const NETWORK_DIRECTORY = 'network';
 /** Dependencies that all built-in plugins share. */
 type Environment = {
   options: RuntimeOptions;
+  fastPaths: FastPaths;
   records: RuntimeRecords;
   system: System;
   start: ProgramStarter;
@@ -65,13 +67,9 @@ type Environment = {
 };
 
 /** The built-in implementation of every part. This is the only file that names implementations. */
-export async function openBuiltins(
-  options: RuntimeOptions,
-  records: RuntimeRecords,
-  trace: TraceWork,
-): Promise<RuntimeParts> {
+export async function openBuiltins(options: RuntimeOptions, given: GivenParts): Promise<RuntimeParts> {
   const others = await loadPlugins(options);
-  const environment = environmentOf(options, records, trace);
+  const environment = environmentOf(options, given);
   const plugins = [...builtinPlugins(environment), ...others];
   const graph = await PluginGraph.start(plugins, { needed: neededPlugins(options) });
   try {
@@ -84,21 +82,21 @@ export async function openBuiltins(
 
 /** Starts the plugins of these options, closes them, and returns their states. Failed plugins are not an error, even if no pod could run. */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
-  const plugins = [...builtinPlugins(environmentOf(options, records, untraced)), ...(await loadPlugins(options))];
+  const given = { records, trace: untraced, fastPaths: fastPathsOf(options) };
+  const plugins = [...builtinPlugins(environmentOf(options, given)), ...(await loadPlugins(options))];
   const graph = await PluginGraph.start(plugins, { needed: [] });
   await graph.close();
   return graph.states();
 }
 
-function environmentOf(options: RuntimeOptions, records: RuntimeRecords, trace: TraceWork): Environment {
+function environmentOf(options: RuntimeOptions, given: GivenParts): Environment {
   const { root, state, logger } = options;
   const system = loadSystem();
   return {
+    ...given,
     options,
-    records,
     system,
     start: new ProcessStarter().start,
-    trace,
     namespaces: SandboxNamespaces.open({ system, logger, state }),
     directories: SandboxDirectories.open({ system, root, state }),
   };
@@ -132,7 +130,7 @@ function neededPlugins({ handlers = {}, defaultHandler = '' }: RuntimeOptions) {
   ] as const;
 }
 
-function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
+function hostPlugin({ options, fastPaths }: Environment): RuntimePlugin<'host'> {
   const { root, state, cgroupParent, cgroupDriver, ociRuntime, conmon } = options;
   const init = () =>
     probeHost({
@@ -143,6 +141,7 @@ function hostPlugin({ options }: Environment): RuntimePlugin<'host'> {
       ociRuntime,
       handlerPrograms: handlerPrograms(options),
       conmon,
+      fastPaths: fastPaths.oci,
     });
   return { type: 'host', id: 'linux', requires: [], stateDirectories: ['host'], init };
 }
@@ -232,7 +231,7 @@ function chosenNetwork(
   return new ChosenNetwork({ ...made, network, cacheDir: join(root, NETWORK_DIRECTORY), logger });
 }
 
-function ociTasksPlugin({ options, start, trace }: Environment): RuntimePlugin<'task-runtime'> {
+function ociTasksPlugin({ options, start, trace, fastPaths }: Environment): RuntimePlugin<'task-runtime'> {
   const { state, conmon, ociRuntime, logger } = options;
   let trash: Trash | undefined;
   return {
@@ -256,6 +255,7 @@ function ociTasksPlugin({ options, start, trace }: Environment): RuntimePlugin<'
         start,
         trace,
         throwAway: (directory) => thrown.throwAway(directory),
+        fastPaths: fastPaths.oci,
         logger,
       });
     },

@@ -1,4 +1,5 @@
 export { lookAtNetwork } from './builtins.ts';
+export { fastPathsOf } from './fast-paths.ts';
 export { measureCgroupMove } from './host/cgroup-move-cost.ts';
 export { type HostAbilities, probeHost } from './host/host-abilities.ts';
 export { knownHoles } from './host/known-holes.ts';

@@ -106,6 +106,11 @@ export type RuntimeOptions = {
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
   /** Whether the kernel expedites RCU grace periods while pods start and stop. Default: false. */
   expediteRcu?: boolean;
+  /**
+   * Whether to use shortcuts that depend on private files of OCI runtimes or on internals of the kernel, ready sandboxes and expedited
+   * RCU grace periods. Without them pods start and stop slower. Default: true.
+   */
+  fastPaths?: boolean;
   /** Export of the spans of calls with a sampled trace context. Default: no export. */
   tracing?: TracingOptions;
   logger: Logger;

@@ -1,9 +1,11 @@
+import type { TraceWork } from '@podwright/base';
 import type { ImageService } from '@podwright/images';
 import type { MetadataDatabase } from '@podwright/metadata';
 import type { PortDialer } from '@podwright/system';
 import type { ContainerFiles } from './containers/container-files.ts';
 import type { ContainerSpecs } from './containers/container-specs.ts';
 import type { RuntimeFacts } from './cri/services/services.ts';
+import type { FastPaths } from './fast-paths.ts';
 import type { Network } from './network/network.ts';
 import type { PodTables } from './records/pod-tables.ts';
 import type { SandboxControllers } from './sandbox/sandbox-controllers.ts';
@@ -13,6 +15,9 @@ import type { TaskRuntime } from './tasks/task-runtime.ts';
 
 /** The records that parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
+
+/** The values with which the other parts are opened. */
+export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
 /** The components of a runtime. Each one may be any implementation of its contract. */
 export type RuntimeParts = {

@@ -10,7 +10,6 @@ import {
   SharedWork,
   SpanStore,
   Tracer,
-  type TraceWork,
   Undo,
   withTimeout,
 } from '@podwright/base';
@@ -32,12 +31,13 @@ import { expedited, imageServiceHandlers, runtimeServiceHandlers } from './cri/h
 import { imageTransfers } from './cri/image/image-transfers.ts';
 import { StreamUrls } from './cri/services/stream-urls.ts';
 import { readTlsFiles } from './cri/services/tls-files.ts';
+import { type FastPaths, fastPathsOf } from './fast-paths.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { RuntimeOptions } from './options.ts';
 import { RecordClock } from './records/ids.ts';
 import { LifecycleEvents } from './records/lifecycle-events.ts';
-import type { RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
+import type { GivenParts, RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
 import { openRecords } from './runtime-records.ts';
 import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
@@ -68,14 +68,18 @@ export type RuntimeHandle = {
  * a requirement, or a newer version has written the records).
  */
 export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
-  return startRuntimeOf(options, openBuiltins);
+  return startRuntimeOf(options, { openParts: openBuiltins, fastPaths: fastPathsOf(options) });
 }
 
-/** As `startRuntime`, but with parts from `openParts` instead of the built-in ones. */
+/** As `startRuntime`, but with parts from `openParts` instead of the built-in ones, and with any selection of fast paths. */
 export async function startRuntimeOf(
   options: RuntimeOptions,
-  openParts: (options: RuntimeOptions, records: RuntimeRecords, trace: TraceWork) => Promise<RuntimeParts>,
+  composition: {
+    openParts: (options: RuntimeOptions, given: GivenParts) => Promise<RuntimeParts>;
+    fastPaths: FastPaths;
+  },
 ): Promise<RuntimeHandle> {
+  const { openParts, fastPaths } = composition;
   const undo = new Undo();
   try {
     const unlockRoot = lockDirectory(options.root, lockRefusal('root', options));
@@ -86,7 +90,7 @@ export async function startRuntimeOf(
       unlockState();
       unlockRoot();
     };
-    const rcu = new RcuExpediting({ ...options, enabled: options.expediteRcu ?? false });
+    const rcu = new RcuExpediting({ ...options, enabled: fastPaths.expediteRcu });
     undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);
     undo.add('close the records', () => void records.database.close());
@@ -97,10 +101,10 @@ export async function startRuntimeOf(
       spans.add(span);
       exporter.add(span);
     });
-    const parts = await openParts(options, records, tracer.span);
+    const parts = await openParts(options, { records, trace: tracer.span, fastPaths });
     undo.add('close the parts', () => parts.close());
     revokeTraversal(options.state); // the trials of OCI runtimes have opened it
-    const services = compose(options, { records, parts, trace: tracer.span });
+    const services = compose(options, { records, parts, trace: tracer.span, fastPaths });
     await recover({ records, parts, ...services, logger: options.logger });
     const streaming = await openStreaming(options);
     undo.add('close the streaming server', () => streaming.close());
@@ -128,7 +132,7 @@ type Services = {
 
 function compose(
   options: RuntimeOptions,
-  { records, parts, trace }: { records: RuntimeRecords; parts: RuntimeParts; trace: TraceWork },
+  { records, parts, trace, fastPaths }: GivenParts & { parts: RuntimeParts },
 ): Services {
   const clock = new RecordClock();
   const work = new SharedWork();
@@ -138,7 +142,7 @@ function compose(
   const containers = new ContainerService({ ...shared, table: records.containers, sandboxes: records.sandboxes });
   const ready = new ReadySandboxes({
     ...{ ...parts, logger: options.logger, metrics: options.metrics },
-    most: options.readySandboxes ?? 0,
+    most: fastPaths.readySandboxes,
     idleMs: () => work.idleMs,
   });
   const sandboxes = new SandboxService({ ...shared, table: records.sandboxes, containers, ready });

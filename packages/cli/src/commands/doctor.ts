@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { type CgroupHierarchy, discoverCgroups, errorCode, errorMessage, isSystemdHost } from '@podwright/base';
 import type { PodDefaults } from '@podwright/kubelet';
 import {
+  fastPathsOf,
   type HostAbilities,
   knownHoles,
   lookAtNetwork,
@@ -53,8 +54,9 @@ async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
   // before the trials of OCI runtimes: these move processes, which would disturb the measurement
   const cgroups = await discoverCgroups();
+  const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([
-    moveFinding(cgroups, config.runtime.expedite_rcu),
+    moveFinding(cgroups, fastPaths.expediteRcu),
     networkFinding(lookAtNetwork(runtimeOptions(config))),
   ]);
   const abilities = await probeHost({
@@ -63,6 +65,7 @@ async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
     cgroupParent: config.cgroup_parent,
     ociRuntime: config.runtime.oci_runtime,
     conmon: config.runtime.conmon,
+    fastPaths: fastPaths.oci,
   });
   const [hierarchy, ...others] = hostFindings(abilities);
   return [hierarchy!, driverFinding(config.runtime.cgroup_driver, abilities), move, ...others, network];

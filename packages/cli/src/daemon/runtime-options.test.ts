@@ -23,3 +23,8 @@ test('a standalone node keeps its network; a node of a cluster and a standalone 
   for (const mode of ['bridge', 'cni'] as const)
     assert.equal(modeOf(`[network]\nmode = "${mode}"`, { isLone: false }), mode);
 });
+
+test('the runtime uses fast paths unless the settings say otherwise', () => {
+  const fastPaths = (text: string) => runtimeOptions(parseConfig(text, 'c.toml') as NodeConfig).fastPaths;
+  assert.deepEqual([fastPaths(''), fastPaths('fast_paths = false')], [true, false]);
+});

@@ -43,6 +43,7 @@ export function runtimeOptions(
     streaming: streamingOptions(runtime),
     tcp: runtime.tcp && tcpOptions(runtime.tcp),
     expediteRcu: runtime.expedite_rcu,
+    fastPaths: config.fast_paths,
     tracing: tracingOptions(config),
     logger: createLogger({ name: 'runtime', level: config.log_level }),
   };

@@ -11,6 +11,7 @@ export type ConfigFlags = {
   subnet?: string;
   cniConfDir?: string;
   readySandboxes?: string;
+  fastPaths?: string;
   metricsAddress?: string;
   logLevel?: string;
 } & ClusterFlags &
@@ -48,6 +49,7 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   subnet: ['network', 'subnet'],
   cniConfDir: ['network', 'cni_conf_dir'],
   readySandboxes: ['runtime', 'ready_sandboxes'],
+  fastPaths: ['fast_paths'],
   metricsAddress: ['metrics_address'],
   logLevel: ['log_level'],
   kubeconfig: ['cluster', 'kubeconfig'],
@@ -69,11 +71,13 @@ const KEYS: Record<Exclude<keyof ConfigFlags, 'config'>, string[]> = {
   imagePullProgressDeadline: ['dockershim', 'image_pull_progress_deadline'],
 };
 
-/** Flags whose key is a whole number, and flags whose key is a list, which the flag separates by commas. */
+/** Flags whose key is a whole number, a boolean, or a list, which the flag separates by commas. */
 const NUMBERS: readonly string[] = ['readySandboxes', 'networkPluginMtu', 'streamingPort'];
+const BOOLEANS: readonly string[] = ['fastPaths'];
 const LISTS: readonly string[] = ['cniBinDir'];
 
 type Table = Record<string, unknown>;
+type KeyValue = string | number | boolean | string[];
 
 /** The content of a file with the flags applied. A value that should be a table but is not stays, and the schema refuses it. */
 export function applyFlags(content: Table, flags: ConfigFlags): Table {
@@ -83,9 +87,10 @@ export function applyFlags(content: Table, flags: ConfigFlags): Table {
   }, content);
 }
 
-/** An invalid number stays a string, and the schema refuses it. */
-function keyValueOf(flag: string, value: string): string | number | string[] {
+/** An invalid number or boolean stays a string, and the schema refuses it. */
+function keyValueOf(flag: string, value: string): KeyValue {
   if (LISTS.includes(flag)) return value.split(',');
+  if (BOOLEANS.includes(flag) && ['true', 'false'].includes(value)) return value === 'true';
   return NUMBERS.includes(flag) && /^\d+$/.test(value) ? Number(value) : value;
 }
 
@@ -102,7 +107,7 @@ export function flagName(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function withValue(table: Table, [key, ...rest]: string[], value: string | number | string[]): Table {
+function withValue(table: Table, [key, ...rest]: string[], value: KeyValue): Table {
   if (rest.length === 0) return { ...table, [key!]: value };
   const inner = table[key!] ?? {};
   return isTable(inner) ? { ...table, [key!]: withValue(inner, rest, value) } : table;

@@ -75,6 +75,7 @@ export const FileSchema = z.strictObject({
   node_name: z.string().min(1).optional(),
   cgroup_parent: z.string().startsWith('/', 'must begin with "/"').default('/podwright'),
   metrics_address: z.string().transform(parseListenAddress).optional(),
+  fast_paths: z.boolean().default(true),
   log_level: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   tracing: z
     .strictObject({

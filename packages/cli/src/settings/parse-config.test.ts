@@ -168,6 +168,17 @@ test('the flag of a number is parsed or refused', () => {
   assert.throws(() => parseConfig('', 'c.toml', { readySandboxes: '-1' }), { message });
 });
 
+test('fast paths are used unless the file or the flag says otherwise, and the flag has priority', () => {
+  const check = (text: string, fastPaths: string | undefined, expected: boolean) =>
+    assert.equal(parseConfig(text, 'c.toml', fastPaths === undefined ? {} : { fastPaths }).fast_paths, expected);
+  check('', undefined, true);
+  check('fast_paths = false', undefined, false);
+  check('', 'false', false);
+  check('fast_paths = false', 'true', true);
+  const message = /^read --fast-paths: fast_paths = "off": must be true or false/;
+  assert.throws(() => parseConfig('', 'c.toml', { fastPaths: 'off' }), { message });
+});
+
 test('metrics are served on loopback if only a port is given, and nowhere by default', () => {
   const check = (given: string, expected: object) =>
     assert.deepEqual(parseConfig(`metrics_address = "${given}"`, 'c.toml').metrics_address, expected);

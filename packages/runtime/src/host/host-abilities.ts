@@ -12,6 +12,7 @@ import {
 } from '@podwright/base';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
+import type { OciFastPaths } from '../oci-runtime/oci-fast-paths.ts';
 import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
@@ -44,6 +45,8 @@ export type HostProbeOptions = {
   /** Names or paths of the OCI runtimes of runtime handlers. */
   handlerPrograms?: string[];
   conmon: string;
+  /** Which shortcuts around OCI runtimes the trials verify. */
+  fastPaths: OciFastPaths;
 };
 
 /** Probes the features of the host. A missing program is not an error here; the part that needs it reports one. */
@@ -59,6 +62,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     cgroupParent: await existingCgroup(cgroups, options.cgroupParent),
     bootId: kernel.bootId,
     cgroups,
+    fastPaths: options.fastPaths,
   };
   const [scopeOomPolicy, idMapping, conmon, ...found] = await Promise.all([
     options.cgroupDriver === 'systemd' && takesScopeOomPolicy(),

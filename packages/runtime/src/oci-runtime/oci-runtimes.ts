@@ -10,10 +10,11 @@ import {
   writeFileAtomic,
 } from '@podwright/base';
 import { withoutUnifiedTree } from './hybrid-crun.ts';
+import type { OciFastPaths } from './oci-fast-paths.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
 import type { OciProgram } from './oci-program.ts';
 import { type OciTrialOptions, type OciTrialResult, tryOciProgram } from './oci-trial.ts';
-import { expectedFormat, type StateFormat } from './state-files.ts';
+import type { StateFormat } from './state-files.ts';
 
 /** An OCI runtime on this host, and whether it works. `reason` is the runtime's own message. */
 export type OciRuntimeFinding = {
@@ -35,6 +36,7 @@ export type OciProbeOptions = OciTrialOptions & {
   /** Directory for cached findings: trying a runtime takes 100 ms, which later starts save. */
   cacheDirectory: string;
   bootId: string;
+  fastPaths: OciFastPaths;
 };
 
 /** Incremented when the trials or the format of findings change, which invalidates findings of older versions of Podwright. */
@@ -54,7 +56,9 @@ export async function probeOciRuntime(
   if (path === undefined) return undefined;
   const { mtimeMs, size } = await stat(path);
   const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
-  const key = [PROBE_VERSION, path, mtimeMs, size, options.bootId, options.cgroups.mode].join(' ');
+  const key = [PROBE_VERSION, path, mtimeMs, size, options.bootId, options.cgroups.mode, options.fastPaths.name].join(
+    ' ',
+  );
   const cached = await readCache(cache, key);
   if (cached !== undefined) return cached;
   makePrivateDirectory(options.cacheDirectory);
@@ -87,14 +91,15 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
   const version = await readVersion(path).catch(() => '');
   const found = { name, path, version };
   const plain = { name, path };
-  const expected = expectedFormat(found);
+  const expected = options.fastPaths.expectedFormat(found);
   const outcome = await trial(plain, options, expected);
   if (typeof outcome !== 'string') {
     const program = { ...plain, ...outcome };
     return { ...found, works: true, program, wrapped: false, features: await findFeatures(path, plain, options) };
   }
-  const hidden = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
-  if (hidden === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
+  const wrapper = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
+  if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
+  const hidden = options.fastPaths.restrict(wrapper);
   // Tries the faster `covered` way first, if there is one.
   const candidates = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
   const reasons = [outcome];

@@ -18,9 +18,8 @@ import {
 } from '@podwright/base';
 import { loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
+import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';
 import { type OciProgram, startTask } from '../../oci-runtime/oci-program.ts';
-import { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
-import { startWithMigration } from '../../oci-runtime/start-with-migration.ts';
 import type { ThrowAway } from '../../oci-runtime/state-files.ts';
 import { checkTaskConfig } from '../check-task-config.ts';
 import { START_TIMEOUT_MS } from '../limits.ts';
@@ -66,6 +65,8 @@ export type OciTaskRuntimeOptions = {
   throwAway?: ThrowAway;
   /** Traces each call of the OCI runtime. Optional. */
   trace?: TraceWork;
+  /** Shortcuts around the OCI runtimes. Default: all. */
+  fastPaths?: OciFastPaths;
 };
 
 /**
@@ -79,7 +80,7 @@ export class OciTaskRuntime implements TaskRuntime {
   readonly #start: ProgramStarter;
   readonly #trace: TraceWork;
   readonly #exits: ExitFileWatch;
-  readonly #filters = new SeccompFilters();
+  readonly #filters: ReturnType<OciFastPaths['seccompFilters']>;
   readonly #system = loadSystem();
   readonly #attachments = new TaskAttachments();
   /** Serialises changes of one task. */
@@ -92,13 +93,15 @@ export class OciTaskRuntime implements TaskRuntime {
   private constructor(options: OciTaskRuntimeOptions, files: TaskFiles) {
     this.#options = options;
     this.#files = files;
-    this.#start = startWithMigration(options.start ?? startByFork, options.cgroups);
+    const { start = startByFork, cgroups, fastPaths = fastOci } = options;
+    this.#start = fastPaths.starter(start, cgroups);
+    this.#filters = fastPaths.seccompFilters();
     this.#trace = options.trace ?? untraced;
     this.#exits = new ExitFileWatch({ directory: files.exits, logger: options.logger, check: (id) => this.#find(id) });
   }
 
   static async open(options: OciTaskRuntimeOptions): Promise<OciTaskRuntime> {
-    const files = new TaskFiles(options.state);
+    const files = new TaskFiles(options.state, options.fastPaths);
     for (const directory of [files.records, files.exits, files.execs, files.bundles]) makePrivateDirectory(directory);
     await rebuildDamagedRecords(files, [options.program, ...Object.values(options.handlers)], options.logger);
     await takeOverTasks({ files, cgroups: options.cgroups }, options.logger);

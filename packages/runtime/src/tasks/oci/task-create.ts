@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter, type TraceWork } from '@podwright/base';
 import type { NamespaceDependencies } from '@podwright/system';
 import { startedByOthers } from '../../oci-runtime/covered-call.ts';
+import type { OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
-import type { SeccompFilters } from '../../oci-runtime/seccomp-filters.ts';
 import type { TaskConfig } from '../task-runtime.ts';
 import { startMonitor } from './conmon.ts';
 import { BUNDLE_FILES, type TaskFiles, type TaskRecord } from './task-files.ts';
@@ -14,7 +14,7 @@ export type TaskCreateDependencies = {
   conmon: string;
   files: TaskFiles;
   program: OciProgram;
-  filters: SeccompFilters;
+  filters: ReturnType<OciFastPaths['seccompFilters']>;
   namespaces: NamespaceDependencies;
   trace: TraceWork;
 };
@@ -47,7 +47,7 @@ export async function createTask(
   if (compiled === undefined) symlinkSync(join(config.bundle, BUNDLE_FILES.config), path);
   else writeFileSync(path, JSON.stringify(compiled), { mode: PRIVATE_FILE, flag: 'wx' });
   const hasUsers = config.spec.linux.namespaces.some(({ type }) => type === 'user');
-  using call = startedByOthers(program, namespaces);
+  using call = startedByOthers(runtime, namespaces);
   const monitor = { start, conmon, program: call.program, files, record, hasUsers, logPath: config.logPath };
   const pid = await trace(`conmon: ${program.name} create`, () => startMonitor(monitor, signal));
   if (compiled === undefined) filters.remember(config.spec, runtime, record.id);

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, PodwrightError, wrapError, writeFileAtomicSync } from '@podwright/base';
 import * as z from 'zod';
+import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';
 import type { OciProgram, OciRuntime } from '../../oci-runtime/oci-program.ts';
 import { expectedFormat } from '../../oci-runtime/state-files.ts';
 
@@ -50,18 +51,20 @@ export class TaskFiles {
   /** The tasks' directories. */
   readonly bundles: string;
   readonly #state: string;
+  readonly #restrict: OciFastPaths['restrict'];
 
-  constructor(state: string) {
+  constructor(state: string, { restrict }: Pick<OciFastPaths, 'restrict'> = fastOci) {
     this.#state = state;
+    this.#restrict = restrict;
     this.records = join(state, 'records');
     this.exits = join(state, 'exits');
     this.execs = join(state, 'execs');
     this.bundles = join(state, 'bundles');
   }
 
-  /** The OCI runtime with its state directory. */
+  /** The OCI runtime with its state directory, and only the shortcuts that are used. */
   runtime(program: OciProgram): OciRuntime {
-    return { ...program, root: join(this.#state, program.name) };
+    return { ...this.#restrict(program), root: join(this.#state, program.name) };
   }
 
   /** The directory with a task's files, and a link to its configuration. */

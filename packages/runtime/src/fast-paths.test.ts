@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fastPathsOf } from './fast-paths.ts';
+import { fastOci, plainOci } from './oci-runtime/oci-fast-paths.ts';
+
+const requested = { readySandboxes: 8, expediteRcu: true };
+
+test('fast paths are used by default, as far as their own options request them', () => {
+  assert.deepEqual(fastPathsOf({}), { oci: fastOci, readySandboxes: 0, expediteRcu: false });
+  assert.deepEqual(fastPathsOf(requested), { oci: fastOci, ...requested });
+});
+
+test('without fast paths every part is plain, whatever the options request', () => {
+  const plain = { oci: plainOci, readySandboxes: 0, expediteRcu: false };
+  assert.deepEqual(fastPathsOf({ ...requested, fastPaths: false }), plain);
+});
+
+test('a program of a plain runtime has no shortcuts, also if its record has some', () => {
+  const covered = { tree: '/tree', path: '/usr/bin/crun', nsenter: '/usr/bin/nsenter' };
+  const program = { name: 'crun', path: '/bin/unshare', args: ['crun'], stateFormat: 'crun' as const, covered };
+  const { name, path, args, ...shortcuts } = plainOci.restrict(program);
+  assert.deepEqual([name, path, args], ['crun', '/bin/unshare', ['crun']]);
+  assert.deepEqual(Object.values(shortcuts), [undefined, undefined]);
+  assert.equal(plainOci.expectedFormat({ name: 'crun', version: '1.8' }), undefined);
+  assert.equal(fastOci.restrict(program), program);
+});
