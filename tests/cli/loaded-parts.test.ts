@@ -70,17 +70,18 @@ test('a standalone node does not load the modules for clusters, Docker and traci
   }
 });
 
-test('commands use the compile cache, which daemons would keep in memory', async () => {
+test('commands with fast paths use the compile cache, which daemons would keep in memory', async () => {
   const reporter =
     "data:text/javascript,import{getCompileCacheDir}from'node:module';process.on('exit',()=>console.error('compiled',getCompileCacheDir()))";
-  const compiled = async (...flags: string[]) => {
-    const command = [process.execPath, ...flags, '--import', reporter, bundle.program, 'node', '--help'];
+  const compiled = async (flags: string[] = [], settings: string[] = []) => {
+    const command = [process.execPath, ...flags, '--import', reporter, bundle.program, ...settings, 'node', '--help'];
     const { code, err } = await new StartedProgram(command, { env: { NODE_COMPILE_CACHE: '' } }).ended();
     assert.equal(code, 0, err);
     return /^compiled (.*)$/m.exec(err)?.[1];
   };
   assert.match((await compiled()) ?? '', /\/dist\/cache\//);
-  assert.equal(await compiled(...DAEMON_FLAGS), 'undefined');
+  assert.equal(await compiled(DAEMON_FLAGS), 'undefined');
+  assert.equal(await compiled([], ['--fast-paths', 'false']), 'undefined');
 });
 
 test('commands load only what they need', async (t) => {
@@ -105,7 +106,12 @@ test('commands load only what they need', async (t) => {
 
   const version = await load(directory, ['--version']);
   assert.match(version.out, /^\d+\.\d+\.\d+\n$/);
-  assert.deepEqual(version.sources.sort(), ['packages/base/src/version.ts', 'packages/cli/src/start.ts']);
+  assert.deepEqual(version.sources.sort(), [
+    'packages/base/src/version.ts',
+    'packages/cli/src/settings/fast-start.ts',
+    'packages/cli/src/settings/node-paths.ts',
+    'packages/cli/src/start.ts',
+  ]);
   assert.deepEqual(version.packages, []);
 
   const ps = await load(directory, ['--root', state, '--state', directory, 'ps']);
@@ -117,6 +123,7 @@ test('commands load only what they need', async (t) => {
   assert.deepEqual(settings.map((path) => path.split('/').at(-1)).sort(), [
     'command-context.ts',
     'config-flags.ts',
+    'fast-start.ts',
     'node-paths.ts',
     'read-text.ts',
   ]);

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { DEFAULT_FILE } from './node-paths.ts';
+
+/**
+ * Whether a command with these arguments may use the fast paths of its own start, that is before the code that parses the command line
+ * and the configuration is loaded: `fast_paths` by the flag, otherwise by the file. So it only searches the arguments and the lines
+ * before the file's first table. A wrong result affects only how long the start takes. Invalid values are reported later.
+ */
+export function usesFastStart(args: string[], defaultFile = DEFAULT_FILE): boolean {
+  const flag = givenValue(args, '--fast-paths');
+  if (flag !== undefined) return flag !== 'false';
+  const [top = ''] = textOf(givenValue(args, '--config') ?? defaultFile).split(/^\s*\[/m);
+  return !/^\s*fast_paths\s*=\s*false\b/m.test(top);
+}
+
+/** The value of a flag before `--`, as `--flag VALUE` or `--flag=VALUE`. */
+function givenValue(args: string[], flag: string): string | undefined {
+  const end = args.indexOf('--');
+  const own = end === -1 ? args : args.slice(0, end);
+  const index = own.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  return own[index]?.slice(flag.length + 1) || own[index + 1 || own.length];
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return ''; // reported when the settings are read
+  }
+}
