@@ -92,7 +92,7 @@ function execTests(pod: () => StreamingPod): void {
   test('a command runs through a proxy', async () => {
     const target = await pod().exec('cat; exit 7', { stdin: true });
     const proxy = createServer().listen(0, '127.0.0.1');
-    proxy.on('upgrade', (request, socket, head) => proxyUpgrade(request, { socket, head }, target));
+    proxy.on('upgrade', (request, socket, head) => proxyUpgrade(request, { socket, head }, { url: target }));
     await once(proxy, 'listening');
     const { port } = proxy.address() as AddressInfo;
     const sent = Buffer.alloc(5 << 20, 'proxy');

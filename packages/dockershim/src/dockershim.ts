@@ -73,7 +73,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
     if (options.runtimeCgroups !== undefined) await moveToCgroup(options.runtimeCgroups);
     const engine = engineAt(options.dockerSocket);
     undo.add('close the connections to the Engine', () => engine.close());
-    const { logger, failpoint = noFailpoint } = options;
+    const { logger, countBuffer, failpoint = noFailpoint } = options;
     const [network, cgroups] = await Promise.all([openNetworkPlugin(options), discoverCgroups()]);
     const services: DockershimServices = { engine, network, options, logger, failpoint };
     const facts = new EngineFacts(engine);
@@ -87,7 +87,7 @@ export async function startDockershim(options: DockershimOptions): Promise<Docke
       return startup.stop();
     });
     await startup.start();
-    const streaming = await openStreamingServer({ ...options.streaming, logger });
+    const streaming = await openStreamingServer({ ...options.streaming, logger, countBuffer });
     undo.add('close the streaming server', () => streaming.close());
     const exporter = exporterOf(options);
     undo.add('send the last spans', () => exporter.close());

@@ -1,4 +1,5 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { CountBuffer } from '@podwright/streaming';
 import type { HairpinMode } from './network/network-plugin.ts';
 
 /** Options of `startDockershim`. Paths are absolute. Several dockershims with different paths and Engines can run on one host. */
@@ -28,6 +29,8 @@ export type DockershimOptions = {
   };
   /** Address and port (0: any free one) of the streaming server for exec, attach and port-forward. */
   streaming: { address: string; port: number };
+  /** Counts the buffers of streams, for a process that collects garbage itself. Optional. */
+  countBuffer?: CountBuffer;
   /** An image pull without progress for this time is cancelled, in milliseconds (upstream: `--image-pull-progress-deadline`). */
   pullProgressDeadlineMs: number;
   tracing?: TracingOptions;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import type { Kubelet } from '@podwright/kubelet';
-import { needsTranslation, proxyUpgrade, translateUpgrade } from '@podwright/streaming';
+import { type CountBuffer, needsTranslation, proxyUpgrade, translateUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { ANY_METHOD, type ApiCall, type ApiRoute, refusal, sendRefusal, sendText } from './api-route.ts';
 import { commandRoutes } from './command-routes.ts';
@@ -34,6 +34,8 @@ export type KubeletApiParts = {
   /** How long a stream may be idle; 0 is no limit (streamingConnectionIdleTimeout). */
   streamIdleTimeoutMs: number;
   serveStream: ServeStream | undefined;
+  /** Counts the buffers of streams to other servers. */
+  countBuffer: CountBuffer | undefined;
 };
 
 /** First segments of the debugging handlers' paths: if they are disabled, upstream responds 405 there, and 404 elsewhere. */

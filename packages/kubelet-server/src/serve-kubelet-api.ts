@@ -19,6 +19,7 @@ export type ServedKubeletApi = {
 };
 
 export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
+  Partial<Pick<KubeletApiParts, 'countBuffer'>> &
   SecureServerInput & {
     /** The configuration from which the options were made; upstream's defaults if left out. `/configz` shows it under the options. */
     configuration?: KubeletConfiguration;
@@ -92,5 +93,6 @@ function apiParts(input: ServeKubeletApiInput): KubeletApiParts {
     profiling: options.enableProfilingHandler,
     streamIdleTimeoutMs: options.streamingConnectionIdleTimeoutMs,
     serveStream: input.serveStream,
+    countBuffer: input.countBuffer,
   };
 }

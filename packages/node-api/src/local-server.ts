@@ -25,7 +25,7 @@ import {
   statusObject,
   writeNow,
 } from '@podwright/kubelet-server';
-import { proxyUpgrade } from '@podwright/streaming';
+import { type CountBuffer, proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
 import { logQuery } from './log-query.ts';
 import type { NodeBackend } from './node-backend.ts';
@@ -41,6 +41,8 @@ export type LocalServerOptions = {
   /** Answers what is not the local API's: the kubelet's own API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
+  /** Counts the buffers of streams to other servers. */
+  countBuffer?: CountBuffer;
 };
 
 /** The HTTP API of a lone node (see `local-api.ts`) on its unix socket. */
@@ -135,14 +137,14 @@ export class LocalServer {
     this.#upgraded.add(socket);
     socket.on('close', () => this.#upgraded.delete(socket));
     try {
-      const { kubeletApi, serveStream } = this.#options;
+      const { kubeletApi, serveStream, countBuffer } = this.#options;
       if (kubeletApi?.upgrades(request)) return kubeletApi.upgrade(request, socket, head);
       const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
       if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);
       const [, namespace = '', name = '', kind = ''] = match.map(decodeURIComponent);
       const url = await this.#options.backend.streamingUrl({ namespace, name }, streamingCall(kind, searchParams));
-      if (!serveStream?.({ request, socket, head }, url)) proxyUpgrade(request, { socket, head }, url);
+      if (!serveStream?.({ request, socket, head }, url)) proxyUpgrade(request, { socket, head }, { url, countBuffer });
     } catch (error) {
       const status = statusObject(error);
       const body = JSON.stringify(status);

@@ -1,6 +1,7 @@
 import type { Logger } from '@podwright/base';
 import type { Kubelet } from '@podwright/kubelet';
 import type { HttpListener, ServeStream } from '@podwright/kubelet-server';
+import type { CountBuffer } from '@podwright/streaming';
 import { AppliedObjects } from './applied-objects.ts';
 import type { StopOptions } from './local-api.ts';
 import { LocalNode, type LocalNodeParts } from './local-node.ts';
@@ -16,15 +17,16 @@ export type LocalApiOptions = {
   /** Answers what is not the local API's: the kubelet's own API. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
+  countBuffer?: CountBuffer;
 };
 
 /** Serves the local API of a kubelet on its socket until the result is closed. */
 export async function serveLocalApi(options: LocalApiOptions): Promise<LocalServer> {
-  const { socketPath, kubelet, info, onStop, logger, kubeletApi, serveStream } = options;
+  const { socketPath, kubelet, info, onStop, logger, kubeletApi, serveStream, countBuffer } = options;
   const applied = new AppliedObjects(info.manifestDir, kubelet);
   await applied.removeUnfinished();
   const backend = new LocalNode({ kubelet, applied, info, stop: onStop, logger });
-  const server = new LocalServer({ socketPath, backend, logger, kubeletApi, serveStream });
+  const server = new LocalServer({ socketPath, backend, logger, kubeletApi, serveStream, countBuffer });
   await server.listen();
   return server;
 }

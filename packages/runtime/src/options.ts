@@ -1,4 +1,5 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { CountBuffer } from '@podwright/streaming';
 
 /** Options passed to a shim: `binaryName` for the runc shim, the others for shims with a configuration file of their own. */
 export type ShimSettings = {
@@ -114,6 +115,8 @@ export type RuntimeOptions = {
   /** Export of the spans of calls with a sampled trace context. Default: no export. */
   tracing?: TracingOptions;
   logger: Logger;
+  /** Counts the buffers of streams, for a process that collects garbage itself. Optional. */
+  countBuffer?: CountBuffer;
   /** Registry of the `grpc_server_*` metrics of CRI calls. */
   metrics?: Registry;
   /** For tests only: called at each named stage of each CRI call. */

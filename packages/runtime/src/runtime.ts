@@ -172,9 +172,9 @@ async function recover(
   });
 }
 
-async function openStreaming({ streaming, logger }: RuntimeOptions): Promise<StreamingServer> {
+async function openStreaming({ streaming, logger, countBuffer }: RuntimeOptions): Promise<StreamingServer> {
   const tls = await readTlsFiles(streaming.tls);
-  return await openStreamingServer({ ...streaming, tls, logger });
+  return await openStreamingServer({ ...streaming, tls, logger, countBuffer });
 }
 
 async function serve(

@@ -14,7 +14,7 @@ import { collect, descriptors, eventually, ShellServer } from './server/shell.fi
 const shells = new ShellServer();
 const proxy = createServer();
 proxy.on('upgrade', (request, socket, head) =>
-  proxyUpgrade(request, { socket, head }, decodeURIComponent(request.url!.slice(1))),
+  proxyUpgrade(request, { socket, head }, { url: decodeURIComponent(request.url!.slice(1)) }),
 );
 before(async () => {
   await shells.server.listen();

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errorMessage, PodwrightError } from '@podwright/base';
 import { UPGRADE_ANSWER_TIMEOUT_MS } from './limits.ts';
 import { lingeringClose } from './lingering-close.ts';
-import { countBuffer } from './read-buffers.ts';
+import { type CountBuffer, ignoreBuffer } from './read-buffers.ts';
 
 /**
  * Forwards an upgrade request to another server and joins the two connections byte by byte, whatever protocol is negotiated. When the
@@ -14,9 +14,10 @@ import { countBuffer } from './read-buffers.ts';
 export function proxyUpgrade(
   request: IncomingMessage,
   client: { socket: Duplex; head: Buffer },
-  targetUrl: string,
+  target: { url: string; countBuffer?: CountBuffer },
 ): void {
   const { socket, head } = client;
+  const { url: targetUrl, countBuffer } = target;
   const send = targetUrl.startsWith('https:') ? httpsRequest : httpRequest;
   const outgoing = send(targetUrl, { method: request.method, headers: headersToPass(request), agent: false });
   const giveUp = () => outgoing.destroy();
@@ -32,7 +33,7 @@ export function proxyUpgrade(
     socket.write(answerHead(response));
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstream.write(head);
-    joinConnections(socket, upstream);
+    joinConnections(socket, upstream, countBuffer);
   });
   outgoing.on('response', (response) => {
     clearTimeout(timer);
@@ -56,7 +57,7 @@ function headersToPass(request: IncomingMessage): IncomingHttpHeaders {
  * Forwards data in both directions. When the client's side ends, the server's side is ended. When the server's side ends, the client
  * receives all data first.
  */
-export function joinConnections(socket: Duplex, upstream: Duplex): void {
+export function joinConnections(socket: Duplex, upstream: Duplex, countBuffer = ignoreBuffer): void {
   upstream.on('error', () => upstream.destroy());
   for (const side of [socket, upstream]) side.on('data', (chunk: Buffer) => countBuffer(chunk.length));
   socket.on('data', () => writeTogether(upstream));

@@ -3,20 +3,17 @@ import { type Duplex, duplexPair } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import { joinConnections } from './proxy-upgrade.ts';
+import { collectBuffers } from './read-buffers.ts';
 import { SpdyConnection } from './spdy/connection.ts';
 
 const CHUNK = Buffer.alloc(64 << 10);
 const SENT_BYTES = 16 << 20;
 
-/** Records the garbage collections that code requests, as in a program with `--expose-gc`. */
+/** A counter, and the garbage collections that it requests. */
 function collections(t: TestContext) {
   const gc = t.mock.fn((_options?: NodeJS.GCOptions) => undefined);
-  const { gc: own } = globalThis;
-  globalThis.gc = gc as unknown as NodeJS.GCFunction;
-  t.after(() => {
-    globalThis.gc = own;
-  });
-  return () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);
+  const collected = () => gc.mock.calls.map(({ arguments: [options] }) => options?.type);
+  return { countBuffer: collectBuffers(gc as unknown as NodeJS.GCFunction), collected };
 }
 
 /** Sends 16 MiB from one stream to the other. */
@@ -30,16 +27,16 @@ async function send(source: Duplex, target: Duplex): Promise<void> {
 }
 
 test('the buffers of what SPDY connections send and receive are collected while in the young generation', async (t) => {
+  const { countBuffer, collected } = collections(t);
   const [here, there] = duplexPair();
   const accepted = Promise.withResolvers<Duplex>();
   const onStream = (stream: Duplex) => {
     accepted.resolve(stream);
     return 'accept' as const;
   };
-  const server = new SpdyConnection(there, { role: 'server', onStream });
-  const client = new SpdyConnection(here, { role: 'client' });
+  const server = new SpdyConnection(there, { role: 'server', onStream, countBuffer });
+  const client = new SpdyConnection(here, { role: 'client', countBuffer });
   const opened = await client.open({ streamtype: 'stdout' });
-  const collected = collections(t);
   await send(opened, await accepted.promise);
   client.destroy();
   server.destroy();
@@ -49,8 +46,8 @@ test('the buffers of what SPDY connections send and receive are collected while 
 test('the same applies to joined connections, in both directions', async (t) => {
   const [client, socket] = duplexPair();
   const [upstream, runtime] = duplexPair();
-  joinConnections(socket, upstream);
-  const collected = collections(t);
+  const { countBuffer, collected } = collections(t);
+  joinConnections(socket, upstream, countBuffer);
   await send(runtime, client);
   await send(client, runtime);
   client.destroy();

@@ -1,17 +1,23 @@
 /** A small fraction of the growth at which V8 collects the whole of a small heap. */
 const COLLECTED_BYTES = 4 << 20;
 
-/** Bytes of all connections together, because they share one heap. */
-let sizeBytes = 0;
+/** Called with the size of each buffer that a connection has received or sent. */
+export type CountBuffer = (bytes: number) => void;
+
+/** Does nothing: V8 alone decides when buffers are collected. */
+export const ignoreBuffer: CountBuffer = () => undefined;
 
 /**
- * Counts bytes of buffers that connections have received or sent, and triggers a minor garbage collection every 4 MiB, which takes half a
- * millisecond. Without it, V8 counts such buffers towards the old generation and marks all of it repeatedly, for 50 ms of processor time
- * each. Only effective in programs that run with `--expose-gc`, with which `bin/podwright` starts daemons.
+ * Counts bytes of buffers and triggers a minor garbage collection every 4 MiB, which takes half a millisecond. Without it, V8 counts
+ * such buffers towards the old generation and marks all of it repeatedly, for 50 ms of processor time each. A process has one heap, so
+ * all its connections should share one counter. `collect` is `globalThis.gc`.
  */
-export function countBuffer(bytes: number): void {
-  sizeBytes += bytes;
-  if (sizeBytes < COLLECTED_BYTES) return;
-  sizeBytes = 0;
-  globalThis.gc?.({ type: 'minor' });
+export function collectBuffers(collect: NodeJS.GCFunction): CountBuffer {
+  let sizeBytes = 0;
+  return (bytes) => {
+    sizeBytes += bytes;
+    if (sizeBytes < COLLECTED_BYTES) return;
+    sizeBytes = 0;
+    collect({ type: 'minor' });
+  };
 }

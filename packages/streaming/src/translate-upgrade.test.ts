@@ -19,7 +19,7 @@ const shells = new ShellServer();
 const oldRuntime = createServer();
 oldRuntime.on('upgrade', (request, socket, head) => {
   if (request.headers.upgrade !== 'SPDY/3.1') return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
-  return proxyUpgrade(request, { socket, head }, `${base}${request.url}`);
+  return proxyUpgrade(request, { socket, head }, { url: `${base}${request.url}` });
 });
 let base = '';
 

@@ -18,5 +18,5 @@ export function needsTranslation({ headers }: IncomingMessage, kind: TranslatedC
 /** Serves such a client until both sides have ended. Rejects if the runtime cannot be reached for a port-forward. */
 export async function translateUpgrade(client: UpgradingClient, call: TranslatedCall): Promise<void> {
   const { serveTunnel, serveCommand } = await import('./serve-translated.ts');
-  return call.kind === 'portforward' ? serveTunnel(client, call.url) : serveCommand(client, call);
+  return call.kind === 'portforward' ? serveTunnel(client, call) : serveCommand(client, call);
 }

@@ -2,7 +2,7 @@ import { createLogger, DAEMON_UMASK, makePrivateDirectory } from '@podwright/bas
 import type { StopOptions } from '@podwright/node-api';
 import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
-import { collectWhenQuiet } from './collect-when-quiet.ts';
+import { daemonHeap, type Heap } from './heap.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
@@ -10,18 +10,25 @@ import { raiseUserLimits } from './user-limits.ts';
  * freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
  */
 export function beginDaemon(
-  { root, state, log_level: level }: Pick<NodeConfig, 'root' | 'state' | 'log_level'>,
+  {
+    root,
+    state,
+    log_level: level,
+    fast_paths: fastPaths,
+  }: Pick<NodeConfig, 'root' | 'state' | 'log_level' | 'fast_paths'>,
   system?: System,
 ): {
   stopped: Promise<StopOptions>;
   request: (request: StopOptions) => void;
+  countBuffer: Heap['countBuffer'];
 } {
   process.umask(DAEMON_UMASK); // independent of the shell or the service manager
   for (const directory of [root, state]) makePrivateDirectory(directory);
   raiseUserLimits(createLogger({ name: 'limits', level }));
-  collectWhenQuiet(system && (() => system.trimMemory()));
+  const heap = daemonHeap(fastPaths);
+  heap.watch(system && (() => system.trimMemory()));
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(name, () => resolve({ removeHostState: false, endPods: false }));
-  return { stopped: promise, request: resolve };
+  return { stopped: promise, request: resolve, countBuffer: heap.countBuffer };
 }

@@ -15,13 +15,8 @@ for (const [name, look, expected] of cases) test(name, () => assert.equal(isWort
 test('a quiet daemon is collected once, and not again before its heap has grown', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const gc = t.mock.fn();
-  const { gc: own } = globalThis;
-  globalThis.gc = gc as unknown as NodeJS.GCFunction;
-  t.after(() => {
-    globalThis.gc = own;
-  });
   const trim = t.mock.fn();
-  collectWhenQuiet(trim);
+  collectWhenQuiet(gc as unknown as NodeJS.GCFunction, trim);
   assert.equal(gc.mock.callCount(), 0);
   for (let looks = 0; looks < 3; looks++) t.mock.timers.tick(HEAP_LOOK_MS);
   assert.equal(gc.mock.callCount(), 1);

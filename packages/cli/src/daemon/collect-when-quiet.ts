@@ -19,12 +19,9 @@ export function isWorthCollecting({ heapBytes, cpuShare }: HeapSample, settledBy
 
 /**
  * Collects garbage of a burst of work when the daemon is quiet. V8 would keep it until the next burst: 35 MiB after a hundred pods. Then
- * `trim` returns memory that the C library has cached to the kernel: 6 MiB at rest, more after a burst. Does nothing without
- * `--expose-gc`, which `bin/podwright` sets.
+ * `trim` returns memory that the C library has cached to the kernel: 6 MiB at rest, more after a burst. `collect` is `globalThis.gc`.
  */
-export function collectWhenQuiet(trim?: () => void): void {
-  const { gc } = globalThis;
-  if (gc === undefined) return;
+export function collectWhenQuiet(collect: NodeJS.GCFunction, trim?: () => void): void {
   let settledBytes = 0;
   let usage = process.cpuUsage();
   const look = () => {
@@ -33,7 +30,7 @@ export function collectWhenQuiet(trim?: () => void): void {
     const heapBytes = getHeapStatistics().total_heap_size;
     const worthwhile = isWorthCollecting({ heapBytes, cpuShare: (user + system) / 1000 / HEAP_LOOK_MS }, settledBytes);
     if (worthwhile) {
-      gc({ type: 'major', flavor: 'last-resort' });
+      collect({ type: 'major', flavor: 'last-resort' });
       trim?.();
     }
     settledBytes = worthwhile ? getHeapStatistics().total_heap_size : Math.min(settledBytes, heapBytes);

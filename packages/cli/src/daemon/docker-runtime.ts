@@ -1,10 +1,11 @@
-import { type CgroupDriver, errorCode, errorMessage, PodwrightError, type Registry } from '@podwright/base';
+import { type CgroupDriver, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { parseEndpoint } from '@podwright/cri';
 import { type DockershimHandle, lookAtEngine, startDockershim } from '@podwright/dockershim';
 import type { KubeletOptions } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockershimOptions } from './dockershim-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 /** A dockershim in a kubelet's process, and the options that connect the kubelet to it. */
 export type DockerRuntime = DockershimHandle & {
@@ -41,7 +42,7 @@ export function engineHelp(error: unknown): string | undefined {
  */
 export async function startDockerRuntime(
   { config, given }: Pick<KubeletSettings, 'config' | 'given'>,
-  metrics: Registry,
+  shared: SharedParts,
 ): Promise<DockerRuntime> {
   const endpoint = given.get('containerRuntimeEndpoint');
   const driver = given.get('cgroupDriver')?.value as CgroupDriver | '' | undefined;
@@ -50,14 +51,14 @@ export async function startDockerRuntime(
     ...options,
     socket: endpoint === undefined ? options.socket : socketOf(String(endpoint.value), endpoint.place),
     cgroupDriver: driver || options.cgroupDriver,
-    metrics,
+    ...shared,
   });
 }
 
 /** Starts the dockershim of a node with `runtime = "docker"`, on the socket of the built-in runtime. */
-export async function startNodeDockershim(config: NodeConfig, metrics: Registry): Promise<DockerRuntime> {
+export async function startNodeDockershim(config: NodeConfig, shared: SharedParts): Promise<DockerRuntime> {
   const options = dockershimOptions(config);
-  return started({ ...options, socket: config.dockershim.listen ?? config.criSocket, metrics });
+  return started({ ...options, socket: config.dockershim.listen ?? config.criSocket, ...shared });
 }
 
 async function started(options: Parameters<typeof startDockershim>[0]): Promise<DockerRuntime> {

@@ -10,9 +10,9 @@ import { openMetrics } from './metrics.ts';
 export async function runDockershim(flags: ConfigFlags): Promise<void> {
   const config = loadConfig(flags);
   process.chdir('/'); // all paths are absolute now, and a daemon must not keep a directory from being unmounted
-  const { stopped } = beginDaemon(config, loadSystem());
+  const { stopped, countBuffer } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
-  const dockershim = await startDockershim({ ...dockershimOptions(config), metrics: metrics.registry });
+  const dockershim = await startDockershim({ ...dockershimOptions(config), metrics: metrics.registry, countBuffer });
   await stopped;
   await dockershim.close();
 }

@@ -7,6 +7,7 @@ import type { KubeletSettings } from './kubelet-settings.ts';
 import { openMetrics } from './metrics.ts';
 import { type ServedKubelet, serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 /** Options of the command that are not fields of a configuration. */
 export type KubeletFlags = {
@@ -27,16 +28,17 @@ const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<void> {
   const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
-  const { stopped, request } = beginDaemon(config);
+  const { stopped, request, countBuffer } = beginDaemon(config);
   await refuseTakenSocket(config.apiSocket); // before this kubelet acts on pods of another one
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
-  const dockershim = isDocker ? await dockerRuntime(settings, metrics.registry) : undefined;
+  const dockershim = isDocker ? await dockerRuntime(settings, { metrics: metrics.registry, countBuffer }) : undefined;
   const place = {
     runtimeEndpoint: DEFAULT_RUNTIME_ENDPOINT,
     criApiVersion,
     defaults: UPSTREAM_DEFAULTS,
     metrics: metrics.registry,
+    countBuffer,
     configure: (options: KubeletOptions) => ({ ...configure(options), ...dockershim?.place }),
     configuration,
     flags,
@@ -71,5 +73,5 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
 /** The code of the dockershim is loaded only if the runtime is a Docker Engine. */
 async function dockerRuntime(settings: KubeletSettings, metrics: Registry): Promise<DockerRuntime> {
   const { startDockerRuntime } = await import('./docker-runtime.ts');
-  return startDockerRuntime(settings, metrics);
+  return startDockerRuntime(settings, shared);
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { createLogger, discoverCgroups, type Registry, removeCgroup } from '@podwright/base';
+import { createLogger, discoverCgroups, removeCgroup } from '@podwright/base';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import { deferAccept, filterConnections, loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
@@ -13,6 +13,7 @@ import { openMetrics } from './metrics.ts';
 import { runtimeOptions } from './runtime-options.ts';
 import { serveKubelet } from './serve-kubelet.ts';
 import { serviceManagerOf } from './service-manager.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 /**
  * How long the kernel holds back a connection to the kubelet's ports while the client sends nothing; the same as the timeout for a
@@ -25,17 +26,20 @@ const SILENT_CLIENT_SECONDS = 10;
  * dockershim replaces the runtime.
  */
 export async function runNode(config: NodeConfig): Promise<void> {
-  const { stopped, request } = beginDaemon(config, loadSystem());
+  const { stopped, request, countBuffer } = beginDaemon(config, loadSystem());
   using starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   const files = clusterFiles(config);
   const settings = files && (await (await import('./cluster-settings.ts')).clusterSettings(config, files));
   await using metrics = await openMetrics(config);
   const { registry } = metrics;
-  const runtime = await (config.container_runtime === 'docker' ? dockerRuntime : ownRuntime)(config, registry);
+  const runtime = await (config.container_runtime === 'docker' ? dockerRuntime : ownRuntime)(config, {
+    metrics: registry,
+    countBuffer,
+  });
   const owners = new SocketOwners();
   const place = {
-    ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry },
+    ...{ ...runtime.place, serveStream: runtime.serveStream, metrics: registry, countBuffer },
     criApiVersion: 'v1' as const,
     defaults: settings === undefined ? LONE_NODE_DEFAULTS : UPSTREAM_DEFAULTS,
     configuration: settings?.configuration,
@@ -70,10 +74,10 @@ type NodeRuntime = {
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
 
-async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
+async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
   const cgroups = await openCgroupPlace(config);
   await claimCgroupPlace(cgroups);
-  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, metrics });
+  const runtime = await startRuntime({ ...runtimeOptions(config), ...cgroups, ...shared });
   return {
     place: {
       runtimeEndpoint: runtime.endpoint,
@@ -91,9 +95,9 @@ async function ownRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRu
 }
 
 /** The kubelet reads the cgroup driver, which is Docker's, from the dockershim. */
-async function dockerRuntime(config: NodeConfig, metrics: Registry): Promise<NodeRuntime> {
+async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
   const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
-  const { place, serveStream, close } = await startNodeDockershim(config, metrics);
+  const { place, serveStream, close } = await startNodeDockershim(config, shared);
   return {
     place,
     serveStream,

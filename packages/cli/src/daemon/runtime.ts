@@ -8,12 +8,13 @@ import { runtimeOptions } from './runtime-options.ts';
 
 /** `podwright runtime`: serves the CRI until a signal stops it. Containers keep running without it. */
 export async function runRuntime(config: NodeConfig): Promise<void> {
-  const { stopped } = beginDaemon(config, loadSystem());
+  const { stopped, countBuffer } = beginDaemon(config, loadSystem());
   await using metrics = await openMetrics(config);
   const runtime = await startRuntime({
     ...runtimeOptions(config, { isLone: false }),
     ...(await openCgroupPlace(config)),
     metrics: metrics.registry,
+    countBuffer,
   });
   await stopped;
   await runtime.close();

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { errorMessage, withTimeout } from '@podwright/base';
 import { DIAL_TIMEOUT_MS, PAIR_TIMEOUT_MS } from '../limits.ts';
+import type { CountBuffer } from '../read-buffers.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import { type JoinableStream, joinStream } from '../spdy/join-stream.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
@@ -18,7 +19,11 @@ type Pair = { error?: SpdyStream; data?: SpdyStream; timer: NodeJS.Timeout };
  * with the same `requestID` and `port`. The error of a failed connection is sent on its error stream; the others are not affected. Resolves
  * when the client has disconnected.
  */
-export async function servePortForward(transport: Duplex, options: { dial: PortDialer; head: Buffer }): Promise<void> {
+export async function servePortForward(
+  transport: Duplex,
+  options: { dial: PortDialer; head: Buffer; countBuffer?: CountBuffer },
+): Promise<void> {
+  const { head, countBuffer } = options;
   const pairs = new Map<string, Pair>();
   const onStream = (stream: SpdyStream) => {
     const { streamtype, port = '', requestid } = stream.headers;
@@ -37,7 +42,7 @@ export async function servePortForward(transport: Duplex, options: { dial: PortD
     }
     return 'accept';
   };
-  const connection = new SpdyConnection(transport, { role: 'server', onStream, head: options.head });
+  const connection = new SpdyConnection(transport, { role: 'server', onStream, head, countBuffer });
   await connection.closed;
   for (const key of [...pairs.keys()]) drop(pairs, key);
 }

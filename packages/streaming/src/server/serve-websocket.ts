@@ -7,7 +7,7 @@ import {
   TUNNELLED_PORT_FORWARD,
   WEBSOCKET_COMMAND_PROTOCOLS,
 } from './protocols.ts';
-import type { UpgradingClient } from './serve-spdy.ts';
+import type { ServedRequest, UpgradingClient } from './serve-spdy.ts';
 import { runSession } from './session.ts';
 import type { StreamingRequest } from './streaming-request.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
@@ -19,7 +19,7 @@ import { forwardPortChannels } from './websocket-port-forward.ts';
 const MAX_MESSAGE_BYTES = 32 << 20;
 
 /** Serves a streaming request over a WebSocket, until both sides have ended. */
-export async function serveWebSocket(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
+export async function serveWebSocket(client: UpgradingClient, waiting: ServedRequest): Promise<void> {
   const accepted = acceptWebSocket(client, protocolsFor(waiting));
   if (accepted !== undefined) await serve(accepted.socket, { protocol: accepted.protocol, waiting });
 }
@@ -64,13 +64,14 @@ function protocolsFor(waiting: StreamingRequest): string[] {
 
 async function serve(
   socket: WebSocket,
-  { protocol, waiting }: { protocol: string; waiting: StreamingRequest },
+  { protocol, waiting }: { protocol: string; waiting: ServedRequest },
 ): Promise<void> {
+  const { countBuffer } = waiting;
   if (waiting.kind === 'portforward' && protocol === TUNNELLED_PORT_FORWARD) {
     answerPings(socket);
-    return servePortForward(createWebSocketStream(socket), { dial: waiting.dial, head: Buffer.alloc(0) });
+    return servePortForward(createWebSocketStream(socket), { dial: waiting.dial, head: Buffer.alloc(0), countBuffer });
   }
-  const channels = new WebSocketChannels(socket, protocol);
+  const channels = new WebSocketChannels(socket, protocol, countBuffer);
   try {
     if (waiting.kind === 'portforward')
       await forwardPortChannels(channels, { dial: waiting.dial, ports: waiting.ports ?? [] });

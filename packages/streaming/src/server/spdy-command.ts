@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { raceAbort, withTimeout, wrapError } from '@podwright/base';
 import { STREAMS_TIMEOUT_MS } from '../limits.ts';
+import type { CountBuffer } from '../read-buffers.ts';
 import type { StreamChoice } from '../remote-process.ts';
 import { SpdyConnection } from '../spdy/connection.ts';
 import type { SpdyStream } from '../spdy/stream.ts';
@@ -21,6 +22,7 @@ export type SpdyCommandRequest = {
   choice: StreamChoice;
   protocol: string;
   head: Buffer;
+  countBuffer?: CountBuffer;
   /** Default 30 s. */
   streamsTimeoutMs?: number;
 };
@@ -43,7 +45,8 @@ export async function acceptSpdyCommand(
     if (found.size === expected.size) resolve();
     return 'accept';
   };
-  const connection = new SpdyConnection(transport, { role: 'server', onStream, head: request.head });
+  const { head, countBuffer } = request;
+  const connection = new SpdyConnection(transport, { role: 'server', onStream, head, countBuffer });
   const what = `wait for the client's streams ${[...expected].join(', ')}`;
   try {
     using deadline = withTimeout(connection.gone, request.streamsTimeoutMs ?? STREAMS_TIMEOUT_MS, what);

@@ -4,7 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, sleep, wrapError } from '@podwright/base';
 import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
-import type { UpgradingClient } from './serve-spdy.ts';
+import type { CountBuffer } from '../read-buffers.ts';
+import type { ServedRequest, UpgradingClient } from './serve-spdy.ts';
 import type { StreamingRequest } from './streaming-request.ts';
 import { TokenCache } from './tokens.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
@@ -16,6 +17,8 @@ export type StreamingServerOptions = {
   port: number;
   tls?: { certificate: Buffer; key: Buffer };
   logger: Logger;
+  /** Counts the buffers of all connections. Optional. */
+  countBuffer?: CountBuffer;
 };
 
 /** Most concurrent sessions; more are rejected. */
@@ -115,7 +118,8 @@ export class StreamingServer {
         message: 'this URL is unknown, already used or expired',
       });
     this.#waiting.admit(request.socket);
-    const session = this.#serve(client, waiting).catch((error: unknown) => {
+    const { countBuffer } = this.#options;
+    const session = this.#serve(client, { ...waiting, countBuffer }).catch((error: unknown) => {
       this.#options.logger.info({ kind, error: errorMessage(error) }, 'streaming session ended early');
       socket.destroy();
     });
@@ -124,7 +128,7 @@ export class StreamingServer {
   }
 
   /** Each protocol's code is loaded for its first client. */
-  async #serve(client: UpgradingClient, waiting: StreamingRequest): Promise<void> {
+  async #serve(client: UpgradingClient, waiting: ServedRequest): Promise<void> {
     const upgrade = client.request.headers.upgrade?.toLowerCase();
     if (upgrade === 'websocket') return (await import('./serve-websocket.ts')).serveWebSocket(client, waiting);
     if (upgrade === 'spdy/3.1') return (await import('./serve-spdy.ts')).serveSpdy(client, waiting);

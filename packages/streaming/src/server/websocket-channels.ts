@@ -2,7 +2,7 @@ import { PassThrough, type Readable, Writable } from 'node:stream';
 import { PodwrightError } from '@podwright/base';
 import type { RawData, WebSocket } from 'ws';
 import { PAUSED_PING_MS } from '../limits.ts';
-import { countBuffer } from '../read-buffers.ts';
+import { type CountBuffer, ignoreBuffer } from '../read-buffers.ts';
 import { hasHalfClose, isBase64 } from './protocols.ts';
 import { Channel, decodeMessage, encodeMessage } from './websocket-messages.ts';
 
@@ -24,10 +24,12 @@ export class WebSocketChannels {
   readonly #base64: boolean;
   readonly #halfClose: boolean;
   readonly #readers = new Map<number, PassThrough>();
+  readonly #countBuffer: CountBuffer;
 
   /** `socket` must have been created with `autoPong: false`. */
-  constructor(socket: WebSocket, protocol: string) {
+  constructor(socket: WebSocket, protocol: string, countBuffer = ignoreBuffer) {
     this.#socket = socket;
+    this.#countBuffer = countBuffer;
     this.#base64 = isBase64(protocol);
     this.#halfClose = hasHalfClose(protocol);
     this.gone = this.#gone.signal;
@@ -64,7 +66,7 @@ export class WebSocketChannels {
 
   /** Sends one message; an empty one only announces the channel. */
   send(channel: number, payload: Buffer, done: (error?: Error | null) => void = () => undefined): void {
-    countBuffer(payload.length);
+    this.#countBuffer(payload.length);
     this.#socket.send(encodeMessage(channel, payload, this.#base64), { binary: !this.#base64 }, done);
   }
 
@@ -76,7 +78,7 @@ export class WebSocketChannels {
   }
 
   #receive(message: Buffer): void {
-    countBuffer(message.length);
+    this.#countBuffer(message.length);
     const decoded = decodeMessage(message, this.#base64);
     if (decoded === undefined) return;
     const { channel, payload } = decoded;

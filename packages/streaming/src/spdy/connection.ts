@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { PAUSED_PING_MS, REPLY_TIMEOUT_MS } from '../limits.ts';
 import { lingeringClose } from '../lingering-close.ts';
-import { countBuffer } from '../read-buffers.ts';
+import { type CountBuffer, ignoreBuffer } from '../read-buffers.ts';
 import { encodeControl, encodeDataHead, FLAG_FIN, type Frame, FrameParser, FrameType, uint32 } from './frames.ts';
 import { HeaderCodec, type SpdyHeaders } from './header-block.ts';
 import { SpdyStream, type StreamCarrier } from './stream.ts';
@@ -26,6 +26,7 @@ export type SpdyConnectionOptions = {
   onStream?: (stream: SpdyStream) => 'accept' | 'refuse';
   /** Bytes received together with the upgrade response. */
   head?: Buffer;
+  countBuffer?: CountBuffer;
 };
 
 type Reply = { resolve: () => void; reject: (error: unknown) => void };
@@ -49,6 +50,7 @@ export class SpdyConnection {
   readonly #headers = new HeaderCodec();
   readonly #behind = new Set<SpdyStream>();
   readonly #replies = new Map<number, Reply>();
+  readonly #countBuffer: CountBuffer;
   readonly #pinging: NodeJS.Timeout;
   #nextId: number;
   #lastTheirId = 0;
@@ -57,6 +59,7 @@ export class SpdyConnection {
   constructor(transport: Duplex, options: SpdyConnectionOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#countBuffer = options.countBuffer ?? ignoreBuffer;
     this.#nextId = options.role === 'client' ? 1 : 2;
     this.gone = this.#gone.signal;
     this.#carrier = {
@@ -119,7 +122,7 @@ export class SpdyConnection {
 
   #send(streamId: number, payload: Buffer, options: { fin: boolean; done: (error?: Error | null) => void }): void {
     if (this.gone.aborted || !this.#transport.writable) return options.done(connectionEnded());
-    countBuffer(payload.length);
+    this.#countBuffer(payload.length);
     this.#transport.cork();
     let offset = 0;
     for (; payload.length - offset > MAX_DATA_BYTES; offset += MAX_DATA_BYTES) {
@@ -147,7 +150,7 @@ export class SpdyConnection {
   }
 
   #receive(chunk: Buffer): void {
-    countBuffer(chunk.length);
+    this.#countBuffer(chunk.length);
     try {
       for (const frame of this.#parser.push(chunk)) {
         if (this.gone.aborted) return; // closing: received data is discarded
