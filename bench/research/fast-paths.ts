@@ -1,0 +1,121 @@
+/**
+ * What each fast path of the runtime brings: `node bench/research/fast-paths.ts [ROUNDS]` runs one pod after the other on runtimes that
+ * lack one of them each, in turns, and prints the difference to a runtime with all of them within each round.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, silentLogger } from '@podwright/base';
+import { connectCri } from '@podwright/cri';
+import { openBuiltins } from '../../packages/runtime/src/builtins.ts';
+import { type FastPaths, fastPathsOf } from '../../packages/runtime/src/fast-paths.ts';
+import { type OciFastPaths, plainOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
+import type { RuntimeOptions } from '../../packages/runtime/src/options.ts';
+import { startRuntimeOf } from '../../packages/runtime/src/runtime.ts';
+import { leaveNothing } from '../leave-nothing.ts';
+import { bringUp, takeDown } from '../life-cycle.ts';
+import { BRIDGE, loadImage, type Side } from '../sides.ts';
+import { digits, markdown, median } from '../tables.ts';
+import { inTurns } from '../turns.ts';
+
+/** Ready sandboxes are made again within this time. */
+const SETTLE_MS = 400;
+const STEPS = ['up', 'exec', 'down'] as const;
+type Times = Record<(typeof STEPS)[number], number>;
+
+const all = fastPathsOf({ readySandboxes: 8 });
+const withOci = (changes: Partial<OciFastPaths>): FastPaths => ({ ...all, oci: { ...all.oci, ...changes } });
+const { seccompFilters, starter, expectedFormat } = plainOci;
+
+/** The first one is compared with the others. Names of `oci` keep cached trials apart. */
+const VARIANTS: Record<string, FastPaths> = {
+  all,
+  'without seccomp filters': withOci({ seccompFilters }),
+  'without state files and seccomp filters': withOci({ seccompFilters, expectedFormat, name: 'no-files' }),
+  'without the move of the daemon': withOci({ starter }),
+  "without the daemon's mount namespaces": withOci({
+    restrict: (program) => ({ ...program, covered: undefined }),
+    name: 'no-namespaces',
+  }),
+  'without ready sandboxes': { ...all, readySandboxes: 0 },
+  'with expedited RCU': { ...all, expediteRcu: true },
+  none: fastPathsOf({ fastPaths: false }),
+};
+
+if (process.send === undefined) await measure(Number(process.argv[2] ?? 30));
+else await serve(JSON.parse(process.argv[2]!) as { variant: string; options: RuntimeOptions });
+
+/** The child process: a runtime with one variant, until the parent ends it. */
+async function serve({ variant, options }: { variant: string; options: RuntimeOptions }): Promise<void> {
+  const composition = { openParts: openBuiltins, fastPaths: VARIANTS[variant]! };
+  const runtime = await startRuntimeOf({ ...options, logger: createLogger({ level: 'warn' }) }, composition);
+  process.once('SIGTERM', () => void runtime.close({ removeHostState: true }).finally(() => process.exit()));
+  process.send!('ready');
+}
+
+async function start(scratch: string, variant: string, index: number): Promise<Side> {
+  const directory = join(scratch, String(index));
+  for (const name of ['cni', 'certs']) mkdirSync(join(directory, name), { recursive: true });
+  const socket = join(directory, 'cri.sock');
+  const bridge = `${BRIDGE}${index}`;
+  const options = {
+    root: join(directory, 'root'),
+    state: join('/run', `${bridge}-state`),
+    socket,
+    cgroupParent: `/${bridge}`,
+    network: { confDir: join(directory, 'cni'), binDirs: [], bridge, subnet: `10.${201 + index}.0.0/16` },
+    ...{ ociRuntime: '', conmon: 'conmon', registryConfigDir: join(directory, 'certs'), snapshotter: 'auto' },
+    streaming: { address: '127.0.0.1', port: 0 },
+  };
+  const child = fork(import.meta.filename, [JSON.stringify({ variant, options })]);
+  await new Promise((resolve, reject) => child.once('message', resolve).once('exit', reject));
+  const cri = await connectCri({ runtimeEndpoint: `unix://${socket}`, logger: silentLogger });
+  const side = { cri, pid: child.pid!, directory, socket, stop: () => stop(side, child) };
+  await loadImage(side);
+  return side;
+}
+
+async function stop({ cri }: Pick<Side, 'cri'>, child: ChildProcess): Promise<void> {
+  const { items } = await cri.runtime.listPodSandbox({});
+  for (const { id } of items) await cri.runtime.removePodSandbox({ podSandboxId: id });
+  cri.close();
+  child.kill('SIGTERM');
+  await new Promise((resolve) => child.once('exit', resolve));
+}
+
+async function onePod(side: Side): Promise<Times> {
+  const { pod, times } = await bringUp(side, { seccomp: true });
+  const begin = performance.now();
+  await side.cri.runtime.execSync({ containerId: pod.containerId, cmd: ['true'], timeout: 10n });
+  const exec = performance.now() - begin;
+  return { up: times.up, exec, down: (await takeDown(side, pod)).down };
+}
+
+async function measure(rounds: number): Promise<void> {
+  const scratch = mkdtempSync(join(tmpdir(), 'podwright-fast-paths-'));
+  const sides: [string, Side][] = [];
+  try {
+    for (const [index, name] of Object.keys(VARIANTS).entries()) sides.push([name, await start(scratch, name, index)]);
+    const turns = Object.fromEntries(sides.map(([name, side]) => [name, () => onePod(side)]));
+    console.log(table(await inTurns({ rounds, settleMs: SETTLE_MS }, turns)));
+  } finally {
+    for (const [, side] of sides) await side.stop();
+    await leaveNothing(scratch);
+  }
+}
+
+/** The medians in ms, and the median of the differences to the first variant in percent of it. */
+function table(samples: Record<string, Times[]>): string {
+  const base = samples.all!;
+  const rows = Object.entries(samples).map(([name, times]) => [
+    name,
+    ...STEPS.map((step) => {
+      const typical = median(base.map((one) => one[step]));
+      const difference = median(times.map((one, round) => one[step] - base[round]![step]));
+      const share = `${difference < 0 ? '' : '+'}${((100 * difference) / typical).toFixed(0)} %`;
+      return `${digits(median(times.map((one) => one[step])))} (${share})`;
+    }),
+  ]);
+  return markdown([['runtime', ...STEPS], ...rows]);
+}
