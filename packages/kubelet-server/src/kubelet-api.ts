@@ -165,9 +165,11 @@ export class KubeletApi implements HttpListener {
     if (client.socket.destroyed) return;
     this.#boundIdleness(client.request, client.socket);
     if (isWebSocket) this.#counter.webSocket(target.kind.toLowerCase());
-    if (this.#parts.serveStream?.(client, opened.url)) return;
-    if (translated) await translateUpgrade(client, translatedCall(found.stream, opened.url));
-    else proxyUpgrade(client.request, client, opened.url);
+    const { url } = opened;
+    const { serveStream, countBuffer } = this.#parts;
+    if (serveStream?.(client, url)) return;
+    if (translated) await translateUpgrade(client, { ...translatedCall(found.stream, url), countBuffer });
+    else proxyUpgrade(client.request, client, { url, countBuffer });
   }
 
   #boundIdleness({ socket: transport }: IncomingMessage, socket: Duplex): void {

@@ -1,4 +1,4 @@
-import { createLogger, type Registry, refuseTakenSocket } from '@podwright/base';
+import { createLogger, refuseTakenSocket } from '@podwright/base';
 import type { KubeletOptions } from '@podwright/kubelet';
 import { beginDaemon } from './begin-daemon.ts';
 import type { DockerRuntime } from './docker-runtime.ts';
@@ -71,7 +71,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
 }
 
 /** The code of the dockershim is loaded only if the runtime is a Docker Engine. */
-async function dockerRuntime(settings: KubeletSettings, metrics: Registry): Promise<DockerRuntime> {
+async function dockerRuntime(settings: KubeletSettings, shared: SharedParts): Promise<DockerRuntime> {
   const { startDockerRuntime } = await import('./docker-runtime.ts');
   return startDockerRuntime(settings, shared);
 }

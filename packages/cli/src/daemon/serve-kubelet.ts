@@ -5,7 +5,6 @@ import {
   type GraphParts,
   type Logger,
   partsOf,
-  type Registry,
   startGraph,
   VERSION,
 } from '@podwright/base';
@@ -21,11 +20,12 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import type { ClusterConnection, ClusterConnectionInput } from './cluster.ts';
 import { type KubeletPlace, kubeletOptionsOf } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
+import type { SharedParts } from './shared-parts.ts';
 
 /** Where the runtime is, and for the API how the kubelet was configured; a lone node has no configuration. */
 export type ServedPlace = KubeletPlace &
-  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> & {
-    metrics: Registry;
+  Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> &
+  SharedParts & {
     configure?: KubeletSettings['configure'];
   };
 
@@ -72,7 +72,7 @@ export function servedGraph(
   { onStop, runtimeWait, logger }: Serving & { logger: Logger },
 ): GraphParts<ServedGraph> {
   const { configure = (options) => options, configuration, flags, onListening, peerUser, ...runtime } = place;
-  const { serveStream, ...kubeletPlace } = runtime;
+  const { serveStream, countBuffer, ...kubeletPlace } = runtime;
   const { metrics } = place;
   const alone = configure(kubeletOptionsOf(config, kubeletPlace));
   return {
@@ -89,7 +89,17 @@ export function servedGraph(
     }),
     kubeletApi: part(['cluster', 'kubelet'], async ({ cluster, kubelet }, undo) => {
       const api = await serveKubeletApi({
-        ...{ kubelet, registry: metrics, configuration, flags, serveStream, onListening, peerUser, logger },
+        ...{
+          kubelet,
+          registry: metrics,
+          configuration,
+          flags,
+          serveStream,
+          onListening,
+          peerUser,
+          countBuffer,
+          logger,
+        },
         reviewer: cluster?.options.client,
         signedCertificate: await cluster?.signServer(kubelet),
       });
@@ -111,6 +121,7 @@ export function servedGraph(
         logger,
         kubeletApi: kubeletApi.listener,
         serveStream,
+        countBuffer,
       });
       undo.add('close the local API', () => server.close());
       return server;
