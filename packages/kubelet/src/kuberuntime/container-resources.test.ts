@@ -61,7 +61,7 @@ test('the OOM score is lower the more memory is requested', () => {
   assert.equal(
     score(critical.spec.containers[0]!, critical),
     1000,
-    'the name of its priority class alone does not count',
+    'only the name of the priority class makes a pod node-critical',
   );
   critical.spec = { ...critical.spec, priority: undefined, priorityClassName: 'system-node-critical' };
   assert.equal(score(critical.spec.containers[0]!, critical), -997);

@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Bytes handed on at once: what a parser makes of them is done before the connection can be ended. */
+/** Bytes passed to the parser at once: the connection can only be destroyed after the parser has processed them. */
 const SLICE_BYTES = 4 << 10;
 
-/** The head of a TLS record, or `HTTP/`. */
+/** Length of the header of a TLS record, and of `HTTP/`. */
 const BEGINNING_BYTES = 5;
 
-/** What one call may cost, over all its connections. */
+/** Limits of one call, over all its connections. */
 export type AnswerLimits = {
   /** Bytes read from the network. */
   bytes: number;
-  /** Reads from the network, and whatever else the caller counts: pieces of a body, frames. */
+  /** Reads from the network, and other events that the caller counts, such as body chunks and frames. */
   events: number;
 };
 
 /**
- * What is left of the limits of one call. The target of a probe chooses how it answers, and each read and each piece of a body
- * costs the kubelet time, however short it is: a deadline alone would let it have a processor until then.
+ * The remaining limits of one call. Each read and each body chunk costs CPU time, however short it is, and the target of a probe
+ * controls their number: with a deadline alone, it could keep a processor busy until then.
  */
 export class AnswerBudget {
   #bytes: number;
@@ -28,12 +28,12 @@ export class AnswerBudget {
     this.#events = events;
   }
 
-  /** True when the answer was larger than the limits. */
+  /** True if the response exceeded the limits. */
   get isSpent(): boolean {
     return this.#bytes < 0 || this.#events < 0;
   }
 
-  /** Counts one event that brought so many bytes from the network; false if that was too much. */
+  /** Counts one event with this number of bytes from the network; false if the limits are exceeded. */
   spend(bytes: number): boolean {
     this.#bytes -= bytes;
     this.#events--;
@@ -41,7 +41,7 @@ export class AnswerBudget {
   }
 }
 
-/** A TCP connection that is destroyed with an error once the other side has sent more than a budget allows. */
+/** A TCP connection that is destroyed with an error if the peer sends more than the budget allows. */
 export class BoundedConnection extends Duplex {
   readonly #socket: Socket;
   readonly #budget: AnswerBudget;
@@ -58,7 +58,7 @@ export class BoundedConnection extends Duplex {
     this.#socket.on('close', () => this.destroy());
   }
 
-  /** The first bytes that came, as many as tell one protocol from another. */
+  /** The first received bytes, enough to distinguish plain HTTP from TLS. */
   get beginning(): string {
     return this.#beginning;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handlerUrl, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
 
-/** The path of a handler, what is asked for, and what of the URL a message shows after the port: as Go 1.26 has it. */
+/** Path of a handler, request target, and the URL after the port as messages show it; from Go 1.26. */
 const HANDLERS = [
   ['/', '/', '/'],
   ['ok?a=b', '/ok?a=b', '/ok?a=b'],
@@ -34,11 +34,11 @@ const HANDLERS = [
   ['//a b/c', '//a%20b/c', '//a%20b/c'],
   ['//a:x/c', '//a:x/c', '//a:x/c'],
   ['/a;b,c=d@e$&+~', '/a;b,c=d@e$&+~', '/a;b,c=d@e$&+~'],
-  // Go sends these bytes as they are, which servers refuse
+  // Go sends these bytes unescaped, which servers reject
   ['/a?x y=ü', '/a?x%20y=%C3%BC', '/a?x%20y=%C3%BC'],
 ] as const;
 
-test('the path of a handler is sent as Go sends it', () => {
+test('the path of a handler is escaped like Go does', () => {
   for (const [path, target, shown] of HANDLERS) {
     const url = handlerUrl({ scheme: 'http', host: '127.0.0.1:80' }, path)!;
     assert.equal(requestTarget(url), target, path);
@@ -46,7 +46,7 @@ test('the path of a handler is sent as Go sends it', () => {
   }
 });
 
-test('a handler whose host is none has no URL, and one whose path has a scheme alone has no host', () => {
+test('an invalid host has no URL, and a path with a scheme but no slashes has no host', () => {
   assert.equal(handlerUrl({ scheme: 'http', host: 'a b:80' }, '/'), undefined);
   assert.equal(handlerUrl({ scheme: 'http', host: 'a/b:80' }, '/'), undefined);
   const opaque = handlerUrl({ scheme: 'http', host: '127.0.0.1:80' }, 'a:b')!;
@@ -54,7 +54,7 @@ test('a handler whose host is none has no URL, and one whose path has a scheme a
   assert.equal(urlText(handlerUrl({ scheme: 'http', host: '[::1]:80' }, '/')!), 'http://[::1]:80/');
 });
 
-/** A Location header, and where it leads from http://h:80/a/b/c?q#f. */
+/** A Location header, and the URL it resolves to from http://h:80/a/b/c?q#f. */
 const REDIRECTS = [
   ['d', 'http://h:80/a/b/d'],
   ['../d', 'http://h:80/a/d'],
@@ -87,7 +87,7 @@ const REDIRECTS = [
   ['http://u:p@h:80/z', 'http://h:80/z'],
 ] as const;
 
-test('a redirect leads where Go goes', () => {
+test('a redirect resolves to the same URL as in Go', () => {
   const from = handlerUrl({ scheme: 'http', host: 'h:80' }, '/a/b/c?q#f')!;
   for (const [location, expected] of REDIRECTS) {
     const { url, isAbsolute } = redirectUrl(location, from)!;

@@ -1,17 +1,17 @@
-/** URLs of httpGet handlers and of redirects, as Go's net/url reads and writes them. Pure. */
+/** URLs of httpGet handlers and redirects, parsed and formatted like Go's net/url. Pure. */
 
 /**
- * The query keeps its `?`, the fragment its `#`; a path may be empty. `host` has the port, as it was written; it is empty in
+ * The query includes its `?`, the fragment its `#`; the path may be empty. `host` includes the port as written; it is empty in
  * `file:///x`, and in `mailto:x`, whose path is `x`.
  */
 export type CallUrl = { scheme: string; host: string; path: string; query: string; fragment: string };
 
-/** Text of a byte a character. */
+/** A string with one character per byte. */
 type ByteText = string;
 
 const FRAGMENT = /[^-\w.~$&+,/:;=?@!()*]/g;
 const PATH = /[^-\w.~$&+,/:;=@]/g;
-/** What a path that is escaped already may have besides. */
+/** Characters of a path that is already escaped. */
 const VALID_PATH = /^[-\w.~$&+,/:;=@!'()*[\]%]*$/;
 const VALID_FRAGMENT = /^[-\w.~$&+,/:;=@!'()*[\]%?]*$/;
 const WRONG_ESCAPE = /%(?![\da-f]{2})/i;
@@ -19,8 +19,8 @@ const AUTHORITY = /^(?:[^@]*@)?(\[[\da-f:.]+\]|[^\0-\x20#%/:?@[\\\]^`{|}\x7f]*)(
 const MAX_PORT = 65_535;
 
 /**
- * The URL of an httpGet handler on a `host` with its port. Only path, query and fragment of what the handler gives as `path`
- * count; what is no URL is the path as a whole. Undefined if the host is none.
+ * The URL of an httpGet handler on a `host` with port. Of the handler's `path`, only path, query and fragment are used; if it is not
+ * a valid URL reference, all of it is escaped as the path. `undefined` if the host is invalid.
  */
 export function handlerUrl({ scheme, host }: { scheme: string; host: string }, path: string): CallUrl | undefined {
   if (hostnameOf(host) === undefined) return undefined;
@@ -28,12 +28,12 @@ export function handlerUrl({ scheme, host }: { scheme: string; host: string }, p
   const whole = { scheme: undefined, host: undefined, path: escapeBytes(text, PATH), query: '', fragment: '' };
   const given = parseReference(text) ?? whole;
   const isRooted = given.path === '' || given.path.startsWith('/');
-  // as upstream, which finds no host in the URL `http:b` that it makes of `a:b`
+  // like upstream, which turns `a:b` into the URL `http:b` without a host
   if (given.scheme !== undefined && given.host === '' && !isRooted) return { ...given, scheme };
   return { ...given, scheme, host, path: isRooted ? given.path : `/${given.path}` };
 }
 
-/** Where a Location header leads to, and whether it is an absolute URL; undefined if it cannot be read. */
+/** Resolves a Location header; `isAbsolute` if it has a scheme. `undefined` if it is invalid. */
 export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; isAbsolute: boolean } | undefined {
   const given = parseReference(location);
   if (given === undefined) return undefined;
@@ -44,32 +44,32 @@ export function redirectUrl(location: ByteText, from: CallUrl): { url: CallUrl; 
     return { url, isAbsolute };
   }
   const isSame = path === '' && query === '';
-  const kept = isSame ? { query: from.query, fragment: fragment || from.fragment } : { query, fragment };
-  return { url: { ...from, path: resolvePath(from.path, path), ...kept }, isAbsolute };
+  const rest = isSame ? { query: from.query, fragment: fragment || from.fragment } : { query, fragment };
+  return { url: { ...from, path: resolvePath(from.path, path), ...rest }, isAbsolute };
 }
 
-/** What a request line asks for. */
+/** The target in the request line. */
 export function requestTarget({ path, query }: CallUrl): string {
   return `${path || '/'}${query}`;
 }
 
-/** As messages show it, and the header field Referer. */
+/** The URL for messages and the Referer header. */
 export function urlText({ scheme, host, path, query, fragment }: CallUrl): string {
   const authority = host === '' && !path.startsWith('/') ? '' : `//${host}`;
   return `${scheme}:${authority}${path}${query}${fragment}`;
 }
 
-/** Without port and brackets. */
+/** The host without port and brackets; `undefined` if it is invalid. */
 export function hostnameOf(host: string): string | undefined {
   return AUTHORITY.exec(host)?.[1]?.replace(/^\[|\]$/g, '');
 }
 
-/** The port that is given, or that of the scheme. */
+/** The explicit port, or the default of the scheme. */
 export function portOf({ scheme, host }: CallUrl): number {
   return Number(AUTHORITY.exec(host)?.[2] || (scheme === 'https' ? 443 : 80));
 }
 
-/** The parts of a reference. Undefined if it is no reference. */
+/** Splits a URL reference; `undefined` if it is invalid. */
 function parseReference(text: ByteText) {
   const parts = /^(?:([a-z][-+.a-z\d]*):)?([^?#]*)(\?[^#]*)?(#.*)?$/is.exec(text);
   const [, scheme, hierarchy = '', query = '', fragment = ''] = parts ?? [];
@@ -90,7 +90,7 @@ function parseReference(text: ByteText) {
   return { ...others, host, path: escapePart(path, PATH, VALID_PATH) };
 }
 
-/** Stays as it is written if it may be, else is escaped as a whole. */
+/** Returns a validly escaped part unchanged; otherwise decodes it and escapes it again. */
 function escapePart(part: ByteText, wrong: RegExp, valid: RegExp): string {
   if (valid.test(part)) return part;
   return escapeBytes(
@@ -103,7 +103,7 @@ function escapeBytes(text: ByteText, wrong: RegExp): string {
   return text.replace(wrong, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-/** Go's resolvePath, of RFC 3986, 5.2: only of what a redirect leads to are `.` and `..` taken out. */
+/** Go's resolvePath (RFC 3986, 5.2): removes `.` and `..` from redirect targets. Handler paths are not normalized. */
 function resolvePath(base: string, reference: string): string {
   const below = reference.startsWith('/') ? '' : base.slice(0, base.lastIndexOf('/') + 1);
   const full = reference === '' ? base : below + reference;

@@ -15,14 +15,14 @@ import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { type CallUrl, handlerUrl, hostnameOf, portOf, redirectUrl, requestTarget, urlText } from './call-url.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';
 import { type HttpClient, ProbeHeaders } from './http-headers.ts';
-import { askHttp2, type Reply } from './http2-call.ts';
+import { type Reply, requestOverHttp2 } from './http2-call.ts';
 import { HTTP_ANSWER_LIMITS, MAX_PROBE_BODY_BYTES, MAX_PROBE_REQUESTS } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 export type HttpAnswer = Omit<Reply, 'location'>;
 
 type Call = { headers: ProbeHeaders; budget: AnswerBudget; authorized: boolean; signal: AbortSignal };
-/** `host` is what the handler calls the server, if it does. */
+/** `host` is the handler's Host header, if it has one. */
 type Request = { url: CallUrl; host?: string; referer?: string };
 type OnHead = { onHead: () => void };
 
@@ -31,14 +31,14 @@ export type HttpCallTarget = {
   container: Container;
   podIps: string[];
   client: HttpClient;
-  /** The fields that let the caller in are not sent. */
+  /** Omits the Authorization header. */
   withoutAuthorization?: boolean;
 };
 
-/** These bring a GET to another place; of the other redirects Go's client says that they are the answer. */
+/** Redirects that a GET follows. Like Go's client, other 3xx responses are returned. */
 const FOLLOWED = [301, 302, 303, 307, 308];
 
-/** What a server begins with that answers TLS in plain HTTP. */
+/** Start of the response of a plain HTTP server to a TLS handshake. */
 const PLAIN_HTTP = 'HTTP/';
 const PLAIN_HTTP_ERROR = 'http: server gave HTTP response to HTTPS client';
 
@@ -48,13 +48,13 @@ export function httpGetUrl({ action, container, podIps }: Omit<HttpCallTarget, '
   const host = hostAndPort(resolveHost(action.host, podIps), resolvePort(action.port, container));
   const url = handlerUrl({ scheme, host }, action.path || '/');
   if (url !== undefined) return url;
-  throw new PodwrightError('invalid_argument', `${JSON.stringify(`${scheme}://${host}`)} is no URL`);
+  throw new PodwrightError('invalid_argument', `${JSON.stringify(`${scheme}://${host}`)} is not a valid URL`);
 }
 
 /**
- * Sends the GET of an httpGet handler as the kubelet does: certificates are not verified, and redirects are followed
- * as long as they stay on the host; one that leads elsewhere is the answer itself. An answer that is too large before its
- * body begins is `unavailable`, like one that does not come; in the body, reading ends there.
+ * Sends the GET of an httpGet handler like upstream: certificates are not verified, and redirects are followed on the
+ * same host; a redirect to another host is returned. Rejects with `unavailable` if there is no response, or if its header
+ * exceeds the limits. A body that exceeds the limits is truncated.
  */
 export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Promise<HttpAnswer> {
   const { action, client } = target;
@@ -77,22 +77,22 @@ export async function httpGet(target: HttpCallTarget, signal: AbortSignal): Prom
   }
 }
 
-/** True of the failure of a call that asked for HTTPS and got an answer in plain HTTP. */
+/** True if an HTTPS call failed because the server responded in plain HTTP. */
 export function isPlainHttpAnswer(error: unknown): boolean {
   return error instanceof PodwrightError && error.message.endsWith(PLAIN_HTTP_ERROR);
 }
 
-/** The request that a redirect asks for; `unavailable`, as for any answer that is of no use, if that is nothing to call. */
+/** The request that follows a redirect. Throws `unavailable` if the Location header is invalid. */
 function redirected(location: string, { url: from, host }: Request): Request {
   const found = redirectUrl(location, from);
   if (found === undefined) throw failure(from, `failed to parse Location header ${JSON.stringify(location)}`);
   const { url, isAbsolute } = found;
   const referer = from.scheme === 'https' && url.scheme === 'http' ? undefined : urlText(from);
-  // the name that the handler gives goes along only where the redirect leaves it open
+  // a relative redirect keeps the handler's Host header
   return { url, referer, host: isAbsolute ? undefined : host };
 }
 
-/** What a call failed with, in the words of Go's client. */
+/** An error in the wording of Go's client. */
 function failure(url: CallUrl | string, what: string, cause?: unknown): PodwrightError {
   const shown = typeof url === 'string' ? url : urlText(url);
   return new PodwrightError('unavailable', `Get ${JSON.stringify(shown)}: ${what}`, { cause });
@@ -101,8 +101,8 @@ function failure(url: CallUrl | string, what: string, cause?: unknown): Podwrigh
 async function send(request: Request, call: Call): Promise<Reply> {
   const { url, host = url.host, referer } = request;
   const { signal, authorized } = call;
-  const place = { host: hostnameOf(url.host)!, port: portOf(url) };
-  const connection = new BoundedConnection(place, call.budget);
+  const address = { host: hostnameOf(url.host)!, port: portOf(url) };
+  const connection = new BoundedConnection(address, call.budget);
   let answered = false;
   const onHead = () => {
     answered = true;
@@ -113,7 +113,7 @@ async function send(request: Request, call: Call): Promise<Reply> {
   } catch (error) {
     if (signal.aborted) throw isDeadlineExceeded(signal.reason) ? tooLate(url, answered) : signal.reason;
     const isPlain = url.scheme === 'https' && connection.beginning === PLAIN_HTTP;
-    throw failure(url, isPlain ? PLAIN_HTTP_ERROR : connectionProblem(error, place), error);
+    throw failure(url, isPlain ? PLAIN_HTTP_ERROR : connectionProblem(error, address), error);
   } finally {
     connection.destroy();
   }
@@ -121,21 +121,22 @@ async function send(request: Request, call: Call): Promise<Reply> {
 
 type Exchange = { url: CallUrl; host: string; fields: RequestFields };
 
-/** Asks over a new connection; over HTTP/2 if that is what a server with TLS chooses, as Go's client does. */
+/** Sends the request on a new connection; like Go's client over HTTP/2 if a TLS server negotiates it. */
 async function exchange(connection: BoundedConnection, request: Exchange, call: Call & OnHead): Promise<Reply> {
-  if (request.url.scheme !== 'https') return askHttp1(connection, request, call);
+  if (request.url.scheme !== 'https') return requestOverHttp1(connection, request, call);
   const secured = tlsConnect({
     socket: connection,
     servername: serverName(request.host),
     rejectUnauthorized: false,
     ALPNProtocols: ['h2', 'http/1.1'],
   });
-  secured.on('error', () => undefined); // those who wait for the handshake or the answer get it, too
+  secured.on('error', () => undefined); // the handshake or the pending read reports it
   await once(secured, 'secureConnect');
-  return secured.alpnProtocol === 'h2' ? askHttp2(secured, request, call) : askHttp1(secured, request, call);
+  const over = secured.alpnProtocol === 'h2' ? requestOverHttp2 : requestOverHttp1;
+  return over(secured, request, call);
 }
 
-async function askHttp1(
+async function requestOverHttp1(
   connection: Duplex,
   { url, fields }: Exchange,
   { budget, onHead }: Call & OnHead,
@@ -145,7 +146,7 @@ async function askHttp1(
   const reading = readAnswer(connection, { ...limits, onHead });
   connection.write(request, 'latin1');
   const { status, fields: answered, framing, body } = await reading;
-  // an answer that is too large is read as far as it may be; one that ends with the connection ends with a reset, too
+  // a body beyond the limits is truncated; a body delimited by the end of the connection may also end with a reset
   const { error } = body;
   const bodyError =
     error === undefined || budget.isSpent || framing.until === 'close' ? {} : { bodyError: error.message };
@@ -153,7 +154,7 @@ async function askHttp1(
   return { status, location, body: body.bytes.toString('utf8'), ...bodyError };
 }
 
-/** An answer that is not there, or not whole, when the handler's time is over. */
+/** The error of a response that is missing or incomplete at the timeout. */
 function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   const what = answered
     ? 'Client.Timeout or context cancellation while reading body'
@@ -161,7 +162,7 @@ function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-/** The name to ask the server's certificate for: that of the Host header, if it is a name and no address. */
+/** The name for SNI: that of the Host header, unless it is an address. */
 function serverName(host: string): string {
   const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';

@@ -1,13 +1,13 @@
 import type { RequestFields } from '@podwright/base';
 import type { HttpHeader } from '@podwright/kube-api';
 
-/** What Go's client does not take from a request's header fields, but works out itself. */
+/** Header fields that Go's client ignores in a request and sets itself. */
 const NOT_SENT = ['Content-Length', 'Host', 'Trailer', 'Transfer-Encoding', 'User-Agent'];
 
-/** Upstream's two clients: that of probes closes each connection, that of hooks takes packed answers, which it does not read. */
+/** Upstream's two clients: probes send `Connection: close`, lifecycle hooks accept gzip and ignore the body. */
 export type HttpClient = 'probe' | 'lifecycle';
 
-/** The fields of an httpGet handler, in the form in which Go writes their names, over those that every request has. */
+/** The header fields of an httpGet handler with Go's canonical names, and the default fields. */
 export class ProbeHeaders {
   readonly #fields = new Map<string, string[]>();
   readonly #client: HttpClient;
@@ -23,12 +23,12 @@ export class ProbeHeaders {
     else if (this.#first('Accept') === '') this.#fields.delete('Accept');
   }
 
-  /** The name that the server is asked for, if the handler gives one: the first of its `Host` fields. */
+  /** The handler's first `Host` field, if it has one. */
   get host(): string | undefined {
     return this.#first('Host') || undefined;
   }
 
-  /** The header of a request that asks `host` for something; `referer` is the URL that led there. */
+  /** The header of a request to `host`; `referer` is the URL of the redirect that led there. */
   for(host: string, { authorized, referer }: { authorized: boolean; referer?: string }): RequestFields {
     const userAgent = this.#first('User-Agent');
     const sent: RequestFields = { Host: host, ...(userAgent === '' ? {} : { 'User-Agent': userAgent! }) };
@@ -38,8 +38,8 @@ export class ProbeHeaders {
     }
     if (referer !== undefined && !this.#first('Referer')) sent.Referer = referer;
     if (this.#client === 'probe') return { ...sent, Connection: 'close' };
-    const asksForBytes = this.#first('Accept-Encoding') || this.#first('Range');
-    return asksForBytes ? sent : { ...sent, 'Accept-Encoding': 'gzip' };
+    const hasOwnEncoding = this.#first('Accept-Encoding') || this.#first('Range');
+    return hasOwnEncoding ? sent : { ...sent, 'Accept-Encoding': 'gzip' };
   }
 
   #first(name: string): string | undefined {
@@ -47,12 +47,12 @@ export class ProbeHeaders {
   }
 }
 
-/** `x-request-ID` is `X-Request-Id` (Go's net/textproto, CanonicalMIMEHeaderKey). */
+/** Converts `x-request-ID` to `X-Request-Id` (Go's net/textproto, CanonicalMIMEHeaderKey). */
 function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** A request is written a character a byte; what is beyond ASCII is sent in UTF-8, as Go does. */
+/** Requests are written with one byte per character, so text is converted to its UTF-8 bytes, which Go sends. */
 function rawText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

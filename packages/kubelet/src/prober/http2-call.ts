@@ -5,7 +5,7 @@ import type { AnswerBudget } from './bounded-connection.ts';
 import { type CallUrl, requestTarget } from './call-url.ts';
 import { MAX_PROBE_BODY_BYTES } from './limits.ts';
 
-/** Fields that are a connection's, of which HTTP/2 has its own (RFC 9113, 8.2.2). */
+/** Connection-specific fields, which HTTP/2 forbids (RFC 9113, 8.2.2). */
 const CONNECTION_FIELDS = [
   'Connection',
   'Host',
@@ -17,13 +17,12 @@ const CONNECTION_FIELDS = [
 ];
 
 /**
- * The status, where the server says that the answer is, and the beginning of the body; `bodyError` if the body was cut before
- * that.
+ * Status, Location header, and the beginning of the body; `bodyError` if the body ended prematurely.
  */
 export type Reply = { status: number; location: string | undefined; body: string; bodyError?: string };
 
-/** Sends a GET on a connection whose server has chosen HTTP/2. The caller ends the connection, and bounds the time. */
-export function askHttp2(
+/** Sends a GET on a connection that negotiated HTTP/2. The caller destroys the connection and enforces the timeout. */
+export function requestOverHttp2(
   connection: TLSSocket,
   { url, host, fields }: { url: CallUrl; host: string; fields: RequestFields },
   { budget, onHead }: { budget: AnswerBudget; onHead: () => void },

@@ -2,16 +2,16 @@ import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResults } from './probe-results.ts';
 
-/** What the pod workers ask of the prober. */
+/** The prober as the pod workers see it. */
 export interface PodProbes {
   readonly liveness: ProbeResults;
   readonly readiness: ProbeResults;
   readonly startup: ProbeResults;
-  /** The pod's containers as they are now: new ones are probed from now on, ended ones no more. */
+  /** Updates the pod's containers: starts probes of new ones and stops those of exited ones. */
   update(pod: Pod, status: RuntimePodStatus, podIps: string[]): void;
-  /** Liveness and startup probes end, because the pod does; readiness goes on until it is gone. */
+  /** Stops liveness and startup probes of a terminating pod; readiness probes continue until it is removed. */
   stopLiveness(podUid: string): void;
   remove(podUid: string): void;
-  /** Ends all probes, because the kubelet stops. */
+  /** Stops all probes when the kubelet stops. */
   stop(): void;
 }

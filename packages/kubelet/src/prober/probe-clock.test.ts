@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Alarm, ProbeClock } from './probe-clock.ts';
 
-test('alarms ring in the order of their times, whenever they were set, and not after they were taken back', (context) => {
+test('alarms ring in the order of their times, unless they were cancelled', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 0;
   context.mock.method(performance, 'now', () => nowMs);
@@ -13,11 +13,11 @@ test('alarms ring in the order of their times, whenever they were set, and not a
   const [, , taken, weeks] = [set(30), set(10), set(20), set(3_000_000_000)];
   set(10);
   clock.set(15, () => set(16));
-  clock.takeBack(taken!);
+  clock.cancel(taken!);
   for (; nowMs < 40; nowMs++) context.mock.timers.tick(1);
   assert.deepEqual(rung.splice(0), ['10', '10', '16', '30']);
   for (; nowMs < 3_000_000_000; nowMs += 500_000_000) context.mock.timers.tick(500_000_000);
   context.mock.timers.tick(500_000_000);
   assert.equal(rung.length, 1);
-  clock.takeBack(weeks!);
+  clock.cancel(weeks!);
 });

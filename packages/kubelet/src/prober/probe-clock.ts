@@ -1,36 +1,36 @@
 import { Timer } from '@podwright/base';
 
-/** An alarm that is set, until it rings or is taken back. */
+/** A pending alarm. */
 export type Alarm = { readonly dueMs: number; readonly ring: () => void };
 
 /**
- * Rings when probes are due (monotonic). All share one timer: Node.js keeps a list for each duration, so that a timer for each of a
- * hundred probes, every one with a duration of its own, would cost several times as much.
+ * Calls back when probes are due (monotonic). All alarms share one timer: Node.js keeps a list per timer duration, so separate timers
+ * with distinct durations for a hundred probes would cost several times as much.
  */
 export class ProbeClock {
-  /** The earliest first. */
+  /** Ordered by time, the earliest first. */
   readonly #alarms: Alarm[] = [];
   #timer: Timer | undefined;
-  /** The time that the timer is set for. */
+  /** The time for which the timer is set. */
   #timerMs = Number.POSITIVE_INFINITY;
 
   set(dueMs: number, ring: () => void): Alarm {
     const alarm = { dueMs, ring };
-    this.#alarms.splice(this.#placeOf(dueMs), 0, alarm);
+    this.#alarms.splice(this.#indexFor(dueMs), 0, alarm);
     if (dueMs < this.#timerMs) this.#wait();
     return alarm;
   }
 
-  takeBack(alarm: Alarm): void {
+  cancel(alarm: Alarm): void {
     const at = this.#alarms.indexOf(alarm);
     if (at !== -1) this.#alarms.splice(at, 1);
     if (this.#alarms.length === 0) this.#wait();
   }
 
-  /** After those that are due before, or at the same time. */
-  #placeOf(dueMs: number): number {
+  /** The index after all alarms that are due earlier or at the same time. */
+  #indexFor(dueMs: number): number {
     let [low, high] = [0, this.#alarms.length];
-    if (high > 0 && this.#alarms[high - 1]!.dueMs <= dueMs) return high; // mostly
+    if (high > 0 && this.#alarms[high - 1]!.dueMs <= dueMs) return high; // the common case
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#alarms[middle]!.dueMs <= dueMs) low = middle + 1;
@@ -44,7 +44,7 @@ export class ProbeClock {
     const next = this.#alarms[0];
     this.#timerMs = next?.dueMs ?? Number.POSITIVE_INFINITY;
     if (next === undefined) return;
-    const waitMs = Math.max(1, next.dueMs - performance.now()); // probes may have come due while others began
+    const waitMs = Math.max(1, next.dueMs - performance.now()); // more probes may be due by now
     this.#timer = new Timer(() => this.#ring(), waitMs);
   }
 

@@ -1,14 +1,14 @@
 import { Counter, Histogram, metricIn, type Registry } from '@podwright/base';
 import type { ProbeKind } from './probe-results.ts';
 
-/** Whose probe is counted. */
+/** The container and kind of a counted probe. */
 export type ProbeSubject = { kind: ProbeKind; container: string; pod: string; namespace: string; podUid: string };
 
-/** Counts probes under the names that upstream's metrics have. */
+/** Counts probes in metrics with upstream's names. */
 export interface ProbeMetrics {
-  /** A probe that was made; `seconds` with its tries. */
+  /** Records an executed probe; `seconds` includes its retries. */
   record(subject: ProbeSubject, verdict: 'success' | 'failure', seconds: number): void;
-  /** The container is not probed in this way any more: nothing is said of it from now on. */
+  /** Removes the series of a probe that ended. */
   remove(subject: ProbeSubject): void;
 }
 
@@ -40,7 +40,7 @@ export function probeMetrics(registry: Registry | undefined): ProbeMetrics {
   return {
     record(subject, verdict, seconds) {
       total.inc({ ...podLabels(subject), result: RESULTS[verdict], pod_uid: subject.podUid });
-      // as upstream: how long failures took is not told
+      // like upstream, only the durations of successes are recorded
       if (verdict === 'success') duration.observe(podLabels(subject), seconds);
     },
     remove(subject) {

@@ -1,9 +1,9 @@
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-/** `unknown` until the first answer that counts; `success` and `failure` only after the thresholds. */
+/** `unknown` until a threshold is reached for the first time. */
 export type ProbeResult = 'unknown' | 'success' | 'failure';
 
-/** A probe's result changed, or a container got its first one. */
+/** A changed result, or the initial result of a container. */
 export type ProbeResultUpdate = {
   kind: ProbeKind;
   podUid: string;
@@ -12,7 +12,7 @@ export type ProbeResultUpdate = {
   result: ProbeResult;
 };
 
-/** The last result of one kind of probe, by container id. Listeners hear changes only. */
+/** The last results of one kind of probe, by container id. Listeners are only called for changes. */
 export class ProbeResults {
   readonly #results = new Map<string, ProbeResult>();
   readonly #listeners = new Set<(update: ProbeResultUpdate) => void>();

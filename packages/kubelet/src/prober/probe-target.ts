@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { Container, IntOrString } from '@podwright/kube-api';
 
-/** The number of a port that is given by number, or by name as one of the container's ports. */
+/** Resolves a port number, or the name of one of the container's ports. */
 export function resolvePort(port: IntOrString, container: Container): number {
   if (typeof port === 'number') return port;
   const named = container.ports?.find(({ name }) => name === port);
@@ -11,7 +11,7 @@ export function resolvePort(port: IntOrString, container: Container): number {
   throw new PodwrightError('invalid_argument', `container ${container.name} has no port named "${port}"`);
 }
 
-/** The address to call: what the handler says, else the pod's first one. */
+/** The address to call: the handler's host, or the pod's primary address. */
 export function resolveHost(host: string | undefined, podIps: string[]): string {
   const found = host || podIps[0];
   if (found !== undefined) return found;

@@ -24,13 +24,13 @@ function statusOf(id: string, state: RuntimeContainer['state'] = 'running'): Run
 
 type Given = { tookMs?: number; random?: number };
 
-/** A manager whose probes answer with `exitCode`, by container id; without one they cannot be made. */
+/** A manager whose exec probes return the exit code in `answers`, by container id; `undefined` makes them fail to execute. */
 function start(context: TestContext, answers: Record<string, number | undefined> = {}, given: Given = {}) {
-  const asked: string[] = [];
-  const askedAtMs: number[] = [];
+  const probed: string[] = [];
+  const probedAtMs: number[] = [];
   const runInContainer = async (id: string) => {
-    asked.push(id);
-    askedAtMs.push(performance.now());
+    probed.push(id);
+    probedAtMs.push(performance.now());
     await sleep(given.tookMs ?? 0);
     const exitCode = id in answers ? answers[id] : 0;
     if (exitCode === undefined) throw new Error('no runtime');
@@ -39,15 +39,15 @@ function start(context: TestContext, answers: Record<string, number | undefined>
   const events = new PodEvents('node');
   const metrics = new Registry();
   const options = { commands: { runInContainer }, events, metrics, random: () => given.random ?? 0 };
-  new ProberManager(options).stop(); // as one before a restart in the same process
+  new ProberManager(options).stop(); // an earlier manager in the same process, which registered the same metrics
   const manager = new ProberManager(options);
   context.after(() => manager.stop());
   const until = (holds: () => boolean) =>
     waitFor(() => holds() || undefined, { intervalMs: 1, signal: AbortSignal.timeout(5000) });
-  return { manager, asked, askedAtMs, events, answers, until, metrics };
+  return { manager, probed, probedAtMs, events, answers, until, metrics };
 }
 
-test('a running container is probed in each way that it has, and begins alive and not ready', async (context) => {
+test('all probes of a running container are executed, and it starts alive and unready', async (context) => {
   const { manager, until } = start(context);
   const pod = podOf({ livenessProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -56,7 +56,7 @@ test('a running container is probed in each way that it has, and begins alive an
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('other probes begin once the startup probe has succeeded', async (context) => {
+test('other probes start once the startup probe has succeeded', async (context) => {
   const { manager, until } = start(context);
   const pod = podOf({ startupProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
@@ -65,21 +65,21 @@ test('other probes begin once the startup probe has succeeded', async (context) 
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('a failed probe is told once to listeners and as an event', async (context) => {
+test('a failed probe notifies listeners and emits an event once', async (context) => {
   const { manager, events, until } = start(context, { c1: 1 });
-  const heard: string[] = [];
-  manager.liveness.onChange(({ result, containerName }) => heard.push(`${containerName} ${result}`));
+  const updates: string[] = [];
+  manager.liveness.onChange(({ result, containerName }) => updates.push(`${containerName} ${result}`));
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
   await until(() => manager.liveness.get('c1') === 'failure');
-  assert.deepEqual(heard, ['app success', 'app failure']);
+  assert.deepEqual(updates, ['app success', 'app failure']);
   assert.deepEqual(
     events.list().map(({ reason, message }) => [reason, message]),
     [['Unhealthy', 'Liveness probe failed: said']],
   );
 });
 
-test('the successor of a container is probed anew, and the results of the old one are forgotten', async (context) => {
-  const { manager, asked, until } = start(context);
+test('the successor of a container is probed, and the results of the old one are dropped', async (context) => {
+  const { manager, probed, until } = start(context);
   const pod = podOf({ readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
   await until(() => manager.readiness.get('c1') === 'success');
@@ -87,11 +87,11 @@ test('the successor of a container is probed anew, and the results of the old on
   assert.equal(manager.readiness.get('c1'), undefined);
   manager.update(pod, statusOf('c2'), []);
   await until(() => manager.readiness.get('c2') === 'success');
-  assert.equal(asked.at(-1), 'c2');
+  assert.equal(probed.at(-1), 'c2');
 });
 
-test('an ending pod keeps its readiness probe only, and begins no other one', async (context) => {
-  const { manager, asked, answers, until } = start(context, { c1: 0 });
+test('a terminating pod only keeps its readiness probe', async (context) => {
+  const { manager, probed, answers, until } = start(context, { c1: 0 });
   const pod = podOf({ livenessProbe: probe, readinessProbe: probe });
   manager.update(pod, statusOf('c1'), []);
   await until(() => manager.readiness.get('c1') === 'success');
@@ -99,20 +99,20 @@ test('an ending pod keeps its readiness probe only, and begins no other one', as
   manager.update(pod, statusOf('c1'), []);
   answers.c1 = 1;
   await until(() => manager.readiness.get('c1') === 'failure');
-  assert.equal(manager.liveness.get('c1'), 'success', 'its verdict stays');
+  assert.equal(manager.liveness.get('c1'), 'success', 'the result stays');
   manager.remove('u1');
   assert.equal(manager.readiness.get('c1'), undefined);
-  assert.ok(asked.length > 1);
+  assert.ok(probed.length > 1);
 });
 
 const eventsOf = (events: PodEvents) => events.list().map(({ reason, message }) => `${reason} ${message}`);
 
-test('a probe that cannot be made is told, and changes nothing', async (context) => {
-  const { manager, events, asked, until } = start(context, { c1: undefined });
+test('a probe that cannot be executed emits an event and changes no result', async (context) => {
+  const { manager, events, probed, until } = start(context, { c1: undefined });
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
   await until(() => events.list().length > 0);
   assert.deepEqual(eventsOf(events), ['Unhealthy Liveness probe errored and resulted in unknown state: no runtime']);
-  assert.equal(asked.length, 3);
+  assert.equal(probed.length, 3);
   assert.equal(manager.liveness.get('c1'), 'success');
 });
 
@@ -130,30 +130,30 @@ test('a redirect to another host is a success with a warning', async (context) =
   ]);
 });
 
-test('what early looks find is told nobody, unless it is that the container is ready', async (context) => {
-  const { manager, asked, answers, events, until } = start(context, { c1: 1 });
+test('failures of early attempts emit no events, and a success makes the container ready', async (context) => {
+  const { manager, probed, answers, events, until } = start(context, { c1: 1 });
   const pod = podOf({ readinessProbe: { ...probe, periodSeconds: 60 } });
   manager.update(pod, { ...statusOf('c1'), containers: [] }, []); // the first tick comes before the container
   manager.update(pod, statusOf('c1'), []);
-  await until(() => asked.length > 2);
+  await until(() => probed.length > 2);
   assert.deepEqual(eventsOf(events), []);
   answers.c1 = 0;
   await until(() => manager.readiness.get('c1') === 'success');
 });
 
-test('a container that was started and ready before the kubelet began remains so', async (context) => {
-  const { manager, asked, until } = start(context, { c1: 1 });
+test('a container that was started and ready before the kubelet remains so', async (context) => {
+  const { manager, probed, until } = start(context, { c1: 1 });
   const about = { podUid: 'u1', containerName: 'app', containerId: 'c1' };
   manager.startup.set({ kind: 'startup', ...about, result: 'success' });
   manager.readiness.set({ kind: 'readiness', ...about, result: 'success' });
   const failing = { ...probe, failureThreshold: 2 };
   manager.update(podOf({ startupProbe: probe, readinessProbe: failing }), statusOf('c1'), []);
-  await until(() => asked.length === 1);
+  await until(() => probed.length === 1);
   assert.deepEqual([manager.startup.get('c1'), manager.readiness.get('c1')], ['success', 'success']);
   await until(() => manager.readiness.get('c1') === 'failure');
 });
 
-test('probes are counted by their results until the pod is gone', async (context) => {
+test('probes are counted by result until the pod is removed', async (context) => {
   const { manager, answers, metrics, until } = start(context);
   manager.update(podOf({ readinessProbe: probe }), statusOf('c1'), []);
   await until(() => manager.readiness.get('c1') === 'success');
@@ -171,30 +171,30 @@ test('probes are counted by their results until the pod is gone', async (context
   assert.doesNotMatch(await metrics.metrics(), /u1|Readiness/);
 });
 
-test('a startup probe whose one failure is enough is made once', async (context) => {
-  const { manager, asked, events, until } = start(context, { c1: 1 });
+test('a startup probe with a failure threshold of one is executed once', async (context) => {
+  const { manager, probed, events, until } = start(context, { c1: 1 });
   manager.update(podOf({ startupProbe: probe }), statusOf('c1'), []);
   await until(() => manager.startup.get('c1') === 'failure');
-  assert.deepEqual(asked, ['c1']);
+  assert.deepEqual(probed, ['c1']);
   assert.deepEqual(eventsOf(events), ['Unhealthy Startup probe failed: said']);
 });
 
-test('probes come once a period, however long they take', async (context) => {
-  const { manager, askedAtMs, until } = start(context, {}, { tookMs: 700 });
+test('probes are executed once a period, however long they take', async (context) => {
+  const { manager, probedAtMs, until } = start(context, {}, { tookMs: 700 });
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
-  await until(() => askedAtMs.length === 3);
-  assert.ok(askedAtMs[2]! - askedAtMs[0]! < 2600, `${askedAtMs}`);
+  await until(() => probedAtMs.length === 3);
+  assert.ok(probedAtMs[2]! - probedAtMs[0]! < 2600, `${probedAtMs}`);
 });
 
-test('after a start of the kubelet the first probes wait for a part of their period', async (context) => {
-  const { manager, askedAtMs, until } = start(context, {}, { random: 0.3 });
+test('after a start of the kubelet the first probes are delayed by a fraction of their period', async (context) => {
+  const { manager, probedAtMs, until } = start(context, {}, { random: 0.3 });
   const beganMs = performance.now();
   manager.update(podOf({ livenessProbe: probe }), statusOf('c1'), []);
-  await until(() => askedAtMs.length === 1);
-  assert.ok(askedAtMs[0]! - beganMs >= 299, `${askedAtMs[0]! - beganMs} ms`);
+  await until(() => probedAtMs.length === 1);
+  assert.ok(probedAtMs[0]! - beganMs >= 299, `${probedAtMs[0]! - beganMs} ms`);
 });
 
-test('an initial delay is over in its time also when the clock of the host was set back', async (context) => {
+test('an initial delay is not lengthened when the clock of the host is set back', async (context) => {
   const { manager, until } = start(context);
   const status = statusOf('c1');
   status.containers[0]!.startedAtMs += 3_600_000;

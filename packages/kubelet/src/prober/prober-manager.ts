@@ -20,27 +20,27 @@ import { type ProbedContainer, ProbeWorker } from './worker.ts';
 export type ProberManagerOptions = {
   commands: CommandRunner;
   events: EventRecorder;
-  /** Where probes are counted, as `prober_*`. */
+  /** Registry for the `prober_*` metrics. */
   metrics?: Registry;
-  /** Between 0 and 1: which part of a period the first probes after a start of the kubelet wait. */
+  /** Returns the fraction (0 to 1) of its period by which the first probe after a kubelet start is delayed; default Math.random. */
   random?: () => number;
 };
 
-/** One probe of one container of a pod's specification. */
+/** The worker of one probe of one container in a pod's spec. */
 type Worker = { container: string; kind: ProbeKind; worker: ProbeWorker };
 type Watched = { pod: Pod; status: RuntimePodStatus; podIps: string[]; workers: Map<string, Worker>; ending: boolean };
 
 const PROBE_KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 
-/** Names that are made of the kind each time would be looked up by their characters. */
+/** Constant property names: computed ones would make each access slower. */
 const PROBE_FIELDS = { startup: 'startupProbe', readiness: 'readinessProbe', liveness: 'livenessProbe' } as const;
 
-/** Kubernetes' results before the first answer: alive, not ready, startup unknown. */
+/** Kubernetes' results before the first attempt: alive, not ready, startup unknown. */
 const INITIAL = { liveness: 'success', readiness: 'failure', startup: 'unknown' } as const;
 
 /**
- * Runs a worker for each probe of each container, from when the pod is first seen until it is gone. A result that is there when a
- * container is first seen stays as its initial one: so a container that was started and ready remains so when the kubelet restarts.
+ * Runs a worker for each probe of each container, from when the pod is first seen until it is removed. A result that exists when a
+ * container is first seen is kept as its initial one, so that started and ready containers remain so when the kubelet restarts.
  */
 export class ProberManager implements PodProbes {
   readonly liveness = new ProbeResults();
@@ -75,7 +75,7 @@ export class ProberManager implements PodProbes {
     const watched = this.#pods.get(podUid);
     if (watched === undefined) return;
     watched.ending = true;
-    // their verdicts stay, being why the pod ends or what is shown of it
+    // their results stay, because the status shows them, or because they are why the pod ends
     for (const { kind, worker } of watched.workers.values()) if (kind !== 'readiness') worker.stop();
   }
 
@@ -120,7 +120,7 @@ export class ProberManager implements PodProbes {
     const { uid } = watched.pod.metadata;
     const probe = () => timing(this.#probeOf(uid, container, kind));
     const periodMs = probe().periodSeconds * 1000;
-    // as upstream: those of a kubelet that has just started do not come all at once
+    // like upstream, spreads the probes after a start of the kubelet
     const delayMs = periodMs > nowMs - this.#startedMs ? this.#random() * periodMs : 0;
     const worker = new ProbeWorker({
       kind,
@@ -141,7 +141,7 @@ export class ProberManager implements PodProbes {
   ): ProbedContainer {
     const { id, startedAtMs } = running;
     const delayMs = (probeOf(container, kind)?.initialDelaySeconds ?? 0) * 1000;
-    // the wall clock may be put back or forth: no more than the delay is waited
+    // the wall clock may have been changed, so wait for at most the delay
     const remainingMs = Math.min(delayMs, Math.max(0, startedAtMs + delayMs - Date.now()));
     return {
       id,
@@ -151,7 +151,7 @@ export class ProberManager implements PodProbes {
     };
   }
 
-  /** The newest specification, so that a probe that has changed counts. */
+  /** The probe in the newest spec, so that changes apply. */
   #probeOf(uid: string, container: Container, kind: ProbeKind): Probe {
     const spec = this.#pods.get(uid)?.pod.spec;
     const newest = spec && allContainers(spec).find(({ name }) => name === container.name);
@@ -171,8 +171,8 @@ export class ProberManager implements PodProbes {
     const answer = await this.#prober.probe(target, signal);
     if (signal.aborted) return undefined;
     if (quiet && (answer.verdict === 'failure' || answer.verdict === 'error')) return undefined;
-    if (watched.ending && answer.verdict === 'error') return undefined; // its container may be gone already
-    this.#tell(watched.pod, { container: container.name, kind, answer });
+    if (watched.ending && answer.verdict === 'error') return undefined; // the container may already be removed
+    this.#event(watched.pod, { container: container.name, kind, answer });
     if (answer.verdict === 'error') return undefined;
     const verdict = answer.verdict === 'failure' ? 'failure' : 'success';
     const seconds = (performance.now() - startedMs) / 1000;
@@ -180,8 +180,8 @@ export class ProberManager implements PodProbes {
     return verdict;
   }
 
-  /** The event of an attempt that did not simply succeed, in upstream's words. */
-  #tell(pod: Pod, { container, kind, answer }: { container: string; kind: ProbeKind; answer: ProbeAnswer }): void {
+  /** Emits upstream's event for an attempt with a warning, failure or error. */
+  #event(pod: Pod, { container, kind, answer }: { container: string; kind: ProbeKind; answer: ProbeAnswer }): void {
     const { verdict, output } = answer;
     if (verdict === 'success') return;
     const what = {
@@ -193,7 +193,7 @@ export class ProberManager implements PodProbes {
     this.#options.events.event(eventSubject(pod, container), 'Warning', reason, `${PROBE_NAMES[kind]} ${what}`);
   }
 
-  /** A result that the thresholds say. A startup probe's success lets the others begin at once. */
+  /** Stores a result that reached its threshold. A successful startup probe starts the other probes immediately. */
   #note(
     uid: string,
     { container, kind, id, result }: { container: Container; kind: ProbeKind; id: string; result: ProbeResult },
@@ -213,12 +213,11 @@ export class ProberManager implements PodProbes {
   }
 }
 
-/** The container's probe of that kind, if it has one. */
 function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
   return container[PROBE_FIELDS[kind]];
 }
 
-/** The API's defaults; 0 stands for them too. */
+/** The API's defaults, which also apply to 0. */
 function timing({ periodSeconds, successThreshold, failureThreshold }: Probe) {
   return {
     periodSeconds: periodSeconds || 10,

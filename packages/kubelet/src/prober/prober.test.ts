@@ -7,9 +7,9 @@ import { after, test } from 'node:test';
 import { PodwrightError, sleep } from '@podwright/base';
 import type { Container, HttpGetAction, Probe } from '@podwright/kube-api';
 import { Prober } from './prober.ts';
-import { ThresholdCounter } from './threshold-counter.ts';
+import { ThresholdCounter } from './worker.ts';
 
-/** What each path answers besides 200. */
+/** The redirect of each path. */
 const redirects: Record<string, string> = {
   '/redirect': '/ok',
   '/away': 'http://other.invalid/',
@@ -18,10 +18,10 @@ const redirects: Record<string, string> = {
   '/file': 'file://127.0.0.1/etc/passwd',
 };
 const endless = new Readable({ read: () => void endless.push(Buffer.alloc(1 << 16)) });
-const asked: { url: string; headers: string[] }[] = [];
+const requests: { url: string; headers: string[] }[] = [];
 const server = createServer((request, response) => {
   const url = request.url!;
-  asked.push({ url, headers: request.rawHeaders });
+  requests.push({ url, headers: request.rawHeaders });
   const step = /^\/steps\/(\d+)$/.exec(url)?.[1];
   const location = redirects[url] ?? (Number(step) > 0 ? `/steps/${Number(step) - 1}` : undefined);
   if (location !== undefined) return response.writeHead(302, { location }).end('elsewhere');
@@ -62,7 +62,7 @@ after(() => {
   grpc.close();
 });
 
-/** The string that field 1 of a message holds, whose length is a varint (protobuf's encoding). */
+/** Decodes the string in field 1 of a protobuf message. */
 function nameIn(message: Buffer): string {
   if (message.length === 0) return '';
   assert.equal(message[0], 0x0a);
@@ -115,44 +115,44 @@ const http = (path: string, rest: Partial<HttpGetAction> = {}) => ({ httpGet: { 
 test('a 200 is success', () => check(http('/ok'), 'success', 'body'));
 test('a port may be named', () => check({ httpGet: { path: '/ok', port: 'web' } }, 'success'));
 test('a path need not begin with a slash', () => check(http('ok?a=b'), 'success'));
-test('a 503 is failure, and says no more than that', () =>
+test('a 503 is failure, and its body is not shown', () =>
   check(http('/503'), 'failure', 'HTTP probe failed with statuscode: 503'));
 test('a redirect on the same host is followed', () => check(http('/redirect'), 'success', 'body'));
 test('a redirect to another host is a warning', () =>
   check(http('/away'), 'warning', 'Probe terminated redirects, Response body: elsewhere'));
-test('a redirect that leaves the choice is a warning', () => check(http('/choices'), 'warning'));
+test('a 300 is a warning', () => check(http('/choices'), 'warning'));
 test('nine redirects are followed', () => check(http('/steps/9'), 'success'));
-test('the tenth is not', () => check(http('/steps/10'), 'failure', 'Get "/steps/0": stopped after 10 redirects'));
-test('redirects without an end are failure, which names where the last one leads as the server does', () =>
+test('a tenth redirect is not followed', () =>
+  check(http('/steps/10'), 'failure', 'Get "/steps/0": stopped after 10 redirects'));
+test('endless redirects are failure, and the message has the last Location unchanged', () =>
   check(http('/loop'), 'failure', 'Get "loop": stopped after 10 redirects'));
 test('a redirect to a file is failure', () => check(http('/file'), 'failure', /unsupported protocol scheme "file"$/));
-test('a body without an end is read as far as it matters', () =>
-  check({ ...http('/endless'), timeoutSeconds: 60 }, 'success'));
-test('no answer in time is failure', () =>
+test('an endless body is truncated', () => check({ ...http('/endless'), timeoutSeconds: 60 }, 'success'));
+test('a timeout before the header is failure', () =>
   check(
     { ...http('/slow'), timeoutSeconds: 0.05 },
     'failure',
     `${url('/slow')}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
   ));
-test('an answer that is not whole in time is failure', () =>
+test('a timeout in the body is failure', () =>
   check({ ...http('/slow-body'), timeoutSeconds: 0.1 }, 'failure', /while reading body\)$/));
-test('an answer that is cut is failure', () => check(http('/cut'), 'failure', 'unexpected EOF'));
+test('a truncated response is failure', () => check(http('/cut'), 'failure', 'unexpected EOF'));
 test('a port without a listener is failure', () =>
   check(
     { httpGet: { port: 1 } },
     'failure',
     'Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused',
   ));
-test('HTTPS that is answered in plain HTTP is failure', () =>
+test('a plain HTTP response to HTTPS is failure', () =>
   check(http('/ok', { scheme: 'HTTPS' }), 'failure', /server gave HTTP response to HTTPS client$/));
-test('a port of an unknown name cannot be probed', () =>
+test('an unknown port name is an error', () =>
   check({ httpGet: { port: 'none' } }, 'error', 'container c has no port named "none"'));
 
-/** The header that a request has, but for the fields that are the connection's. */
+/** The header of a request without its Connection field. */
 async function headerOf(httpHeaders: { name: string; value: string }[], path = '/ok') {
-  asked.length = 0;
+  requests.length = 0;
   await check(http(path, { httpHeaders }), 'success');
-  const { headers } = asked.at(-1)!;
+  const { headers } = requests.at(-1)!;
   const pairs = headers.flatMap((name, index) => (index % 2 === 0 ? [[name, headers[index + 1]!]] : []));
   return pairs.filter(([name]) => name !== 'Connection');
 }
@@ -160,44 +160,45 @@ const own = ['User-Agent', 'kube-probe/1.36'];
 const any = ['Accept', '*/*'];
 const here = ['Host', `127.0.0.1:${port}`];
 
-test('a request says who asks, and takes anything', async () => assert.deepEqual(await headerOf([]), [here, own, any]));
-test('a Host field names the server', async () => {
+test('a request has a User-Agent and accepts anything', async () =>
+  assert.deepEqual(await headerOf([]), [here, own, any]));
+test('a Host field of the handler replaces the address', async () => {
   const host = { name: 'host', value: 'shop.example' };
   assert.deepEqual(await headerOf([host]), [['Host', 'shop.example'], own, any]);
   const referer = ['Referer', `http://127.0.0.1:${port}/redirect`];
   assert.deepEqual(await headerOf([host], '/redirect'), [['Host', 'shop.example'], own, any, referer]);
 });
-test('names are written in the canonical way, and repeated as often as they stand there', async () => {
+test('field names are canonical, and repeated fields are sent repeatedly', async () => {
   const fields = ['x-request-ID', 'X-Request-Id'].map((name, index) => ({ name, value: `${index}` }));
   assert.deepEqual(await headerOf(fields), [here, own, ['X-Request-Id', '0'], ['X-Request-Id', '1'], any]);
 });
-test('an empty Accept or User-Agent is left out', async () =>
+test('an empty Accept or User-Agent is omitted', async () =>
   assert.deepEqual(await headerOf(['accept', 'User-agent'].map((name) => ({ name, value: '' }))), [here]));
-test('a redirected request says where it comes from, unless the handler does', async () => {
+test('a redirected request has a Referer, unless the handler sets one', async () => {
   const referer = ['Referer', `http://127.0.0.1:${port}/redirect`];
   assert.deepEqual(await headerOf([], '/redirect'), [here, own, any, referer]);
   const ownReferer = ['Referer', 'mine'];
   assert.deepEqual(await headerOf([{ name: 'referer', value: 'mine' }], '/redirect'), [here, own, ownReferer, any]);
 });
-test('a path is asked for as it is written, and a redirect as it leads', async () => {
+test('the path of a handler is not normalized, that of a redirect is', async () => {
   const targetOf = async (path: string) => {
-    asked.length = 0;
+    requests.length = 0;
     await check(http(path), 'success');
-    return asked.at(-1)!.url;
+    return requests.at(-1)!.url;
   };
   assert.equal(await targetOf('/a/../b|c'), '/a/../b%7Cc');
   assert.equal(await targetOf('http://other.invalid/a'), '/a');
   assert.equal(await targetOf('/dotted/a'), '/%2e%2e/b/c');
 });
-test('a path that leaves no host to ask is failure', () =>
+test('a path that results in a URL without a host is failure', () =>
   check(http('a:b'), 'failure', 'Get "http:b": http: no Host in request URL'));
-test('what the length of a request is, its header does not say', async () =>
+test("a handler's Content-Length is not sent", async () =>
   assert.deepEqual(await headerOf([{ name: 'content-length', value: '7' }]), [here, own, any]));
 
 test('an open port is success', () => check({ tcpSocket: { port: port! } }, 'success'));
 test('a closed port is failure', () =>
   check({ tcpSocket: { port: 1 } }, 'failure', 'dial tcp 127.0.0.1:1: connect: connection refused'));
-test('a name that nobody has is failure', () =>
+test('an unknown host name is failure', () =>
   check({ tcpSocket: { host: 'none.invalid', port: 1 }, timeoutSeconds: 20 }, 'failure', /no such host$/));
 test('IPv6 addresses are called', async () => {
   const target = { podIps: ['::1'] };
@@ -206,7 +207,7 @@ test('IPv6 addresses are called', async () => {
     /^Get "http:\/\/\[::1\]:1\/": dial tcp \[::1\]:1: /,
   );
 });
-test('a pod without an address cannot be probed', async () => {
+test('probing a pod without an address is an error', async () => {
   assert.equal((await probe({ tcpSocket: { port: 1 } }, { podIps: [] })).verdict, 'error');
 });
 
@@ -214,14 +215,14 @@ test('exit code 0 is success', () => check({ exec: { command: ['exit', '0'] } },
 test('another exit code is failure', () => check({ exec: { command: ['exit', '1'] } }, 'failure', 'said'));
 test('a command that hangs is failure', () =>
   check({ exec: { command: ['hang', 'on'] } }, 'failure', 'command timed out: "hang on" timed out after 1s'));
-test('a command whose runtime answers later than the command may take has not failed', () =>
+test('a command that succeeds is success, even if the runtime responds after its timeout', () =>
   check({ exec: { command: ['late', '0'] } }, 'success', 'said'));
-test('a command that cannot be run counts neither way, and is tried three times', async () => {
+test('a command that cannot be executed is an error, and is tried three times', async () => {
   commands.length = 0;
   await check({ exec: { command: ['broken'] } }, 'error', 'rpc error: code = Internal desc = no runtime');
   assert.equal(commands.length, 3);
 });
-test('variables of the specification stand in a command, values from elsewhere and unknown ones do not', async () => {
+test('literal environment variables are expanded in a command, those from sources are empty, unknown ones stay', async () => {
   commands.length = 0;
   await check({ exec: { command: ['exit', '$(CODE)', '$(FROM)', '$(NONE)', '$$(CODE)'] } }, 'failure');
   assert.deepEqual(commands, [['exit', '3', '', '$(NONE)', '$(CODE)']]);
@@ -229,9 +230,9 @@ test('variables of the specification stand in a command, values from elsewhere a
 
 const health = (service?: string) => ({ grpc: { port: grpcPort!, service } });
 test('a serving gRPC service is success', () => check(health(), 'success'));
-test('one that is not serving is failure', () =>
+test('a gRPC service that is not serving is failure', () =>
   check(health('ill'), 'failure', 'service unhealthy (responded with "NOT_SERVING")'));
-test('one that is unknown is failure', () =>
+test('an unknown gRPC service is failure', () =>
   check(health('unknown'), 'failure', 'error: health rpc probe failed: rpc error: code = NotFound desc = no such'));
 test('a server without the health service is failure', () =>
   check(
@@ -250,7 +251,7 @@ for (const length of [0, 1, 127, 128, 300, 20_000]) {
   });
 }
 
-test('thresholds count answers in a row', () => {
+test('thresholds count consecutive verdicts', () => {
   const counter = new ThresholdCounter();
   const thresholds = { success: 1, failure: 3 };
   const said = (['failure', 'failure', 'success', 'failure', 'failure', 'failure'] as const).map((verdict) =>

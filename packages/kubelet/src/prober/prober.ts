@@ -11,8 +11,8 @@ import { MAX_PROBE_OUTPUT_BYTES, MAX_PROBE_TRIES } from './limits.ts';
 import { resolveHost, resolvePort } from './probe-target.ts';
 
 /**
- * What one probe said. `warning` is a success that somebody should look at; `error` means that it could not be made at all, and
- * counts neither way.
+ * The outcome of a probe. `warning` is a success with an event; `error` means that the probe could not be executed, and counts neither
+ * as success nor as failure.
  */
 export type ProbeAnswer = { verdict: 'success' | 'warning' | 'failure' | 'error'; output: string };
 
@@ -20,7 +20,7 @@ export type ProbeTarget = { probe: Probe; container: Container; containerId: str
 
 type Call = { signal: AbortSignal; timeoutMs: number };
 
-/** Makes a probe; one that cannot be made is tried again at once, a few times. Never rejects. */
+/** Executes probes; errors are retried immediately, up to `MAX_PROBE_TRIES` attempts. Never rejects. */
 export class Prober {
   readonly #commands: CommandRunner;
 
@@ -45,7 +45,7 @@ export class Prober {
     }
   }
 
-  /** A command's time is for the runtime to keep: one that is away or at its start has not found the container to be slow. */
+  /** The runtime enforces the timeout of exec probes, so that an unavailable or starting runtime does not count as a slow container. */
   async #attempt(target: ProbeTarget, call: Call): Promise<ProbeAnswer> {
     if (target.probe.exec !== undefined) return await this.#exec(target, call);
     using signal = withTimeout(call.signal, call.timeoutMs, 'the probe');
@@ -92,13 +92,13 @@ async function probeHttp({ probe, container, podIps }: ProbeTarget, signal: Abor
   }
 }
 
-async function probeTcp(place: { host: string; port: number }, signal: AbortSignal): Promise<ProbeAnswer> {
+async function probeTcp(address: { host: string; port: number }, signal: AbortSignal): Promise<ProbeAnswer> {
   const { promise, resolve } = Promise.withResolvers<ProbeAnswer>();
-  const socket = connect(place);
-  const onAbort = () => resolve(failed(`dial tcp ${hostAndPort(place.host, place.port)}: i/o timeout`));
+  const socket = connect(address);
+  const onAbort = () => resolve(failed(`dial tcp ${hostAndPort(address.host, address.port)}: i/o timeout`));
   signal.addEventListener('abort', onAbort, { once: true });
   socket.on('connect', () => resolve({ verdict: 'success', output: '' }));
-  socket.on('error', (error) => resolve(failed(connectionProblem(error, place))));
+  socket.on('error', (error) => resolve(failed(connectionProblem(error, address))));
   try {
     return await promise;
   } finally {

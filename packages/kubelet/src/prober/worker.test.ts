@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
-import { tickAfter, tickFrom } from './probe-ticks.ts';
-import { ProbeWorker } from './worker.ts';
+import { ProbeWorker, tickAfter, tickFrom } from './worker.ts';
 
 type Answer = 'success' | 'failure' | undefined;
 type Given = {
   kind?: ProbeKind;
-  /** When it begins, against the first tick. */
+  /** Time of the first tick. */
   anchorMs?: number;
-  /** What the probe answers, in order; the last one again and again. */
+  /** Verdicts of the probe, in order; the last one is repeated. */
   answers?: Answer[];
   tookMs?: number;
   isNew?: boolean;
@@ -22,17 +21,17 @@ type Given = {
 
 const PERIOD_MS = 10_000;
 
-/** A worker on a clock that the test puts forward. `asked` and `results` say when, in seconds. */
+/** A worker on a mocked clock. `attempts` and `results` contain their times in seconds. */
 function start(context: TestContext, given: Given) {
   const { kind = 'liveness', answers = ['success'], tookMs = 0, thresholds = {} } = given;
   context.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 0;
   context.mock.method(performance, 'now', () => nowMs);
-  const asked: string[] = [];
+  const attempts: string[] = [];
   const results: string[] = [];
   const known = new Map<string, ProbeResult>();
   const at = () => Math.round(nowMs) / 1000;
-  const left = [...answers];
+  const remaining = [...answers];
   const worker = new ProbeWorker({
     kind,
     anchorMs: given.anchorMs ?? 0,
@@ -42,8 +41,8 @@ function start(context: TestContext, given: Given) {
       failureThreshold: thresholds.failure ?? 3,
     }),
     attempt: async (id, { quiet }) => {
-      asked.push(`${id} ${at()}${quiet ? ' early' : ''}`);
-      const answer = left.length > 1 ? left.shift() : left[0];
+      attempts.push(`${id} ${at()}${quiet ? ' early' : ''}`);
+      const answer = remaining.length > 1 ? remaining.shift() : remaining[0];
       if (tookMs > 0) await new Promise((resolve) => setTimeout(resolve, tookMs));
       return answer;
     },
@@ -69,58 +68,61 @@ function start(context: TestContext, given: Given) {
   };
   const observe = (id: string | undefined, rest?: Given) =>
     worker.observe(id === undefined ? undefined : container(id, rest), nowMs);
-  return { asked, results, observe, passUntil, worker };
+  return { attempts, results, observe, passUntil, worker };
 }
 
-test('a probe is made once a period, whatever it takes', async (context) => {
-  const { asked, observe, passUntil } = start(context, { tookMs: 9500 });
+test('a probe is executed once a period, however long it takes', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { tookMs: 9500 });
   observe('c1');
   await passUntil(41);
-  assert.deepEqual(asked, ['c1 0', 'c1 10', 'c1 20', 'c1 30', 'c1 40']);
+  assert.deepEqual(attempts, ['c1 0', 'c1 10', 'c1 20', 'c1 30', 'c1 40']);
 });
 
-test('one that takes longer than its period is made again at once, and then in step', async (context) => {
-  const { asked, observe, passUntil } = start(context, { tookMs: 23_000 });
+test('a probe that takes longer than its period is repeated immediately', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { tookMs: 23_000 });
   observe('c1');
   await passUntil(47);
-  assert.deepEqual(asked, ['c1 0', 'c1 23', 'c1 46']);
+  assert.deepEqual(attempts, ['c1 0', 'c1 23', 'c1 46']);
 });
 
-test('ticks come from the time at which the pod was seen, not from the start of a container', async (context) => {
-  const { asked, observe, passUntil } = start(context, {});
+test('ticks count from when the pod was first seen, not from the start of a container', async (context) => {
+  const { attempts, observe, passUntil } = start(context, {});
   await passUntil(3);
   observe('c1');
   await passUntil(21);
   observe('c2');
   await passUntil(31);
-  assert.deepEqual(asked, ['c1 10', 'c1 20', 'c2 30']);
+  assert.deepEqual(attempts, ['c1 10', 'c1 20', 'c2 30']);
 });
 
-test('the first tick after a start of the kubelet is put off', async (context) => {
-  const { asked, observe, passUntil } = start(context, { anchorMs: 4000, isNew: false, kind: 'readiness' });
+test('the first tick after a start of the kubelet is delayed', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { anchorMs: 4000, isNew: false, kind: 'readiness' });
   observe('c1');
   observe('c1');
   await passUntil(15);
-  assert.deepEqual(asked, ['c1 4', 'c1 14']);
+  assert.deepEqual(attempts, ['c1 4', 'c1 14']);
 });
 
-test('no probe is made before the initial delay is over', async (context) => {
-  const { asked, observe, passUntil } = start(context, { initialDelayMs: 12_000 });
+test('no probe is executed before the initial delay is over', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { initialDelayMs: 12_000 });
   observe('c1');
   await passUntil(31);
-  assert.deepEqual(asked, ['c1 20', 'c1 30']);
+  assert.deepEqual(attempts, ['c1 20', 'c1 30']);
 });
 
-test('failures count at once, and a liveness probe that failed is not made again', async (context) => {
-  const { asked, results, observe, passUntil } = start(context, { answers: ['failure'], thresholds: { failure: 2 } });
+test('a failed liveness probe is not repeated until the container has a successor', async (context) => {
+  const { attempts, results, observe, passUntil } = start(context, {
+    answers: ['failure'],
+    thresholds: { failure: 2 },
+  });
   observe('c1');
   await passUntil(31);
   observe('c1');
   await passUntil(51);
-  assert.deepEqual([asked, results], [['c1 0', 'c1 10'], ['c1 failure 10']]);
+  assert.deepEqual([attempts, results], [['c1 0', 'c1 10'], ['c1 failure 10']]);
   observe('c2');
   await passUntil(61);
-  assert.deepEqual(asked.slice(2), ['c2 60']);
+  assert.deepEqual(attempts.slice(2), ['c2 60']);
 });
 
 test('failures of a container do not count for its successor', async (context) => {
@@ -134,7 +136,7 @@ test('failures of a container do not count for its successor', async (context) =
   assert.deepEqual(results, ['c2 failure 20']);
 });
 
-test('a probe that could not be made counts neither way', async (context) => {
+test('a probe that could not be executed counts neither as success nor as failure', async (context) => {
   const answers: Answer[] = ['failure', undefined, 'failure'];
   const { results, observe, passUntil } = start(context, { answers, thresholds: { failure: 2 } });
   observe('c1');
@@ -142,74 +144,74 @@ test('a probe that could not be made counts neither way', async (context) => {
   assert.deepEqual(results, ['c1 failure 20']);
 });
 
-test('a startup probe that fails at its first tick ends there, at the first try', async (context) => {
+test('with a threshold of one, a startup probe fails at the first tick', async (context) => {
   const given = { kind: 'startup', isNew: true, answers: ['failure'], thresholds: { failure: 1 } } as const;
-  const { asked, results, observe, passUntil } = start(context, { ...given, answers: ['failure'] });
+  const { attempts, results, observe, passUntil } = start(context, { ...given, answers: ['failure'] });
   observe('c1');
   await passUntil(31);
-  assert.deepEqual([asked, results], [['c1 0'], ['c1 failure 0']]);
+  assert.deepEqual([attempts, results], [['c1 0'], ['c1 failure 0']]);
 });
 
-test('early failures of a startup probe do not count, and its time is over with the tick', async (context) => {
+test('early failures of a startup probe do not count, and early attempts end with the first tick', async (context) => {
   const given = { kind: 'startup', isNew: true, thresholds: { failure: 1 } } as const;
-  const { asked, results, observe, passUntil } = start(context, { ...given, answers: ['failure'] });
+  const { attempts, results, observe, passUntil } = start(context, { ...given, answers: ['failure'] });
   await passUntil(1);
   observe('c1');
   await passUntil(31);
   assert.deepEqual(results, ['c1 failure 10']);
-  assert.deepEqual(asked.slice(0, 4), ['c1 1 early', 'c1 1.025 early', 'c1 1.075 early', 'c1 1.175 early']);
-  assert.equal(asked.at(-1), 'c1 10');
+  assert.deepEqual(attempts.slice(0, 4), ['c1 1 early', 'c1 1.025 early', 'c1 1.075 early', 'c1 1.175 early']);
+  assert.equal(attempts.at(-1), 'c1 10');
 });
 
-test('an early look that takes longer than the tick is away does not put it off', async (context) => {
+test('the first tick is served late if an early attempt takes longer', async (context) => {
   const given: Given = { kind: 'startup', isNew: true, answers: ['failure'], tookMs: 12_000 };
-  const { asked, results, observe, passUntil } = start(context, { ...given, thresholds: { failure: 1 } });
+  const { attempts, results, observe, passUntil } = start(context, { ...given, thresholds: { failure: 1 } });
   await passUntil(1);
   observe('c1');
   await passUntil(31);
-  assert.deepEqual(asked, ['c1 1 early', 'c1 13']);
+  assert.deepEqual(attempts, ['c1 1 early', 'c1 13']);
   assert.deepEqual(results, ['c1 failure 25']);
 });
 
-test('a container is ready as soon as an early look says so, and ticks come from then on', async (context) => {
+test('a container is ready after a successful early attempt, from which ticks are counted', async (context) => {
   const answers: Answer[] = [undefined, undefined, 'success'];
-  const { asked, results, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, answers });
+  const { attempts, results, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, answers });
   await passUntil(1);
   observe('c1');
   await passUntil(22);
   assert.deepEqual(results, ['c1 success 1.075', 'c1 success 11.075', 'c1 success 21.075']);
-  assert.equal(asked.length, 5);
+  assert.equal(attempts.length, 5);
 });
 
-test('a container that is gated is probed as soon as it is not', async (context) => {
-  const { asked, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, isGated: true });
+test('a gated container is probed as soon as its startup probe has succeeded', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { kind: 'readiness', isNew: true, isGated: true });
   observe('c1');
   await passUntil(3);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(attempts, []);
   observe('c1', { isNew: true, isGated: false });
   await passUntil(14);
-  assert.deepEqual(asked, ['c1 3 early', 'c1 13']);
+  assert.deepEqual(attempts, ['c1 3 early', 'c1 13']);
 });
 
-test('a container that is not ready is looked at whenever its pod is', async (context) => {
-  const { asked, observe, passUntil } = start(context, { kind: 'readiness', answers: ['failure', 'success'] });
+test('an unready container is probed at each sync of its pod', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { kind: 'readiness', answers: ['failure', 'success'] });
   observe('c1');
   await passUntil(3);
   observe('c1');
   await passUntil(4);
   observe('c1');
   await passUntil(14);
-  assert.deepEqual(asked, ['c1 0', 'c1 3', 'c1 13']);
+  assert.deepEqual(attempts, ['c1 0', 'c1 3', 'c1 13']);
 });
 
-test('a container that had started before is not asked whether it has', async (context) => {
-  const { asked, observe, passUntil } = start(context, { kind: 'startup', result: 'success' });
+test('a container that had already started gets no startup probe', async (context) => {
+  const { attempts, observe, passUntil } = start(context, { kind: 'startup', result: 'success' });
   observe('c1');
   await passUntil(21);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(attempts, []);
 });
 
-test('what a probe of a container says that is gone is not heard', async (context) => {
+test('the result of a probe is dropped if its container has exited meanwhile', async (context) => {
   const { results, observe, passUntil } = start(context, { tookMs: 2000 });
   observe('c1');
   await passUntil(1);
@@ -218,7 +220,7 @@ test('what a probe of a container says that is gone is not heard', async (contex
   assert.deepEqual(results, []);
 });
 
-test('ticks are where they should be after a thousand periods', () => {
+test('ticks do not drift', () => {
   const ticks = { anchorMs: 100, periodMs: 10_000 };
   let tick = tickFrom(ticks, 50);
   for (let period = 0; period < 1000; period++) tick = tickAfter(ticks, tick, tick + 1900);

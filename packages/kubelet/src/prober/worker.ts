@@ -2,64 +2,91 @@ import type { Probe } from '@podwright/kube-api';
 import { EAGER_PROBE_INITIAL_MS } from './limits.ts';
 import type { Alarm, ProbeClock } from './probe-clock.ts';
 import type { ProbeKind, ProbeResult } from './probe-results.ts';
-import { type ProbeTicks, tickAfter, tickFrom } from './probe-ticks.ts';
-import { ThresholdCounter } from './threshold-counter.ts';
 
-/** A running container, for the worker of one of its probes. */
+/** A probe is due at `anchorMs` and every period after it, regardless of how long probes take. Times are monotonic. */
+export type ProbeTicks = { anchorMs: number; periodMs: number };
+
+/** The first tick at or after `fromMs`. */
+export function tickFrom({ anchorMs, periodMs }: ProbeTicks, fromMs: number): number {
+  return anchorMs + Math.max(0, Math.ceil((fromMs - anchorMs) / periodMs)) * periodMs;
+}
+
+/**
+ * The next tick after the one at `servedMs`. If several ticks passed meanwhile, only the last one is served: a probe that
+ * takes longer than its period is repeated immediately, but missed ticks are not made up for.
+ */
+export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: number): number {
+  return servedMs + Math.max(1, Math.floor((nowMs - servedMs) / periodMs)) * periodMs;
+}
+
+/** Counts consecutive verdicts towards the thresholds. A different verdict resets the count. */
+export class ThresholdCounter {
+  #last: 'success' | 'failure' | undefined;
+  #run = 0;
+
+  /** The result once its threshold is reached, otherwise `undefined`. */
+  count(verdict: 'success' | 'failure', thresholds: { success: number; failure: number }): ProbeResult | undefined {
+    this.#run = verdict === this.#last ? this.#run + 1 : 1;
+    this.#last = verdict;
+    return this.#run >= thresholds[verdict] ? verdict : undefined;
+  }
+}
+
+/** A running container, as seen by the worker of one of its probes. */
 export type ProbedContainer = {
   id: string;
-  /** Began while this kubelet ran: somebody waits for it to become ready. */
+  /** It started while this kubelet ran, so its readiness is awaited. */
   isNew: boolean;
-  /** Its startup probe has not succeeded yet, so no other one is made. */
+  /** Its startup probe has not succeeded yet, so other probes must wait. */
   isGated: boolean;
-  /** When its initial delay is over, monotonic. */
+  /** End of its initial delay, monotonic. */
   probedFromMs: number;
 };
 
-/** What a worker asks of the manager. */
+/** The worker's interface to the manager. */
 export type WorkerOptions = {
   kind: ProbeKind;
-  /** The probe as the pod has it now, with defaults. */
+  /** The current probe of the pod's spec, with defaults. */
   probe: () => Required<Pick<Probe, 'periodSeconds' | 'successThreshold' | 'failureThreshold'>>;
   /**
-   * Makes the probe once. `quiet` if its failure does not count and is not to be told. `undefined` if it could not be made.
+   * Executes the probe once. With `quiet`, a failure does not count and emits no event. `undefined` if it could not be executed.
    * Never rejects.
    */
   attempt: (id: string, how: { quiet: boolean; signal: AbortSignal }) => Promise<'success' | 'failure' | undefined>;
   result: (id: string) => ProbeResult | undefined;
   onResult: (id: string, result: ProbeResult) => void;
-  /** The first tick, monotonic. */
+  /** Time of the first tick, monotonic. */
   anchorMs: number;
   clock: ProbeClock;
 };
 
-/** The container that is being probed, until another one takes its place. */
+/** State of the container that is being probed, until it has a successor. */
 type Probing = {
   container: ProbedContainer;
   counter: ThresholdCounter;
   stop: AbortController;
-  /** The first tick of the container: it is served late rather than not, if an early look takes longer. */
+  /** The container's first tick. It is served late if an early attempt takes longer. */
   firstTickMs: number | undefined;
-  /** The tick that was served last; `undefined` until one was. */
+  /** The last served tick; `undefined` before the first one. */
   servedMs: number | undefined;
-  /** The time until the next early look; `undefined` if no more are made. */
+  /** Delay of the next early attempt; `undefined` if there are no more. */
   eagerMs: number | undefined;
 };
 
 /**
- * `idle`: no container runs, or it is gated, or on hold: a liveness probe that failed and a startup probe with a result are not
- * made again until the container has a successor. `waiting`: for a tick or an early look. `busy`: a probe is being made.
+ * `idle`: no container runs, or it is gated, or on hold: failed liveness probes and startup probes with a result are not repeated until
+ * the container has a successor. `waiting`: for a tick or an early attempt. `busy`: a probe is running.
  */
 type State = { kind: 'idle' } | { kind: 'waiting'; alarm: Alarm } | { kind: 'busy' };
 
 const IDLE: State = { kind: 'idle' };
 
 /**
- * Probes the containers that one container of a pod's specification has, one after the other, in one way. Ticks come from the time
- * at which the pod was first seen, as upstream's do.
+ * Executes one kind of probe for one container of a pod's spec, across its restarts. Like upstream, ticks are counted from the time at
+ * which the pod was first seen.
  *
- * Readiness and startup probes look more often until the first tick after the container's start, so that it counts as ready as soon
- * as it is. Of these early looks only successes count.
+ * Until the first tick after the container's start, readiness and startup probes make additional early attempts, so that the container
+ * becomes ready sooner. Only successes of early attempts count.
  */
 export class ProbeWorker {
   readonly #options: WorkerOptions;
@@ -78,11 +105,11 @@ export class ProbeWorker {
     return this.#probing?.container.id;
   }
 
-  /** The container as it is now; `undefined` while none runs. */
+  /** Updates the running container; `undefined` if none runs. */
   observe(container: ProbedContainer | undefined, nowMs: number): void {
     if (this.#stopped) return;
     if (container?.id !== this.#probing?.container.id) {
-      this.#leave();
+      this.#abandon();
       if (container !== undefined) this.#probing = begin(this.#options.kind, container);
     } else if (container !== undefined) {
       this.#probing!.container.isGated = container.isGated;
@@ -99,14 +126,14 @@ export class ProbeWorker {
     this.#rest();
   }
 
-  #leave(): void {
+  #abandon(): void {
     this.#probing?.stop.abort();
     this.#probing = undefined;
     this.#rest();
   }
 
   #rest(): void {
-    if (this.#state.kind === 'waiting') this.#options.clock.takeBack(this.#state.alarm);
+    if (this.#state.kind === 'waiting') this.#options.clock.cancel(this.#state.alarm);
     this.#state = IDLE;
   }
 
@@ -114,7 +141,7 @@ export class ProbeWorker {
     return isFinal(this.#options.kind, this.#options.result(container.id));
   }
 
-  /** As upstream does, a container that is not ready is looked at whenever its pod is, and its ticks come from then on. */
+  /** Like upstream, an unready container is probed at each sync of its pod, and its ticks are counted from then on. */
   #shouldHurry({ container, servedMs }: Probing): boolean {
     const waits = this.#state.kind === 'waiting' && servedMs !== undefined;
     return this.#options.kind === 'readiness' && waits && this.#options.result(container.id) !== 'success';
@@ -134,14 +161,15 @@ export class ProbeWorker {
     const { servedMs, container, eagerMs } = probing;
     probing.firstTickMs ??= tickFrom(this.#ticks(), Math.max(nowMs, container.probedFromMs));
     const tickMs = servedMs === undefined ? probing.firstTickMs : tickAfter(this.#ticks(), servedMs, nowMs);
-    const lookMs = eagerMs === undefined ? Number.POSITIVE_INFINITY : Math.max(nowMs + eagerMs, container.probedFromMs);
-    const dueMs = Math.min(tickMs, lookMs);
+    const earlyMs =
+      eagerMs === undefined ? Number.POSITIVE_INFINITY : Math.max(nowMs + eagerMs, container.probedFromMs);
+    const dueMs = Math.min(tickMs, earlyMs);
     if (dueMs <= nowMs) return void this.#run(probing, tickMs <= nowMs ? tickMs : undefined);
-    const onTime = () => void this.#run(probing, tickMs <= lookMs ? tickMs : undefined);
+    const onTime = () => void this.#run(probing, tickMs <= earlyMs ? tickMs : undefined);
     this.#state = { kind: 'waiting', alarm: this.#options.clock.set(dueMs, onTime) };
   }
 
-  /** Makes the probe of a tick, or takes an early look, and sets the time for the next one. */
+  /** Executes the probe for a tick or as an early attempt, and schedules the next one. */
   async #run(probing: Probing, tickMs: number | undefined): Promise<void> {
     this.#state = { kind: 'busy' };
     const { container, stop } = probing;
@@ -152,15 +180,18 @@ export class ProbeWorker {
     }
     const verdict = await this.#options.attempt(container.id, { quiet: tickMs === undefined, signal: stop.signal });
     if (stop.signal.aborted) return;
-    if (tickMs === undefined) this.#noteLook(probing, { verdict, startedMs });
+    if (tickMs === undefined) this.#noteEarlyAttempt(probing, { verdict, startedMs });
     if (verdict === 'success' || (verdict === 'failure' && tickMs !== undefined)) this.#count(probing, verdict);
-    if (stop.signal.aborted) return; // who heard of the result may have ended this
+    if (stop.signal.aborted) return; // a listener of the result may have stopped the worker
     this.#state = IDLE;
     if (!container.isGated && !this.#isOnHold(probing)) this.#schedule(probing, performance.now());
   }
 
-  /** After an early look that succeeded, ticks come from it on; else the next look takes twice as long to come. */
-  #noteLook(probing: Probing, { verdict, startedMs }: { verdict: string | undefined; startedMs: number }): void {
+  /** After a successful early attempt, ticks are counted from it; otherwise the delay of the next one doubles. */
+  #noteEarlyAttempt(
+    probing: Probing,
+    { verdict, startedMs }: { verdict: string | undefined; startedMs: number },
+  ): void {
     if (verdict !== 'success') {
       probing.eagerMs = Math.max(EAGER_PROBE_INITIAL_MS, (probing.eagerMs ?? 0) * 2);
       return;
