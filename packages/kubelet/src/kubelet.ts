@@ -72,7 +72,7 @@ export type KubeletDependencies = {
   usage: ContainerUsage;
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
-  runtimeState: Pick<RuntimeState, 'sinceLookMs' | 'networkNote'>;
+  runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
   /** Why the node is not ready for pods. */
   problems: () => string[];
   /** What is wrong with the manifests now. */
@@ -149,7 +149,7 @@ export class Kubelet {
 
   /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` while it is healthy. */
   get unhealthyReason(): string | undefined {
-    const sinceMs = this.#parts.runtimeState.sinceLookMs();
+    const sinceMs = this.#parts.runtimeState.sinceCheckMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
   }
 

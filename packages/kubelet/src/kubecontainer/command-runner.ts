@@ -1,9 +1,9 @@
-/** How a command in a container ended; `output` is stdout and then stderr, both bounded by the runner. */
+/** Result of a command in a container. `output` is stdout followed by stderr, truncated by the runner. */
 export type CommandResult = { exitCode: number; output: string; stderr: string };
 
 /**
- * Runs a command inside a running container through the CRI. Rejects with `deadline_exceeded` when the command
- * outlives `timeoutMs`, and with the runtime's error when it cannot be started.
+ * Runs a command in a running container through the CRI. Rejects with `deadline_exceeded` if the command exceeds
+ * `timeoutMs`, and with the runtime's error if it cannot be started.
  */
 export interface CommandRunner {
   runInContainer(

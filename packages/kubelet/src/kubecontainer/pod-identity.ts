@@ -1,6 +1,6 @@
 import type { Pod } from '@podwright/kube-api';
 
-/** Which pod something of the runtime belongs to. */
+/** Identifies the pod of a sandbox or container. */
 export type PodIdentity = { name: string; namespace: string; uid: string };
 
 export function podIdentity(pod: Pod): PodIdentity {
@@ -8,7 +8,7 @@ export function podIdentity(pod: Pod): PodIdentity {
   return { name, namespace, uid };
 }
 
-/** `name_namespace(uid)`, how the kubelet's messages name a pod. */
+/** `name_namespace(uid)`, the format of upstream's messages. */
 export function describePod(pod: Pod): string {
   return `${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`;
 }

@@ -1,13 +1,13 @@
-/** What the runtime says about pods, in the kubelet's types and without the CRI's messages. */
+/** The runtime's pods in the kubelet's own types, independent of CRI messages. */
 import type { ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
-/** One container of the runtime, as it was last seen. Times are Unix milliseconds, 0 for "not yet". */
+/** A container of the runtime, as last read. Times are Unix milliseconds, 0 for "not yet". */
 export type RuntimeContainer = {
   id: string;
-  /** `<runtime>://<id>`, as statuses show it. */
+  /** `<runtime>://<id>`, as in pod statuses. */
   containerId: string;
   sandboxId: string;
   name: string;
@@ -24,22 +24,22 @@ export type RuntimeContainer = {
   restartCount: number;
   terminationGracePeriodSeconds: number | undefined;
   logPath: string;
-  /** Whose processes the container's first one began as; absent if the runtime does not tell. */
+  /** User and groups of the container's first process; absent if the runtime does not report them. */
   user?: { uid: number; gid: number; supplementalGroups: number[] };
-  /** '' if the runtime does not tell. */
+  /** Absent if the runtime does not report it. */
   stopSignal?: string;
-  /** The hook as it was when the container was made. */
+  /** The preStop hook at the time of the container's creation. */
   preStop: LifecycleHandler | undefined;
-  /** What it was made with, if that was noted. */
+  /** The resources that the container was created with, from its annotation. */
   resources?: GivenResources;
 };
 
-/** Requests and limits of a container, and those that its pod had as a whole at that time. */
+/** Requests and limits of a container, and the pod-level ones at that time. */
 export type GivenResources = ResourceRequirements & { pod?: ResourceRequirements };
 
 export type RuntimeSandbox = {
   id: string;
-  /** The pod that it was made for. Only that one may have it, whichever pod has its UID now. */
+  /** The pod that the sandbox was created for. Another pod with the same UID must not use it. */
   owner: ExistingPod;
   ready: boolean;
   attempt: number;
@@ -48,19 +48,19 @@ export type RuntimeSandbox = {
   ips: string[];
 };
 
-/** Everything the runtime has of one pod; sandboxes and containers newest first. */
+/** All sandboxes and containers of one pod, newest first. */
 export type RuntimePodStatus = {
   pod: PodIdentity;
   sandboxes: RuntimeSandbox[];
   containers: RuntimeContainer[];
 };
 
-/** One sandbox of a pod with its containers, as they were seen together; without `sandbox` it is gone. */
+/** A consistent snapshot of one sandbox and its containers; without `sandbox` it was removed. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
- * The pod with this snapshot in the place of what was known of that sandbox. Pure. Newest first is by attempts: they count up, whatever
- * somebody does to the clock of the host between them.
+ * Replaces a sandbox and its containers by the snapshot. Pure. "Newest first" is by attempt: unlike creation times, attempts always
+ * increase, even if the host's clock is set back.
  */
 export function withSandbox(status: RuntimePodStatus, { id, sandbox, containers }: SandboxSnapshot): RuntimePodStatus {
   const sandboxes = status.sandboxes.filter((other) => other.id !== id);
@@ -79,18 +79,18 @@ export function emptyRuntimePod(pod: PodIdentity): RuntimePodStatus {
   return { pod, sandboxes: [], containers: [] };
 }
 
-/** The newest container of that name, of whatever sandbox. */
+/** The newest container of that name, in any sandbox. */
 export function latestContainer(status: RuntimePodStatus, name: string): RuntimeContainer | undefined {
   return status.containers.find((container) => container.name === name);
 }
 
-/** The pod's addresses: those of its newest sandbox, if it is ready. */
+/** The addresses of the pod's newest sandbox, if it is ready. */
 export function podIps(status: RuntimePodStatus): string[] {
   const newest = status.sandboxes[0];
   return newest?.ready ? newest.ips : [];
 }
 
-/** The pod's addresses, primary first. */
+/** The pod's addresses, primary first; the node's for a pod in the host network. */
 export function podAddresses(node: { hostIps(): string[] }, pod: Pod, status: RuntimePodStatus): string[] {
   return pod.spec.hostNetwork ? node.hostIps() : podIps(status);
 }
@@ -99,7 +99,7 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** The pod of another name that something in the runtime with this pod's UID was made for. */
+/** The owner of a sandbox with this pod's UID that was created for a pod of another name. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }

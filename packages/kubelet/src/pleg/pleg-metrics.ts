@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/base';
 
-/** Counts what the PLEG does under the names that upstream's metrics have. */
+/** Metrics of the PLEG with upstream's names. */
 export type PlegMetrics = {
-  /** The pods were listed: how long that took, and how long after the listing before, if there was one. */
+  /** The pods were listed: duration, and time since the previous listing, if there was one. */
   relisted(seconds: number, sinceLastSeconds: number | undefined): void;
-  /** The runtime answered a listing that was begun then, in Unix seconds. */
+  /** A listing that started at this Unix time succeeded. */
   seen(atSeconds: number): void;
-  /** One pod was looked at. */
+  /** One pod was read. */
   looked(seconds: number): void;
-  /** A stream of events stood, or could not be had. */
+  /** An event stream was established, or failed. */
   connected(): void;
   connectionFailed(): void;
-  /** An event came that was made so long ago. */
+  /** An event of this age was received. */
   received(seconds: number): void;
 };
 
@@ -43,7 +43,7 @@ export function plegMetrics(registry: Registry | undefined): PlegMetrics {
     'pleg_last_seen_seconds',
     (name) => new Gauge({ name, help: 'Timestamp in seconds when PLEG was last seen active.', registers }),
   );
-  counter('pleg_discard_events', 'The number of discard events in PLEG.'); // none ever is: a change wakes its pod's worker
+  counter('pleg_discard_events', 'The number of discard events in PLEG.'); // always 0: a change directly wakes its pod's worker
   const errors = counter(
     'evented_pleg_connection_error_count',
     'The number of errors encountered during the establishment of streaming connection with the CRI runtime.',

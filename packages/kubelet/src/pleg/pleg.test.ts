@@ -21,7 +21,7 @@ const app: Container = { name: 'app', image: 'busybox:1' };
 const podMetadata = { name: 'web', namespace: 'default', uid: 'u1' };
 const ownPod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: podMetadata, spec: { containers: [app] } };
 
-/** The runtime's events: its own, none as of containerd 1.6, or what a test sends. */
+/** Source of events: the fake runtime, none (like containerd 1.6), or the test. */
 type Events = 'own' | 'none' | Broadcast<ContainerEventResponse>;
 
 function clientWith(runtime: FakeRuntime, events: Events): CriClient {
@@ -37,7 +37,7 @@ function clientWith(runtime: FakeRuntime, events: Events): CriClient {
   return { ...runtime.client, runtime: { ...runtime.client.runtime, getContainerEvents: getContainerEvents as never } };
 }
 
-/** A PLEG on a runtime in memory. */
+/** A PLEG on an in-memory runtime. */
 async function start(context: TestContext, events: Events, relistPeriodMs = 20) {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   const cri = clientWith(runtime, events);
@@ -88,7 +88,7 @@ async function runApp(runtime: FakeRuntime, uid = 'u1'): Promise<string> {
 
 for (const events of ['own', 'none'] as const) {
   const how = events === 'own' ? 'by the events of the runtime' : 'by listing';
-  test(`starts and ends of containers are noticed ${how}`, async (context) => {
+  test(`starts and exits of containers are detected ${how}`, async (context) => {
     const { runtime, cache, until, changes } = await start(context, events);
     const id = await runApp(runtime);
     await until('running');
@@ -99,7 +99,7 @@ for (const events of ['own', 'none'] as const) {
     assert.equal(changes(), before + 1);
   });
 
-  test(`a pod that is gone is noticed ${how}`, async (context) => {
+  test(`the removal of a pod is detected ${how}`, async (context) => {
     const { runtime, cache, until } = await start(context, events);
     await runApp(runtime);
     await until('running');
@@ -112,11 +112,11 @@ for (const events of ['own', 'none'] as const) {
   });
 }
 
-test('what an event tells is not asked for again', async (context) => {
+test('the status in an event is not read again', async (context) => {
   const { runtime, until, reads, cache } = await start(context, 'own');
   const foreign = { metadata: { ...podMetadata, attempt: 0 }, labels: sandboxLabels(ownPod, 'another') };
   await runtime.client.runtime.runPodSandbox({ config: foreign });
-  await sleep(50); // the first event of a stream has all pods listed once
+  await sleep(50); // the first event of a stream causes one listing of all pods
   const before = reads();
   const id = await runApp(runtime);
   await until('running');
@@ -126,30 +126,30 @@ test('what an event tells is not asked for again', async (context) => {
   assert.equal(reads(), before);
 });
 
-test('an event that may be older than what was seen is no more than a reason to look', async (context) => {
+test('an event that may be older than the cached status only causes a read', async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, pleg, until, reads, cache } = await start(context, sent);
   const id = await runApp(runtime);
-  const told = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
+  const old = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
   runtime.exitContainer(id, { exitCode: 7 });
   await pleg.look(podIdentity(ownPod));
   const before = reads();
   const containerEventType = ContainerEventType.CONTAINER_STARTED_EVENT;
-  const event = { containerId: id, containerEventType, containersStatuses: told.containersStatuses };
+  const event = { containerId: id, containerEventType, containersStatuses: old.containersStatuses };
   for (const createdAtMs of [Date.now() - 1000, Date.now() + 1000, 0]) {
     const createdAt = BigInt(createdAtMs) * 1_000_000n;
-    sent.publish(create(ContainerEventResponseSchema, { ...event, createdAt, podSandboxStatus: told.status }));
+    sent.publish(create(ContainerEventResponseSchema, { ...event, createdAt, podSandboxStatus: old.status }));
   }
   await waitFor(() => reads() > before || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   await until('exited');
   assert.equal(cache.get('u1')!.status.containers[0]!.exitCode, 7);
 });
 
-test('an event that does not tell what it is about is a reason to look, and one of another kubelet is none', async (context) => {
+test("an event without a status causes a read, and another kubelet's event does not", async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, until, reads } = await start(context, sent);
   sent.publish(create(ContainerEventResponseSchema, { containerId: 'x' }));
-  await sleep(50); // the first event of a stream has all pods listed once
+  await sleep(50); // the first event of a stream causes one listing of all pods
   const id = await runApp(runtime);
   const { status } = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
   const before = reads();
@@ -162,7 +162,7 @@ test('an event that does not tell what it is about is a reason to look, and one 
   assert.deepEqual(looks.sort(), ['containerStatus', 'listContainers', 'listPodSandbox', 'podSandboxStatus']);
 });
 
-test('what happened while no stream of events stood is found at once, not after the period of listings', async (context) => {
+test('changes during an interruption of the event stream are detected immediately', async (context) => {
   const sent = new Broadcast<ContainerEventResponse>();
   const { runtime, until } = await start(context, sent);
   const id = await runApp(runtime);
@@ -170,14 +170,14 @@ test('what happened while no stream of events stood is found at once, not after 
   const event = { containerId: id, createdAt: BigInt(Date.now()) * 1_000_000n, podSandboxStatus: status };
   sent.publish(create(ContainerEventResponseSchema, event));
   await until('running');
-  await sleep(50); // from here on the next listing is a minute away
+  await sleep(50); // from here on, the next listing is a minute away
   for (let index = 0; index <= 10_000; index++)
     sent.publish(create(ContainerEventResponseSchema, { containerId: 'x' }));
   runtime.exitContainer(id, { exitCode: 7 });
   await until('exited');
 });
 
-test('that a container was killed for want of memory is told, though nothing else happens', async (context) => {
+test('a late OOMKilled reason is reported, even if nothing else happens', async (context) => {
   const { runtime, cache, changes, until } = await start(context, 'own');
   const id = await runApp(runtime);
   await until('running');
@@ -189,7 +189,7 @@ test('that a container was killed for want of memory is told, though nothing els
   assert.equal(cache.get('u1')?.status.containers[0]?.reason, 'OOMKilled');
 });
 
-test('a pod that cannot be read keeps its record, so that its change is not missed', async (context) => {
+test('a change of a pod that cannot be read is not missed', async (context) => {
   const { runtime, until, changes } = await start(context, 'none');
   const id = await runApp(runtime);
   await until('running');
@@ -200,7 +200,7 @@ test('a pod that cannot be read keeps its record, so that its change is not miss
   assert.equal(changes(), before + 1);
 });
 
-test('a pod that is wanted newer than it was seen is looked at, not waited for', async (context) => {
+test('getNewerThan reads the pod immediately if the cached status is too old', async (context) => {
   const { runtime, pleg } = await start(context, 'own');
   await runApp(runtime);
   const status = await pleg.getNewerThan(podIdentity(ownPod), performance.now());
@@ -210,7 +210,7 @@ test('a pod that is wanted newer than it was seen is looked at, not waited for',
   assert.equal(runtime.calls.length, calls);
 });
 
-test('looks at one pod that come at once are served by two', async (context) => {
+test('concurrent reads of one pod are served by two', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   await runApp(runtime);
   await pleg.look(podIdentity(ownPod));
@@ -220,7 +220,7 @@ test('looks at one pod that come at once are served by two', async (context) => 
   assert.equal(looks, 2);
 });
 
-test('a pod that was listed but could not be read is not taken for absent', async (context) => {
+test('a listed pod that could not be read does not count as absent', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   runtime.inject('podSandboxStatus', { error: new PodwrightError('unavailable', 'away'), times: 1e6 });
   await runApp(runtime);
@@ -228,7 +228,7 @@ test('a pod that was listed but could not be read is not taken for absent', asyn
   await assert.rejects(pleg.getNewerThan(podIdentity(ownPod), 0), { code: 'unavailable' });
 });
 
-test('a pod of the last listing that was seen to be gone is not listed any more', async (context) => {
+test('listedPods omits a pod that was removed after the last listing', async (context) => {
   const { runtime, pleg, until } = await start(context, 'own');
   await runApp(runtime);
   await pleg.relist();
@@ -240,7 +240,7 @@ test('a pod of the last listing that was seen to be gone is not listed any more'
   assert.deepEqual(listed(), []);
 });
 
-test('a container that cannot be read holds up no other pod', async (context) => {
+test('a container that cannot be read does not block other pods', async (context) => {
   const { runtime, cache, until } = await start(context, 'none');
   const [hung, other] = [await runApp(runtime), await runApp(runtime, 'u2')];
   await until('running');
@@ -248,17 +248,17 @@ test('a container that cannot be read holds up no other pod', async (context) =>
   const untilOther = (state: string) =>
     waitFor(() => stateOfOther() === state || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   await untilOther('running');
-  const asked = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  const before = asked();
+  const statusCalls = () => runtime.calls.filter(({ method }) => method === 'containerStatus').length;
+  const before = statusCalls();
   runtime.inject('containerStatus', { delayMs: 60_000, times: 1 });
   runtime.exitContainer(hung, { exitCode: 0 });
-  await waitFor(() => asked() > before || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
+  await waitFor(() => statusCalls() > before || undefined, { intervalMs: 1, signal: AbortSignal.timeout(3000) });
   runtime.exitContainer(other, { exitCode: 0 });
   await untilOther('exited');
   assert.equal(cache.get('u1')!.status.containers[0]!.state, 'running');
 });
 
-test('a runtime that lists nothing for three minutes is a problem', async (context) => {
+test('listings that fail for three minutes are a problem', async (context) => {
   const { runtime, pleg } = await start(context, 'own');
   assert.equal(pleg.problem(), undefined);
   runtime.inject('listContainers', { error: new PodwrightError('unavailable', 'away') });
@@ -270,7 +270,7 @@ test('a runtime that lists nothing for three minutes is a problem', async (conte
   assert.match(pleg.problem()!, /^pleg was last seen active 3m5[.\d]*s ago; threshold is 3m0s$/);
 });
 
-test('that listings fail and that they work again is told once each', async (context) => {
+test('the failure and the recovery of listings are reported once each', async (context) => {
   const { runtime, pleg, listing } = await start(context, 'none');
   assert.deepEqual(listing, []);
   const error = new PodwrightError('unavailable', 'connect ECONNREFUSED');
@@ -289,7 +289,7 @@ test('a PLEG that has not listed anything yet is a problem', (context) => {
   assert.equal(pleg.problem(), 'pleg has yet to be successful');
 });
 
-/** How often all pods were listed. */
+/** Number of listings of all pods. */
 async function listings(metrics: Registry): Promise<number> {
   return Number(/^kubelet_pleg_relist_duration_seconds_count (.*)$/m.exec(await metrics.metrics())?.[1]);
 }
@@ -304,11 +304,11 @@ test('a runtime that takes long to list its pods is listed less often after a ch
   await sleep(800);
   const count = (await listings(metrics)) - before;
   assert.ok(count >= 1);
-  // one of them may have begun before
+  // one of them may have started before
   assert.ok(count <= 2 + (performance.now() - beginMs) / (20 * listingMs), `${count}`);
 });
 
-test('a change that is seen on the way does not put off the listing of a slow runtime', async (context) => {
+test('a change between listings does not delay the next listing of a slow runtime', async (context) => {
   const periodMs = 300;
   const { runtime, pleg, until, metrics } = await start(context, 'none', periodMs);
   runtime.inject('listContainers', { delayMs: 50 });
@@ -327,7 +327,7 @@ test('a change that is seen on the way does not put off the listing of a slow ru
   assert.ok(Math.min(...gapsMs) < 1.5 * periodMs, `${gapsMs}`);
 });
 
-test('listings, looks and events are counted', async (context) => {
+test('listings, reads of pods and events are counted', async (context) => {
   const { runtime, pleg, until, metrics } = await start(context, 'own');
   await runApp(runtime);
   await until('running');

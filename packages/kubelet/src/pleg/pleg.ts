@@ -1,7 +1,6 @@
 /**
- * The pod lifecycle event generator: notices what happens to pods in the runtime. An event of the runtime carries the sandbox and
- * its containers as they were right then, and is taken for a snapshot of them. Truth comes from listings, so nothing that was
- * missed stays missed.
+ * The pod lifecycle event generator: detects changes of pods in the runtime. Events of the runtime contain the status of the sandbox
+ * and its containers, and are used as snapshots. Periodic listings are authoritative, so that missed events are recovered.
  */
 import {
   errorMessage,
@@ -23,10 +22,10 @@ import { type PlegMetrics, plegMetrics } from './pleg-metrics.ts';
 import { hasChanged, hasOtherReason, listedFrom } from './pod-changes.ts';
 import type { CachedStatus, PodStatusCache } from './pod-status-cache.ts';
 
-/** How long the start of the kubelet waits for pods that are slow to be read. */
+/** How long the start of the kubelet waits until all pods have been read. */
 const PLEG_START_PATIENCE_MS = 10_000;
 
-/** No listing answered for longer than this means that the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
+/** Without a successful listing for this long, the kubelet is not healthy (upstream's genericPlegRelistThreshold). */
 const PLEG_THRESHOLD_MS = 180_000;
 
 export type PlegOptions = {
@@ -34,28 +33,28 @@ export type PlegOptions = {
   reader: RuntimePodReader;
   cache: PodStatusCache;
   logger: Logger;
-  /** Where listings and events are counted, as `kubelet_pleg_*` and `kubelet_evented_pleg_*`. */
+  /** Registry for the `kubelet_pleg_*` and `kubelet_evented_pleg_*` metrics. */
   metrics?: Registry;
-  /** Time between two full listings while the runtime has no events, and while it has. */
+  /** Interval of full listings without an event stream (`relistPeriodMs`) and with one. */
   relistPeriodMs: number;
   eventedRelistPeriodMs: number;
-  /** A container or sandbox of the pod came, changed its state or went. */
+  /** A container or sandbox of the pod was added, changed its state or was removed. */
   onChange: (podUid: string) => void;
-  /** The runtime does not list its pods any more, or does again. */
+  /** Listings started to fail (`false`), or succeed again (`true`). */
   onListing: (works: boolean) => void;
 };
 
-/** The runtime reads what it puts into an event a little before it dates the event. */
+/** The runtime reads the status in an event slightly before it sets the event's time. */
 const EVENT_MARGIN_MS = 5;
-/** An event that seems older, or younger than now, has a clock that is not ours: it is only a reason to look. */
+/** An event that seems older than this, or newer than now, has an unreliable time: it only causes the pod to be read. */
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, listings come quickly after a change and then slow down to the period: what ends soon is noticed soon,
- * and what has lasted long is noticed within a fraction of that.
+ * Without events, the listing interval is short after a change and then grows up to the period: the exit of a short-lived container
+ * is detected quickly, that of a long-running one within a fraction of its run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
-/** The pause between two listings, in times of what one takes: many pods on a busy host must not be busy with being listed. */
+/** Minimum pause between two listings as a multiple of the duration of one, so that listing many pods does not load a busy host. */
 const PAUSE_PER_LISTING = 20;
 const RECONNECT_AFTER_MS = 1000;
 
@@ -64,36 +63,36 @@ export class Pleg {
   readonly #controller = new AbortController();
   #records = new Map<string, ListedPod>();
   #evented = false;
-  /** What happened while no stream of events stood is in none of them: the next listing must come soon, whatever the events say. */
+  /** Events may have been missed while there was no stream: the next listing must come soon. */
   #missedEvents = false;
   #lastRelistAtMs = performance.now();
-  /** Everything that was there at this time is in the records. */
+  /** Start of the last successful listing (monotonic). */
   #listedAtMs = 0;
-  /** The pods that the last listing had. */
+  /** The pods of the last listing. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
-  /** Those of them of which nothing was there when they were looked at since, by UID. */
-  readonly #gone = new Set<string>();
+  /** UIDs of listed pods that had been removed when they were read afterwards. */
+  readonly #removed = new Set<string>();
   #delayMs = afterChange.delayMs;
-  /** How long the last listing took. */
+  /** Duration of the last listing. */
   #listingMs = 0;
   #nudge = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
-  /** When the last listing began that was answered, and the last of all; monotonic. */
+  /** Start of the last successful listing, and of the last listing at all (monotonic). */
   #seenAtMs: number | undefined;
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
-  /** At most one look a pod runs; a request that comes meanwhile is served by one more. */
+  /** Running reads by pod UID. At most one read per pod runs; requests that arrive meanwhile share one further read. */
   readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
-  /** Pods that are looked at once more in a while, by UID. */
-  readonly #later = new Set<string>();
+  /** UIDs of pods for which another read is scheduled. */
+  readonly #scheduled = new Set<string>();
 
   constructor(options: PlegOptions) {
     this.#options = options;
     this.#metrics = plegMetrics(options.metrics);
   }
 
-  /** Looks once at everything, then keeps watching until `stop`. A pod that does not answer does not hold it up for long. */
+  /** Reads all pods once, then watches them until `stop`. Waits at most `PLEG_START_PATIENCE_MS` for pods that are slow to read. */
   async start(): Promise<void> {
     const looks = await this.#list();
     using patience = withTimeout(this.#controller.signal, PLEG_START_PATIENCE_MS, 'read the pods');
@@ -106,17 +105,17 @@ export class Pleg {
     await this.#loops;
   }
 
-  /** The pod as it is now or was at some time after `sinceMs` (`performance.now`). Never waits for a period to pass. */
+  /** The pod's status as of a time after `sinceMs` (`performance.now`): cached, or read immediately. */
   async getNewerThan(pod: PodIdentity, sinceMs: number): Promise<RuntimePodStatus> {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined && cached.asOfMs >= sinceMs) return cached.status;
-    // What the last listing did not have, and we have not touched since, is not there.
+    // A pod that was not in the last listing, and was not read since, does not exist.
     const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
     return this.look(pod);
   }
 
-  /** Looks at one pod now, and tells of what changed. Called after each of our own actions. */
+  /** Reads one pod immediately and reports its changes. Called after each of the kubelet's own actions. */
   look(pod: PodIdentity): Promise<RuntimePodStatus> {
     const current = this.#looks.get(pod.uid);
     if (current !== undefined) {
@@ -155,28 +154,28 @@ export class Pleg {
     const before = cache.get(uid)?.status;
     if (!cache.set(uid, snapshot)) return;
     const now = listedFrom(status);
-    if (now === undefined && this.#listed.has(uid)) this.#gone.add(uid);
-    else this.#gone.delete(uid);
+    if (now === undefined && this.#listed.has(uid)) this.#removed.add(uid);
+    else this.#removed.delete(uid);
     this.#record(uid, now);
     if (hasOtherReason(before, status)) onChange(uid);
     if (reader.isUnsettled(status)) this.#lookLater(status.pod);
   }
 
-  /** Looks at the pod once more when the reasons of its containers' ends have settled: nothing else may happen to it before long. */
+  /** Reads the pod again when the reasons of its containers' exits are final, because no other event may follow. */
   #lookLater(pod: PodIdentity): void {
     const { signal } = this.#controller;
-    if (this.#later.has(pod.uid) || signal.aborted) return;
-    this.#later.add(pod.uid);
+    if (this.#scheduled.has(pod.uid) || signal.aborted) return;
+    this.#scheduled.add(pod.uid);
     void sleep(REASON_SETTLES_MS, signal).then(
       () => {
-        this.#later.delete(pod.uid);
+        this.#scheduled.delete(pod.uid);
         return this.#tryLook(pod);
       },
       () => undefined,
     );
   }
 
-  /** Why the kubelet cannot be said to know its pods: no listing was answered for long. `undefined` while one is in time. */
+  /** Health check: the problem if no listing has succeeded within the threshold, otherwise `undefined`. */
   problem(): string | undefined {
     if (this.#seenAtMs === undefined) return 'pleg has yet to be successful';
     const elapsedMs = performance.now() - this.#seenAtMs;
@@ -184,20 +183,20 @@ export class Pleg {
     return `pleg was last seen active ${formatDuration(elapsedMs)} ago; threshold is ${formatDuration(PLEG_THRESHOLD_MS)}`;
   }
 
-  /** The pods that the last listing had, also those that could not be read since, but not those that were seen to be gone. */
+  /** The pods of the last listing, including those that could not be read, except those that were removed since. */
   listedPods(): PodIdentity[] {
     const pods = [...this.#listed.values()].map(({ pod }) => pod);
-    return pods.filter(({ uid }) => !this.#gone.has(uid));
+    return pods.filter(({ uid }) => !this.#removed.has(uid));
   }
 
-  /** Whether the last listing had the pod. */
+  /** Whether the last listing contained the pod. */
   lists(podUid: string): boolean {
     return this.#listed.has(podUid);
   }
 
   /**
-   * Lists everything and begins to look closer at the pods that differ from their record. Nobody waits for these looks: a pod that
-   * cannot be read keeps its record, and holds up no other.
+   * Lists all pods and starts to read those that differ from their record, without waiting for these reads: a pod that cannot be read
+   * keeps its record and does not block others.
    */
   async relist(): Promise<void> {
     await this.#list();
@@ -220,7 +219,7 @@ export class Pleg {
     this.#metrics.seen(Math.floor(Date.now() / 1000));
     this.#listedAtMs = asOfMs;
     this.#listed = listed;
-    this.#gone.clear();
+    this.#removed.clear();
     const looks: Promise<void>[] = [];
     for (const [uid, { pod }] of listed) if (this.#isOutOfDate(uid, asOfMs)) looks.push(this.#tryLook(pod));
     for (const [uid, { pod }] of this.#records)
@@ -228,7 +227,7 @@ export class Pleg {
     return looks;
   }
 
-  /** Whether the listing of that time has the pod otherwise than it was seen, and nobody is about to look at it. */
+  /** Whether the listing of that time differs from the pod's record, and no read of the pod is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;
@@ -259,7 +258,7 @@ export class Pleg {
       } catch (error) {
         if (signal.aborted) return;
         const message = errorMessage(error);
-        if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed; trying again');
+        if (message !== failure) this.#options.logger.warn({ error: message }, 'listing the pods failed, retrying');
         if (failure === '') this.#options.onListing(false);
         failure = message;
         this.#missedEvents = true;
@@ -267,7 +266,7 @@ export class Pleg {
     }
   }
 
-  /** Waits for the next listing; a change on the way begins the waiting anew, because others may follow quickly. */
+  /** Waits for the next listing. A change restarts the wait with the short interval, because other changes may follow quickly. */
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
@@ -276,7 +275,7 @@ export class Pleg {
     } while (this.#nudge.signal.aborted && !this.#missedEvents && !this.#isLate());
   }
 
-  /** Changes must not put off the listing for longer than its period. */
+  /** Changes must not delay the listing beyond its period. */
   #isLate(): boolean {
     const { relistPeriodMs, eventedRelistPeriodMs } = this.#options;
     return performance.now() - this.#lastRelistAtMs > (this.#evented ? eventedRelistPeriodMs : relistPeriodMs);
@@ -287,12 +286,12 @@ export class Pleg {
     if (this.#evented && !this.#missedEvents) return eventedRelistPeriodMs;
     const delayMs = Math.min(relistPeriodMs, this.#delayMs);
     this.#delayMs = delayMs * afterChange.growth;
-    // This pause counts from the last listing: a change on the way does not begin it anew.
+    // This pause counts from the last listing, so that changes do not extend it.
     const pauseMs = Math.min(relistPeriodMs, PAUSE_PER_LISTING * this.#listingMs);
     return Math.max(delayMs, pauseMs - (performance.now() - this.#lastRelistAtMs));
   }
 
-  /** Called where a stream ends and where the next one is seen to stand. */
+  /** Called when a stream ends and when the next one is established. */
   #listSoon(): void {
     this.#missedEvents = true;
     this.#nudge.abort();
@@ -310,10 +309,10 @@ export class Pleg {
       try {
         await this.#followEvents(signal);
       } catch (error) {
-        if (isUnimplemented(error)) return; // the listings alone have to do
+        if (isUnimplemented(error)) return; // rely on listings
         if (!isCancelled(error) && !signal.aborted) {
           this.#metrics.connectionFailed();
-          this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime broke');
+          this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime failed');
         }
       } finally {
         this.#listSoon();
@@ -327,26 +326,26 @@ export class Pleg {
     for await (const event of this.#options.cri.runtime.getContainerEvents({}, { signal })) {
       if (!this.#evented) this.#noteStream();
       this.#metrics.received(Math.max(0, Date.now() - Number(event.createdAt) / 1e6) / 1000);
-      const toLookAt = await this.#apply(event).catch((error: unknown) => {
-        this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'an event could not be read');
+      const outdated = await this.#apply(event).catch((error: unknown) => {
+        this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'could not read an event');
         return undefined;
       });
-      if (toLookAt !== undefined) void this.#tryLook(toLookAt);
+      if (outdated !== undefined) void this.#tryLook(outdated);
     }
   }
 
   /**
-   * Takes over what an event says, if that is surely newer than what was seen last. Returns the pod to be looked at, if the event
-   * says anything new and may be older, or does not say what happened.
+   * Caches the status in an event if it is certainly newer than the cached one. Returns the pod to be read if the event differs but may
+   * be older, or has no usable status.
    */
   async #apply(event: ContainerEventResponse): Promise<PodIdentity | undefined> {
     const eventMs = eventTimeMs(event);
-    const told = await this.#options.reader.readEvent(event);
-    if (told === undefined) return this.#holderOfDeleted(event);
-    const { pod, snapshot } = told;
+    const decoded = await this.#options.reader.readEvent(event);
+    if (decoded === undefined) return this.#podOfDeleted(event);
+    const { pod, snapshot } = decoded;
     const known = this.#known(pod);
     if (snapshot === undefined || known === undefined) return pod;
-    // What is deleted late may be all that there was of a pod that was removed meanwhile.
+    // A late deletion event must not bring back a pod that was removed meanwhile.
     if (known.status.sandboxes.length === 0 && isDeletion(event)) return undefined;
     const status = withSandbox(known.status, snapshot);
     if (eventMs !== undefined && (known.byEvent === true || eventMs > known.asOfMs)) {
@@ -356,15 +355,15 @@ export class Pleg {
     return hasChanged(this.#records.get(pod.uid), listedFrom(status)) ? pod : undefined;
   }
 
-  /** The pod as it was seen last; nothing of it, if the last listing had none. */
+  /** The cached status of the pod, or an empty one if the last listing did not contain it. */
   #known(pod: PodIdentity): CachedStatus | undefined {
     const cached = this.#options.cache.get(pod.uid);
     if (cached !== undefined || this.#listed.has(pod.uid)) return cached;
     return { status: emptyRuntimePod(pod), asOfMs: this.#listedAtMs };
   }
 
-  /** Some runtimes no longer know whose it was when they tell that something is gone. */
-  #holderOfDeleted({ containerId, podSandboxStatus }: ContainerEventResponse): PodIdentity | undefined {
+  /** The pod of a deleted sandbox, for runtimes that omit the sandbox status in deletion events. */
+  #podOfDeleted({ containerId, podSandboxStatus }: ContainerEventResponse): PodIdentity | undefined {
     if (podSandboxStatus !== undefined) return undefined;
     return this.#options.cache.list().find(({ sandboxes }) => sandboxes.some(({ id }) => id === containerId))?.pod;
   }
@@ -374,7 +373,7 @@ export class Pleg {
       await this.look(pod);
     } catch (error) {
       if (this.#controller.signal.aborted) return;
-      this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'the pod could not be read');
+      this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'could not read the pod');
     }
   }
 }
@@ -385,7 +384,7 @@ function isDeletion({ containerEventType }: ContainerEventResponse): boolean {
   return containerEventType === ContainerEventType.CONTAINER_DELETED_EVENT;
 }
 
-/** Everything before this time (`performance.now`) is in the event; `undefined` if that cannot be told. */
+/** The event's status includes everything before this time (`performance.now`); `undefined` if the event's time is unreliable. */
 function eventTimeMs({ createdAt }: ContainerEventResponse): number | undefined {
   const ageMs = Date.now() - Number(createdAt) / 1e6;
   if (ageMs < -1 || ageMs > MAX_EVENT_AGE_MS) return undefined;

@@ -2,8 +2,8 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ListedPod } from '../kuberuntime/runtime-pod-reader.ts';
 
 /**
- * Whether a container or sandbox came, changed its state or went between two sights of a pod; `undefined` means that the runtime
- * had nothing of it. A container that was only created does not count: its start follows.
+ * Whether a container or sandbox was added, changed its state or was removed; `undefined` means that the pod did not exist in the
+ * runtime. A container that was only created does not count, because its start follows.
  */
 export function hasChanged(before: ListedPod | undefined, after: ListedPod | undefined): boolean {
   if (before !== undefined && after !== undefined && isSame(before, after)) return false;
@@ -13,7 +13,7 @@ export function hasChanged(before: ListedPod | undefined, after: ListedPod | und
   return ids.some((id) => now.get(id) !== old.get(id) && now.get(id) !== 'created');
 }
 
-/** Whether a container's end, which was known, has another reason by now. */
+/** Whether the reason of an already exited container has changed. */
 export function hasOtherReason(before: RuntimePodStatus | undefined, after: RuntimePodStatus): boolean {
   if (before === undefined) return false;
   return after.containers.some(({ id, state, reason }) => {
@@ -22,24 +22,24 @@ export function hasOtherReason(before: RuntimePodStatus | undefined, after: Runt
   });
 }
 
-/** The same in the same order, as pods are most of the time: nothing is made to see that. */
+/** Fast path for the common case of equal ids and states in the same order, without allocations. */
 function isSame(before: ListedPod, after: ListedPod): boolean {
   return areSame(before.sandboxes, after.sandboxes) && areSame(before.containers, after.containers);
 }
 
-function areSame(before: readonly Sighted[], after: readonly Sighted[]): boolean {
+function areSame(before: readonly Listed[], after: readonly Listed[]): boolean {
   if (before.length !== after.length) return false;
   return before.every(({ id, state }, index) => after[index]!.id === id && after[index]!.state === state);
 }
 
-type Sighted = { id: string; state: string };
+type Listed = { id: string; state: string };
 
 function statesOf(pod: ListedPod | undefined): Map<string, string> {
   const { sandboxes = [], containers = [] } = pod ?? {};
   return new Map([...sandboxes, ...containers].map(({ id, state }) => [id, state]));
 }
 
-/** What a listing would show of the pod; `undefined` if nothing of it is there. */
+/** The pod as a listing would contain it; `undefined` if it has neither sandboxes nor containers. */
 export function listedFrom(status: RuntimePodStatus): ListedPod | undefined {
   const { pod, sandboxes, containers } = status;
   if (sandboxes.length === 0 && containers.length === 0) return undefined;

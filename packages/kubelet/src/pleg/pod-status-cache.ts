@@ -1,12 +1,12 @@
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**
- * A pod as it was seen: everything that happened before `asOfMs` (monotonic milliseconds) is in it. `byEvent` if the runtime told it
- * in an event: the next event of the runtime is newer.
+ * A cached status, which includes everything that happened before `asOfMs` (monotonic milliseconds). `byEvent` if it comes from an
+ * event: the runtime's next event is newer.
  */
 export type CachedStatus = { status: RuntimePodStatus; asOfMs: number; byEvent?: boolean };
 
-/** The last seen status of each pod. Older sights never replace newer ones. */
+/** The latest status of each pod. An older status never replaces a newer one. */
 export class PodStatusCache {
   readonly #entries = new Map<string, CachedStatus>();
 
@@ -14,7 +14,7 @@ export class PodStatusCache {
     return this.#entries.get(podUid);
   }
 
-  /** Returns false if a newer sight is there already. */
+  /** Returns false if the cached status is newer. */
   set(podUid: string, entry: CachedStatus): boolean {
     const known = this.#entries.get(podUid);
     if (known !== undefined && known.asOfMs > entry.asOfMs) return false;

@@ -9,24 +9,24 @@ const NETWORK = { type: 'NetworkReady', status: true, reason: '', message: '' };
 const NO_NETWORK = { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady', message: 'no conf' };
 type Conditions = (typeof READY)[];
 
-/** A runtime whose status is `answer`, and a clock that stands still unless told. */
+/** A runtime that responds with `answer`, and a mocked clock. */
 function begin(t: TestContext, first: Conditions | Error) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1000;
   t.mock.method(performance, 'now', () => nowMs);
-  const runtime = { answer: first, asked: 0 };
+  const runtime = { answer: first, calls: 0 };
   const status = async () => {
-    runtime.asked++;
+    runtime.calls++;
     if (runtime.answer instanceof Error) throw runtime.answer;
     return { status: { conditions: runtime.answer } };
   };
   const recovered: number[] = [];
   const health: { problem: string | undefined } = { problem: undefined };
-  const told: string[] = [];
-  const tell = (level: string) => (facts: object) => void told.push(`${level} ${Object.values(facts).join()}`);
+  const logged: string[] = [];
+  const log = (level: string) => (fields: object) => void logged.push(`${level} ${Object.values(fields).join()}`);
   const state = new RuntimeState({
     cri: { runtime: { status } } as unknown as CriClient,
-    logger: { ...silentLogger, info: tell('info'), error: tell('error') },
+    logger: { ...silentLogger, info: log('info'), error: log('error') },
   });
   const start = () => state.start({ onRecovery: () => recovered.push(nowMs), healthChecks: [() => health.problem] });
   t.after(() => state.stop());
@@ -35,23 +35,23 @@ function begin(t: TestContext, first: Conditions | Error) {
     t.mock.timers.tick(milliseconds);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { state, start, runtime, recovered, health, told, pass };
+  return { state, start, runtime, recovered, health, logged, pass };
 }
 
 const away = new PodwrightError('unavailable', 'connect ENOENT');
 
-test('a runtime that is ready holds no pod up', async (t) => {
+test('a ready runtime has no errors', async (t) => {
   const { state, start, runtime, pass } = begin(t, [READY, NETWORK]);
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
   await start();
   assert.deepEqual([state.runtimeErrors(), state.networkError()], [[], undefined]);
   await pass(4999);
-  assert.equal(runtime.asked, 1);
+  assert.equal(runtime.calls, 1);
   await pass(1);
-  assert.equal(runtime.asked, 2);
+  assert.equal(runtime.calls, 2);
 });
 
-test('without a network only that is said, and asked after soon, until it is there', async (t) => {
+test('a network that is not ready is reported alone, and checked every second', async (t) => {
   const { state, start, runtime, recovered, pass } = begin(t, [READY, NO_NETWORK]);
   await start();
   assert.deepEqual(state.runtimeErrors(), []);
@@ -63,7 +63,7 @@ test('without a network only that is said, and asked after soon, until it is the
   assert.equal(recovered.length, 1);
 });
 
-test('a runtime that does not answer is down after half a minute, and found again within a second', async (t) => {
+test('a runtime that does not respond is down after 30 s, and its recovery is detected within a second', async (t) => {
   const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
   await start();
   runtime.answer = away;
@@ -79,7 +79,7 @@ test('a runtime that does not answer is down after half a minute, and found agai
   assert.equal(recovered.length, 1);
 });
 
-test('a runtime that is away at the start was never seen', async (t) => {
+test('a runtime that is unavailable at the start is reported as not checked yet', async (t) => {
   const { state, start, runtime, recovered, pass } = begin(t, away);
   await start();
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
@@ -89,7 +89,7 @@ test('a runtime that is away at the start was never seen', async (t) => {
   assert.deepEqual([state.runtimeErrors(), recovered.length], [[], 1]);
 });
 
-test('a runtime that is there but not ready says why, and so do health checks', async (t) => {
+test('the reasons of an unready runtime and of failed health checks are reported', async (t) => {
   const { state, start, health } = begin(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
   await start();
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
@@ -99,39 +99,39 @@ test('a runtime that is there but not ready says why, and so do health checks', 
   ]);
 });
 
-test('a kubelet that has only just started is no error', async (t) => {
-  const { start, health, told, pass } = begin(t, [READY, NETWORK]);
+test('the initial state of a kubelet is not logged as an error', async (t) => {
+  const { start, health, logged, pass } = begin(t, [READY, NETWORK]);
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
   await start();
   health.problem = 'PLEG is not healthy: pleg was last seen active 4m0s ago';
   await pass(1000);
   await pass(5000);
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     'info PLEG is not healthy: pleg has yet to be successful',
     'error PLEG is not healthy: pleg was last seen active 4m0s ago',
   ]);
 });
 
-test('how long ago it was asked is known', async (t) => {
+test('sinceCheckMs returns the time since the last check', async (t) => {
   const { state, start, pass } = begin(t, [READY, NETWORK]);
   await start();
   await pass(3000);
-  assert.equal(state.sinceLookMs(), 3000);
+  assert.equal(state.sinceCheckMs(), 3000);
 });
 
-test('a runtime that did not list its pods for a while between two looks is asked at once, and recovers once', async (t) => {
+test('a recovery of listings between two checks triggers a check, and is reported once', async (t) => {
   const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
   await start();
   state.noteListing(false);
   await pass(100);
   state.noteListing(true);
   await pass(0);
-  assert.deepEqual([runtime.asked, recovered.length], [2, 1]);
+  assert.deepEqual([runtime.calls, recovered.length], [2, 1]);
   for (let look = 0; look < 3; look++) await pass(5000);
-  assert.deepEqual([runtime.asked, recovered.length], [5, 1]);
+  assert.deepEqual([runtime.calls, recovered.length], [5, 1]);
 });
 
-test('a runtime that is noticed to be away and back by its status and its listings recovers once, with the later of them', async (t) => {
+test('an outage that status calls and listings detect is recovered once, with the later of them', async (t) => {
   const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
   await start();
   state.noteListing(false);

@@ -1,62 +1,62 @@
-/** What the runtime says about itself: whether it is there, and whether pods can have a network (upstream's runtimeState). */
+/** Tracks whether the runtime and its network are ready (upstream's runtimeState). */
 import { errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
 
-/** A runtime that was not ready for this long is down (maxWaitForContainerRuntime). */
+/** A runtime that has not been ready for this long counts as down (maxWaitForContainerRuntime). */
 const RUNTIME_DOWN_AFTER_MS = 30_000;
 
 const RUNTIME_STATUS_RETRY_MS = 1000;
 
-/** How often the runtime is asked how it is: upstream's period, and what it is while something is wrong, so that pods start soon after. */
+/** Interval of status calls; the same as upstream's. While there is a problem, `RUNTIME_STATUS_RETRY_MS` applies, so that pods start soon after it. */
 const RUNTIME_STATUS_PERIOD_MS = 5000;
 
 export type RuntimeStateOptions = {
   cri: CriClient;
   logger: Logger;
-  /** Our runtime has something to report of a network that is ready. Called once for each message. */
+  /** Called once for each message that Podwright's runtime attaches to a ready network. */
   onNetworkNote?: (reason: string, message: string) => void;
 };
 
-/** What is made after the runtime state, which the sync of pods needs. */
+/** Callbacks of components that are created after the runtime state. */
 export type RuntimeStateListeners = {
-  /** What held pods up is over. Called once, whatever noticed it. */
+  /** Called once when all problems are resolved, so that pods can be synced again. */
   onRecovery: () => void;
-  /** Other reasons to leave pods alone, in upstream's words. */
+  /** Other checks that prevent the sync of pods; they return upstream's messages. */
   healthChecks?: (() => string | undefined)[];
 };
 
-/** What a runtime can do, by its own account. */
+/** Handlers and features that the runtime reports. */
 export type RuntimeAbilities = { handlers: RuntimeHandler[]; features: RuntimeFeatures | undefined };
 
 export class RuntimeState {
   readonly #options: RuntimeStateOptions;
-  #listening: RuntimeStateListeners = { onRecovery: () => undefined };
+  #callbacks: RuntimeStateListeners = { onRecovery: () => undefined };
   readonly #listeners = new Set<() => void>();
   #abilities: RuntimeAbilities | undefined;
   readonly #controller = new AbortController();
-  /** When the runtime was last heard to be ready, monotonic milliseconds. */
+  /** When the runtime was last ready, monotonic milliseconds. */
   #readyAtMs: number | undefined;
-  /** When it was asked last and had answered or failed. */
-  #lookedAtMs: number | undefined;
+  /** When the last status call completed or failed. */
+  #checkedAtMs: number | undefined;
   #notReady: string | undefined;
   #networkNotReady: string | undefined = 'container runtime network status is unknown';
   #networkNote = '';
   #failing = false;
   #listing = true;
-  /** Something was wrong since pods were last said to go on. */
-  #held = false;
+  /** There was a problem since the last call of `onRecovery`. */
+  #hadProblem = false;
   #wake = new AbortController();
-  #told = '';
+  #reported = '';
   #loop: Promise<void> = Promise.resolve();
 
   constructor(options: RuntimeStateOptions) {
     this.#options = options;
   }
 
-  /** Asks once, then goes on asking until `stop`. */
-  async start(listening: RuntimeStateListeners): Promise<void> {
-    this.#listening = listening;
-    await this.#look();
+  /** Checks the runtime once, then periodically until `stop`. */
+  async start(callbacks: RuntimeStateListeners): Promise<void> {
+    this.#callbacks = callbacks;
+    await this.#check();
     this.#loop = this.#repeat();
   }
 
@@ -66,19 +66,19 @@ export class RuntimeState {
   }
 
   /**
-   * Told by the PLEG when the runtime lists its pods no more, and when it does again: that shows also what is over between two looks.
-   * It is then asked at once how it is.
+   * Called by the PLEG when listings start to fail and when they succeed again, which also detects outages between two checks. A recovery
+   * triggers an immediate check.
    */
   noteListing(works: boolean): void {
     this.#listing = works;
     if (works) this.#wake.abort();
-    else this.#held = true;
+    else this.#hadProblem = true;
   }
 
-  /** Why no pod can be synced now; none while all is well. */
+  /** Problems that prevent the sync of pods; empty if there are none. */
   runtimeErrors(): string[] {
     const sinceMs = this.#readyAtMs === undefined ? undefined : performance.now() - this.#readyAtMs;
-    const checks = (this.#listening.healthChecks ?? []).map((check) => check());
+    const checks = (this.#callbacks.healthChecks ?? []).map((check) => check());
     return [
       sinceMs === undefined ? 'container runtime status check may not have completed yet' : undefined,
       sinceMs !== undefined && sinceMs >= RUNTIME_DOWN_AFTER_MS ? 'container runtime is down' : undefined,
@@ -87,30 +87,30 @@ export class RuntimeState {
     ].filter((error) => error !== undefined);
   }
 
-  /** Why pods cannot have a network of their own now. */
+  /** Why pods cannot get a network now; `undefined` if they can. */
   networkError(): string | undefined {
     return this.#networkNotReady;
   }
 
-  /** What is to be known of the pods' network: why there is none, or what the runtime reports of it. */
+  /** The network error, or the message that the runtime attaches to a ready network. */
   networkNote(): string | undefined {
     return this.#networkNotReady ?? (this.#networkNote === '' ? undefined : this.#networkNote);
   }
 
-  /** What the runtime said that it can do when it was ready last; `undefined` before. */
+  /** Handlers and features, as reported when the runtime was last ready; `undefined` before. */
   abilities(): RuntimeAbilities | undefined {
     return this.#abilities;
   }
 
-  /** Calls back when what is wrong has changed; returns what ends that. */
+  /** Registers a listener for changes of the problems; returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** How long ago the runtime was asked last, and had answered or failed: a kubelet that hangs asks no more. */
-  sinceLookMs(): number {
-    return this.#lookedAtMs === undefined ? 0 : performance.now() - this.#lookedAtMs;
+  /** Time since the last status call completed or failed. It keeps growing if the kubelet hangs. */
+  sinceCheckMs(): number {
+    return this.#checkedAtMs === undefined ? 0 : performance.now() - this.#checkedAtMs;
   }
 
   async #repeat(): Promise<void> {
@@ -120,20 +120,20 @@ export class RuntimeState {
       const woken = AbortSignal.any([signal, this.#wake.signal]);
       await sleep(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, woken).catch(() => undefined);
       if (signal.aborted) return;
-      this.#wake = new AbortController(); // what is told during the look asks for one more
-      await this.#look();
+      this.#wake = new AbortController(); // a wake-up during the check causes another one
+      await this.#check();
     }
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { cri, logger } = this.#options;
-    if (this.#lookedAtMs !== undefined && !this.#isWell()) this.#held = true;
+    if (this.#checkedAtMs !== undefined && !this.#isWell()) this.#hadProblem = true;
     try {
       const { status, runtimeHandlers, features } = await cri.runtime.status(
         {},
         { signal: this.#controller.signal, timeoutMs: RUNTIME_DOWN_AFTER_MS },
       );
-      this.#take(status?.conditions ?? []);
+      this.#update(status?.conditions ?? []);
       if (this.#notReady === undefined) this.#abilities = { handlers: runtimeHandlers, features };
       this.#failing = false;
     } catch (error) {
@@ -141,17 +141,17 @@ export class RuntimeState {
       if (!this.#failing) logger.error({ error: errorMessage(error) }, 'container runtime sanity check failed');
       this.#failing = true;
     }
-    this.#lookedAtMs = performance.now();
-    this.#tell();
-    if (!this.#held || !this.#isWell()) return;
-    this.#held = false;
-    this.#listening.onRecovery();
+    this.#checkedAtMs = performance.now();
+    this.#report();
+    if (!this.#hadProblem || !this.#isWell()) return;
+    this.#hadProblem = false;
+    this.#callbacks.onRecovery();
   }
 
-  #take(conditions: RuntimeCondition[]): void {
+  #update(conditions: RuntimeCondition[]): void {
     const problemOf = (type: string) => {
       const condition = conditions.find((one) => one.type === type);
-      return condition?.status === true ? undefined : ((condition && shown(condition)) ?? `${type} is not told`);
+      return condition?.status === true ? undefined : ((condition && shown(condition)) ?? `${type} is not reported`);
     };
     const [runtime, network] = [problemOf('RuntimeReady'), problemOf('NetworkReady')];
     this.#networkNotReady = network && `container runtime network not ready: ${network}`;
@@ -160,7 +160,7 @@ export class RuntimeState {
     this.#noteNetwork(conditions.find(({ type, status }) => type === 'NetworkReady' && status));
   }
 
-  /** Of a network that is ready the runtimes of others report nothing. */
+  /** Reports a new message of a ready network. Other runtimes attach none. */
   #noteNetwork({ reason, message }: Pick<RuntimeCondition, 'reason' | 'message'> = { reason: '', message: '' }): void {
     if (message !== '' && message !== this.#networkNote) this.#options.onNetworkNote?.(reason, message);
     this.#networkNote = message;
@@ -170,26 +170,26 @@ export class RuntimeState {
     return this.#listing && !this.#failing && this.runtimeErrors().length === 0 && this.#networkNotReady === undefined;
   }
 
-  /** Each new problem once. That of every start is none: upstream's kubelet calls it an error. */
-  #tell(): void {
+  /** Logs each change of the problems once, and notifies listeners. Unlike upstream, the initial state is not logged as an error. */
+  #report(): void {
     const errors = this.runtimeErrors();
     const text = [...errors, this.#networkNotReady ?? ''].join('; ');
-    if (text !== this.#told && errors.length > 0)
-      this.#options.logger[errors.every(isOfStart) ? 'info' : 'error']({ errors }, 'skipping pod synchronization');
-    else if (text !== this.#told && this.#networkNotReady !== undefined)
+    if (text !== this.#reported && errors.length > 0)
+      this.#options.logger[errors.every(isInitial) ? 'info' : 'error']({ errors }, 'skipping pod synchronization');
+    else if (text !== this.#reported && this.#networkNotReady !== undefined)
       this.#options.logger.warn({ error: this.#networkNotReady }, 'the network of pods is not ready');
-    const hasChanged = text !== this.#told;
-    this.#told = text;
+    const hasChanged = text !== this.#reported;
+    this.#reported = text;
     if (hasChanged) for (const listener of this.#listeners) listener();
   }
 }
 
-/** Whether it only says that the first look is still to come. */
-function isOfStart(error: string): boolean {
+/** Whether the error only means that the first check is still to come. */
+function isInitial(error: string): boolean {
   return error.endsWith(' may not have completed yet') || error.endsWith(' has yet to be successful');
 }
 
-/** As upstream prints a condition. */
+/** Upstream's format of a condition. */
 function shown({ type, status, reason, message }: RuntimeCondition): string {
   return `${type}=${status} reason:${reason} message:${message}`;
 }

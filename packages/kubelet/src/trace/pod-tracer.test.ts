@@ -4,7 +4,7 @@ import { PodwrightError, type Span } from '@podwright/base';
 import { PodTracer, type TraceSpan } from './pod-tracer.ts';
 import { runtimeSpans } from './runtime-spans.ts';
 
-/** A tracer whose traces are sampled, and what it has exported. */
+/** A tracer that samples all traces, and its exported spans. */
 function setUp() {
   const exported: Span[] = [];
   const add = (span: Span) => void exported.push(span);
@@ -13,7 +13,7 @@ function setUp() {
 
 const nothing = async () => undefined;
 
-test('the steps of a sync are of one trace, and those of the next sync of another', async () => {
+test('the steps of a sync form one trace, and those of the next sync another', async () => {
   const { exported, pods } = setUp();
   for (const name of ['syncPod', 'syncTerminatingPod'])
     await pods.sync('u', name, async () => {
@@ -37,13 +37,13 @@ test('the steps of a sync are of one trace, and those of the next sync of anothe
   assert.equal(roots[0]?.attributes?.['k8s.pod.uid'], 'u');
 });
 
-test('a sync without steps is no trace, and calls outside of steps are in none', async () => {
+test('a sync without steps is not exported, and calls outside of steps have no trace', async () => {
   const { exported, pods } = setUp();
   const current = await pods.sync('u', 'syncPod', async () => pods.tracer.current());
   assert.deepEqual([current, exported, pods.spans('u')], [undefined, [], []]);
 });
 
-test('a step that fails says why', async () => {
+test('a failed step has its error as detail', async () => {
   const { pods } = setUp();
   const observed: TraceSpan[] = [];
   pods.observe((_uid, span) => observed.push(span));
@@ -52,15 +52,15 @@ test('a step that fails says why', async () => {
   assert.equal(observed[0]?.detail, `failed: ${'x'.repeat(292)}`);
 });
 
-test('of a runtime that tells of no spans, or too late, none are shown', async () => {
+test('the spans of the runtime are converted, and missing if it does not support them', async () => {
   const { pods } = setUp();
   await pods.span('u', 'run sandbox', nothing);
   const steps = pods.spans('u');
-  const asked: string[][] = [];
+  const requests: string[][] = [];
   const answering = (answer: () => Promise<object>) => ({
     traces: {
       listSpans: ({ traceIds }: { traceIds: string[] }) => {
-        asked.push(traceIds);
+        requests.push(traceIds);
         return answer();
       },
     },
@@ -72,12 +72,12 @@ test('of a runtime that tells of no spans, or too late, none are shown', async (
     );
   await check(() => Promise.reject(new PodwrightError('unimplemented', 'unknown service podwright.v1.Traces')), []);
   const { traceId } = steps[0]!;
-  const told = { traceId, spanId: 's', parentId: 'p', name: 'RunPodSandbox', startMs: 1, endMs: 2 };
+  const span = { traceId, spanId: 's', parentId: 'p', name: 'RunPodSandbox', startMs: 1, endMs: 2 };
   await check(
     async () => ({
       spans: [
-        { ...told, error: '' },
-        { ...told, error: 'no' },
+        { ...span, error: '' },
+        { ...span, error: 'no' },
       ],
     }),
     [
@@ -85,18 +85,18 @@ test('of a runtime that tells of no spans, or too late, none are shown', async (
       { name: 'RunPodSandbox', startMs: 1, endMs: 2, detail: 'failed: no', traceId, id: 's', parentId: 'p' },
     ],
   );
-  assert.deepEqual(asked, [[traceId], [traceId]]);
+  assert.deepEqual(requests, [[traceId], [traceId]]);
 });
 
-test('steps that are under way are shown, here and at the runtime', async () => {
+test('unfinished steps of the kubelet and the runtime are included', async () => {
   const { pods } = setUp();
   const { promise, resolve } = Promise.withResolvers<void>();
   const step = pods.span('u', 'run sandbox', () => promise);
   const [open] = pods.spans('u');
   assert.deepEqual([open?.name, open?.open, pods.spans('other')], ['run sandbox', true, []]);
   assert.ok(open!.endMs >= open!.startMs);
-  const told = { traceId: open!.traceId, spanId: 'r', parentId: open!.id, name: 'RunPodSandbox', startMs: 1, endMs: 0 };
-  const cri = { traces: { listSpans: async () => ({ spans: [{ ...told, error: '' }] }) } };
+  const span = { traceId: open!.traceId, spanId: 'r', parentId: open!.id, name: 'RunPodSandbox', startMs: 1, endMs: 0 };
+  const cri = { traces: { listSpans: async () => ({ spans: [{ ...span, error: '' }] }) } };
   const [at] = await runtimeSpans(cri as never, [open!]);
   assert.deepEqual([at?.name, at?.open], ['RunPodSandbox', true]);
   resolve();

@@ -5,35 +5,35 @@ const MAX_SPAN_DETAIL_LENGTH = 300;
 
 const MAX_SPANS_PER_POD = 500;
 
-/** Pods and steps a pod that are remembered at most; the oldest go first. */
+/** Maximum numbers of traced pods and of spans per pod; the oldest ones are dropped first. */
 const MAX_TRACED_PODS = 500;
 
-/** A step of a pod's way, times in Unix milliseconds with fractions. */
+/** A step in the life of a pod. Times are fractional Unix milliseconds. */
 export type TraceSpan = {
   name: string;
   startMs: number;
-  /** Of a step that is under way (`open`) the time of the answer. */
+  /** For an unfinished step (`open`), the time of the query. */
   endMs: number;
   open?: true;
   detail?: string;
-  /** Which trace it is of, and which span; what took no time is of none. */
+  /** Ids of the trace and the span; absent for marks, which have no duration. */
   traceId?: string;
   id?: string;
-  /** The step that it is part of, if that is told of too. */
+  /** Id of the enclosing span. */
   parentId?: string;
 };
 
-/** The UID of the pod that a span is about, by OpenTelemetry's name. */
+/** OpenTelemetry's attribute for the pod UID. */
 const POD_UID = 'k8s.pod.uid';
 
 /**
- * Remembers when each step of a pod began and ended, for `podwright trace`. Each sync of a pod is a trace, which the runtime is told of
- * in the calls that are made meanwhile.
+ * Records start and end of each step of a pod, for `podwright trace`. Each sync of a pod is a trace, whose context is propagated to the
+ * runtime in CRI calls.
  */
 export class PodTracer {
-  /** Knows the trace that a call to the runtime is part of. */
+  /** Context of calls to the runtime. */
   readonly tracer = new Tracer((span) => this.#ended(span));
-  /** Knows the sync that a step is part of. Calls that belong to no step, as those of a probe that begins meanwhile, are in no trace. */
+  /** Context of syncs, which are the parents of steps. Calls outside of steps, such as those of probes, are not traced. */
   readonly #syncs = new Tracer(() => undefined);
   readonly #pods = new Map<string, TraceSpan[]>();
   readonly #exporter: SpanExporter;
@@ -43,12 +43,12 @@ export class PodTracer {
     this.#exporter = exporter;
   }
 
-  /** Hears of each step that has ended, from now on. */
+  /** Sets the observer, which is called for each finished step. */
   observe(observe: (podUid: string, span: TraceSpan) => void): void {
     this.#observe = observe;
   }
 
-  /** Runs a pod's sync, whose steps are of one trace. A sync without steps is not told of. */
+  /** Runs a sync of a pod, whose steps form one trace. A sync without steps is not exported. */
   async sync<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
     const root = newTrace(this.#exporter.samples());
     const startMs = nowMs();
@@ -61,25 +61,25 @@ export class PodTracer {
     }
   }
 
-  /** Runs `work` as a step of the pod. A step that fails says so. */
+  /** Runs `work` as a step of the pod; the error of a failed step is recorded. */
   span<T>(podUid: string, name: string, work: () => Promise<T>): Promise<T> {
     const parent = this.tracer.current() ?? this.#syncs.current() ?? newTrace(this.#exporter.samples());
     return this.tracer.record({ parent, name, attributes: { [POD_UID]: podUid } }, work);
   }
 
-  /** Records something that took no time. */
+  /** Records an event without duration. */
   mark(podUid: string, name: string, detail?: string): void {
     const atMs = nowMs();
     this.#add(podUid, { name, startMs: atMs, endMs: atMs, ...(detail === undefined ? {} : { detail }) });
   }
 
-  /** The pod's steps, in the order in which they ended, then those that are under way. */
+  /** The pod's finished steps, in the order of their ends, followed by the unfinished ones. */
   spans(podUid: string): TraceSpan[] {
     const open = this.tracer.open().filter(({ attributes }) => attributes?.[POD_UID] === podUid);
     return [...(this.#pods.get(podUid) ?? []), ...open.map((span) => underWay(stepOf({ ...span, endMs: 0 })))];
   }
 
-  /** Sends what the exporter still has. */
+  /** Flushes and closes the exporter. */
   close(): Promise<void> {
     return this.#exporter.close();
   }
@@ -103,12 +103,12 @@ function stepOf({ traceId, spanId: id, parentId, name, startMs, endMs, error }: 
   return { name, startMs, endMs, ...failure(error), traceId, id, ...(parentId === undefined ? {} : { parentId }) };
 }
 
-/** A step that has not ended, as far as it is now. */
+/** Marks a step as unfinished, with the current time as its end. */
 export function underWay(step: TraceSpan): TraceSpan {
   return { ...step, endMs: nowMs(), open: true };
 }
 
-/** What a step that failed says of it. */
+/** The detail of a failed step. */
 export function failure(error: string | undefined): Pick<TraceSpan, 'detail'> {
   return error === undefined || error === '' ? {} : { detail: `failed: ${error}`.slice(0, MAX_SPAN_DETAIL_LENGTH) };
 }
