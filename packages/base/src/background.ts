@@ -7,3 +7,8 @@ import type { Logger } from './log.ts';
 export function background(logger: Pick<Logger, 'error'>, failure: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => logger.error({ error: errorMessage(error) }, failure));
 }
+
+/** Marks a promise whose rejection needs no handling here, and says why. */
+export function ignoreFailure(promise: Promise<unknown>, _why: string): void {
+  promise.catch(() => undefined);
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { type MockTracker, test } from 'node:test';
-import { raceAbort, sleep, Timer, withTimeout } from './deadline.ts';
+import { pause, raceAbort, sleep, Timer, withTimeout } from './deadline.ts';
 
 /** Of `setTimeout`. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -88,3 +88,18 @@ for (const days of [1, 30])
 function tick({ timers }: MockTracker, durationMs: number): void {
   for (let leftMs = durationMs; leftMs > 0; leftMs -= MAX_TIMEOUT_MS) timers.tick(Math.min(leftMs, MAX_TIMEOUT_MS));
 }
+
+test('a pause ends after its time, or when the signal aborts', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const stop = new AbortController();
+  const ended: string[] = [];
+  const whole = pause(100, new AbortController().signal).then(() => ended.push('whole'));
+  const cut = pause(100, stop.signal).then(() => ended.push('cut'));
+  stop.abort();
+  await cut;
+  assert.deepEqual(ended, ['cut']);
+  mock.timers.tick(100);
+  await whole;
+  await pause(100, stop.signal);
+  assert.deepEqual(ended, ['cut', 'whole']);
+});

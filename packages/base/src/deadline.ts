@@ -91,6 +91,11 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits `durationMs`, or less if the signal aborts. Never rejects. */
+export function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+  return sleep(durationMs, signal).catch(() => undefined); // `sleep` rejects only when the signal aborts
+}
+
 /** Settles as the promise does, or rejects with the signal's reason if that comes first. The work goes on; a later failure of it is ignored. */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

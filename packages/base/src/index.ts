@@ -6,7 +6,7 @@ export {
   writeFileAtomicSync,
   writeFileDurable,
 } from './atomic-file.ts';
-export { background } from './background.ts';
+export { background, ignoreFailure } from './background.ts';
 export { Backoff, type BackoffPolicy } from './backoff.ts';
 export { BoundedBytes, gatherBytes } from './bounded-bytes.ts';
 export {
@@ -55,7 +55,7 @@ export {
   treeOf,
 } from './cgroup/index.ts';
 export { CoalescedWork } from './coalesced-work.ts';
-export { raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';
+export { pause, raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';
 export { namesIn, removeIfEmpty } from './directory.ts';
 export { namesInSync } from './directory-sync.ts';
 export {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { background, errorMessage, type Logger, sleep } from '@podwright/base';
 import type { CertificatePair } from '@podwright/certificates';
 import type { KubeClient } from '@podwright/kube-client';
 import type { Kubelet } from '@podwright/kubelet';
@@ -81,7 +81,10 @@ export async function secureServer(
     shouldUpgradeCallback: (request) => api.upgrades(request),
   });
   server.on('tlsClientError', (error) => logger.debug({ error: errorMessage(error) }, 'a TLS handshake failed'));
-  server.once('listening', () => void followFiles(server, { settings, state, read, waiting, logger }));
+  server.once('listening', () => {
+    const following = followFiles(server, { settings, state, read, waiting, logger });
+    background(logger, 'the certificate files are no longer read', following);
+  });
   server.on('connection', (socket: Socket) => waiting.add(socket));
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // half for authenticated clients, half for others
   return { server, allows: (ends) => limit.allows(ends) };

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
+  background,
   errorCode,
   errorMessage,
   type Logger,
@@ -62,7 +63,9 @@ export class LocalServer {
     this.#addRoutes(options.backend);
     this.#server = createServer((request, response) => this.#router.lookup(request, response));
     this.#server.maxConnections = MAX_CONNECTIONS;
-    this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
+    this.#server.on('upgrade', (request, socket, head) =>
+      background(options.logger, 'a connection could not be upgraded', this.#upgrade(request, socket, head)),
+    );
   }
 
   /** Binds the socket, which only its owner may open. `already_exists` when a live node has it. */

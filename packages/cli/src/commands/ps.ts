@@ -1,3 +1,4 @@
+import { ignoreFailure } from '@podwright/base';
 import { NodeClient } from '../client/node-client.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
@@ -13,7 +14,7 @@ export type PsOptions = Omit<GetOptions, 'namespace'> & { namespace?: string; qu
 export async function ps({ config }: CommandContext, options: PsOptions): Promise<void> {
   const client = new ObjectClient(config.apiSocket);
   const node = new NodeClient(config.apiSocket).node();
-  node.catch(() => undefined); // the list below fails with the same error
+  ignoreFailure(node, 'the request for the list reports the same error');
   const chosen = { ...options, namespace: options.namespace ?? '', allNamespaces: options.namespace === undefined };
   if (options.quiet) return printNames(await client.list(POD, queryOf(chosen)));
   const narrowed = options.namespace ?? options.selector ?? options.fieldSelector;

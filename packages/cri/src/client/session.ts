@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
-import { PodwrightError, wrapError } from '@podwright/base';
+import { ignoreFailure, PodwrightError, wrapError } from '@podwright/base';
 import { END_CODE } from '../http2/end-codes.ts';
 import { CLIENT_PREFACE, MOST_STREAM_ID } from '../http2/frames.ts';
 import type { Headers } from '../http2/header-blocks.ts';
@@ -56,7 +56,7 @@ export class Session {
     for (const event of ['end', 'close']) this.#socket.once(event, () => this.destroy()); // no responses follow
     const settings = { enablePush: 0, initialWindowSize: WINDOW_BYTES, maxHeaderListSize: MAX_HEADER_LIST_BYTES };
     this.#socket.write(Buffer.concat([CLIENT_PREFACE, settingsFrame(settings)]));
-    this.#connected.promise.catch(() => undefined);
+    ignoreFailure(this.#connected.promise, 'calls that wait for the connection receive the error');
   }
 
   /** Whether new calls may start on it. */

@@ -1,5 +1,13 @@
 import { create, type DescMessage, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { PodwrightError, parseTraceparent, raceAbort, TRACEPARENT, type Tracer, wrapError } from '@podwright/base';
+import {
+  ignoreFailure,
+  PodwrightError,
+  parseTraceparent,
+  raceAbort,
+  TRACEPARENT,
+  type Tracer,
+  wrapError,
+} from '@podwright/base';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { PREFIX_BYTES, withPrefix } from '../message-reader.ts';
 import type { ActiveCall, ActiveCalls } from './active-calls.ts';
@@ -108,7 +116,7 @@ async function sendAll(
       await raceAbort(call.send(encode(schema, next.value)), signal);
     }
   } finally {
-    Promise.resolve(iterator.return?.()).catch(() => undefined); // the client has already received its answer
+    ignoreFailure(Promise.resolve(iterator.return?.()), 'the client has already received its answer');
   }
 }
 

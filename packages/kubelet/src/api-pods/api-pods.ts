@@ -1,4 +1,4 @@
-import { background, type Failpoint, follow, type Logger } from '@podwright/base';
+import { background, type Failpoint, follow, ignoreFailure, type Logger } from '@podwright/base';
 import { isStaticPod, type KubeObject, namespacedName } from '@podwright/kube-api';
 import { type Informer, type Informers, type KubeClient, PODS } from '@podwright/kube-client';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
@@ -64,12 +64,10 @@ export class ApiPods {
         this.#mirrors.reconcile();
       },
     });
-    local.ready.then(
-      () => this.#mirrors.allowRemoval(),
-      () => undefined, // the failure is reported by `ready`
-    );
+    const removing = local.ready.then(() => this.#mirrors.allowRemoval());
+    ignoreFailure(removing, 'the result contains `local.ready`');
     const read = this.#read(listener);
-    read.catch(() => undefined); // the failure is reported by `ready`
+    ignoreFailure(read, 'the result contains it');
     return {
       ready: Promise.all([local.ready, read]).then(() => undefined),
       errors: () => local.errors(),

@@ -1,5 +1,5 @@
 /** Maintains mirror pods, which show static pods at the API server (pkg/kubelet/pod: mirror client). */
-import { Backoff, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
+import { Backoff, background, errorMessage, type Failpoint, type Logger, noFailpoint } from '@podwright/base';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_FILE_ANNOTATION,
@@ -84,7 +84,7 @@ export class MirrorPods implements MirrorListener {
     clearTimeout(this.#timer);
     if (!this.#ready || this.#running || this.#stop.signal.aborted) return;
     this.#running = true;
-    void this.#run();
+    background(this.#options.logger, 'mirror pods are no longer updated', this.#run());
   }
 
   stop(): void {

@@ -158,10 +158,11 @@ export class StatusSync {
       if (this.#busy.has(uid)) continue;
       this.#dirty.delete(uid);
       this.#busy.add(uid);
-      void this.#sync(uid).finally(() => {
+      const synced = this.#sync(uid).finally(() => {
         this.#busy.delete(uid);
         this.#pump();
       });
+      background(this.#options.logger, 'the status of a pod is not sent', synced);
     }
   }
 

@@ -1,5 +1,5 @@
 /** What evicts pods when the node runs short, put together. */
-import { PodwrightError } from '@podwright/base';
+import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { type NodePressure, thresholdsOf } from '@podwright/kubelet-configuration';
@@ -16,7 +16,6 @@ import { pressureEvents } from '../node-status/node-conditions.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { KnownHost } from './known-host.ts';
-import { sleepAtMost } from './node-shutdown.ts';
 import type { PodSync } from './pod-sync.ts';
 
 /** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */
@@ -98,6 +97,6 @@ async function evict(
   sync.loop.evict(pod, how);
   const stopped = sync.workers.whenStopped(pod.metadata.uid);
   const { gracePeriodSeconds } = how;
-  if (await stopsInTime(pod, { events, stopped, gracePeriodSeconds, signal, sleep: sleepAtMost })) return;
+  if (await stopsInTime(pod, { events, stopped, gracePeriodSeconds, signal, sleep: pause })) return;
   throw new PodwrightError('deadline_exceeded', 'timeout waiting to kill pod');
 }

@@ -1,4 +1,4 @@
-import { background, sleep } from '@podwright/base';
+import { background, pause } from '@podwright/base';
 import { type EventRecorder, isStaticPod } from '@podwright/kube-api';
 import { isShutDown } from '../kubecontainer/sync-result.ts';
 import type { PodEnder } from '../node-shutdown/end-pods.ts';
@@ -34,7 +34,7 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
     end: (pod, how) => background(logger, NOT_ENDED, workers.end(pod, { ...how, remove: false })),
     whenStopped: (podUid) => workers.whenStopped(podUid),
     whenReleased: (podUid, signal) => whenReleased(sync, podUid, signal),
-    sleep: sleepAtMost,
+    sleep: pause,
     bringBack: () => {
       for (const pod of manager.list()) {
         if (!isStaticPod(pod) || !isShutDown(statuses.get(pod.metadata.uid))) continue;
@@ -43,11 +43,6 @@ export function podEnder({ options, events, sync }: Ending): PodEnder {
       }
     },
   };
-}
-
-/** Resolves also when the signal aborts. */
-export function sleepAtMost(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(ms, signal).catch(() => undefined);
 }
 
 type Ending = { options: KubeletOptions; events: EventRecorder; sync: PodSync };

@@ -3,12 +3,14 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import {
+  background,
   errorMessage,
   isErrno,
   KeyedLock,
   type Logger,
   PodwrightError,
   PRIVATE_DIRECTORY,
+  pause,
   sleep,
   waitFor,
   withTimeout,
@@ -87,7 +89,7 @@ export class ManifestDirectory {
     this.#started = true;
     this.#publish();
     signal.addEventListener('abort', () => this.#watcher?.close(), { once: true });
-    void this.#resync(signal);
+    background(this.#options.logger, 'the manifest directory is no longer read again', this.#resync(signal));
   }
 
   async #resync(signal: AbortSignal): Promise<void> {
@@ -95,7 +97,7 @@ export class ManifestDirectory {
     while (!signal.aborted) {
       const isFollowed = this.#directoryError === undefined && this.#watcher !== undefined;
       const waitMs = isFollowed ? resyncMs : Math.min(resyncMs, retryMs);
-      await sleep(waitMs, AbortSignal.any([signal, this.#moved.signal])).catch(() => undefined);
+      await pause(waitMs, AbortSignal.any([signal, this.#moved.signal]));
       this.#moved = new AbortController();
       if (!signal.aborted) await this.#scan(signal);
     }
@@ -134,7 +136,10 @@ export class ManifestDirectory {
       const watcher: FSWatcher = watch(directory, (event, name) => {
         // events of the directory itself carry its own name; its successor may have the same inode
         if (name === null || name === basename(directory)) this.#rescan();
-        else if (this.#isWanted(name)) void this.#check(join(directory, name), signal, { moved: event === 'rename' });
+        else if (this.#isWanted(name)) {
+          const check = this.#check(join(directory, name), signal, { moved: event === 'rename' });
+          background(logger, 'a changed manifest could not be read', check);
+        }
       });
       const close = () => {
         watcher.close();

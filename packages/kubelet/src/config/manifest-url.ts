@@ -1,4 +1,12 @@
-import { errorMessage, getDocument, type Logger, PodwrightError, sleep, withTimeout } from '@podwright/base';
+import {
+  background,
+  errorMessage,
+  getDocument,
+  type Logger,
+  PodwrightError,
+  pause,
+  withTimeout,
+} from '@podwright/base';
 import { MAX_MANIFEST_BYTES, ManifestError } from '@podwright/kube-api';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
@@ -33,12 +41,12 @@ export class ManifestUrl {
   /** Fetches and reports once, then polls until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#poll(signal);
-    void this.#repeat(signal);
+    background(this.#options.logger, 'the manifest URL is no longer read', this.#repeat(signal));
   }
 
   async #repeat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sleep(this.#options.periodMs, signal).catch(() => undefined);
+      await pause(this.#options.periodMs, signal);
       if (!signal.aborted) await this.#poll(signal);
     }
   }

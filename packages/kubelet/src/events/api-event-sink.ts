@@ -1,4 +1,4 @@
-import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
+import { background, errorCode, errorMessage, type Logger, pause } from '@podwright/base';
 import type { RecordedEvent } from '@podwright/kube-api';
 import { ApiStatusError, EVENTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
 import { type CorrelatedEvent, EventCorrelator } from './event-correlator.ts';
@@ -48,7 +48,7 @@ class ApiEventSink {
   add(event: RecordedEvent): void {
     if (this.#queue.length >= MAX_QUEUED_EVENTS) return;
     this.#queue.push(event);
-    if (!this.#isSending) void this.#sendAll();
+    if (!this.#isSending) background(this.#options.logger, 'events are no longer sent', this.#sendAll());
   }
 
   stop(): void {
@@ -73,7 +73,7 @@ class ApiEventSink {
       if (problem === undefined) return;
       if (tries >= MAX_EVENT_TRIES) return this.#drop(correlated, problem);
       const waitMs = tries === 1 ? retryMs * Math.random() : retryMs;
-      await sleep(waitMs, this.#stopping.signal).catch(() => undefined);
+      await pause(waitMs, this.#stopping.signal);
     }
   }
 

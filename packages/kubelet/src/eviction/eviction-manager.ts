@@ -1,5 +1,5 @@
 /** Evicts pods when the node runs out of resources: upstream's eviction manager (pkg/kubelet/eviction/eviction_manager.go). */
-import { errorMessage, type Logger, raceAbort, sleep } from '@podwright/base';
+import { errorMessage, type Logger, pause, raceAbort } from '@podwright/base';
 import { type EventRecorder, eventSubject, namespacedName, nodeSubject, type Pod } from '@podwright/kube-api';
 import {
   type DiskLayout,
@@ -142,7 +142,7 @@ export class EvictionManager {
     while (!signal.aborted && thresholdsMet(thresholds, now, { withReclaim: false }).length === 0) {
       const leftMs = untilMs - performance.now();
       const pauseMs = nextLookMs(thresholds, { before, now }, leftMs);
-      await sleep(pauseMs, signal).catch(() => undefined);
+      await pause(pauseMs, signal);
       if (pauseMs === leftMs) return;
       [before, now] = [now, await signals.observeDisks()];
     }
@@ -331,7 +331,7 @@ export class EvictionManager {
       checksInVain = freer.length > 0 ? 0 : checksInVain + 1;
       const isOver = checksInVain >= EVICTION_CHECKS_IN_VAIN || performance.now() > untilMs;
       if (onDisk.length === 0 || isOver || this.#stopping.aborted) return met;
-      await sleep(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping).catch(() => undefined);
+      await pause(EVICTION_CLEAN_UP_LOOK_MS, this.#stopping);
     }
   }
 
@@ -363,7 +363,7 @@ export class EvictionManager {
   async #cleanUp(pods: Pod[], signal: AbortSignal): Promise<void> {
     const untilMs = performance.now() + EVICTION_CLEAN_UP_MS;
     while (!signal.aborted && performance.now() < untilMs && !pods.every(this.#deps.isCleanedUp))
-      await sleep(EVICTION_CLEAN_UP_LOOK_MS, signal).catch(() => undefined);
+      await pause(EVICTION_CLEAN_UP_LOOK_MS, signal);
     if (this.#disks !== undefined) await this.#shortAfterAll(this.#disks).catch(() => undefined);
   }
 }

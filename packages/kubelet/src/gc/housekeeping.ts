@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { background, errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
@@ -45,9 +45,9 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
   const logs = new LogRotation({ cri, logger, policy: policies.logs });
   const links = input.logLinks.directory === '' ? undefined : new ContainerLogLinks({ ...input.logLinks, logger });
   const stopFollowing = input.onPodChange((pod) => {
-    void links?.update(pod);
+    void links?.update(pod); // never rejects
     if (policies.logs.maxSizeBytes >= 0) logs.follow(pod);
-    void pruneContainers(containers, pod);
+    background(logger, 'dead containers could not be removed', pruneContainers(containers, pod));
   });
   const begun = input.images.begin().catch((error: unknown) => {
     logger.warn({ error: errorMessage(error) }, 'images could not be listed');
@@ -74,7 +74,7 @@ export async function runHousekeeping(input: HousekeepingInput, signal: AbortSig
 
   async function every(periodMs: number, work: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
-      await sleep(periodMs, signal).catch(() => undefined);
+      await pause(periodMs, signal);
       if (signal.aborted) return;
       await work().catch((error: unknown) => logger.warn({ error: errorMessage(error) }, 'housekeeping failed'));
     }

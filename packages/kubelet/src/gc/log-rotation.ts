@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import {
+  background,
   errorCode,
   errorMessage,
   isErrno,
@@ -122,7 +123,7 @@ class FollowedLog {
     this.id = input.id;
     this.podUid = input.podUid;
     this.#growth = new LogGrowth(input.policy.maxSizeBytes);
-    void this.check();
+    background(input.logger, 'a container log is no longer watched', this.check());
   }
 
   close(): void {
@@ -192,7 +193,8 @@ class FollowedLog {
     this.#timer = new Timer(() => {
       this.#timer = undefined;
       // a running check may have read the size already
-      void (this.#checking ?? Promise.resolve()).then(() => this.check());
+      const next = (this.#checking ?? Promise.resolve()).then(() => this.check());
+      background(this.#input.logger, 'a container log is no longer watched', next);
     }, this.#checkMs);
     this.#timer.unref();
   }

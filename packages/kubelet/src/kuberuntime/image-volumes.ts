@@ -1,3 +1,4 @@
+import { ignoreFailure } from '@podwright/base';
 import type { PodSandboxConfig } from '@podwright/cri';
 import type { Container, Pod } from '@podwright/kube-api';
 import type { MountedImage } from '../container/prepared-container.ts';
@@ -25,7 +26,7 @@ export function fetchVolumeImages(
     images.map(({ name, image: { reference, pullPolicy } }) => {
       const container = { image: reference, imagePullPolicy: pullPolicy };
       const outcome = deps.images.ensureImage({ pod, container, runtimeHandler, sandboxConfig }, signal);
-      outcome.catch(() => undefined); // awaited when the container is started
+      ignoreFailure(outcome, 'the start of the container awaits it');
       const annotations = pod.metadata.annotations ?? {};
       return [name, { userSpecifiedImage: reference, runtimeHandler, annotations, outcome }];
     }),

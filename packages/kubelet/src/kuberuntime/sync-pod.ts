@@ -3,7 +3,7 @@
  * should not run; resize running containers; create the sandbox and report its addresses; start ephemeral, then init, then ordinary
  * containers. Images are pulled while the sandbox is created.
  */
-import { repeatedError, shownError } from '@podwright/base';
+import { ignoreFailure, repeatedError, shownError } from '@podwright/base';
 import { asRpcError, withRpcErrors } from '@podwright/cri';
 import { type Container, eventSubject, everyContainer, isSidecar, type Pod } from '@podwright/kube-api';
 import type { ImageOutcome } from '../images/image-manager.ts';
@@ -167,7 +167,7 @@ function fetchImages(sync: Sync, sandboxConfig: SandboxInUse['config'], containe
     const fetching = deps.tracer.span(pod.metadata.uid, `image ${container.name}`, () =>
       deps.images.ensureImage(request, signal),
     );
-    fetching.catch(() => undefined); // awaited when the container is started
+    ignoreFailure(fetching, 'the start of the container awaits it');
     images.set(container.name, fetching);
   }
   return images;

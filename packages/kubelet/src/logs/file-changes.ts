@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
-import { sleep } from '@podwright/base';
+import { pause } from '@podwright/base';
 import { followLink } from './log-link.ts';
 
 /** Minimum time between two reports: a container may write thousands of times a second. */
@@ -44,7 +44,7 @@ export class FileChanges implements AsyncDisposable {
   /** Resolves at the next change (at once if there was one since the last call), when a signal aborts, or after the safety interval. */
   async next(): Promise<void> {
     const tooSoonMs = this.#lastAtMs + MIN_LOG_INTERVAL_MS - performance.now();
-    if (tooSoonMs > 0) await sleep(tooSoonMs, this.#stop).catch(() => undefined);
+    if (tooSoonMs > 0) await pause(tooSoonMs, this.#stop);
     if (!this.#changed && !this.#stop.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, LOG_SAFETY_INTERVAL_MS);

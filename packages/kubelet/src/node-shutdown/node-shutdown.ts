@@ -1,5 +1,5 @@
 /** Stops pods in order before the host shuts down, using a delay lock of systemd-logind (pkg/kubelet/nodeshutdown). */
-import { errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
+import { background, errorMessage, type Logger, PodwrightError, pause, sleep } from '@podwright/base';
 import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
 import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
@@ -95,7 +95,7 @@ export class NodeShutdown {
       if (signal.aborted) return;
       if (why !== undefined) logger.warn({ error: why }, 'the connection to systemd-logind was lost; trying again');
       this.#logind = undefined;
-      await sleep(LOGIND_RETRY_MS, signal).catch(() => undefined);
+      await pause(LOGIND_RETRY_MS, signal);
       if (signal.aborted) return;
       try {
         await this.#begin(ender);
@@ -150,9 +150,10 @@ export class NodeShutdown {
     const lock = await logind.inhibit(this.#controller.signal);
     await this.#release();
     this.#lock = lock;
-    void lock.ended.then(() => {
+    const reconnecting = lock.ended.then(() => {
       if (this.#lock === lock) logind.close(); // reconnects and takes a new lock
     });
+    background(this.#options.logger, 'the lock against a shutdown of the host is no longer watched', reconnecting);
   }
 
   async #release(): Promise<void> {
@@ -174,6 +175,7 @@ export class NodeShutdown {
       for (const listener of this.#listeners) listener();
       await (begins ? this.#endPods(ender) : this.#recover(ender));
     });
+    background(logger, 'pods could not be ended before the host shuts down', this.#work);
   }
 
   async #endPods(ender: PodEnder): Promise<void> {

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CsiNode } from '@podwright/kube-api';
 import { CSI_NODES, isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import { absentAsUndefined } from './api-answer.ts';
@@ -48,7 +48,7 @@ export class CsiNodeStart {
       const failure = await this.#tryQuickly(signal);
       this.#setProblem(failure && `failed to initialize CSINode: ${failure}`);
       if (failure === undefined) return;
-      await sleep(jittered(CSI_NODE_RETRIES_MS[round] ?? lastMs), signal).catch(() => undefined);
+      await pause(jittered(CSI_NODE_RETRIES_MS[round] ?? lastMs), signal);
     }
   }
 
@@ -66,7 +66,7 @@ export class CsiNodeStart {
       try {
         return (await absentAsUndefined(client.get(CSI_NODES, { name }, { signal }))) !== undefined;
       } catch {
-        await sleep(API_WAIT_MS, signal).catch(() => undefined);
+        await pause(API_WAIT_MS, signal);
       }
     }
     return false;
@@ -82,7 +82,7 @@ export class CsiNodeStart {
         const failure = errorMessage(error);
         if (delayMs === undefined || signal.aborted)
           return `error updating CSINode annotation: timed out waiting for the condition; caused by: ${failure}`;
-        await sleep(jittered(delayMs), signal).catch(() => undefined);
+        await pause(jittered(delayMs), signal);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { Backoff, errorMessage, type Logger, pause } from '@podwright/base';
 import { formatMicroTime, type Lease } from '@podwright/kube-api';
 import { compareVersions, isApiStatus, type KubeClient, LEASES, NODES } from '@podwright/kube-client';
 import { absentAsUndefined } from './api-answer.ts';
@@ -37,7 +37,7 @@ export class NodeLease {
     const periodMs = (this.#options.leaseDurationSeconds * 1000) / 4;
     while (!signal.aborted) {
       await this.#renewOnce(signal);
-      await sleep(periodMs * (1 + HEARTBEAT_JITTER * Math.random()), signal).catch(() => undefined);
+      await pause(periodMs * (1 + HEARTBEAT_JITTER * Math.random()), signal);
     }
   }
 
@@ -106,7 +106,7 @@ export class NodeLease {
         if (signal.aborted) break;
         if (attempt === 0)
           logger.warn({ error: errorMessage(error) }, 'the lease of the node could not be read or created yet');
-        await sleep(backoff.next(name), signal).catch(() => undefined);
+        await pause(backoff.next(name), signal);
       }
     }
     return { lease: undefined, isNew: false };

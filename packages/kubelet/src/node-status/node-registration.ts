@@ -1,4 +1,4 @@
-import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
+import { Backoff, errorMessage, type Logger, pause } from '@podwright/base';
 import { type EventRecorder, type Node, nodeSubject } from '@podwright/kube-api';
 import { isApiStatus, type KubeClient, NODES } from '@podwright/kube-client';
 import { takeOverNode } from './existing-node.ts';
@@ -21,7 +21,7 @@ export async function registerNode(options: NodeRegistrationOptions, signal: Abo
   const { name, logger, events } = options;
   const backoff = new Backoff(NODE_REGISTRATION_BACKOFF);
   for (let attempt = 0; !signal.aborted; attempt++) {
-    await sleep(backoff.next(name), signal).catch(() => undefined);
+    await pause(backoff.next(name), signal);
     if (signal.aborted) break;
     const initial = initialNode(options, await options.observe(signal));
     if (attempt === 0)

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, pause } from '@podwright/base';
 import { type EventRecorder, type Node, nodeSubject } from '@podwright/kube-api';
 import { compareVersions, type Informer, type KubeClient, NODES } from '@podwright/kube-client';
 import { HEARTBEAT_JITTER, NODE_PROMPT_PERIOD_MS, NODE_STATUS_TRIES } from './limits.ts';
@@ -87,9 +87,9 @@ export class NodeReporter {
 
   async #pause(signal: AbortSignal): Promise<void> {
     const periodMs = this.#options.statusUpdateMs * (1 + HEARTBEAT_JITTER * Math.random());
-    await sleep(Math.min(NODE_PROMPT_PERIOD_MS, periodMs), signal).catch(() => undefined);
+    await pause(Math.min(NODE_PROMPT_PERIOD_MS, periodMs), signal);
     const woken = AbortSignal.any([signal, this.#wake.signal]);
-    await sleep(Math.max(0, periodMs - NODE_PROMPT_PERIOD_MS), woken).catch(() => undefined);
+    await pause(Math.max(0, periodMs - NODE_PROMPT_PERIOD_MS), woken);
   }
 
   /** The first try uses the informer's object, which is usually current; the others read from the server. */

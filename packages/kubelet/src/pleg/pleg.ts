@@ -7,6 +7,7 @@ import {
   isCancelled,
   isUnimplemented,
   type Logger,
+  pause,
   type Registry,
   raceAbort,
   sleep,
@@ -270,7 +271,7 @@ export class Pleg {
   async #pause(signal: AbortSignal): Promise<void> {
     do {
       this.#nudge = new AbortController();
-      await sleep(this.#nextDelayMs(), AbortSignal.any([signal, this.#nudge.signal])).catch(() => undefined);
+      await pause(this.#nextDelayMs(), AbortSignal.any([signal, this.#nudge.signal]));
       signal.throwIfAborted();
     } while (this.#nudge.signal.aborted && !this.#missedEvents && !this.#isLate());
   }
@@ -318,7 +319,7 @@ export class Pleg {
         this.#listSoon();
         this.#evented = false;
       }
-      await sleep(RECONNECT_AFTER_MS, signal).catch(() => undefined);
+      await pause(RECONNECT_AFTER_MS, signal);
     }
   }
 

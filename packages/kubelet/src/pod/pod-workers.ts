@@ -9,7 +9,7 @@
  * terminated: it holds no resources; the final status stays until the pod leaves its source. Phases never go back, and a
  * step is repeated until it succeeds.
  */
-import { Backoff, errorMessage, type Logger, Timer } from '@podwright/base';
+import { Backoff, background, errorMessage, type Logger, Timer } from '@podwright/base';
 import { isStaticPod, namespacedName, type Pod } from '@podwright/kube-api';
 import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import { deletionMarks, isShorter, marked } from './deletion.ts';
@@ -251,7 +251,7 @@ export class PodWorkers {
     if (worker.busy || this.#stopped) return;
     worker.busy = true;
     this.#idle.set(worker, Promise.withResolvers());
-    void this.#run(worker);
+    background(this.#options.logger, 'the worker of a pod has failed', this.#run(worker));
   }
 
   async #run(worker: Worker): Promise<void> {

@@ -1,5 +1,5 @@
 /** Tracks whether the runtime and its network are ready (upstream's runtimeState). */
-import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, type Logger, pause } from '@podwright/base';
 import type { CriClient, RuntimeCondition, RuntimeFeatures, RuntimeHandler } from '@podwright/cri';
 
 /** A runtime that has not been ready for this long counts as down (maxWaitForContainerRuntime). */
@@ -118,7 +118,7 @@ export class RuntimeState {
     while (!signal.aborted) {
       const isWell = !this.#failing && this.#networkNotReady === undefined && this.#notReady === undefined;
       const woken = AbortSignal.any([signal, this.#wake.signal]);
-      await sleep(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, woken).catch(() => undefined);
+      await pause(isWell ? RUNTIME_STATUS_PERIOD_MS : RUNTIME_STATUS_RETRY_MS, woken);
       if (signal.aborted) return;
       this.#wake = new AbortController(); // a wake-up during the check causes another one
       await this.#check();

@@ -1,4 +1,4 @@
-import { errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
+import { background, errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
 import type { Pod, Volume } from '@podwright/kube-api';
 import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
@@ -106,7 +106,7 @@ export class VolumeUse {
     };
     // a driver that hangs must not block walks
     if (reported === undefined) this.#walks = this.#walks.then(walk);
-    else void walk();
+    else background(this.#parts.logger, 'a volume could not be measured', walk());
   }
 }
 

@@ -1,4 +1,4 @@
-import { errorMessage, KeyedLock, type Later, type Logger, raceAbort, sleep } from '@podwright/base';
+import { background, errorMessage, KeyedLock, type Later, type Logger, raceAbort, sleep } from '@podwright/base';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { LifecycleEvents } from '../records/lifecycle-events.ts';
@@ -36,7 +36,10 @@ export class ExitWatch {
       ended: Promise.withResolvers<void>(),
     };
     this.#watches.set(id, entry);
-    entry.watch = this.#dependencies.tasks.onExit(id, (exit) => void this.#settle(id, exit));
+    const { tasks, logger } = this.#dependencies;
+    entry.watch = tasks.onExit(id, (exit) =>
+      background(logger, 'the exit of a container is not recorded', this.#settle(id, exit)),
+    );
   }
 
   /** Waits until the container's exit is recorded. Resolves at once for a container that is not watched. */

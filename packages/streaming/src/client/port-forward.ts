@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { errorMessage, PodwrightError } from '@podwright/base';
+import { errorMessage, ignoreFailure, PodwrightError } from '@podwright/base';
 import { SPDY_PORT_FORWARD } from '../server/protocols.ts';
 import type { SpdyConnection } from '../spdy/connection.ts';
 import { joinStream } from '../spdy/join-stream.ts';
@@ -51,7 +51,8 @@ export class PortForwarder implements Disposable {
   /** Ends all forwarded connections. */
   close(): void {
     this.#closed.abort(new PodwrightError('cancelled', 'port forwarding has ended'));
-    this.#connection?.then((connection) => connection.close()).catch(() => undefined); // the caller of `connect` receives the error
+    const closing = this.#connection?.then((connection) => connection.close());
+    if (closing !== undefined) ignoreFailure(closing, 'the caller of `connect` receives the error');
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import { finished, type Readable, type Writable } from 'node:stream';
-import { BoundedBytes, PodwrightError, raceAbort, wrapError } from '@podwright/base';
+import { BoundedBytes, ignoreFailure, PodwrightError, raceAbort, wrapError } from '@podwright/base';
 import { exitCodeFrom, parseStatus } from '../exit-status.ts';
 import type { RemoteProcess, StreamChoice, TerminalSize } from '../remote-process.ts';
 import { hasResize, hasStructuredStatus, SPDY_COMMAND_PROTOCOLS } from '../server/protocols.ts';
@@ -54,7 +54,7 @@ export async function openRemoteProcess(
     const { error, stdin, stdout, stderr, resize } = await openStreams(connection, { choice, protocol });
     for (const output of [error, stdout, stderr]) output?.end();
     const exit = readStatus(error).then((message) => exitCodeOf(message, protocol));
-    exit.catch(() => undefined); // it may have no handler
+    ignoreFailure(exit, 'the caller may not wait for the exit');
     return {
       stdin,
       stdout,

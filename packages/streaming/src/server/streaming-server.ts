@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorMessage, type Logger, sleep, wrapError } from '@podwright/base';
+import { errorMessage, type Logger, pause, wrapError } from '@podwright/base';
 import { CLOSE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../limits.ts';
 import type { CountBuffer } from '../read-buffers.ts';
 import type { ServedRequest, UpgradingClient } from './serve-spdy.ts';
@@ -92,10 +92,7 @@ export class StreamingServer {
     this.#waiting.close();
     this.#server.closeAllConnections();
     const bound = new AbortController();
-    await Promise.race([
-      Promise.all([closed, ...this.#sessions]),
-      sleep(CLOSE_TIMEOUT_MS, bound.signal).catch(() => undefined),
-    ]);
+    await Promise.race([Promise.all([closed, ...this.#sessions]), pause(CLOSE_TIMEOUT_MS, bound.signal)]);
     bound.abort();
   }
 

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { PodwrightError } from '@podwright/base';
+import { ignoreFailure, PodwrightError } from '@podwright/base';
 import type { ImageTransfers, LoadedImageSchema, MessageInitShape, ServiceHandlers } from '@podwright/cri';
 import type { LoadedImage, TransferProgress } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
@@ -36,7 +36,7 @@ function imageLoad({ images }: Needs): Handlers['load'] {
     const ended = new AbortController();
     const transfers = images.transfers(AbortSignal.any([signal, ended.signal]));
     const loading = images.load(path, { signal, name: name === '' ? undefined : name }).finally(() => ended.abort());
-    loading.catch(() => undefined); // awaited below, after the last progress event
+    ignoreFailure(loading, 'awaited below, after the last progress event');
     for await (const progress of transfers) {
       if (progress.reference === path) yield { event: { case: 'progress', value: criProgress(progress) } };
     }

@@ -1,4 +1,4 @@
-import { errorMessage, type Logger, PodwrightError, raceAbort, sleep, withTimeout } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, pause, raceAbort, withTimeout } from '@podwright/base';
 import { LINK_END_POLL_MS, LINK_END_TIMEOUT_MS, LINKS_END_GRACE_MS } from '../../time-limits.ts';
 import type { HostLinks } from './host-links.ts';
 import { hostLinkName, shaperLinkName } from './link-names.ts';
@@ -93,7 +93,7 @@ export class ReleasedLinks {
   async #endsByItself(name: string, hurry: AbortSignal): Promise<boolean> {
     using signal = withTimeout(hurry, LINK_END_TIMEOUT_MS, `wait for the end of link ${name}`);
     for (let pauseMs = LINK_END_POLL_MS; !signal.aborted; pauseMs *= 1.5) {
-      await sleep(pauseMs, signal).catch(() => undefined);
+      await pause(pauseMs, signal);
       const [link] = await this.#options.links.findLater(name);
       if (link === undefined) return true;
     }

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import {
+  ignoreFailure,
   type Logger,
   PRIVATE_FILE,
   type ProgramStarter,
@@ -72,7 +73,7 @@ export class ExecProcess {
     const end = this.exited.then(() => {
       ended = true;
     });
-    end.catch(() => undefined); // it may reject during the read, before it is awaited
+    ignoreFailure(end, 'it may reject during the read, before it is awaited');
     let wake = () => {};
     using _watch = watchFile(this.#pidFile, () => wake());
     while (!ended) {

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
-import { isNotFound, type Logger, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { ignoreFailure, isNotFound, type Logger, namesIn, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
 import { type Shim, Status } from '@podwright/shim';
 import { isInCgroup, killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
@@ -133,10 +133,10 @@ export class ShimExec {
   #removeAtEnd(): void {
     const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
     const { shim, record } = this.#request;
-    Promise.all([this.exited, ...read])
+    const removing = Promise.all([this.exited, ...read])
       .then(() => this.close())
-      .then(() => removeExec(shim, record, this.#id))
-      .catch(() => undefined); // then the end of the task or the next start removes it
+      .then(() => removeExec(shim, record, this.#id));
+    ignoreFailure(removing, 'the end of the task or the next start removes it');
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import {
+  background,
   type CgroupHierarchy,
   type CgroupStats,
   cgroupPids,
@@ -310,7 +311,7 @@ function execSession(exec: ShimExec, signal: AbortSignal, logger: Logger): ExecS
     await sleep(EXEC_DRAIN_MS);
     exec.close(); // no reader remains for unread output
   };
-  const onAbort = () => void stop().catch(() => undefined);
+  const onAbort = () => background(logger, 'a command could not be ended', stop());
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   const exit = exec.exited.then((exitCode) => {

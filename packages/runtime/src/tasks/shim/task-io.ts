@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { PRIVATE_FILE, sleep } from '@podwright/base';
+import { PRIVATE_FILE, pause } from '@podwright/base';
 import type { System } from '@podwright/system';
 import type { ExecSession } from '../task-runtime.ts';
 import type { CriLog, LogStream } from './cri-log.ts';
@@ -110,7 +110,7 @@ export class TaskIo {
     const deadline = performance.now() + FINISH_TIMEOUT_MS;
     for (let seen = -1; this.#hasProgress(seen) && !ended.signal.aborted && performance.now() < deadline; ) {
       seen = this.#received;
-      await sleep(QUIET_MS, ended.signal).catch(() => undefined);
+      await pause(QUIET_MS, ended.signal);
       if (seen !== this.#received || !this.#isHeldUp) continue;
       this.#detachAll();
       seen = -1; // output that the client delayed arrives now
