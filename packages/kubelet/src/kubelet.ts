@@ -48,7 +48,7 @@ import type { PodTracer, TraceSpan } from './trace/pod-tracer.ts';
 import { runtimeSpans } from './trace/runtime-spans.ts';
 import type { ContainerUsage, UsageReport } from './usage/container-usage.ts';
 
-/** A kubelet that has not asked for the runtime's status for this long is unhealthy (upstream's minimum for its `syncloop` check). */
+/** A kubelet whose last request for the runtime's status is older than this is unhealthy (upstream's minimum of its `syncloop` check). */
 const SYNC_LOOP_THRESHOLD_MS = 120_000;
 
 export type KubeletDependencies = {
@@ -59,7 +59,7 @@ export type KubeletDependencies = {
   events: PodEvents;
   manager: PodManager;
   workers: PodWorkers;
-  /** What the node offers to pods now. */
+  /** The resources and features that the node offers to pods now. */
   offer: () => PodNodeFacts;
   tracer: PodTracer;
   cache: PodStatusCache;
@@ -67,7 +67,7 @@ export type KubeletDependencies = {
   claims: ClaimVolumes;
   cgroups: PodCgroups;
   node: NodeFacts;
-  /** What a cluster calls the node by; none without a cluster. */
+  /** DNS names and addresses of the node object; none without a cluster. */
   servingNames: () => string[];
   usage: ContainerUsage;
   summary: SummaryProvider;
@@ -75,44 +75,44 @@ export type KubeletDependencies = {
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
   /** Why the node is not ready for pods. */
   problems: () => string[];
-  /** What is wrong with the manifests now. */
+  /** The present errors of the manifests. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
-  /** The pod with the resources that it has been given, which a resize that waits has not changed yet. */
+  /** The pod with its allocated resources; a deferred resize has not changed them. */
   allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
-  /** Takes a change of a pod that comes from no source. */
+  /** Handles a change of a pod that comes from no source of pods. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
   endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/** Which pods end with the kubelet, and how much time they have; without it each pod's own. */
+/** Which pods to end: also those of an API server, or only those of manifests. Without a grace period, each pod's own applies. */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
-/** What holds for pods that say nothing about it themselves: the seccomp profile of their containers, and limits. */
+/** Settings of pods that specify none: the seccomp profile of their containers, and limits. */
 export type PodDefaults = EnforcedLimits & {
   seccomp: 'RuntimeDefault' | 'Unconfined';
-  /** Whether containers have the capability NET_RAW unless they drop it; a node of an earlier version does not report it. */
+  /** Whether containers have the capability NET_RAW unless they drop it. Nodes of earlier versions do not report it. */
   netRaw?: boolean;
 };
 
-/** What an API server says of a pod is said there. Throws `failed_precondition`. */
+/** Throws `failed_precondition` for a pod of an API server, which must be changed there. */
 function refuseOfApiServer(pod: Pod, what: string): void {
   if (isStaticPod(pod)) return;
   const message = `${what} pod ${namespacedName(pod)}: it is the API server's, so do it there, by kubectl for example`;
   throw new PodwrightError('failed_precondition', message);
 }
 
-/** How to stream with a container; at least one of the streams. */
+/** The streams to open to a container, at least one of them. */
 export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean };
 
-/** A running kubelet, for the servers of its API. Errors name what was asked for; `not_found` if there is none. */
+/** A running kubelet, for the servers of its API. Errors name the requested object; `not_found` if it does not exist. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves when every source has been read once and what was left of other pods before the start has been removed. */
+  /** Resolves when each source has been read once, and all that had been left of other pods before the start has been removed. */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
@@ -131,23 +131,26 @@ export class Kubelet {
     this.podDefaults = { seccomp, netRaw: parts.options.netRawDefault, ...parts.cgroups.enforced };
   }
 
-  /** Why the node is not ready for pods, in upstream's words: of the runtime, its network, and the host's shutdown. */
+  /** Reasons for which the node is not ready, in upstream's words: errors of the runtime and its network, and a shutdown of the host. */
   get problems(): string[] {
     return this.#parts.problems();
   }
 
-  /** What is to be known of the pods' network; none while all is well. */
+  /** A problem of the pods' network, or a note of the runtime on it; `undefined` if there is none. */
   get networkNote(): string | undefined {
     return this.#parts.runtimeState.networkNote();
   }
 
-  /** What the node is short of, so that pods are refused and evicted, and why in words; `reasons` are none while it only lasts on. */
+  /**
+   * Pressure conditions of the node, because of which pods are refused and evicted. `reasons` is empty once a threshold is no longer met
+   * and the condition only lasts for its transition period.
+   */
   get pressure(): { conditions: readonly string[]; reasons: readonly string[] } {
     const { conditions, reasons } = this.#parts.pressure;
     return { conditions, reasons };
   }
 
-  /** Why the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` while it is healthy. */
+  /** Reason for which the kubelet itself is unhealthy, for liveness checks and systemd's watchdog; `undefined` if it is healthy. */
   get unhealthyReason(): string | undefined {
     const sinceMs = this.#parts.runtimeState.sinceCheckMs();
     return sinceMs < SYNC_LOOP_THRESHOLD_MS ? undefined : 'sync Loop took longer than expected';
@@ -158,7 +161,7 @@ export class Kubelet {
     return this.#areSourcesReady;
   }
 
-  /** The claims of the node: those of manifests, and those that pods use without an object. */
+  /** The PersistentVolumeClaims of the node: those of manifests, and those that pods use without an object. */
   claims(): PersistentVolumeClaim[] {
     return claimObjects(this.objects.list(), this.#parts.claims.list());
   }
@@ -168,7 +171,7 @@ export class Kubelet {
     refuseUsedClaim(this.pods(), claim);
   }
 
-  /** Deletes a claim's directory and what is in it. */
+  /** Deletes the directory of a claim with its content. */
   removeClaim({ namespace, name }: { namespace: string; name: string }): void {
     this.#parts.claims.remove(namespace, name);
   }
@@ -177,17 +180,17 @@ export class Kubelet {
     return this.#parts.objects;
   }
 
-  /** The runtime's images and transfers, over the kubelet's own connection. */
+  /** The kubelet's connection to the runtime. */
   get cri(): CriClient {
     return this.#parts.cri;
   }
 
-  /** Every pod with its status, ended ones too as long as their manifest is there. */
+  /** Every pod with its status. Pods that have ended are included as long as their manifests exist. */
   pods(): Pod[] {
     return this.#parts.statuses.pods();
   }
 
-  /** The pod of this name, if there is one; of two the one that is not being deleted. */
+  /** The pod of this name, if it exists. If there are two, the one that is not being deleted. */
   findPod(namespace: string, name: string): Pod | undefined {
     const named = this.pods().filter(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
@@ -200,14 +203,14 @@ export class Kubelet {
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
+  /** The pod with this UID: one of a manifest, or one that is still in the runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
     return known === undefined ? cache.get(uid)?.status.sandboxes[0]?.owner : existingPod(known);
   }
 
-  /** The pod of this name that a manifest asks for. */
+  /** The pod of this name in the sources. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined {
     const pods = this.#parts.manager.list();
     const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
@@ -232,7 +235,7 @@ export class Kubelet {
     return this.#parts.manifestErrors();
   }
 
-  /** What pods meet that are applied now; of images nothing is said unless they are looked at. */
+  /** What a pod would find on the node if it were applied now. Images are listed only `withImages`. */
   async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
     const { options, cri, objects, offer } = this.#parts;
     const { images } = withImages ? await cri.image.listImages({}) : {};
@@ -244,8 +247,8 @@ export class Kubelet {
   }
 
   /**
-   * Ends a pod and removes every trace of it. Resolves when it is gone. Its manifest must go too, or the pod comes back.
-   * A second call with a shorter grace period hurries it.
+   * Ends a pod and removes all that belongs to it. Resolves when it has been removed. If its manifest still exists, the pod is created
+   * again. A second call may shorten the grace period.
    */
   deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
     const { statuses, workers } = this.#parts;
@@ -259,27 +262,27 @@ export class Kubelet {
     return nodeObject(this.#parts.node, this.#areSourcesReady, this.problems);
   }
 
-  /** What the containers use now. */
+  /** Resource usage of the containers now. */
   usage(signal: AbortSignal): Promise<UsageReport> {
     return this.#parts.usage.report(signal);
   }
 
-  /** What the node, its pods and their containers use, in full or CPU, memory and swap alone. */
+  /** Resource usage of the node, its pods and their containers: all of it, or only CPU, memory and swap. */
   get summary(): SummaryProvider {
     return this.#parts.summary;
   }
 
-  /** What it was started with. */
+  /** The options of the start, with `systemReserved` in numbers. */
   get options(): KubeletOptions {
     return this.#parts.options;
   }
 
-  /** Addresses of the node, primary first. */
+  /** Addresses of the host, the primary one first. */
   get addresses(): string[] {
     return this.#parts.node.addresses;
   }
 
-  /** DNS names and addresses by which a cluster calls the node, as its node object has them now; none without a cluster. */
+  /** DNS names and addresses of the node object now, for the certificate of the API; none without a cluster. */
   get servingNames(): string[] {
     return this.#parts.servingNames();
   }
@@ -289,45 +292,45 @@ export class Kubelet {
     return Number(this.#parts.node.capacity.memory);
   }
 
-  /** The pods that the runtime has. */
+  /** The pods of the runtime. */
   runtimePods(): RuntimePodStatus[] {
     return this.#parts.cache.list();
   }
 
-  /** The steps of a pod, and what the runtime did for them. */
+  /** Spans of the pod's steps, and the runtime's spans of their calls. */
   async traces(podUid: string): Promise<TraceSpan[]> {
     const steps = this.#parts.tracer.spans(podUid);
     return [...steps, ...(await runtimeSpans(this.#parts.cri, steps))];
   }
 
-  /** Where a container's log is. Errors: those of `containerLog`. */
+  /** The location of a container's log. Errors: those of `containerLog`. */
   containerLog(pod: Pod, which: LogOfContainer): LogPlace & { running: boolean } {
     const { podLogsDir, legacyLogs } = this.#parts.options;
     return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }
 
-  /** A container of the pod that runs, '' for the first. Errors: those of `runningContainer`. */
+  /** The running container of this name, or the first one for ''. Errors: those of `runningContainer`. */
   runningContainer(pod: Pod, name: string): RuntimeContainer {
     return runningContainer(pod, this.#runtimePod(pod), name);
   }
 
-  /** What has the pod's network. Throws `failed_precondition` if the pod does not run. */
+  /** The sandbox with the pod's network. Throws `failed_precondition` if the pod does not run. */
   readySandbox(pod: Pod): RuntimeSandbox {
     return readySandbox(pod, this.#runtimePod(pod));
   }
 
   /**
-   * Ends the pods of manifests gracefully, those of an API server too with `ofApi`, and takes up no other any more. Resolves when they are
-   * gone, with whether no pod is left; their manifests stay, and so do the statuses of those that had ended before. Called again, a
-   * shorter grace period wins.
+   * Ends the pods of manifests gracefully, with `ofApi` also those of an API server, and starts no further pods. Resolves when they have
+   * been removed; the result is whether no pod is left. The manifests stay, and so do the statuses of pods that had ended before. If it
+   * is called again, the shorter grace period applies.
    */
   endPods(how: EndPods): Promise<boolean> {
     return this.#parts.endPods(how);
   }
 
   /**
-   * Restarts the containers of a pod in place, all ordinary ones or one: they are stopped as by a failed liveness probe and started
-   * again at once, whatever crashes went before. Returns their names; they are not waited for. Errors: those of `planRestart`.
+   * Restarts one container of a pod in place, or all except init and ephemeral ones: it stops them as after a failed liveness probe and
+   * starts them again without a crash backoff. Returns their names at once. Errors: those of `planRestart`.
    */
   restartContainers(shown: Pod, containerName: string | undefined): string[] {
     const { restarts, workers, crashBackoff, allocated } = this.#parts;
@@ -343,8 +346,8 @@ export class Kubelet {
   }
 
   /**
-   * Gives a pod the ephemeral containers that `change` returns, and returns them; `change` gets those that the pod has.
-   * `failed_precondition` for a pod that has ended or is being deleted, `invalid_argument` for containers that are not valid.
+   * Replaces the ephemeral containers of a pod by those that `change` returns for the present ones, and returns them.
+   * `failed_precondition` for a pod that has ended or is being deleted, `invalid_argument` for invalid containers.
    */
   async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
     const { manager, ephemeral, update } = this.#parts;
@@ -353,12 +356,12 @@ export class Kubelet {
     if (phase === 'Succeeded' || phase === 'Failed')
       throw new PodwrightError('failed_precondition', `debug pod ${namespacedName(pod)}: it has ended (${phase})`);
     const containers = await ephemeral.change(pod, change, () => manager.get(pod.metadata.uid)?.pod);
-    const known = manager.get(pod.metadata.uid); // its manifest may have changed while the file was written
+    const known = manager.get(pod.metadata.uid); // the manifest may have changed while the file was written
     if (known !== undefined) update({ operation: 'UPDATE', source: known.source, pods: [known.pod] });
     return containers;
   }
 
-  /** Sets conditions of a pod that others own, and returns the pod. `invalid_argument` for one of the kubelet's. */
+  /** Sets conditions of a pod that the kubelet does not own, and returns the pod. `invalid_argument` for a condition of the kubelet. */
   patchConditions(pod: Pod, patch: ConditionsPatch): Pod {
     const { uid, namespace, name } = pod.metadata;
     const now = formatTime(Date.now());
@@ -372,7 +375,7 @@ export class Kubelet {
     return this.pod(namespace, name);
   }
 
-  /** Stops the kubelet; containers go on. */
+  /** Stops the kubelet. Containers go on. */
   close(): Promise<void> {
     return this.#parts.close();
   }

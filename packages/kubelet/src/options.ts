@@ -13,146 +13,179 @@ import type { HostRequirements } from './node/host-requirements.ts';
 import { NOTHING_RESERVED, type SystemReserved } from './node/node-allocatable.ts';
 import type { ReservedCgroup } from './node/reserved-cgroup.ts';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './node/resource-policy.ts';
-
 import type { ShutdownPeriod } from './node-shutdown/shutdown-groups.ts';
 import { type NodeSettings, nodeSettings } from './node-status/node-settings.ts';
-
 import { NO_PLACEMENT, type PlacementOptions } from './placement-options.ts';
 
-/** How often pods that no source has are looked for. */
+/** Default of `orphanPeriodMs`. */
 export const ORPHAN_PERIOD_MS = 60_000;
 
-/** Everything that `startKubelet` needs to know; every path is absolute. Several kubelets with other paths live side by side. */
+/**
+ * The options of a kubelet. Paths are absolute. Kubelets with different paths can run on one host. The name in parentheses is
+ * upstream's setting of the same meaning: a field of KubeletConfiguration, or a flag.
+ */
 export type KubeletOptions = {
-  /** Lasting data: volumes and hosts files of pods (/var/lib/podwright/kubelet). */
+  /** Persistent data: volumes and hosts files of pods (`--root-dir`). Default: /var/lib/podwright/kubelet. */
   rootDir: string;
-  /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (/var/log/pods). */
+  /** Container logs, as `<namespace>_<pod>_<uid>/<container>/<attempt>.log` (`podLogsDir`). Default: /var/log/pods. */
   podLogsDir: string;
-  /** Links to them, as `<pod>_<namespace>_<container>-<id>.log`, by which log collectors find them (upstream's /var/log/containers); '' for none. */
+  /**
+   * Directory of links to the container logs, as `<pod>_<namespace>_<container>-<id>.log`, for log collectors (upstream's
+   * /var/log/containers). Default: '', no links.
+   */
   containerLogsDir: string;
-  /** Directory of manifests; removing a file deletes its pods. */
+  /** Directory of manifests (`staticPodPath`). If a file is removed, its pods are deleted. */
   manifestDir: string;
-  /** Another source of manifests, fetched again and again. */
+  /** URL of further manifests (`staticPodURL`). Default: none. */
   manifestUrl?: string;
-  /** Sent with each request for it. */
+  /** Headers of requests for `manifestUrl` (`staticPodURLHeader`). */
   manifestUrlHeaders: Record<string, string[]>;
-  /** How often the directory is read again although nothing was seen, and how often the URL is. */
+  /**
+   * Period in which the directory is read again although no change was seen (`fileCheckFrequency`), and period of requests for the
+   * URL (`httpCheckFrequency`). Default: 20 s.
+   */
   sourcePeriods: { fileMs: number; urlMs: number };
-  /** `unix:///path`, an absolute path, or `tcp://host:port`. */
+  /** The CRI runtime: `unix:///path`, an absolute path, or `tcp://host:port` (`containerRuntimeEndpoint`). */
   runtimeEndpoint: string;
-  /** Where images are, if not at the runtime. */
+  /** The CRI image service, if it is not at `runtimeEndpoint` (`imageServiceEndpoint`). */
   imageEndpoint?: string;
-  /** `auto` takes v1, or v1alpha2 from a runtime that has no v1. */
+  /** Default: `auto`, v1, or v1alpha2 if the runtime does not support v1. */
   criApiVersion: CriApiVersion | 'auto';
-  /** Deadline of calls to the runtime; those that may take long have more, or none. */
+  /** Deadline of calls to the runtime (`runtimeRequestTimeout`). Calls that may take longer, such as pulls, have their own. Default: 2 min. */
   runtimeRequestTimeoutMs: number;
+  /** Name of the node (`--hostname-override`). */
   nodeName: string;
   /**
-   * Address that pods in the host's network show, or one of each family with a comma; '' finds that of the default route, IPv4 first,
-   * `::` and `0.0.0.0` find it with their family first.
+   * Address of the node in the statuses of pods, or one of each family separated by a comma (`--node-ip`). Default: '', the address
+   * of the default route, IPv4 first; `::` and `0.0.0.0` are the same with the family of that address first.
    */
   nodeIp: string;
+  /** Labels of the node object besides the standard ones (`--node-labels`). */
   nodeLabels: Record<string, string>;
-  /** Cgroup below which pods have theirs, '' to leave cgroups to the runtime. */
+  /** Parent of the cgroups of pods (`cgroupRoot`); '' leaves cgroups to the runtime. Default: /podwright. */
   cgroupRoot: string;
-  /** `auto` asks the runtime; `systemd` makes slices. */
+  /** Whether cgroups are directories or slices of systemd (`cgroupDriver`). Default: `auto`, the driver of the runtime. */
   cgroupDriver: 'auto' | 'cgroupfs' | 'systemd';
-  /** What `auto` takes from a runtime that does not say. */
+  /** The driver for `auto` if the runtime does not report its own. Default: cgroupfs. */
   cgroupDriverFallback: 'cgroupfs' | 'systemd';
+  /** DNS servers of pods with the DNS policy ClusterFirst (`clusterDNS`). Default: none. */
   clusterDns: string[];
+  /** DNS domain of the cluster (`clusterDomain`). Default: cluster.local. */
   clusterDomain: string;
-  /** Pods that want a cluster's DNS are told of with an event while `clusterDns` is empty. */
+  /** Whether pods with ClusterFirst get upstream's warning event while `clusterDns` is empty. Default: false. */
   warnOfMissingClusterDns: boolean;
-  /** The resolv.conf that pods get their DNS settings from. */
+  /** File with the DNS settings of pods (`resolvConf`). Default: /etc/resolv.conf. */
   resolvConf: string;
-  /** Subnet of pods, which the runtime is told; '' if that is its own business. */
+  /** Subnet of pods, which the kubelet sends to the runtime (`podCIDR`). Default: '', the runtime has its own. */
   podCidr: string;
+  /** The most pods on the node (`maxPods`). Default: 110. */
   maxPods: number;
+  /** Unsafe sysctls that pods may set; a name may end with `*` (`allowedUnsafeSysctls`). Default: none. */
   allowedUnsafeSysctls: string[];
-  /** Containers without a seccomp profile get the runtime's default. */
+  /** Whether containers without a seccomp profile get the runtime's default profile (`seccompDefault`). Default: false. */
   seccompDefault: boolean;
-  /** Containers have the capability NET_RAW unless they drop it; otherwise only those that add it. */
+  /** Whether containers have the capability NET_RAW unless they drop it; otherwise only those that add it. Default: true. */
   netRawDefault: boolean;
-  /** Ids of the host that a pod in a user namespace gets, a multiple of 65536. */
+  /** Number of user ids of the host for each pod with a user namespace, a multiple of 65536 (`userNamespaces.idsPerPod`). Default: 65536. */
   userNamespaceIdsPerPod: number;
-  /** How containers are held to what they ask for. */
+  /** How the requests and limits of containers become settings of cgroups. */
   containerResources: ResourcePolicy;
-  /** Where device plugins register and have their sockets, and what containers have of devices is written down; '' for `rootDir/device-plugins`. */
+  /** Directory of the sockets of device plugins, and of the record of assigned devices. Default: '', `rootDir/device-plugins`. */
   devicePluginDir: string;
-  /** Who gets processors and memory of NUMA nodes for itself. */
+  /** Policies that give containers exclusive CPUs, and memory of single NUMA nodes. Default: none. */
   placement: PlacementOptions;
-  /** Most processes and threads of a pod, -1 for any number. */
+  /** The most processes and threads of a pod (`podPidsLimit`). Default: -1, no limit. */
   podPidsLimit: number;
-  /** Kept back of the node for everything that is no pod. */
+  /** Resources that are reserved for everything on the node except pods (`systemReserved` and `kubeReserved`). */
   systemReserved: SystemReserved;
-  /** All pods together get no more than the node has less `systemReserved`; with false the kernel does not hold them to it. */
+  /** Whether the cgroup of all pods is limited to the node less `systemReserved` (`enforceNodeAllocatable`: pods). Default: true. */
   enforceNodeAllocatable: boolean;
-  /** Cgroups of the host that have what is kept back as their limits. */
+  /** Cgroups of the host that are limited to what is reserved for them (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
   reservedCgroups: ReservedCgroup[];
   images: {
+    /** One pull at a time (`serializeImagePulls`). Default: false. */
     serializePulls: boolean;
-    /** 0 for any number. */
+    /** The most pulls at once (`maxParallelImagePulls`). Default: 0, no limit. */
     maxParallelPulls: number;
-    /** Pulls a second on average, 0 for any number, and at once. */
+    /** Pulls per second on average, 0 for no limit, and in a burst (`registryPullQPS`, `registryBurst`). Default: 5 and 10. */
     registryPullQps: number;
     registryBurst: number;
+    /** Delays between failed pulls of an image. Default: 10 s to 5 min. */
     pullBackoff: { initialMs: number; maxMs: number };
     /** Docker configuration files with registry credentials. */
     dockerConfigPaths: string[];
-    /** Programs that know credentials of registries: a file of kind CredentialProviderConfig, and where the programs are. */
+    /** CredentialProviderConfig file, and directory of its programs (`--image-credential-provider-config`, `-bin-dir`). Default: none. */
     credentialProviders?: { config: string; directory: string };
-    /** Which images that are there a pod may use only if it could pull them. */
+    /** Which images on the node a pod may use only if its credentials could pull them (`imagePullCredentialsVerificationPolicy`). */
     verification: VerificationPolicy;
   };
+  /** Delays between restarts of a container that fails (`crashLoopBackOff`). Default: 10 s to 5 min. */
   crashLoopBackoff: { initialMs: number; maxMs: number };
-  /** Log files of a container are rotated at this size; so many are kept. So many are looked at at a time, this often. */
+  /**
+   * Rotation of container logs: size at which a file is rotated, -1 for never, and number of files (`containerLogMaxSize`,
+   * `containerLogMaxFiles`); number of rotations at once, and period of the checks (`containerLogMaxWorkers`,
+   * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 rotation, 10 s.
+   */
   containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
   imageGc: {
-    /** Percentage of the image file system at which images are removed, and at which it stops. */
+    /**
+     * Usage of the image file system in percent at which unused images are removed, and at which the removal ends
+     * (`imageGCHighThresholdPercent`, `imageGCLowThresholdPercent`). Default: 85 and 80.
+     */
     highThresholdPercent: number;
     lowThresholdPercent: number;
-    /** Images that were used more recently stay. */
+    /** Images that were used more recently are not removed (`imageMinimumGCAge`). Default: 2 min. */
     minAgeMs: number;
-    /** Images that were not used for this long are removed in any case; 0 for never. */
+    /** Images that were not used for this time are always removed (`imageMaximumGCAge`). Default: 0, never. */
     maxAgeMs: number;
   };
-  /** Dead containers to keep: of each container, and (-1: any number) of all. Those that ended more recently stay. */
+  /**
+   * Number of exited containers to keep for each container, and for all, -1 for no limit (`--maximum-dead-containers-per-container`,
+   * `--maximum-dead-containers`); those that exited more recently than the age are kept (`--minimum-container-ttl-duration`).
+   */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
-  /** When pods are evicted because the node runs short. */
+  /** When pods are evicted because the node is short of resources (`evictionHard` and others). */
   eviction: EvictionOptions;
-  /** The process's own oom_score_adj, or the nearest that may be set; `undefined` leaves it. */
+  /** oom_score_adj of this process, or the nearest value that is permitted (`oomScoreAdj`). Default: it is not changed. */
   oomScoreAdj?: number;
-  /** What the host must be like for the kubelet to start. */
+  /** What the host must be like for the kubelet to start (`failSwapOn`, `protectKernelDefaults`). Default: no requirements. */
   requirements: HostRequirements;
-  /** A pod is looked at after this long even if nothing happened. */
+  /** Period in which each pod is synced although nothing has changed (`syncFrequency`). Default: 1 min. */
   resyncPeriodMs: number;
-  /** How long pods have to end before the host shuts down, those of low priority first; none: they are not ended before. */
+  /**
+   * Time for pods to end before the host shuts down, pods of low priority first (`shutdownGracePeriodByPodPriority`). Default: none,
+   * a shutdown is not delayed.
+   */
   shutdownPeriods: ShutdownPeriod[];
+  /** Periods of listings of the runtime's pods, without and with events from the runtime. Default: 1 s and 20 s. */
   relist: { periodMs: number; eventedPeriodMs: number };
-  /** How often pods that no source has are looked for, and what is left of them on the host. */
+  /** Period in which pods that no source has are ended, and their files are removed. Default: 1 min. */
   orphanPeriodMs: number;
-  /** The HTTP API, for who serves it (`serveKubeletApi`). */
+  /** The HTTP API; `serveKubeletApi` serves it. */
   server: KubeletServerOptions;
-  /** The node object, for a kubelet that has an API server. */
+  /** Settings of the node object. Used only with `cluster`. */
   node: NodeSettings;
-  /** Where traces of pods' syncs go, and how many of them. */
+  /** Collector for the traces of syncs, and the share of syncs that are traced (`tracing`). Default: none. */
   tracing: TracingOptions;
   logger: Logger;
-  /** Reads logs that the runtime keeps elsewhere than in files of the CRI's place. */
+  /** Reads logs that the runtime keeps elsewhere than the CRI specifies, as old Docker Engines do. */
   legacyLogs?: LegacyLogs;
-  /** Where calls to the runtime, listings, events, hooks and probes are counted, as upstream's `kubelet_*` and `prober_*`. */
+  /** Registry for upstream's metrics `kubelet_*` and `prober_*`. Default: none are recorded. */
   metrics?: Registry;
-  /** How changes of an API server's ConfigMaps and Secrets are seen: by watches, or by reading again what is old, or each time. */
+  /**
+   * How changes of ConfigMaps and Secrets of the API server are noticed: by watches, by reading them again when they are old, or by
+   * reading them each time (`configMapAndSecretChangeDetectionStrategy`). Default: Watch.
+   */
   objectChangeDetection: 'Watch' | 'Cache' | 'Get';
-  /** The API server whose node this is; absent for a lone node. */
+  /** The API server of the node's cluster; absent for a lone node. */
   cluster?: ClusterOptions;
 };
 
-/** What a kubelet needs to be the node of a cluster. Whoever made the clients closes them, after the kubelet. */
+/** The clients of a kubelet in a cluster. The caller closes them, after the kubelet. */
 export type ClusterOptions = {
   /** For everything but heartbeats and events. */
   client: KubeClient;
-  /** For the lease and the node's status: no other call holds them up. */
+  /** For the lease and the node's status, so that other calls do not delay them. */
   heartbeatClient: KubeClient;
   /** For events. */
   eventClient: KubeClient;
@@ -162,7 +195,7 @@ export type ClusterOptions = {
 
 type Required = 'manifestDir' | 'runtimeEndpoint' | 'nodeName' | 'logger';
 
-/** The options with upstream's defaults for what is left out. */
+/** The given options, with the defaults of the others. */
 export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<KubeletOptions>): KubeletOptions {
   return {
     rootDir: '/var/lib/podwright/kubelet',
@@ -221,7 +254,7 @@ export function kubeletOptions(given: Pick<KubeletOptions, Required> & Partial<K
   };
 }
 
-/** The directory below which localhost seccomp profiles are, as upstream's. */
+/** The directory of `Localhost` seccomp profiles, as upstream's. */
 export function seccompRoot({ rootDir }: Pick<KubeletOptions, 'rootDir'>): string {
   return join(rootDir, 'seccomp');
 }

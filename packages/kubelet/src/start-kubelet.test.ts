@@ -28,7 +28,7 @@ const countOf = (kubelet: FakeKubelet, method: CriMethod) =>
   kubelet.runtime.calls.filter((call) => call.method === method).length;
 const unavailable = new PodwrightError('unavailable', 'the runtime is away');
 
-test('a pod goes from its manifest to running and away again', async (context) => {
+test('a pod of a manifest runs, and is removed with the manifest', async (context) => {
   const kubelet = await start(context);
   const pod = await kubelet.pod('web', isRunning);
   assert.equal(kubelet.mounted.has(pod.metadata.uid), true);
@@ -39,7 +39,7 @@ test('a pod goes from its manifest to running and away again', async (context) =
   assert.equal(kubelet.mounted.size, 0);
 });
 
-test('a sandbox that cannot be made is tried again', async (context) => {
+test('the creation of a sandbox that failed is tried again', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { error: unavailable, times: 2 });
   const kubelet = await start(context, { runtime });
@@ -48,7 +48,7 @@ test('a sandbox that cannot be made is tried again', async (context) => {
   assert.ok(kubelet.reasons('web').includes('FailedCreatePodSandBox'));
 });
 
-test('a sandbox whose answer was lost is used, not doubled', async (context) => {
+test('a sandbox is used and not created twice if the answer to its creation was lost', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { error: unavailable, when: 'after', times: 1 });
   const kubelet = await start(context, { runtime });
@@ -64,7 +64,7 @@ test('a container whose creation failed waits with the reason and is tried again
   await kubelet.pod('web', isRunning);
 });
 
-test('an image that cannot be had backs off and is pulled when it can', async (context) => {
+test('an image that cannot be pulled backs off, and is pulled once the registry has it', async (context) => {
   let there = false;
   const runtime = new FakeRuntime({ inRegistry: () => there });
   const images = { serializePulls: false, maxParallelPulls: 0, registryPullQps: 0, registryBurst: 0 };
@@ -135,7 +135,7 @@ test('a container that failed its liveness probe is killed and started again', a
   assert.ok(kubelet.handle.events().some(({ message }) => /failed liveness probe, will be restarted/.test(message)));
 });
 
-test('a container that does not stop is tried again until it does, and its sandbox stays so long', async (context) => {
+test('a container that does not stop is stopped again until it does, and its sandbox stays until then', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   kubelet.runtime.inject('stopContainer', { error: unavailable, times: 2 });
@@ -145,7 +145,7 @@ test('a container that does not stop is tried again until it does, and its sandb
   assert.deepEqual(kubelet.runtime.sandboxes, []);
 });
 
-test('a pod whose manifest goes while its sandbox is made is stopped at once', async (context) => {
+test('a pod whose manifest is removed during the creation of its sandbox is stopped at once', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { delayMs: 60_000 });
   const kubelet = await start(context, { runtime });
@@ -155,7 +155,7 @@ test('a pod whose manifest goes while its sandbox is made is stopped at once', a
   assert.deepEqual(kubelet.runtime.sandboxes, []);
 });
 
-test('a changed manifest replaces the pod: the old one is gone before the new one begins', async (context) => {
+test('a changed manifest replaces the pod: the old one is removed before the new one starts', async (context) => {
   const kubelet = await start(context);
   const old = await kubelet.pod('web', isRunning);
   kubelet.apply(web.replace('metadata: {', 'metadata: {labels: {version: "2"}, '));
@@ -168,7 +168,7 @@ test('a changed manifest replaces the pod: the old one is gone before the new on
   assert.deepEqual(kubelet.handle.pods().length, 1);
 });
 
-test('a pod that came back to its source while it was ending begins anew, also if its end was hurried', async (context) => {
+test('a pod that returned to its source while it was ending starts again, also if its grace period was shortened', async (context) => {
   const manifest = web.replace('metadata: {', 'metadata: {uid: mine, ');
   const kubelet = await start(context, { manifest });
   await kubelet.pod('web', isRunning);
@@ -181,7 +181,7 @@ test('a pod that came back to its source while it was ending begins anew, also i
   await kubelet.pod('web', isRunning);
 });
 
-test('a restarted kubelet takes running pods over as they are, and ends those that no source has', async (context) => {
+test('a restarted kubelet takes over running pods unchanged, and ends those that no source has', async (context) => {
   const other = web.replace('name: web', 'name: other');
   const kubelet = await start(context, { manifest: `${web}---${other}` });
   await kubelet.pod('web', isRunning);
@@ -198,7 +198,7 @@ test('a restarted kubelet takes running pods over as they are, and ends those th
   assert.equal(countOf(kubelet, 'createContainer'), before);
 });
 
-test('a sandbox that dies is made anew with its containers', async (context) => {
+test('a sandbox that stops is replaced, and its containers are created again', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   const [sandbox] = kubelet.runtime.sandboxes;
@@ -212,13 +212,13 @@ test('a sandbox that dies is made anew with its containers', async (context) => 
   assert.ok(kubelet.reasons('web').includes('SandboxChanged'));
 });
 
-test('a pod that has had its time fails', async (context) => {
+test('a pod fails when its active deadline is over', async (context) => {
   const kubelet = await start(context, { manifest: web.replace('spec:', 'spec:\n  activeDeadlineSeconds: 1') });
   const pod = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
   assert.equal(pod.status!.reason, 'DeadlineExceeded');
 });
 
-test('of two pods that want one host port the second is refused', async (context) => {
+test('of two pods with the same host port the second is refused', async (context) => {
   const ported = web.replace("'busybox:1'", "'busybox:1', ports: [{containerPort: 80, hostPort: 8080}]");
   const kubelet = await start(context, { manifest: ported });
   await kubelet.pod('web', isRunning);
@@ -227,7 +227,7 @@ test('of two pods that want one host port the second is refused', async (context
   assert.equal(other.status!.reason, 'NodePorts');
 });
 
-test('sidecars are stopped after the containers that they serve, the last one first', async (context) => {
+test('sidecars are stopped after the other containers, in reverse order', async (context) => {
   const sidecars = ['one', 'two'].map((name) => `  - {name: ${name}, image: 'busybox:1', restartPolicy: Always}`);
   const kubelet = await start(context, {
     manifest: web.replace('  containers:', `  initContainers:\n${sidecars.join('\n')}\n  containers:`),

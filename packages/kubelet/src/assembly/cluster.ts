@@ -1,4 +1,4 @@
-/** Everything that a kubelet does with an API server, put together. Loaded only where there is one. */
+/** The kubelet's connection to an API server. This module is loaded only on a node of a cluster. */
 import { Listeners, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { Node } from '@podwright/kube-api';
@@ -61,7 +61,7 @@ export type Cluster = {
   start(host: ClusterHost): RunningCluster;
 };
 
-/** The cluster's side once it reports to the API server. */
+/** The cluster's side after `Cluster.start`. */
 export type RunningCluster = {
   /** Starts the sources of pods: `local`, those of a lone node, and the API server. */
   startSources(listener: PodSourceListener, local: KubeletParts['startSources']): PodSources;
@@ -200,10 +200,10 @@ function startNode(
       volumesInUse: () => nodeVolumes.inUse(),
       nodeKnown: (node) => {
         nodeVolumes.known(node);
-        nodeVolumes.seen(informer.get({ name })); // the watch may have been first
+        nodeVolumes.seen(informer.get({ name })); // the watch may have delivered a newer version before
       },
       restored: () => {
-        logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read anew');
+        logger.warn({}, 'the API server has gone back to an earlier state: all its objects are read again');
         nodeVolumes.restored(informer.get({ name }));
         watched.reread();
       },

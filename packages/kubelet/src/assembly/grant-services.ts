@@ -1,4 +1,4 @@
-/** What goes on beside the pods that have something for themselves: the pod resources API, and containers held to their processors. */
+/** Services for pods with exclusive resources: the pod resources API, and the regular check that containers use their own CPUs. */
 import { join } from 'node:path';
 import { errorMessage, removeIfEmpty } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
@@ -17,7 +17,7 @@ export type GrantServicesInput = {
   grants: NodeGrants;
 };
 
-/** Where another kubelet has the socket of the API the log says so, and pods run all the same. */
+/** Pods run also if the pod resources API cannot be served, for example because another kubelet has its socket; this is logged. */
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;
   const directory = join(options.rootDir, 'pod-resources');

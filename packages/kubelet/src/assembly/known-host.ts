@@ -9,20 +9,20 @@ import { hostAddresses } from '../node/node-facts.ts';
 import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
 
-/** What a kubelet learns of the runtime and the host when it starts. */
+/** What a kubelet reads of the runtime and the host when it starts. */
 export type KnownHost = {
   version: VersionResponse;
-  /** Containers can be kept from groups that their image gives them. */
+  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
   addresses: string[];
   hierarchy: CgroupHierarchy | undefined;
-  /** What there is of memory and processes, and what of it pods may have together. */
+  /** Memory and processes of the node, and the part of them that all pods may use together. */
   capacity: NodeAmounts;
   allocatable: NodeAmounts;
-  /** The same of everything that pods may ask for. */
+  /** All resources of the node, and the part of them that all pods may request together. */
   has: NodeResources;
   resources: NodeResources;
-  /** What is kept back, in numbers. */
+  /** `KubeletOptions.systemReserved`, with numbers for `auto`. */
   systemReserved: SystemReserved;
   host: ContainerHost;
 };

@@ -10,7 +10,7 @@ import { PodEvents } from '../events/pod-events.ts';
 import { kubeletOptions } from '../options.ts';
 import { kubeletParts } from './kubelet-parts.ts';
 
-test('a container without limits is told those of all pods together, with what is kept back taken off once', async (context) => {
+test('a container without limits gets the allocatable resources of the node as its limits', async (context) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'pwk-parts-'));
   context.after(() => rm(rootDir, { recursive: true }));
   const place = { manifestDir: join(rootDir, 'manifests'), runtimeEndpoint: '/none', nodeName: 'node', rootDir };

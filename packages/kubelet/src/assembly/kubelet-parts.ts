@@ -43,37 +43,37 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
-/** What pods have of an API server. */
+/** What pods need of an API server. */
 export type ApiParts = PodNeeds & {
-  /** Those of manifests are the node's. */
+  /** The objects that pods refer to; those of manifests are on the node. */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
-  /** The volume that a claim is bound to. */
+  /** The volume to which a claim is bound. */
   volumeOf: PersistentVolumesOptions['volumeOf'];
-  /** The node's own object, once it has been read. */
+  /** The node object from the cache; `undefined` before it has been read. */
   node(): Node | undefined;
-  /** The same as the API server has it now. */
+  /** Reads the node object from the API server. */
   readNode(): Promise<Node>;
 };
 
-/** The parts that the sync of pods knows by their contracts alone, so that a caller can replace them. */
+/** The parts of a kubelet that a caller can replace. */
 export type KubeletParts = {
-  /** Those of manifests. */
+  /** The objects of manifests. */
   objects: LocalObjects;
-  /** Those that pods refer to, wherever they are from. */
+  /** The objects that pods refer to, from manifests or the API server. */
   podObjects: PodObjects;
   /** Absent without an API server. */
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
-  /** What plugins of the node have of an API server; absent without one. */
+  /** What plugins of the node need of an API server; absent without one. */
   pluginCluster?: PluginCluster;
   nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
-  /** Begins to read the sources of pods. Each source's first update holds all of its pods. */
+  /** Begins to read the sources of pods. The first update of each source contains all of its pods. */
   startSources: (listener: PodSourceListener) => PodSources;
 };
 
@@ -82,15 +82,15 @@ export type KubeletPartsInput = {
   cri: CriClient;
   events: EventRecorder;
   hostIps: () => string[];
-  /** What pods may have together. */
+  /** The resources that all pods may request together. */
   resources: NodeResources;
-  /** Takes device plugins that register as other plugins do. */
+  /** Handles device plugins that register in the directory of all plugins. */
   devicePlugins?: PluginHandlers['DevicePlugin'];
-  /** What a container was given of devices and such, which is about to start. */
+  /** Devices, CPUs and memory nodes of a container that is about to start. */
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
-/** The given parts, and for each that is not given the one that works on this host. */
+/** The given parts, and the default implementation of each other one. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
   const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;
@@ -155,7 +155,7 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   };
 }
 
-/** Has pods of the API server use what their claims are bound to there. */
+/** A plugin for the persistent volumes to which the API server has bound claims. */
 function claimPlugin({
   api,
   options,

@@ -1,9 +1,9 @@
-/** What of devices, processors and memory the pod resources API shows. */
+/** Devices, CPUs and memory in the answers of the pod resources API. */
 import type { Container, Pod } from '@podwright/kube-api';
 import { type ListedDevices, type ListedResources, NO_NODE } from '@podwright/placement';
 import type { NodeGrants } from './node-grants.ts';
 
-/** What a container has for itself. */
+/** The exclusive resources of a container. */
 export function listedResources({ devices, placement }: NodeGrants, pod: Pod, container: Container): ListedResources {
   const { uid } = pod.metadata;
   const assigned = devices.devicesOf(uid, container.name);
@@ -19,7 +19,7 @@ export function listedResources({ devices, placement }: NodeGrants, pod: Pod, co
   };
 }
 
-/** What there is to be given out. */
+/** The resources that can be allocated. */
 export function allocatableResources({ devices, placement }: NodeGrants): ListedResources {
   return {
     devices: devices.allocatable().flatMap(({ resource, devices: all }) => listed(resource, all)),
@@ -28,7 +28,7 @@ export function allocatableResources({ devices, placement }: NodeGrants): Listed
   };
 }
 
-/** One entry a device, or one for each of its nodes, as upstream's. */
+/** One entry for each device, or for each of its NUMA nodes, as upstream does. */
 function listed(resource: string, devices: { id: string; nodes: number[] }[]): ListedDevices[] {
   return devices.flatMap(({ id, nodes }) => {
     const places = nodes.filter((node) => node !== NO_NODE).map((node) => [node]);

@@ -1,4 +1,4 @@
-/** What evicts pods when the node runs short, put together. */
+/** Composes the eviction of pods when the node is short of resources. */
 import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
@@ -18,7 +18,7 @@ import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { KnownHost } from './known-host.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** How long an eviction waits for walks through volumes that were begun; then what was known before counts. */
+/** How long an eviction waits for measurements of volumes; then it uses the last ones. */
 const EVICTION_WALKS_MS = 10_000;
 
 export type NodeEvictionInput = {
@@ -34,7 +34,7 @@ export type NodeEvictionInput = {
   pressure: NodePressure;
 };
 
-/** Nothing happens before it runs. On a lone node the events of its conditions are told here, in a cluster with its status. */
+/** Does nothing before `run`. On a lone node it also records the events of pressure conditions; in a cluster, the node status does. */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;

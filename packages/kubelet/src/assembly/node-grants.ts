@@ -1,4 +1,4 @@
-/** What containers have for themselves: who gives it out, and what of it a container is started with. */
+/** Exclusive resources of containers: the managers that allocate them, and the resulting settings of a container. */
 import { join } from 'node:path';
 import { errorMessage } from '@podwright/base';
 import { type Container, everyContainer, formatCpus, isExtendedResource, type Pod } from '@podwright/kube-api';
@@ -26,30 +26,30 @@ import { openPlacement, type Placement } from './placement.ts';
 export type NodeGrants = PodGrants & {
   devices: DeviceManager;
   placement: Placement;
-  /** What containers are started with of processors. */
+  /** CPUs with which containers were started. */
   knownCpus: KnownCpus;
-  /** What pods may have together of what plugins offer. */
+  /** The devices that all pods may request together. */
   admissible(): Record<string, bigint>;
-  /** What the node has of that, for its status. */
+  /** Numbers of devices for the status of the node. */
   amounts(): { capacity: Record<string, bigint>; allocatable: Record<string, bigint> };
   grantsOf(pod: Pod, container: Container): Promise<ContainerGrants>;
-  /** The claims that a container has devices of. */
+  /** The ResourceClaims whose devices a container uses. */
   claimsOf(pod: Pod, container: Container): ListedClaim[];
   hasOwnCpus(pod: Pod): boolean;
-  /** Frees what pods have that are not there any more. */
+  /** Releases the resources of pods that no longer exist. */
   keepOnly(isKnown: (podUid: string) => boolean): Promise<void>;
-  /** Lets device plugins register, whose events need the sync of pods. */
+  /** Lets device plugins register. `onHealth` gets the pods whose devices have changed their health. */
   serve(onHealth: DeviceHealthListener): Promise<void>;
   close(): Promise<void>;
 };
 
 type NodeGrantsInput = {
   options: KubeletOptions;
-  /** Whether something of the pod runs. */
+  /** Whether a container of the pod runs. */
   isRunning: (podUid: string) => boolean;
 };
 
-/** Rejects with `failed_precondition` if processors or memory cannot be given out as the options want it. */
+/** Rejects with `failed_precondition` if the host does not support the CPU or memory policy of the options. */
 export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): Promise<NodeGrants> {
   const { devicePluginDir, logger, rootDir } = options;
   const isLone = options.cluster === undefined;
@@ -65,7 +65,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a lone node pods wait for what no plugin offers now
+    // on a lone node, pods wait for devices that no plugin offers now
     admissible: () => (isLone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {
@@ -107,7 +107,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   };
 }
 
-/** What gives something to containers, in upstream's order. */
+/** The managers, in upstream's order. */
 function providers(
   devices: DeviceManager,
   { cpus, memory }: Placement,
@@ -124,7 +124,7 @@ function providers(
   ];
 }
 
-/** Processors and NUMA nodes of a container: its own, or those that all share. */
+/** CPUs and NUMA nodes of a container: its exclusive ones, or the shared ones. */
 function cpusFor(
   { metadata: { uid } }: Pod,
   { name }: Container,
@@ -142,7 +142,7 @@ function offered(devices: DeviceManager): Record<string, bigint> {
   return Object.fromEntries(entries.filter(([name]) => devices.isOffered(name)));
 }
 
-/** No scheduler keeps pods away from a lone node whose plugins are not there yet, as after a boot: they wait for them. */
+/** On a lone node there is no scheduler: after a boot, pods wait here until their device plugins have registered. */
 function missingDevices(pod: Pod, devices: DeviceManager): GrantAnswer | undefined {
   const asked = everyContainer(pod.spec).flatMap(({ resources }) => Object.keys(resources?.limits ?? {}));
   const missing = asked.find((name) => isExtendedResource(name) && !devices.isOffered(name));

@@ -10,7 +10,7 @@ const version = (resourceVersion: string, volumesInUse: string[], attached: stri
   status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
 });
 
-test('what is in use is not told before it is known what an earlier kubelet has left', () => {
+test('no volumes in use are reported before those that an earlier kubelet has left have been read', () => {
   const inUse = new VolumesInUse();
   const volumes = new NodeVolumes(inUse);
   inUse.keep('v');
@@ -19,7 +19,7 @@ test('what is in use is not told before it is known what an earlier kubelet has 
   assert.deepEqual(volumes.inUse(), ['v']);
 });
 
-test('what a watch told before the API server was restored from a backup counts no more', async () => {
+test('an object that a watch delivered before the API server was restored from a backup is ignored', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
   inUse.request('/pods/u/v', 'v', { attachable: true });
@@ -41,7 +41,7 @@ test('what a watch told before the API server was restored from a backup counts 
   await attached;
 });
 
-test('a volume is waited for until one version of the node object has it in use and attached', async () => {
+test('a mount waits until one version of the node object has the volume both in use and attached', async () => {
   const inUse = new VolumesInUse(() => undefined);
   const volumes = new NodeVolumes(inUse);
   inUse.request('/pods/u/v', 'v', { attachable: true });

@@ -2,30 +2,30 @@ import type { Node } from '@podwright/kube-api';
 import { compareVersions } from '@podwright/kube-client';
 import type { VolumesInUse } from '@podwright/volumes';
 
-/** Tells those who mount volumes what the node object says of them, never an older version of it after a newer one. */
+/** Passes the volumes of the node object to `VolumesInUse`, never an older version of the object after a newer one. */
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
-  /** What a watch had told of a server that was restored from a backup since. */
+  /** The object from the watch when the API server had been restored from a backup: it is out of date. */
   #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {
     this.#inUse = inUse;
   }
 
-  /** `undefined` before it is known what an earlier kubelet has left in use. */
+  /** `undefined` until the volumes that an earlier kubelet has left in use have been read. */
   inUse(): string[] | undefined {
     return this.#inUse.isLoaded ? this.#inUse.names() : undefined;
   }
 
-  /** The API server has an earlier state than `shown`: what that says counts no more, and nothing else before it is read anew. */
+  /** The API server was restored from a backup: ignores `shown`, the object from the watch, and all volumes until the object is read again. */
   restored(shown: Node | undefined): void {
     this.#outdated = shown;
     this.#version = undefined;
     this.#inUse.reported([], []);
   }
 
-  /** What was read or answered last. */
+  /** Takes the newest version, from a read or from the answer to a write. */
   known(node: Node): void {
     if (node === this.#outdated) return;
     const { metadata, status } = node;
@@ -36,7 +36,7 @@ export class NodeVolumes {
     );
   }
 
-  /** What a watch has told, which may be late. */
+  /** Takes a version from a watch, which may be older than the last one. */
   seen(node: Node | undefined): void {
     if (node !== undefined && (compareVersions(node.metadata.resourceVersion, this.#version) ?? -1) >= 0)
       this.known(node);

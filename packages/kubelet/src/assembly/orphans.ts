@@ -1,4 +1,4 @@
-/** Ends and forgets what is left of pods that no source has any more. */
+/** Ends and removes the remains of pods that no source has any more. */
 import type { Logger } from '@podwright/base';
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -16,8 +16,8 @@ export type OrphanInput = {
 };
 
 /**
- * Ends and removes everything of the pods that no source has, once each has been read. What a file that is `wrong` wants is not known:
- * the pods that were made from it go on.
+ * Ends pods that no source has, and removes their remains. Called once each source has been read. The content of `wrong` files is
+ * unknown, so pods that were created from them go on.
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
@@ -30,11 +30,11 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
   }
 }
 
-/** Removes the volumes, logs and statuses of pods that are gone. */
+/** Removes the volumes, logs and statuses of pods that no longer exist. */
 async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
   const isKnown = (uid: string) => isKnownPod(sync, uid);
   const withVolumes = await volumes.removeOrphans(isKnown).catch((error: unknown) => {
-    sync.metrics?.swept({ pods: 1, failures: 1 }); // one at least
+    sync.metrics?.swept({ pods: 1, failures: 1 }); // at least one
     throw error;
   });
   sync.metrics?.swept({ pods: withVolumes.length, failures: 0 });
@@ -43,7 +43,7 @@ async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInpu
   for (const uid of withStatus) sync.statuses.delete(uid);
 }
 
-/** Ends what runs in cgroups of pods that are gone, and removes them. */
+/** Ends the processes in cgroups of pods that no longer exist, and removes the cgroups. */
 async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> {
   const { manager, workers, cache, pleg } = sync;
   const wanted = [...manager.list(), ...workers.activePods()].map(({ metadata }) => metadata.uid);
@@ -51,7 +51,7 @@ async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> 
   await cgroups.removeOrphans(new Set([...wanted, ...running]));
 }
 
-/** Also of a pod that is ending, and of one that the runtime has but cannot be read now: its volumes are used. */
+/** Whether volumes of the pod may be in use: also if it is ending, or if the runtime lists it but cannot be asked for its status. */
 function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
   return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);
 }

@@ -1,4 +1,4 @@
-/** The managers of processors and of memory of NUMA nodes, as the options want them. */
+/** The managers of exclusive CPUs and of memory of NUMA nodes. */
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import {
@@ -20,7 +20,7 @@ export type Placement = {
   topology?: TopologySettings;
 };
 
-/** Rejects with `failed_precondition` if the host or what an earlier kubelet has given out does not allow it. */
+/** Rejects with `failed_precondition` if the host does not support the policies, or the allocations of an earlier kubelet conflict with them. */
 export async function openPlacement(options: KubeletOptions, machine: () => Promise<Machine>): Promise<Placement> {
   const { placement, rootDir } = options;
   const files = { cpu: join(rootDir, 'cpu_manager_state'), memory: join(rootDir, 'memory_manager_state') };
@@ -47,7 +47,7 @@ function topologySettings({ placement }: KubeletOptions, { nodes }: Machine): To
   return { policy, scope, preferClosest: options.preferClosest, numa };
 }
 
-/** The kernel tells them in the order of the nodes, whose numbers may have gaps. */
+/** The kernel lists distances in the order of the nodes, whose numbers may have gaps. */
 function byNode(nodes: Machine['nodes'], distances: number[]): number[] {
   const found: number[] = [];
   for (const [index, { id }] of nodes.entries()) found[id] = distances[index] ?? 0;

@@ -1,4 +1,4 @@
-/** The parts that turn desired pods into running ones, connected with each other. */
+/** Composes the parts that bring pods to their desired state. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Limiter, Listeners } from '@podwright/base';
@@ -51,10 +51,10 @@ import type { PodTracer } from '../trace/pod-tracer.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 import { tracedSteps } from './traced-steps.ts';
 
-/** A restart of a container that takes longer waits for something else than a processor, and holds up no others. */
+/** A restart that takes longer waits for something else than a CPU, and no longer counts against the limit of restarts at once. */
 const RESTART_PATIENCE_MS = 500;
 
-/** Delays after steps that failed for a reason whose end no event announces. */
+/** Delays after failed steps, if no event reports that the cause has ended. */
 const ERROR_BACKOFF = { initialMs: 500, maxMs: 10_000 };
 
 export type PodSyncInput = {
@@ -66,25 +66,25 @@ export type PodSyncInput = {
   statuses: StatusManager;
   /** Empty until the PLEG is started. */
   cache: PodStatusCache;
-  /** What pods may have together. */
+  /** The resources that all pods may request together. */
   resources: NodeResources;
-  /** Who gives pods what only one may have. */
+  /** Allocates exclusive resources to pods. */
   grants: PodGrants & { admissible: () => Record<string, bigint> };
   host: ContainerHost;
   features: RuntimeFeatures;
-  /** Whether the runtime can keep containers from the groups of their image. */
+  /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */
   strictGroups: boolean;
-  /** They are told when the runtime does not list its pods any more, and when it does again. */
+  /** `noteListing` is called when the runtime no longer lists its pods, and when it does again. */
   obstacles: Obstacles & { noteListing: (works: boolean) => void; abilities: () => RuntimeAbilities | undefined };
-  /** It refuses new pods while the host shuts down. */
+  /** Refuses new pods while the host shuts down. */
   shutdown: { refusal: () => WaitingReason | undefined };
-  /** Those that pods show as the node's, which a cluster may say otherwise than the host. */
+  /** Host addresses for the statuses of pods; in a cluster, those of the node object. */
   hostIps: () => string[];
-  /** The host's own, primary first. */
+  /** Addresses of the host, the primary one first. */
   addresses: string[];
-  /** What the node is short of. */
+  /** The pressure conditions of the node. */
   pressure: NodePressure;
-  /** Scheme of container ids. */
+  /** Scheme of the container ids in statuses. */
   runtimeName: string;
   tracer: PodTracer;
 };
@@ -94,7 +94,7 @@ export type PodSync = {
   statuses: StatusManager;
   cache: PodStatusCache;
   tracer: PodTracer;
-  /** Absent if nobody asks for metrics. */
+  /** Absent without `KubeletOptions.metrics`. */
   metrics: KubeletMetrics | undefined;
   pleg: Pleg;
   workers: PodWorkers;
@@ -102,9 +102,9 @@ export type PodSync = {
   /** Delays between restarts of containers. */
   crashBackoff: CrashBackoff;
   restarts: RestartRequests;
-  /** What the node offers to pods now, as others say if they are given. */
+  /** The resources and features that the node offers to pods now. The amounts of a given node object take precedence. */
   offer: (told?: Node) => NodeFacts;
-  /** The pod with the amounts that it has. */
+  /** The pod with its allocated resources. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
   imageAccess: ImageAccess;
@@ -114,7 +114,7 @@ export type PodSync = {
   stopped: Listeners<[podUid: string]>;
 };
 
-/** Nothing runs until the PLEG is started and the loop gets pods. */
+/** Nothing runs before the PLEG has been started and the loop gets pods. Closures over parts below their own line are not called before. */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups, statuses, cache, events, tracer } = input;
   const { logger } = options;
@@ -197,7 +197,7 @@ function refuse(admission: PodAdmission, podUid: string, { refusal, metrics }: R
   metrics?.refused(refusal.reason);
 }
 
-/** By the managers that give guaranteed pods something for themselves. */
+/** Resources that cannot be resized because a static policy allocates them exclusively. */
 function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   return [
     ...(cpu.policy === 'static' ? [{ resource: 'cpu', manager: 'CPU Manager policy "static"' } as const] : []),
@@ -205,7 +205,7 @@ function fixedResources({ placement: { cpu, memory } }: KubeletOptions) {
   ];
 }
 
-/** What device plugins offer comes and goes, and so does what others say of the node. */
+/** Computed for each call, because device plugins and the node object change. */
 function nodeOffer({ options, parts, resources, strictGroups, host, grants }: PodSyncInput): PodSync['offer'] {
   const own = { ...nodeFacts(options, resources), strictGroups, appArmor: host.appArmor };
   return (object = parts.api?.node()) => {
@@ -217,7 +217,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isLone = options.cluster === undefined;
-  // after a restart of the host nobody would bring back what a lone node refuses
+  // on a lone node, no controller replaces pods that are refused after a restart of the host
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
   return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
@@ -281,7 +281,7 @@ function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }:
   return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
 }
 
-/** The settings as they are now; what of the host's does not fit into those of pods is an event of the node. */
+/** The present settings. Search domains of the host that exceed the limits of pods are reported as an event of the node. */
 async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
   const { resolvConf, clusterDomain, nodeName } = options;
   const host = await hostResolvConf(resolvConf);
@@ -290,7 +290,7 @@ async function dnsSettings(options: KubeletOptions, events: EventRecorder): Prom
   return { ...options, host };
 }
 
-/** As the runtime said when it was ready last. */
+/** As reported in the runtime's last status in which it was ready. */
 function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boolean {
   const { handlers = [] } = obstacles.abilities() ?? {};
   if (handlers.length === 0) return false;
@@ -298,7 +298,7 @@ function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boo
     const name = runtimeHandler({ objects: parts.podObjects }, pod);
     return handlers.find((one) => one.name === name)?.features?.recursiveReadOnlyMounts === true;
   } catch {
-    return false; // there is no such RuntimeClass, which is told where the sandbox is made
+    return false; // the step that makes the sandbox reports the missing RuntimeClass
   }
 }
 

@@ -1,7 +1,7 @@
 import { PodwrightError } from '@podwright/base';
 import type { ObjectLookup } from '@podwright/kube-api';
 
-/** What a Secret of the node holds, as text. Throws `not_found` in the words of an API server. */
+/** The data of a Secret of the node, as text. Throws `not_found` with the message of an API server. */
 export function secretStrings(
   objects: ObjectLookup,
   { namespace, name }: { namespace: string; name: string },
