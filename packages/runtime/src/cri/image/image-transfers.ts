@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { ignoreFailure, PodwrightError } from '@podwright/base';
+import { errorCode, ignoreFailure, PodwrightError } from '@podwright/base';
 import type { ImageTransfers, LoadedImageSchema, MessageInitShape, ServiceHandlers } from '@podwright/cri';
 import type { LoadedImage, TransferProgress } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
@@ -37,8 +37,11 @@ function imageLoad({ images }: Needs): Handlers['load'] {
     const transfers = images.transfers(AbortSignal.any([signal, ended.signal]));
     const loading = images.load(path, { signal, name: name === '' ? undefined : name }).finally(() => ended.abort());
     ignoreFailure(loading, 'awaited below, after the last progress event');
-    for await (const progress of transfers) {
-      if (progress.reference === path) yield { event: { case: 'progress', value: criProgress(progress) } };
+    try {
+      for await (const progress of transfers)
+        if (progress.reference === path) yield { event: { case: 'progress', value: criProgress(progress) } };
+    } catch (error) {
+      if (errorCode(error) !== 'resource_exhausted') throw error; // the client reads too slowly: it misses the rest of the progress
     }
     yield { event: { case: 'loaded', value: { images: (await loading).map(loadedImage) } } };
   };
