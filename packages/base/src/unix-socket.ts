@@ -4,7 +4,7 @@ import { chmod, link, lstat, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { waitFor, withTimeout } from './deadline.ts';
-import { isErrno, PodwrightError, wrapError } from './errors.ts';
+import { errorCode, isErrno, PodwrightError, wrapError } from './errors.ts';
 import { PRIVATE_FILE } from './modes.ts';
 import { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 
@@ -55,8 +55,8 @@ async function bind(server: Server, temporary: string, path: string): Promise<vo
   try {
     await listening(server);
   } catch (error) {
-    const code = isErrno(error, 'EACCES') || isErrno(error, 'EPERM') ? 'permission_denied' : 'internal';
-    throw wrapError(`listen on ${path}`, error, code);
+    const isForbidden = isErrno(error, 'EACCES') || isErrno(error, 'EPERM');
+    throw isForbidden ? wrapError(`listen on ${path}`, error, 'permission_denied') : failure(path, error);
   }
 }
 
@@ -71,11 +71,17 @@ async function claim(temporary: string, path: string): Promise<void> {
     try {
       return await link(temporary, path);
     } catch (error) {
-      if (!isErrno(error, 'EEXIST')) throw wrapError(`listen on ${path}`, error, 'internal');
+      if (!isErrno(error, 'EEXIST')) throw failure(path, error);
     }
     await removeStale(path);
   }
   throw new PodwrightError('aborted', `listen on ${path}: other daemons keep replacing the socket`);
+}
+
+/** `resource_exhausted` on a full disk, otherwise `internal`. */
+function failure(path: string, error: unknown): PodwrightError {
+  const isFull = errorCode(error) === 'resource_exhausted';
+  return wrapError(`listen on ${path}`, error, isFull ? 'resource_exhausted' : 'internal');
 }
 
 /** Removes the socket of a dead daemon. As long as the file exists, no other daemon can link its own. */

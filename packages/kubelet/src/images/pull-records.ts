@@ -1,8 +1,8 @@
 /** Persistent records of image pulls, in upstream's format. */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
+import { dirname, join } from 'node:path';
+import { errorMessage, isErrno, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
 import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 
@@ -103,8 +103,7 @@ export class PullRecords {
 
   async #load(folder: string, take: (file: string, value: unknown) => void, logger: Logger): Promise<void> {
     const directory = join(this.#directory, folder);
-    await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY });
-    for (const file of await readdir(directory)) {
+    for (const file of await namesIn(directory)) {
       const path = join(directory, file);
       if (file.endsWith('.tmp')) await rm(path, { force: true, recursive: true });
       if (!/^sha256-[0-9a-f]{64}$/.test(file)) continue;
@@ -121,7 +120,10 @@ export class PullRecords {
 
   async #write(folder: string, key: string, value: object): Promise<void> {
     const path = join(this.#directory, folder, fileName(key));
-    await this.#writes.run(path, () => writeFileDurable(path, JSON.stringify(value)));
+    await this.#writes.run(path, async () => {
+      await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+      await writeFileDurable(path, JSON.stringify(value));
+    });
   }
 
   async #remove(folder: string, key: string): Promise<void> {
@@ -131,6 +133,14 @@ export class PullRecords {
 }
 
 const fileName = (key: string) => `sha256-${createHash('sha256').update(key).digest('hex')}`;
+
+/** A directory is created by the first record in it: on a full disk it could not be, and images must still be removed. */
+async function namesIn(directory: string): Promise<string[]> {
+  return await readdir(directory).catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
+  });
+}
 
 function isRecord(value: unknown): value is PulledRecord {
   const { imageRef, lastUpdatedTime, credentialMapping = {} } = (value ?? {}) as Record<string, unknown>;

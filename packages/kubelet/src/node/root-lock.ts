@@ -1,35 +1,88 @@
 import { closeSync, constants, openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { errorCode, errorMessage, listenUnix, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import {
+  errorCode,
+  errorMessage,
+  isAlreadyExists,
+  listenUnix,
+  makePrivateDirectory,
+  POD_DIRECTORY,
+  PodwrightError,
+  PRIVATE_FILE,
+} from '@podwright/base';
 
-/** A socket in the root directory on which its kubelet listens, so that the lock ends with the process. */
+/**
+ * One socket per locked root directory, so that the lock ends with the process. It needs no space on the disk of the root directory,
+ * which a pod may have filled. The directory belongs to root, so no other user can take a lock.
+ */
+const LOCKS_DIRECTORY = '/run/podwright-kubelets';
+
+/** A socket in the root directory, for kubelets that have another `/run`, as in a container, or that may not write to it. */
 const LOCK = 'kubelet.lock';
 
-/** Locks a root directory until the returned function is called. Rejects with `already_exists` if another kubelet has it. */
-export async function lockRoot(rootDir: string): Promise<() => Promise<void>> {
+type Unlock = () => Promise<void>;
+
+/**
+ * Locks a root directory until the returned function is called, or the process ends. Rejects with `already_exists` if another kubelet has
+ * it. One of the two sockets suffices: a full disk prevents the one in the directory, and a user without root the other.
+ */
+export async function lockRoot(rootDir: string): Promise<Unlock> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });
-  const server = createServer((socket) => socket.destroy());
+  const release = await lockOnHost(rootDir).catch((error: unknown) => {
+    if (isAlreadyExists(error)) throw isTaken(rootDir);
+    return undefined;
+  });
+  try {
+    const unlock = await lockInside(rootDir);
+    return async () => {
+      await unlock();
+      await release?.();
+    };
+  } catch (error) {
+    if (release !== undefined && errorCode(error) === 'resource_exhausted') return release;
+    await release?.();
+    throw error;
+  }
+}
+
+async function lockOnHost(rootDir: string): Promise<Unlock> {
+  const { dev, ino } = await stat(rootDir, { bigint: true }); // a directory may have several paths
+  makePrivateDirectory(LOCKS_DIRECTORY);
+  return await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}.lock`));
+}
+
+async function lockInside(rootDir: string): Promise<Unlock> {
   // socket paths are limited to 107 bytes, so use a path through the descriptor
   const directory = openSync(rootDir, constants.O_RDONLY | constants.O_DIRECTORY);
   const held = `/proc/self/fd/${directory}`;
   try {
-    const file = await listenUnix(server, join(held, LOCK), PRIVATE_FILE);
-    server.unref();
+    const release = await holdSocket(join(held, LOCK));
     return async () => {
-      server.close();
-      await file.remove();
+      await release();
       closeSync(directory);
     };
   } catch (error) {
     closeSync(directory);
-    if (errorCode(error) === 'already_exists') {
-      const message = `start the kubelet: another kubelet uses the root directory ${rootDir}`;
-      throw new PodwrightError('already_exists', `${message}; stop it, or choose another directory with --root`);
-    }
+    if (isAlreadyExists(error)) throw isTaken(rootDir);
     const why = errorMessage(error).replaceAll(held, rootDir);
     const message = `lock the root directory ${rootDir}: ${why}; or choose another directory with --root`;
     throw new PodwrightError(errorCode(error), message, { cause: error });
   }
+}
+
+async function holdSocket(path: string): Promise<Unlock> {
+  const server = createServer((socket) => socket.destroy());
+  const file = await listenUnix(server, path, PRIVATE_FILE);
+  server.unref();
+  return async () => {
+    server.close();
+    await file.remove();
+  };
+}
+
+function isTaken(rootDir: string): PodwrightError {
+  const message = `start the kubelet: another kubelet uses the root directory ${rootDir}`;
+  return new PodwrightError('already_exists', `${message}; stop it, or choose another directory with --root`);
 }
