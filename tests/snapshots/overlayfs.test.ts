@@ -10,6 +10,7 @@ import { openDatabase } from '../../packages/metadata/src/database.ts';
 import { unmountTree } from '../../packages/system/src/mountinfo.ts';
 import { mountAll } from '../../packages/system/src/mounts.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
+import { SmallDisk } from '../fixtures/small-disk.ts';
 import { makeScratch, openRecords } from './scratch.ts';
 
 const system = loadSystem();
@@ -98,6 +99,45 @@ test('auto prefers overlayfs, and the probe leaves nothing behind', async () => 
     assert.equal(statSync(root).nlink, 3); // itself, its entry, and the snapshotter's directory
     await snapshotter.close();
   } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+test('while there is no space to test overlayfs, a root keeps the kind that it has had', async () => {
+  const scratch = makeScratch();
+  const disk = new SmallDisk(join(scratch, 'disk'), 'ext4');
+  const database = openDatabase(join(scratch, 'records.db'));
+  const openIn = (name: string, kind: 'auto' | 'overlayfs') =>
+    openSnapshotter({ kind, root: join(disk.path, name), database, system, logger: silentLogger }).snapshotter;
+  try {
+    for (const name of ['overlayfs', 'native/native/trash', 'new'])
+      mkdirSync(join(disk.path, name), { recursive: true });
+    const first = openIn('overlayfs', 'auto');
+    await first.prepare('filling', '');
+    await first.commit('base', 'filling');
+    const mounts = await first.prepare('container', 'base');
+    await first.close();
+    disk.fill();
+    for (const kind of ['auto', 'overlayfs'] as const) {
+      const again = openIn('overlayfs', kind);
+      assert.equal(again.name, 'overlayfs');
+      assert.deepEqual(await again.mounts('container'), mounts);
+      await again.close();
+    }
+    const native = openIn('native', 'auto');
+    assert.equal(native.name, 'native');
+    await native.close();
+    for (const [name, kind] of [
+      ['new', 'auto'],
+      ['new', 'overlayfs'],
+      ['native', 'overlayfs'],
+    ] as const)
+      assert.throws(() => openIn(name, kind), {
+        code: 'resource_exhausted',
+        message: /no space left.*free some disk space$/,
+      });
+  } finally {
+    disk.remove();
     rmSync(scratch, { recursive: true, force: true });
   }
 });

@@ -125,6 +125,7 @@ export { RecentlyUsed } from './recently-used.ts';
 export { removeTree } from './remove-tree.ts';
 export { readPodResolvConf } from './resolv-conf.ts';
 export { SharedWork } from './shared-work.ts';
+export { isShortage } from './shortage.ts';
 export { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 export { withSourcePositions } from './source-positions.ts';
 export { type Done, type GraphPart, type GraphParts, partsOf, type StartedGraph, startGraph } from './start-graph.ts';

@@ -17,6 +17,9 @@ import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarg
 
 const MAX_KEY_BYTES = 1024;
 
+/** The directory below a snapshotter's root where removed snapshots wait for their deletion. */
+export const trashIn = (root: string): string => join(root, 'trash');
+
 /** `root` is a directory for this snapshotter alone. */
 export type SnapshotterDependencies = {
   root: string;
@@ -48,7 +51,7 @@ export class DirectorySnapshotter implements Snapshotter {
     this.#layout = layout;
     this.#records = new SnapshotRecords(database, layout.name);
     makePrivateDirectory(root);
-    this.#trash = new Trash(join(root, 'trash'), logger);
+    this.#trash = new Trash(trashIn(root), logger);
     this.#lastId = this.#reconcile(logger);
   }
 

@@ -1,14 +1,18 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, PodwrightError } from '@podwright/base';
 import type { MetadataDatabase } from '@podwright/metadata';
 import type { System } from '@podwright/system';
-import { DirectorySnapshotter } from './directory-snapshotter.ts';
+import { DirectorySnapshotter, trashIn } from './directory-snapshotter.ts';
 import { NativeLayout } from './native-layout.ts';
-import { OverlayLayout, probeOverlay } from './overlay-layout.ts';
+import { acceptedOptions, OverlayLayout, type OverlaySupport, probeOverlay } from './overlay-layout.ts';
 import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** `kind`: `auto` is overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. */
+/**
+ * `kind`: `auto` is overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While there is no
+ * space to test overlayfs, `root` keeps the kind that it has had.
+ */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
   root: string;
@@ -22,7 +26,8 @@ export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**
  * Opens a snapshotter of the requested kind.
- * Throws `failed_precondition` if `overlayfs` is requested and does not work.
+ * Throws `failed_precondition` if `overlayfs` is requested and does not work, and `resource_exhausted` if it has never been used on
+ * `root` and there is no space to test it.
  */
 export function openSnapshotter({ kind, root, database, system, logger }: SnapshotterOptions): OpenedSnapshotter {
   const { layout, reason } = chooseLayout({ kind, root, system });
@@ -34,11 +39,13 @@ type Choice = { layout: SnapshotLayout; reason: string };
 
 function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 'root' | 'system'>): Choice {
   if (kind === 'native') return { layout: new NativeLayout(system), reason: 'native copies, as configured' };
-  const support = probeOverlay(system, root);
-  if (support.supported) {
+  const support = overlaySupport(system, root);
+  if (support.supported === true) {
     const options = support.options.length === 0 ? '' : ` with ${support.options.join(', ')}`;
     return { layout: new OverlayLayout(support.options), reason: `overlayfs works on ${root}${options}` };
   }
+  if (support.supported === 'unknown' && (kind === 'overlayfs' || !isUsed(root, 'native')))
+    throw new PodwrightError('resource_exhausted', `open snapshotter: ${support.reason}; free some disk space`);
   if (kind === 'overlayfs') {
     throw new PodwrightError(
       'failed_precondition',
@@ -47,3 +54,13 @@ function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 
   }
   return { layout: new NativeLayout(system), reason: `native copies, which are slow and big: ${support.reason}` };
 }
+
+/** Without space for a test, overlayfs works if it has worked before: then it has a directory. */
+function overlaySupport(system: System, root: string): OverlaySupport {
+  const support = probeOverlay(system, root);
+  if (support.supported !== 'unknown' || !isUsed(root, 'overlayfs')) return support;
+  const [overlayfs, native] = [join(root, 'overlayfs'), join(root, 'native')];
+  return { supported: true, options: acceptedOptions(system, [overlayfs, native], trashIn(overlayfs)) };
+}
+
+const isUsed = (root: string, kind: 'overlayfs' | 'native') => existsSync(join(root, kind));

@@ -1,11 +1,14 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONTAINER_DIRECTORY, errorMessage, PRIVATE_DIRECTORY } from '@podwright/base';
+import { CONTAINER_DIRECTORY, errorMessage, isShortage, PRIVATE_DIRECTORY } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, workIn } from './snapshot-layout.ts';
 
-/** Whether overlayfs works on a directory's file system, with the mount options to use or the reason why not. */
-export type OverlaySupport = { supported: true; options: string[] } | { supported: false; reason: string };
+/**
+ * Whether overlayfs works on a directory's file system, with the mount options to use or the reason why not. `unknown`: there was no
+ * space, no inode or no descriptor for the test.
+ */
+export type OverlaySupport = { supported: true; options: string[] } | { supported: false | 'unknown'; reason: string };
 
 /**
  * Sets of mount options, in order of preference. `index=off`: layers may be shared by mounts and copied. `volatile` (Linux
@@ -18,20 +21,39 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
   if (/[:,\\]/.test(root)) {
     return { supported: false, reason: `overlayfs does not support the colon, comma or backslash in the path ${root}` };
   }
-  let reason = '';
+  const failures: unknown[] = [];
   for (const options of OPTION_SETS) {
     const directory = join(root, 'probe');
     try {
       tryOverlay(system, directory, options);
       return { supported: true, options };
     } catch (error) {
-      reason ||= errorMessage(error);
+      failures.push(error);
     } finally {
       unmountTree(system, directory);
       rmSync(directory, { recursive: true, force: true });
     }
   }
-  return { supported: false, reason: `overlayfs does not work on ${root}: ${reason}` };
+  const supported = failures.some(isShortage) ? 'unknown' : false;
+  return { supported, reason: `overlayfs does not work on ${root}: ${errorMessage(failures[0])}` };
+}
+
+/**
+ * The mount options that the kernel accepts, found without creating a file: mounts a read-only overlay of two directories, neither of
+ * which is below the other, on a third one. No options if that is impossible.
+ */
+export function acceptedOptions(system: System, lower: [string, string], target: string): string[] {
+  for (const options of OPTION_SETS) {
+    try {
+      const all = ['ro', ...options, `lowerdir=${lower.join(':')}`];
+      mountAll(system, [{ type: 'overlay', source: 'overlay', options: all }], target);
+      unmountTree(system, target);
+      return options;
+    } catch {
+      // an older kernel: it may accept fewer options
+    }
+  }
+  return [];
 }
 
 function tryOverlay(system: System, directory: string, options: string[]): void {

@@ -1,4 +1,4 @@
-import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import { errorCode, errorMessage, isShortage, type Logger } from '@podwright/base';
 import type { ContentStore } from '../content/content-store.ts';
 import { manifestLimits } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
@@ -41,7 +41,7 @@ export async function recoverImages(options: RecoverOptions): Promise<void> {
       logger.info(fields, 'unpacked image again, as its snapshots were missing');
     } catch (error) {
       options.signal.throwIfAborted();
-      if (errorCode(error) === 'resource_exhausted') {
+      if (errorCode(error) === 'resource_exhausted' || isShortage(error)) {
         logger.warn(
           { ...fields, error: errorMessage(error) },
           'not enough disk space to unpack an image again; free disk space and restart',
