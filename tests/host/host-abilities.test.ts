@@ -14,6 +14,7 @@ import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
 import { fastOci, type OciFastPaths, plainOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';
 import { ociFastPaths } from '../fixtures/fast-paths.ts';
+import { SmallDisk } from '../fixtures/small-disk.ts';
 
 describe('the features of this host', () => {
   let state: string;
@@ -102,5 +103,27 @@ describe('the features of this host', () => {
     writeFileSync(broken, '#!/bin/sh\necho "I do not like this host" >&2\nexit 1\n', { mode: 0o755 });
     const finding = await probeOciRuntime(broken, options);
     assert.ok(finding?.works === false && /I do not like this host/.test(finding.reason), JSON.stringify(finding));
+  });
+
+  test('are not denied for lack of space: such a trial is not cached, and an earlier finding counts', async () => {
+    const disk = new SmallDisk(join(state, 'disk'), 'ext4');
+    disk.fill();
+    try {
+      const common = { cgroupParent, ociRuntime: '', conmon: 'conmon', fastPaths: ociFastPaths };
+      const withoutCache = await probeHost({ ...common, state, root: disk.path });
+      assert.ok(withoutCache.ociRuntimes.some(({ works }) => works));
+      assert.deepEqual(withoutCache.idMapping, { works: true, reason: '' });
+      const cacheDirectory = mkdtempSync(join(state, 'cache-'));
+      const probe = (directory: string, bootId: string) =>
+        probeOciRuntime('crun', { ...common, cacheDirectory, directory, bootId, cgroups: withoutCache.cgroups });
+      const unknown = await probe(disk.path, 'first');
+      assert.ok(unknown?.works === false && /no space left/.test(unknown.reason), JSON.stringify(unknown));
+      assert.deepEqual(readdirSync(cacheDirectory), []);
+      const found = await probe(state, 'first');
+      assert.equal(found?.works, true);
+      assert.deepEqual(await probe(disk.path, 'second'), found);
+    } finally {
+      disk.remove();
+    }
   });
 });

@@ -1,7 +1,14 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, makePrivateDirectory, PodwrightError, wrapError, writeFileDurable } from '@podwright/base';
+import {
+  isErrno,
+  isShortage,
+  makePrivateDirectory,
+  PodwrightError,
+  wrapError,
+  writeFileDurable,
+} from '@podwright/base';
 import { type CertificatePair, readPair, selfSignedCertificate } from '@podwright/certificates';
 import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
@@ -14,7 +21,7 @@ const REMAINING_SHARE = 0.1;
 
 /**
  * The server's certificate and key in PEM: those of the options, or a self-signed pair. That is created if it does not exist, is
- * about to expire, or lacks one of the node's names. The `served` pair stays in use if its files are deleted. Throws if the options'
+ * about to expire, or lacks one of the node's names. The `served` pair stays in use if its files are deleted, or could not be written. Throws if the options'
  * files cannot be read, or the key does not match the certificate.
  */
 export async function serverCertificate(
@@ -36,9 +43,13 @@ export async function serverCertificate(
     notBefore: new Date(now - 3_600_000), // clients' clocks may be behind
     notAfter: new Date(now + SELF_SIGNED_CERTIFICATE_MS),
   });
-  makePrivateDirectory(directory);
-  await writeFileDurable(files.key, made.key);
-  await writeFileDurable(files.certificate, made.certificate);
+  try {
+    makePrivateDirectory(directory);
+    await writeFileDurable(files.key, made.key);
+    await writeFileDurable(files.certificate, made.certificate);
+  } catch (error) {
+    if (!isShortage(error)) throw error; // a full disk must not prevent the start
+  }
   return made;
 }
 

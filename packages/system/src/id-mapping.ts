@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CONTAINER_DIRECTORY, errorMessage, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { CONTAINER_DIRECTORY, errorMessage, isShortage, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { type MappedUsers, mountAllIdMapped } from './id-mapped-mounts.ts';
 import { unmountTree } from './mountinfo.ts';
 import type { Mount } from './mounts.ts';
@@ -11,20 +11,25 @@ const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
 /** Host ids for probing. No file with these ids remains afterwards. */
 export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
-/** Whether root file systems of pods with user namespaces can be mounted; if not, `reason` is the error message. */
+/** Whether root file systems of pods with user namespaces can be mounted; `reason` is the error message. */
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
  * Probes ID-mapped mounts: mounts an overlay and a bind mount with mapped ids in `directory`, which must be on the file system of
  * the image layers. Kernels before 5.19 cannot map the layers of an overlay, and some file systems do not support ID mapping at
- * all.
+ * all. Without space for the probe, an ID-mapped copy of the directory's own mount must suffice.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
   try {
     await withMapping(trialMappings, (descriptor) => {
       const users = { descriptor, mappings: trialMappings };
-      for (const kind of ['overlay', 'bind'] as const) tryMapped(system, join(scratch, kind), { kind, users });
+      try {
+        for (const kind of ['overlay', 'bind'] as const) tryMapped(system, join(scratch, kind), { kind, users });
+      } catch (error) {
+        if (!isShortage(error)) throw error;
+        tryMappedCopy(system, existing(directory), descriptor);
+      }
     });
     return { works: true, reason: '' };
   } catch (error) {
@@ -60,4 +65,14 @@ function tryMapped(
   mountAllIdMapped(system, [mount], { target, users });
   const { uid } = statSync(join(target, 'file'));
   if (uid !== TRIAL_RANGE[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
+}
+
+/** Creates no file, and attaches nothing. */
+function tryMappedCopy(system: System, directory: string, descriptor: number): void {
+  const copy = system.cloneMount(directory);
+  try {
+    system.changeMount(copy, { userNamespace: descriptor });
+  } finally {
+    closeSync(copy);
+  }
 }

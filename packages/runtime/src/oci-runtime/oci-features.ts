@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { PodwrightError, runProgram } from '@podwright/base';
+import { isShortage, PodwrightError, runProgram } from '@podwright/base';
 import { mountsBelow, readMounts, trialMappings, withUserNamespace } from '@podwright/system';
 import { ociMappings } from '../oci/id-mappings.ts';
 import type { OciSpec } from '../oci/spec.ts';
@@ -15,13 +15,23 @@ type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[]
 
 /**
  * Determines the features of a working runtime from its `features` command, or by a trial if that has no answer. User namespaces are
- * always tried: they need more than the runtime, for example directories that the mapped users may traverse.
+ * always tried: they need more than the runtime, for example directories that the mapped users may traverse. `onShortage` is called if a
+ * trial fails for lack of space or descriptors; the feature is then taken for granted, and a pod that needs it shows whether it works.
  */
 export async function findFeatures(
   path: string,
   program: OciProgram,
-  options: OciTrialOptions,
+  { onShortage, ...options }: OciTrialOptions & { onShortage: (error: unknown) => void },
 ): Promise<OciRuntimeFeatures> {
+  const succeeds = (trial: Promise<void>) =>
+    trial.then(
+      () => true,
+      (error: unknown) => {
+        const isUnknown = isShortage(error);
+        if (isUnknown) onShortage(error);
+        return isUnknown;
+      },
+    );
   const report = await queryFeatures(path);
   const reported = report?.mountOptions?.includes('rro');
   return {
@@ -42,12 +52,6 @@ async function queryFeatures(path: string): Promise<FeaturesReport | undefined> 
     return undefined;
   }
 }
-
-const succeeds = (trial: Promise<void>) =>
-  trial.then(
-    () => true,
-    () => false,
-  );
 
 /** Mount point of a host directory in the trial's container. */
 const MOUNT_POINT = '/mnt';

@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   errorMessage,
   findProgram,
   isErrno,
+  isShortage,
   makePrivateDirectory,
   PodwrightError,
   readVersion,
@@ -56,14 +57,15 @@ export async function probeOciRuntime(
   if (path === undefined) return undefined;
   const { mtimeMs, size } = await stat(path);
   const cache = join(options.cacheDirectory, `oci-${basename(path)}.json`);
-  const key = [PROBE_VERSION, path, mtimeMs, size, options.bootId, options.cgroups.mode, options.fastPaths.name].join(
-    ' ',
-  );
-  const cached = await readCache(cache, key);
-  if (cached !== undefined) return cached;
-  makePrivateDirectory(options.cacheDirectory);
-  const finding = await probe(path, options);
-  await writeFileAtomic(cache, JSON.stringify({ key, finding }));
+  const program = [PROBE_VERSION, path, mtimeMs, size].join(' ');
+  const key = [program, options.bootId, options.cgroups.mode, options.fastPaths.name].join(' ');
+  const cached = await readCache(cache);
+  if (cached?.key === key) return cached.finding;
+  const shortages: unknown[] = [];
+  const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
+  // not a verdict: an earlier one is better, and the next start tries again
+  if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
+  await writeCache(cache, { key, finding });
   return finding;
 }
 
@@ -86,7 +88,10 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: strin
   );
 }
 
-async function probe(path: string, options: OciProbeOptions): Promise<OciRuntimeFinding> {
+/** `onShortage` is called if a trial fails for lack of space or descriptors: such a finding is not cached. */
+type Probing = OciProbeOptions & { onShortage: (error: unknown) => void };
+
+async function probe(path: string, options: Probing): Promise<OciRuntimeFinding> {
   const name = basename(path);
   const version = await readVersion(path).catch(() => '');
   const found = { name, path, version };
@@ -117,17 +122,30 @@ async function probe(path: string, options: OciProbeOptions): Promise<OciRuntime
 /** The result of a trial, or the error message if the program does not work. */
 async function trial(
   program: OciProgram,
-  options: OciTrialOptions,
+  options: Probing,
   expected: StateFormat | undefined,
 ): Promise<OciTrialResult | string> {
-  return await tryOciProgram(program, options, { expected }).catch(errorMessage);
+  return await tryOciProgram(program, options, { expected }).catch((error: unknown) => {
+    if (isShortage(error)) options.onShortage(error);
+    return errorMessage(error);
+  });
 }
 
-async function readCache(path: string, key: string): Promise<OciRuntimeFinding | undefined> {
+type Cached = { key: string; finding: OciRuntimeFinding };
+
+/** On a full disk the next start tries the runtime again. */
+async function writeCache(path: string, cached: Cached): Promise<void> {
   try {
-    const cached = JSON.parse(await readFile(path, 'utf8')) as { key: string; finding: OciRuntimeFinding };
-    if (cached.key !== key) return undefined;
-    return cached.finding;
+    makePrivateDirectory(dirname(path));
+    await writeFileAtomic(path, JSON.stringify(cached));
+  } catch (error) {
+    if (!isShortage(error)) throw error;
+  }
+}
+
+async function readCache(path: string): Promise<Cached | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Cached;
   } catch (error) {
     if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
     throw error;
