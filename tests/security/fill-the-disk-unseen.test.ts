@@ -33,14 +33,31 @@ const WRITERS = {
   'termination-log': write('/dev/termination-log'),
   deleted: deleted('/tmp/file'),
   'deleted-in-a-volume': deleted('/data/file'),
+  'deleted-out-of-the-root': `exec 3> /file; rm /file; head -c 3000000 /dev/zero >&3; cp /bin/busybox /data; exec chroot /data /busybox sleep 1000`,
+};
+
+/** Waits for the first process of the other container, and sets OTHER to its root directory. */
+const findOther = 'until P=$(pgrep -f "^sleep 1234"); do sleep 0.1; done; OTHER=/proc/$P/root';
+const deletedOfOther = (path: string) =>
+  `${findOther}; exec 3> $OTHER/${path}; rm $OTHER/${path}; head -c 3000000 /dev/zero >&3`;
+
+/** Of pods whose containers share their process namespace, and that have another container. */
+const WRITERS_BY_ANOTHER_CONTAINER = {
+  'of-another': `${deletedOfOther('file')}; ${hold}`,
+  'of-another-in-a-volume': `${deletedOfOther('data/file')}; ${hold}`,
+  'of-another-that-exited': `${deletedOfOther('file')}; kill -9 $P; ${hold}`,
 };
 
 const FILL = `dd if=/dev/zero of=/etc/resolv.conf bs=64k; ${hold}`;
 
-function manifest(name: string, script: string, { init = 'true', limit = '1Mi', volumeLimit = '' } = {}): string {
-  const container = (script: string) =>
+function manifest(
+  name: string,
+  script: string,
+  { init = 'true', limit = '1Mi', volumeLimit = '', other = '' } = {},
+): string {
+  const container = (script: string, name = 'main') =>
     JSON.stringify({
-      name: 'main',
+      name,
       image: exampleImage,
       command: ['sh', '-c', script],
       volumeMounts: [{ name: 'data', mountPath: '/data' }],
@@ -51,9 +68,11 @@ kind: Pod
 metadata: {name: ${name}}
 spec:
   terminationGracePeriodSeconds: 1
+  restartPolicy: Never
+  shareProcessNamespace: ${other !== ''}
   volumes: [{name: data, emptyDir: {${volumeLimit && `sizeLimit: ${volumeLimit}`}}}]
-  initContainers: [${container(init).replace('"main"', '"init"')}]
-  containers: [${container(script)}]
+  initContainers: [${container(init, 'init')}]
+  containers: [${[container(script), ...(other ? [container(other, 'other')] : [])].join(', ')}]
 `;
 }
 
@@ -68,9 +87,11 @@ const evicted = async (names: string[]) => {
 test('a pod that exceeds its limit with files in none of its volumes is evicted', async () => {
   await run('keep', manifest('keep', hold));
   for (const [name, script] of Object.entries(WRITERS)) await run(name, manifest(name, script));
+  for (const [name, script] of Object.entries(WRITERS_BY_ANOTHER_CONTAINER))
+    await run(name, manifest(name, script, { other: 'exec sleep 1234' }));
   await run('by-init', manifest('by-init', hold, { init: 'head -c 3000000 /dev/zero > /file' }));
   await run('over-size', manifest('over-size', deleted('/data/file'), { limit: '', volumeLimit: '1Mi' }));
-  const all = [...Object.keys(WRITERS), 'by-init', 'over-size'];
+  const all = [...Object.keys(WRITERS), ...Object.keys(WRITERS_BY_ANOTHER_CONTAINER), 'by-init', 'over-size'];
   await place
     .until(async () => (await evicted(all)).length === all.length)
     .catch(async () => {

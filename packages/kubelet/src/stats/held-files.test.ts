@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
-import { heldFiles, placesOf } from './held-files.ts';
+import { type DiskDirectories, type HeldFiles, heldFiles, placesOf } from './held-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
-after(() => rmSync(directory, { recursive: true }));
+after(() => execFileSync('rm', ['-rf', directory])); // paths in it are longer than rmSync supports
+const noDisks = { kubelet: '', layers: '' };
+const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks };
 
 /** Opens a file of this size, and deletes it if `deleted`. */
 function opened(name: string, sizeBytes: number, { deleted = true } = {}): number {
@@ -19,14 +24,14 @@ function opened(name: string, sizeBytes: number, { deleted = true } = {}): numbe
 }
 
 test('each deleted file of a process counts once, and no other files do', async (context) => {
-  const before = await heldFiles([process.pid], () => ({ directory: 'layers' }));
+  const before = await heldFiles([process.pid], anywhere);
   const files = [opened('a', 100_000), opened('b', 200_000), opened('c', 400_000, { deleted: false })];
   files.push(openSync(`/proc/self/fd/${files[0]}`, 'r'));
   files.push(opened('d (deleted)', 800_000, { deleted: false }));
   context.after(() => {
     for (const file of files) closeSync(file);
   });
-  const { layers, kubelet, emptyDirs } = await heldFiles([process.pid, process.pid], () => ({ directory: 'layers' }));
+  const { layers, kubelet, emptyDirs } = await heldFiles([process.pid, process.pid], anywhere);
   const bytes = layers.bytes - before.layers.bytes;
   assert.ok(bytes >= 300_000 && bytes < 400_000, `${bytes} bytes`);
   assert.equal(layers.inodes - before.layers.inodes, 2);
@@ -36,14 +41,99 @@ test('each deleted file of a process counts once, and no other files do', async 
 test('searching the files of many processes does not block the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  await heldFiles(Array<number>(15_000).fill(2 ** 30), () => undefined);
+  await heldFiles(Array<number>(15_000).fill(2 ** 30), anywhere);
   clearInterval(timer);
   assert.ok(turns > 3, `${turns} turns`);
 });
 
 test('an exited process holds nothing', async () => {
-  const { layers } = await heldFiles([2 ** 30], () => ({ directory: 'layers' }));
+  const { layers } = await heldFiles([2 ** 30], anywhere);
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });
+});
+
+/** Starts a process in another mount namespace, with these descriptors from number 3 on. */
+async function elsewhere(context: TestContext, descriptors: number[]): Promise<ChildProcess & { pid: number }> {
+  const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', ...descriptors];
+  const script = 'echo ready; exec sleep 60 >/dev/null';
+  const child = spawn('unshare', ['--map-root-user', '--mount', 'sh', '-c', script], { stdio });
+  context.after(() => child.kill('SIGKILL'));
+  const [begin] = await Promise.race([once(child.stdout!, 'data'), once(child, 'exit')]);
+  assert.equal(String(begin), 'ready\n');
+  return Object.assign(child, { pid: child.pid! });
+}
+
+const bytesOf = ({ layers, kubelet }: HeldFiles) => [layers, kubelet].map(({ bytes }) => Math.floor(bytes / 100_000));
+
+test('a deleted file counts in a process that received its descriptor from another mount namespace', async (context) => {
+  const files = [opened('passed', 100_000), opened('open', 400_000, { deleted: false })];
+  const { pid } = await elsewhere(context, files);
+  for (const file of files) closeSync(file);
+  const placeOf = ({ mountPoint }: MountEntry) =>
+    mountPoint.length > 0 ? { directory: 'kubelet' as const, emptyDir: 'data' } : undefined;
+  const byMount = await heldFiles([pid, process.pid], { placeOf, disks: noDisks });
+  assert.deepEqual(bytesOf(byMount), [0, 1]);
+  assert.equal(byMount.emptyDirs.get('data')?.inodes, 1);
+  const of = async (disks: Partial<DiskDirectories>) =>
+    bytesOf(await heldFiles([pid], { placeOf, disks: { ...noDisks, ...disks } }));
+  assert.deepEqual(await of({ kubelet: directory }), [0, 1], 'on the disk of the kubelet');
+  assert.deepEqual(await of({ layers: directory }), [1, 0], 'on the disk of layers');
+  assert.deepEqual(await of({ layers: '/proc', kubelet: '/does/not/exist' }), [0, 0], 'on another disk');
+  const notOwn = { placeOf: () => undefined, disks: { kubelet: directory, layers: directory } };
+  assert.deepEqual(bytesOf(await heldFiles([pid, process.pid], notOwn)), [0, 0], 'a directory of the host');
+});
+
+test('a file in memory from another mount namespace is on no disk', async (context) => {
+  const file = openSync('/dev/shm', constants.O_RDWR | 0o20000000 | constants.O_DIRECTORY, 0o600); // O_TMPFILE
+  writeFileSync(file, Buffer.alloc(100_000, 'x'));
+  const { pid } = await elsewhere(context, [file]);
+  closeSync(file);
+  const disks = { kubelet: directory, layers: directory };
+  assert.deepEqual(bytesOf(await heldFiles([pid], { placeOf: () => undefined, disks })), [0, 0]);
+});
+
+/** Starts this Python program with the test's directory as its argument, and returns after its line `ready`. */
+async function python(context: TestContext, program: string): Promise<number> {
+  const child = spawn('python3', ['-c', program, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+  context.after(() => child.kill('SIGKILL'));
+  const [output] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+  assert.match(String(output), /^ready/);
+  return child.pid!;
+}
+
+test('a deleted file counts under a path that is longer than the kernel shows', async (context) => {
+  const pid = await python(
+    context,
+    `
+import os, sys, time
+os.chdir(sys.argv[1])
+for _ in range(25):
+    os.mkdir('d' * 200)
+    os.chdir('d' * 200)
+file = os.open('f', os.O_RDWR | os.O_CREAT)
+os.unlink('f')
+os.write(file, b'x' * 100000)
+print('ready', flush=True)
+time.sleep(60)`,
+  );
+  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere)), [1, 0]);
+});
+
+test('a deleted file counts in a process whose main thread has ended', async (context) => {
+  const pid = await python(
+    context,
+    `
+import ctypes, os, sys, threading, time
+os.chdir(sys.argv[1])
+file = os.open('f', os.O_RDWR | os.O_CREAT)
+os.unlink('f')
+os.write(file, b'x' * 100000)
+threading.Thread(target=time.sleep, args=[60]).start()
+print('ready', flush=True)
+ctypes.CDLL(None).pthread_exit(None)`,
+  );
+  const hasNoMainThread = () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ') || undefined;
+  await waitFor(hasNoMainThread, { intervalMs: 10, signal: AbortSignal.timeout(5000) });
+  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere)), [1, 0]);
 });
 
 test("a held file belongs to a pod's layers or to its kubelet directory, or is not the pod's", () => {

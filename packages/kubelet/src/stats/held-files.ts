@@ -1,12 +1,14 @@
 /** Deleted files that processes still have open: they use space, but no walk through directories finds them. */
-import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { EventLoopBudget } from '@podwright/base';
-import { type MountEntry, parseMountinfo } from '@podwright/system/mountinfo';
+import type { MountEntry } from '@podwright/system/mountinfo';
 import { type FileUse, sumOf } from './file-system-use.ts';
+import { OpenFiles, unlessHung } from './open-files.ts';
 
 /** Maximum number of descriptors of a pod to check in one measurement, which takes about 0.1 s. */
 const MAX_DESCRIPTORS_A_POD = 20_000;
+/** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
+const MAX_MOUNTS_A_POD = 20_000;
 
 /** Usage in container layers and in the kubelet's directory; of the latter that in emptyDirs, by volume name. */
 export type HeldFiles = { layers: FileUse; kubelet: FileUse; emptyDirs: ReadonlyMap<string, FileUse> };
@@ -19,33 +21,39 @@ type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string };
 /** The place of files in a mount; `undefined` if they are not the pod's, as in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
-const DELETED = ' (deleted)';
-/** Bytes to read of /proc/PID/fdinfo/N: `mnt_id` is in its first lines; a list of locks of any length may follow. */
-const FDINFO_BYTES = 256;
-const BLOCK_BYTES = 512;
+/** Directories on the disks of the kubelet and of containers' layers; '' if unknown. */
+export type DiskDirectories = Record<Place['directory'], string>;
+
 /** The cost of measuring a deleted file, in descriptors. */
 const DELETED_COST = 10;
 
 /**
  * Usage of deleted files that these processes of a pod have open. Bounded: of a pod with more than 20,000 descriptors, each call checks
- * a random part. Files that are held only by a mapping or a message in a socket are not found.
+ * a random part. A descriptor may come from another container, by a message in a socket or by /proc/PID/root: if no process of the pod
+ * has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files that are held only by a mapping, a message
+ * in a socket or one thread's own table of descriptors are not found.
  */
-export async function heldFiles(pids: readonly number[], placeOf: PlaceOf): Promise<HeldFiles> {
+export async function heldFiles(
+  pids: readonly number[],
+  { placeOf, disks }: { placeOf: PlaceOf; disks: DiskDirectories },
+): Promise<HeldFiles> {
   const budget = new EventLoopBudget();
   const found = new Map<string, HeldFile>();
+  const places = new Places(pids, { placeOf, disks });
   let left = MAX_DESCRIPTORS_A_POD;
   for (const pid of fromAnywhere(pids)) {
     if (budget.isSpent) await budget.renew();
-    const process = new OpenFiles(pid);
-    for (const descriptor of fromAnywhere(process.descriptors())) {
+    const files = new OpenFiles(pid);
+    for (const descriptor of fromAnywhere(files.descriptors)) {
       if (left-- <= 0) return sumsOf([...found.values()]);
       if (budget.isSpent) await budget.renew();
-      if (!process.isDeleted(descriptor)) continue;
+      if (!files.isDeleted(descriptor)) continue;
       left -= DELETED_COST;
-      const mount = await process.mountOf(descriptor);
-      const place = mount && placeOf(mount);
-      const file = place && (await process.fileOf(descriptor));
-      if (place !== undefined && file !== undefined) found.set(file.key, { place, use: file.use });
+      const place = await places.of(files, descriptor);
+      const file = place && (await files.deletedFile(descriptor));
+      if (place === undefined || file === undefined) continue;
+      // another descriptor of the file may come from an exited container
+      if (found.get(file.key)?.place.emptyDir === undefined) found.set(file.key, { place, use: file.use });
     }
   }
   return sumsOf([...found.values()]);
@@ -77,38 +85,67 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Descriptors of a process. Closed ones, or an exited process, give empty results. Only `fileOf` may wait for a file system. */
-class OpenFiles {
-  readonly #directory: string;
-  #mounts: Promise<MountEntry[]> | undefined;
+/** Finds the places of the files that processes of a pod have open, by their mounts. */
+class Places {
+  readonly #pids: readonly number[];
+  readonly #placeOf: PlaceOf;
+  readonly #disks: DiskDirectories;
+  readonly #mounts = new Map<number, MountEntry>();
+  /** Views of mounts that were read, see `OpenFiles.viewOfMounts`. */
+  readonly #views = new Set<string>();
+  #others: Promise<void> | undefined;
+  /** Places of mounts that no process of the pod has. */
+  readonly #detached = new Map<number, Place | undefined>();
 
-  constructor(pid: number) {
-    this.#directory = `/proc/${pid}`;
+  constructor(pids: readonly number[], { placeOf, disks }: { placeOf: PlaceOf; disks: DiskDirectories }) {
+    this.#pids = pids;
+    this.#placeOf = placeOf;
+    this.#disks = disks;
   }
 
-  descriptors(): string[] {
-    return orAbsent(() => readdirSync(`${this.#directory}/fd`)) ?? [];
-  }
-
-  /** A hint only: a file name may also end like this. */
-  isDeleted(descriptor: string): boolean {
-    const target = orAbsent(() => readlinkSync(`${this.#directory}/fd/${descriptor}`, 'latin1'));
-    return target?.startsWith('/') === true && target.endsWith(DELETED);
-  }
-
-  async mountOf(descriptor: string): Promise<MountEntry | undefined> {
-    const text = orAbsent(() => beginningOf(`${this.#directory}/fdinfo/${descriptor}`)) ?? '';
-    const id = /^mnt_id:\s*(\d+)$/m.exec(text)?.[1];
+  async of(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
+    const id = files.mountIdOf(descriptor);
     if (id === undefined) return undefined;
-    this.#mounts ??= readFile(`${this.#directory}/mountinfo`).then(parseMountinfo, () => []);
-    return (await this.#mounts).find((mount) => mount.id === Number(id));
+    if (!this.#mounts.has(id)) await this.#read(files);
+    if (!this.#mounts.has(id)) {
+      this.#others ??= this.#readOthers();
+      await this.#others;
+    }
+    const mount = this.#mounts.get(id);
+    if (mount !== undefined) return this.#placeOf(mount);
+    if (!this.#detached.has(id))
+      this.#detached.set(id, await unlessHung(() => this.#placeOfDetached(files, descriptor)));
+    return this.#detached.get(id);
   }
 
-  /** The deleted file; `key` is the same for all descriptors of a file. */
-  async fileOf(descriptor: string): Promise<{ key: string; use: FileUse } | undefined> {
-    const file = await stat(`${this.#directory}/fd/${descriptor}`).catch(() => undefined);
-    if (!file?.isFile() || file.nlink > 0) return undefined;
-    return { key: `${file.dev} ${file.ino}`, use: { bytes: file.blocks * BLOCK_BYTES, inodes: 1 } };
+  async #readOthers(): Promise<void> {
+    const budget = new EventLoopBudget();
+    for (const pid of fromAnywhere(this.#pids)) {
+      if (budget.isSpent) await budget.renew();
+      await this.#read(new OpenFiles(pid));
+    }
+  }
+
+  async #read(files: OpenFiles): Promise<void> {
+    const view = files.viewOfMounts();
+    if (view === undefined || this.#views.has(view) || this.#mounts.size >= MAX_MOUNTS_A_POD) return;
+    this.#views.add(view);
+    for (const mount of await files.mounts()) {
+      const known = this.#mounts.get(mount.id);
+      // a process with another root directory sees the mount at a part of its path
+      if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
+    }
+  }
+
+  /** The mount may be of an exited container, or unmounted. Files in memory, as of memfd_create(2), are on no disk. */
+  async #placeOfDetached(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
+    const { device, isOverlay } = await files.fileSystemOf(descriptor);
+    for (const directory of ['kubelet', 'layers'] as const) {
+      const disk = this.#disks[directory];
+      const found = disk === '' ? undefined : await stat(disk).catch(() => undefined);
+      if (found?.dev === device) return { directory };
+    }
+    return isOverlay ? { directory: 'layers' } : undefined;
   }
 }
 
@@ -116,22 +153,4 @@ class OpenFiles {
 function fromAnywhere<T>(all: readonly T[]): T[] {
   const first = Math.floor(Math.random() * all.length);
   return [...all.slice(first), ...all.slice(0, first)];
-}
-
-function beginningOf(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const buffer = Buffer.alloc(FDINFO_BYTES);
-    return buffer.toString('latin1', 0, readSync(file, buffer));
-  } finally {
-    closeSync(file);
-  }
-}
-
-function orAbsent<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

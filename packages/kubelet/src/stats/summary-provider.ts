@@ -77,6 +77,8 @@ export class SummaryProvider {
   readonly #rates = new CpuRates();
   readonly #volumes: VolumeUse;
   readonly #bootTime = bootTime();
+  /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
+  #layersDirectory = '';
   /** Whether the runtime has statistics of pods, not only of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
@@ -276,6 +278,7 @@ export class SummaryProvider {
 
   async #imageFileSystems(): Promise<NodeStats['runtime']> {
     const { imageFilesystems, containerFilesystems } = await this.#parts.cri.image.imageFsInfo({});
+    this.#layersDirectory = (containerFilesystems[0] ?? imageFilesystems[0])?.fsId?.mountpoint ?? '';
     const [image, container = image] = await Promise.all(
       [imageFilesystems[0], containerFilesystems[0]].map(async (one) => {
         if (one === undefined) return undefined;
@@ -349,7 +352,8 @@ export class SummaryProvider {
     const cgroup = pod === undefined ? '' : cgroupOf(pod);
     if (hierarchy === undefined || cgroup === '') return NOTHING_HELD;
     const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
-    return await heldFiles(pids, placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) }));
+    const placeOf = placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) });
+    return await heldFiles(pids, { placeOf, disks: { kubelet: this.#parts.rootDir, layers: this.#layersDirectory } });
   }
 
   #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {
