@@ -43,11 +43,18 @@ export class ByteReader {
   }
 
   async skip(length: number, where: string): Promise<void> {
-    for (let left = length; left > 0; ) {
-      const piece = await this.some(left);
-      if (piece === undefined) throw truncated(where);
-      left -= piece.length;
+    if ((await this.skipUpTo(length)) < length) throw truncated(where);
+  }
+
+  /** Skips these bytes, or fewer if the stream ends first. Returns how many it has skipped. */
+  async skipUpTo(length: number): Promise<number> {
+    let skipped = 0;
+    while (skipped < length) {
+      const piece = await this.some(length - skipped);
+      if (piece === undefined) break;
+      skipped += piece.length;
     }
+    return skipped;
   }
 
   /** Reads the stream to its end. */

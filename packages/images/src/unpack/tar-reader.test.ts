@@ -196,11 +196,33 @@ suite('sparse files', () => {
   });
 });
 
+test('the padding of the last body may be missing, also in part', async () => {
+  const body = 'x'.repeat(600);
+  const whole = tarArchive(
+    [
+      { name: 'first', body: 'y' },
+      { name: 'last', body },
+    ],
+    false,
+  );
+  const end = 1024 + 512 + body.length;
+  for (const length of [end, end + 1, end + 423, end + 424]) {
+    for (const chunkBytes of [end, 100]) {
+      const read = await readAll(whole.subarray(0, length), chunkBytes);
+      assert.deepEqual(
+        read.map(({ body }) => body.toString()),
+        ['y', body],
+      );
+    }
+  }
+  await refuses(whole.subarray(0, end - 1), 'data_loss', /ends in the middle of last/);
+});
+
 suite('archives that are refused', () => {
   const header = tarArchive([{ name: 'file', body: 'x'.repeat(600) }], false);
 
-  test('truncated anywhere but between entries', async () => {
-    for (const length of [1, 511, 513, 1111, 1500, 1535]) {
+  test('truncated anywhere but between entries or in padding', async () => {
+    for (const length of [1, 511, 513, 600, 1111]) {
       await refuses(header.subarray(0, length), 'data_loss', /ends in the middle/);
     }
     const extended = tarArchive([{ name: 'x', pax: { path: 'y' } }], false);

@@ -82,9 +82,10 @@ class TarBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Skips the unread rest and the padding. */
+  /** Skips the unread rest and the padding, which `umoci insert` (0.4.7) omits at the end of an archive. */
   async finish(): Promise<void> {
-    await this.#reader.skip(this.#left + this.#padding, this.#where);
+    await this.#reader.skip(this.#left, this.#where);
+    await this.#reader.skipUpTo(this.#padding);
     this.#left = 0;
   }
 }
