@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ContainerState } from '@podwright/cri';
+import { fastPaths } from '../fixtures/fast-paths.ts';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
@@ -142,17 +143,17 @@ test('the runtime is not ready while a program that pods need is missing', async
   }
 });
 
-test('containers are stopped and removed although all programs are missing', async () => {
+test('containers are stopped and removed although all programs are missing; without fast paths once runc exists again', async () => {
   const { cri } = runtime;
   const { podSandboxId, containerId } = await started('bereft');
-  await without('runc', () =>
-    without('conmon', async () => {
-      await cri.runtime.stopContainer({ containerId, timeout: 0n });
-      await cri.runtime.removeContainer({ containerId });
-      await cri.runtime.stopPodSandbox({ podSandboxId });
-      await cri.runtime.removePodSandbox({ podSandboxId });
-    }),
-  );
+  const end = async () => {
+    await cri.runtime.stopContainer({ containerId, timeout: 0n });
+    await cri.runtime.removeContainer({ containerId });
+    await cri.runtime.stopPodSandbox({ podSandboxId });
+    await cri.runtime.removePodSandbox({ podSandboxId });
+  };
+  await without('runc', () => without('conmon', () => (fastPaths ? end() : assert.rejects(end(), /runc/))));
+  await end();
   assert.deepEqual(await runtime.remains(), []);
 });
 
