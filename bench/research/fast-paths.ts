@@ -1,6 +1,6 @@
 /**
- * What each fast path of the runtime brings: `node bench/research/fast-paths.ts [ROUNDS]` runs one pod after the other on runtimes that
- * lack one of them each, in turns, and prints the difference to a runtime with all of them within each round.
+ * What each fast path of the runtime brings: `node bench/research/fast-paths.ts [ROUNDS [VARIANT…]]` runs one pod after the other on
+ * runtimes that lack one of them each, in turns, and prints the difference to a runtime with all of them within each round.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -43,7 +43,7 @@ const VARIANTS: Record<string, FastPaths> = {
   none: fastPathsOf({ fastPaths: false }),
 };
 
-if (process.send === undefined) await measure(Number(process.argv[2] ?? 30));
+if (process.send === undefined) await measure(Number(process.argv[2] ?? 30), process.argv.slice(3));
 else await serve(JSON.parse(process.argv[2]!) as { variant: string; options: RuntimeOptions });
 
 /** The child process: a runtime with one variant, until the parent ends it. */
@@ -92,11 +92,14 @@ async function onePod(side: Side): Promise<Times> {
   return { up: times.up, exec, down: (await takeDown(side, pod)).down };
 }
 
-async function measure(rounds: number): Promise<void> {
+async function measure(rounds: number, wanted: string[]): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-fast-paths-'));
   const sides: [string, Side][] = [];
   try {
-    for (const [index, name] of Object.keys(VARIANTS).entries()) sides.push([name, await start(scratch, name, index)]);
+    const names = Object.keys(VARIANTS).filter(
+      (name) => wanted.length === 0 || name === 'all' || wanted.includes(name),
+    );
+    for (const [index, name] of names.entries()) sides.push([name, await start(scratch, name, index)]);
     const turns = Object.fromEntries(sides.map(([name, side]) => [name, () => onePod(side)]));
     console.log(table(await inTurns({ rounds, settleMs: SETTLE_MS }, turns)));
   } finally {
