@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_EVICTION, thresholdSettings } from './eviction-options.ts';
 
-test('the disk of a lone node may be fuller than that of a cluster, and what is set counts in both', () => {
+test('a standalone node has lower default disk thresholds than a cluster, and explicit ones apply to both', () => {
   assert.equal(thresholdSettings(DEFAULT_EVICTION, true).hard['imagefs.available'], '1%');
   assert.equal(thresholdSettings(DEFAULT_EVICTION, false).hard['imagefs.available'], '15%');
   const hard = { 'nodefs.available': '3%' };

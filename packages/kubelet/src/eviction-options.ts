@@ -4,22 +4,22 @@ import {
   type ThresholdSettings,
 } from '@podwright/kubelet-configuration';
 
-/** How often the node is looked at for what it is short of, and the volumes of pods for their limits (evictionMonitoringPeriod). */
+/** Interval in which node resources and the size limits of volumes are checked (upstream's evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;
 
-/** When pods are evicted because the node runs short, and how: KubeletConfiguration's fields that begin with `eviction`. */
+/** Thresholds and periods of node-pressure eviction; KubeletConfiguration's `eviction*` fields. */
 export type EvictionOptions = Omit<ThresholdSettings, 'hard'> & {
-  /** Absent: upstream's defaults in a cluster, smaller shares of the disk on a lone node. */
+  /** `evictionHard`; if absent, upstream's defaults in a cluster, and smaller disk thresholds on a standalone node. */
   hard?: ThresholdSettings['hard'];
-  /** A condition of pressure is told for so long after it was last seen. */
+  /** Milliseconds for which a pressure condition stays after it was last observed (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
-  /** The longest grace period of pods that are evicted for a soft threshold. */
+  /** Maximum grace period of pods that are evicted for a soft threshold, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
-  /** How often the node is looked at. */
+  /** Interval of the checks in milliseconds. */
   periodMs: number;
 };
 
-/** Upstream's. */
+/** Upstream's defaults. */
 export const DEFAULT_EVICTION: EvictionOptions = {
   soft: {},
   softGracePeriod: {},

@@ -14,26 +14,26 @@ import { type KubeletOptions, kubeletOptions } from './options.ts';
 import { ProbeResults } from './prober/probe-results.ts';
 import { startKubelet } from './start-kubelet.ts';
 
-/** Long enough for a busy host; nothing here waits that long when it works. */
+/** Timeout of waits, long enough for a busy host. */
 const PATIENCE_MS = 10_000;
 
-/** A kubelet on a runtime in memory, with manifests given as text. */
+/** A kubelet on an in-memory runtime, with manifests given as text. */
 export type FakeKubelet = {
   runtime: FakeRuntime;
   handle: Kubelet;
   liveness: ProbeResults;
-  /** What probes of the kubelet that runs now have said. */
+  /** Probe results of the current kubelet. */
   answers: { readiness: ProbeResults; startup: ProbeResults };
-  /** Ids of volumes that are mounted, by pod. */
+  /** UIDs of pods with mounted volumes. */
   mounted: Set<string>;
-  /** From now on the manifest directory holds exactly this. */
+  /** Replaces the content of the manifest directory. */
   apply: (manifest: string) => void;
-  /** The pod with that name, once `holds` does. */
+  /** The pod with that name, once `holds` is true for it. */
   pod: (name: string, holds: (pod: Pod) => boolean) => Promise<Pod>;
   until: (what: string, holds: () => boolean) => Promise<void>;
   /** Reasons of the events of a pod, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime, with what is applied at that time. */
+  /** Stops the kubelet and starts another one on the same runtime, with the manifests applied last. */
   restart: () => Promise<void>;
   close: () => Promise<void>;
 };
@@ -42,7 +42,7 @@ type FakeKubeletOptions = {
   runtime?: FakeRuntime;
   manifest?: string;
   untilReady?: boolean;
-  /** Whether the manifests are the files of `manifestDir`, instead of `manifest` and `apply`. */
+  /** Reads manifests from `manifestDir` instead of `manifest` and `apply`. */
   readsDirectory?: boolean;
 };
 
@@ -63,7 +63,7 @@ export async function startFakeKubelet(
     nodeIp: '192.0.2.1',
     relist: { periodMs: 50, eventedPeriodMs: 1000 },
     crashLoopBackoff: { initialMs: 100, maxMs: 400 },
-    eviction: { ...DEFAULT_EVICTION, hard: {} }, // however full the host's disk is
+    eviction: { ...DEFAULT_EVICTION, hard: {} }, // independent of the host's disk usage
     ...given,
   });
   const config: { current?: PodConfig; text: string } = { text: manifest };

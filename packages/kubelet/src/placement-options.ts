@@ -6,25 +6,25 @@ import {
   type TopologyPolicyOptions,
 } from '@podwright/placement';
 
-/** Who gets processors and memory of NUMA nodes for itself. */
+/** Policies for exclusive CPUs and memory of NUMA nodes. */
 export type PlacementOptions = {
   cpu: {
     policy: 'none' | 'static';
     options: CpuPolicyOptions;
-    /** How often running containers are held to the processors that they are to have. */
+    /** Interval in milliseconds at which the cpusets of running containers are reconciled (`cpuManagerReconcilePeriod`). */
     reconcilePeriodMs: number;
-    /** Never given to a container for itself; empty for as many as are kept back. */
+    /** CPUs that are never assigned exclusively (`reservedSystemCPUs`); if empty, as many as the reserved amount are selected. */
     reserved: number[];
   };
   memory: {
     policy: 'None' | 'Static';
-    /** Kept back of NUMA nodes: bytes by the name of the resource. */
+    /** Reserved memory by NUMA node: bytes by resource name (`reservedMemory`). */
     reserved: { node: number; limits: Record<string, bigint> }[];
   };
   topology: { policy: 'none' | TopologyPolicy; scope: 'container' | 'pod'; options: TopologyPolicyOptions };
 };
 
-/** Upstream's defaults: nobody has anything for itself. */
+/** Upstream's defaults: no exclusive resources. */
 export const NO_PLACEMENT: PlacementOptions = {
   cpu: { policy: 'none', options: NO_CPU_OPTIONS, reconcilePeriodMs: 10_000, reserved: [] },
   memory: { policy: 'None', reserved: [] },

@@ -1,4 +1,4 @@
-/** What people see of pods from their beginning to their end, on a runtime in memory. */
+/** The published statuses of pods over their lifetime, on an in-memory runtime. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
@@ -33,13 +33,13 @@ const conditionOf = (pod: Pod, type: string): PodCondition | undefined =>
 const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
 const called = (kubelet: FakeKubelet, method: string) => kubelet.runtime.calls.some((call) => call.method === method);
 
-/** The container's probe of the kind says this now. */
+/** Sets the result of a probe of the container. */
 function answer(kubelet: FakeKubelet, pod: Pod, kind: 'readiness' | 'startup', result: 'success' | 'failure'): void {
   const { id: containerId } = kubelet.runtime.containerNamed('app');
   kubelet.answers[kind].set({ kind, podUid: pod.metadata.uid, containerName: 'app', containerId, result });
 }
 
-test('of two pods of one manifest with one host port one runs, the other is refused', async (context) => {
+test('of two pods in one manifest with the same host port, one runs and the other is refused', async (context) => {
   const port = ', ports: [{containerPort: 80, hostPort: 8080}]';
   const kubelet = await start(context, { manifest: `${manifest('a', '', port)}---${manifest('b', '', port)}` });
   await kubelet.pod('a', isRunning);
@@ -51,7 +51,7 @@ test('of two pods of one manifest with one host port one runs, the other is refu
   assert.equal(kubelet.mounted.has(metadata.uid), false);
 });
 
-test('a node that takes ten of twelve pods runs ten of them', async (context) => {
+test('a node with maxPods 10 runs ten of twelve pods', async (context) => {
   const names = Array.from({ length: 12 }, (_, index) => `pod-${index}`);
   const kubelet = await start(context, { maxPods: 10, manifest: names.map((name) => manifest(name)).join('---') });
   const phases = () => kubelet.handle.pods().map(({ status }) => status?.phase);
@@ -61,7 +61,7 @@ test('a node that takes ten of twelve pods runs ten of them', async (context) =>
   assert.deepEqual(refused.map(({ metadata }) => metadata.name).sort(), ['pod-10', 'pod-11']);
 });
 
-test('readiness is seen while a pod ends', async (context) => {
+test('readiness is published while a pod terminates', async (context) => {
   const kubelet = await start(context, { manifest: manifest('web', '', READINESS) });
   const pod = await kubelet.pod('web', isRunning);
   answer(kubelet, pod, 'readiness', 'success');
@@ -75,7 +75,7 @@ test('readiness is seen while a pod ends', async (context) => {
   void kubelet.handle.deletePod(pod.metadata.uid, 0);
 });
 
-test('a start and readiness are seen while another container of the pod is being made', async (context) => {
+test('startup and readiness are published while another container of the pod is being created', async (context) => {
   const slow = "\n  - {name: slow, image: 'busybox:1'}";
   const kubelet = await start(context, {
     manifest: `${manifest('web', '', STARTUP + READINESS).trimEnd()}${slow}\n`,
@@ -86,7 +86,7 @@ test('a start and readiness are seen while another container of the pod is being
   const made = kubelet.runtime.calls.filter(({ method }) => method === 'createContainer').length;
   kubelet.runtime.exitContainer(id, { exitCode: 1 });
   const count = () => kubelet.runtime.calls.filter(({ method }) => method === 'createContainer').length;
-  await kubelet.until('the other one is being made again', () => count() > made);
+  await kubelet.until('the other one is being created again', () => count() > made);
   answer(kubelet, pod, 'startup', 'success');
   answer(kubelet, pod, 'readiness', 'success');
   await kubelet.pod('web', ({ status }) => {
@@ -95,7 +95,7 @@ test('a start and readiness are seen while another container of the pod is being
   });
 });
 
-test('the network of a pod is seen before its image is there', async (context) => {
+test('the addresses of a pod are published before its image is pulled', async (context) => {
   const runtime = new FakeRuntime({ inRegistry: () => true });
   runtime.inject('pullImage', { delayMs: 60_000 });
   const kubelet = await start(context, { runtime, manifest: manifest('web') });
@@ -106,20 +106,20 @@ test('the network of a pod is seen before its image is there', async (context) =
 
 for (const [what, spec, method] of [
   ['while its image is pulled', '', 'pullImage'],
-  ['while its sandbox is made', '', 'runPodSandbox'],
-  ['while it initialises', "initContainers:\n- {name: first, image: 'busybox:1'}", 'createContainer'],
+  ['while its sandbox is created', '', 'runPodSandbox'],
+  ['while it is initialized', "initContainers:\n- {name: first, image: 'busybox:1'}", 'createContainer'],
 ] as const) {
-  test(`a pod that is deleted ${what} ends as failed, and leaves nothing`, async (context) => {
+  test(`a pod that is deleted ${what} ends as failed, and is removed from the runtime`, async (context) => {
     const images = method === 'pullImage' ? [] : ['busybox:1'];
     const runtime = new FakeRuntime({ images, inRegistry: () => true });
     runtime.inject(method, { delayMs: 60_000 });
     const kubelet = await start(context, { runtime, manifest: manifest('web', spec) });
-    await kubelet.until('it has come so far', () => called(kubelet, method));
+    await kubelet.until('the call is pending', () => called(kubelet, method));
     await deletedAsFailed(kubelet);
   });
 }
 
-test('a pod that is deleted while it backs off ends as failed, and leaves nothing', async (context) => {
+test('a pod that is deleted during crash back-off ends as failed, and is removed from the runtime', async (context) => {
   const crashLoopBackoff = { initialMs: 60_000, maxMs: 60_000 };
   const kubelet = await start(context, { manifest: manifest('web'), crashLoopBackoff });
   for (const restartCount of [0, 1]) {
@@ -146,10 +146,10 @@ async function deletedAsFailed(kubelet: FakeKubelet): Promise<void> {
   assert.deepEqual([kubelet.runtime.containers, kubelet.runtime.sandboxes], [[], []]);
 }
 
-test('a pod whose sandbox is lost before its containers begin has failed', async (context) => {
+test('a pod with restartPolicy Never whose sandbox is lost before its containers start has failed', async (context) => {
   const first = "restartPolicy: Never\ninitContainers:\n- {name: first, image: 'busybox:1'}";
   const kubelet = await start(context, { manifest: manifest('web', first) });
-  await kubelet.until('it initialises', () => kubelet.runtime.containers.length === 1);
+  await kubelet.until('its init container exists', () => kubelet.runtime.containers.length === 1);
   kubelet.runtime.inject('createContainer', { error: new PodwrightError('unavailable', 'away') });
   kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('first').id, { exitCode: 0 });
   const waits = ({ status }: Pod) => status?.containerStatuses?.[0]?.state.waiting?.reason === 'CreateContainerError';
@@ -157,12 +157,12 @@ test('a pod whose sandbox is lost before its containers begin has failed', async
   const [sandbox] = kubelet.runtime.sandboxes;
   await kubelet.runtime.client.runtime.stopPodSandbox({ podSandboxId: sandbox!.id });
   const { status } = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
-  await kubelet.until('its volumes are given back', () => kubelet.mounted.size === 0);
+  await kubelet.until('its volumes are unmounted', () => kubelet.mounted.size === 0);
   assert.equal(status?.initContainerStatuses?.[0]?.state.terminated?.exitCode, 0);
   assert.equal(status?.containerStatuses?.[0]?.state.terminated?.reason, 'ContainerStatusUnknown');
 });
 
-test('a restart of the kubelet changes nothing of what is seen of a pod', async (context) => {
+test('a restart of the kubelet does not change the status of a pod', async (context) => {
   const kubelet = await start(context, { manifest: manifest('web', '', STARTUP + READINESS) });
   const pod = await kubelet.pod('web', isRunning);
   answer(kubelet, pod, 'startup', 'success');
@@ -192,13 +192,13 @@ test('a restart of the kubelet changes nothing of what is seen of a pod', async 
   await kubelet.pod('web', (one) => !isReady(one));
 });
 
-test('a pod that was refused or has ended stays so over a restart, and begins anew when it comes back', async (context) => {
+test('refused and ended pods stay so after a restart, and run again when they are removed and added', async (context) => {
   const [refused, once] = [manifest('refused', 'nodeSelector: {disk: ssd}'), manifest('once', 'restartPolicy: Never')];
   const kubelet = await start(context, { manifest: `${refused}---${once}` });
   await kubelet.pod('once', isRunning);
   kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 3 });
   const ended = await kubelet.pod('once', ({ status }) => status?.phase === 'Failed');
-  const told = await kubelet.pod('refused', ({ status }) => status?.reason === 'NodeAffinity');
+  const before = await kubelet.pod('refused', ({ status }) => status?.reason === 'NodeAffinity');
   await kubelet.runtime.client.runtime.removeContainer({ containerId: kubelet.runtime.containers[0]!.id });
   await kubelet.runtime.client.runtime.removePodSandbox({ podSandboxId: kubelet.runtime.sandboxes[0]!.id });
   await kubelet.restart();
@@ -206,17 +206,17 @@ test('a pod that was refused or has ended stays so over a restart, and begins an
   const now = [await kubelet.pod('once', isFailed), await kubelet.pod('refused', isFailed)];
   assert.deepEqual(
     now.map(({ status }) => [status?.reason, status?.message, status?.startTime]),
-    [ended, told].map(({ status }) => [status?.reason, status?.message, status?.startTime]),
+    [ended, before].map(({ status }) => [status?.reason, status?.message, status?.startTime]),
   );
   assert.equal(now[0]!.status?.containerStatuses?.[0]?.state.terminated?.exitCode, 3);
   assert.equal(now[1]!.status?.containerStatuses, undefined);
   kubelet.apply('');
-  await kubelet.until('both are gone', () => kubelet.handle.pods().length === 0);
+  await kubelet.until('both are removed', () => kubelet.handle.pods().length === 0);
   kubelet.apply(once);
   await kubelet.pod('once', isRunning);
 });
 
-test('a pod whose containers a reboot took is begun again, and its restart is counted', async (context) => {
+test('a pod that lost its containers in a reboot is started again, and the restart is counted', async (context) => {
   const kubelet = await start(context, { manifest: manifest('web') });
   const { status: before } = await kubelet.pod('web', isRunning);
   await kubelet.handle.close();
@@ -233,7 +233,7 @@ test('a pod whose containers a reboot took is begun again, and its restart is co
   assert.equal(app!.lastState.terminated?.reason, 'ContainerStatusUnknown');
 });
 
-test('a critical pod displaces another one, which says so', async (context) => {
+test('a critical pod preempts another one, whose status shows it', async (context) => {
   const kubelet = await start(context, { maxPods: 1, manifest: manifest('plain') });
   await kubelet.pod('plain', isRunning);
   kubelet.apply(`${manifest('plain')}---${manifest('vital', 'priorityClassName: system-node-critical')}`);
@@ -246,7 +246,7 @@ test('a critical pod displaces another one, which says so', async (context) => {
   assert.deepEqual(kubelet.reasons('plain').slice(-2), ['Preempting', 'Killing']);
 });
 
-test('a restart of a crashed container is at once, also while a resize of its pod waits for room', async (context) => {
+test('a requested restart of a crashed container is immediate, even if a resize of its pod is deferred', async (context) => {
   const sized = (cpu: string) => manifest('web', '', `, resources: {requests: {cpu: ${cpu}}}`);
   const kubelet = await start(context, {
     manifest: sized('100m'),

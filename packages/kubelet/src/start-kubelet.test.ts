@@ -56,7 +56,7 @@ test('a sandbox is used and not created twice if the answer to its creation was 
   assert.equal(kubelet.runtime.sandboxes.length, 1);
 });
 
-test('a container whose creation failed waits with the reason and is tried again', async (context) => {
+test('a container whose creation failed waits with the reason and is retried', async (context) => {
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('createContainer', { error: unavailable, times: 1 });
   const kubelet = await start(context, { runtime });
@@ -85,14 +85,14 @@ test('an image that cannot be pulled backs off, and is pulled once the registry 
   assert.ok(kubelet.reasons('web').includes('Failed'));
 });
 
-test('an image that may not be pulled or has no valid name is refused with the reason', async (context) => {
+test('a missing image with pull policy Never is reported as the waiting reason', async (context) => {
   const kubelet = await start(context, {
     manifest: `${web.replace("'busybox:1'", "'other:1', imagePullPolicy: Never")}`,
   });
   await kubelet.pod('web', (pod) => waits(pod) === 'ErrImageNeverPull');
 });
 
-test('a container that crashes is restarted at once, and then backs off', async (context) => {
+test('a crashed container is restarted immediately the first time, and then backs off', async (context) => {
   const kubelet = await start(context);
   await kubelet.pod('web', isRunning);
   const crash = () => kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 3 });
@@ -113,18 +113,18 @@ test('a container that crashes is restarted at once, and then backs off', async 
   assert.ok(Date.now() - crashedAtMs >= 100);
 });
 
-test('a pod that runs once ends as its containers do', async (context) => {
+test('a pod with restartPolicy Never fails when its container fails', async (context) => {
   const once = web.replace('spec:', 'spec:\n  restartPolicy: Never');
   const kubelet = await start(context, { manifest: once });
   await kubelet.pod('web', isRunning);
   kubelet.runtime.exitContainer(kubelet.runtime.containerNamed('app').id, { exitCode: 4 });
   const pod = await kubelet.pod('web', ({ status }) => status?.phase === 'Failed');
   assert.equal(pod.status!.containerStatuses![0]!.state.terminated!.exitCode, 4);
-  await kubelet.until('its volumes are given back', () => kubelet.mounted.size === 0);
+  await kubelet.until('its volumes are unmounted', () => kubelet.mounted.size === 0);
   assert.equal(kubelet.runtime.containers.length, 1, 'the container stays for its log');
 });
 
-test('a container that failed its liveness probe is killed and started again', async (context) => {
+test('a container that failed its liveness probe is restarted', async (context) => {
   const probed = web.replace("'busybox:1'", "'busybox:1', livenessProbe: {exec: {command: ['true']}}");
   const kubelet = await start(context, { manifest: probed });
   const pod = await kubelet.pod('web', isRunning);
@@ -149,7 +149,7 @@ test('a pod whose manifest is removed during the creation of its sandbox is stop
   const runtime = new FakeRuntime({ images: ['busybox:1'] });
   runtime.inject('runPodSandbox', { delayMs: 60_000 });
   const kubelet = await start(context, { runtime });
-  await kubelet.until('the sandbox is being made', () => countOf(kubelet, 'runPodSandbox') === 1);
+  await kubelet.until('the sandbox is being created', () => countOf(kubelet, 'runPodSandbox') === 1);
   kubelet.apply('');
   await kubelet.until('the pod is gone', () => kubelet.handle.pods().length === 0);
   assert.deepEqual(kubelet.runtime.sandboxes, []);
