@@ -1,4 +1,4 @@
-/** The order of the kubelet's start, and what a failed start leaves: nothing, whichever part fails. */
+/** The order of the kubelet's start, and the cleanup after a failed start. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ function newOptions(rootDir: string, problems: string[]): KubeletOptions {
   });
 }
 
-test('a start that fails leaves nothing running', async (t) => {
+test('a failed start releases all resources, and the next start succeeds', async (t) => {
   const { options, socket, problems } = newNode(t);
   const before = openResources();
   const runtime = new FakeRuntime();
@@ -57,11 +57,12 @@ test('a start that fails leaves nothing running', async (t) => {
 const PARTS = Object.keys(kubeletGraph({ options: newOptions('/none', []), given: {}, runtimeWait: undefined }));
 
 for (const name of PARTS) {
-  for (const kind of ['a lone node', 'a node of a cluster'] as const) {
-    test(`a start of ${kind} whose part ${name} fails leaves nothing`, async (t) => {
+  for (const kind of ['a standalone node', 'a cluster node'] as const) {
+    test(`a start of ${kind} whose part ${name} fails releases all resources`, async (t) => {
       const { options, problems } = newNode(t);
       const api = fakeApi();
-      const own = kind === 'a lone node' ? {} : { cluster: { client: api, heartbeatClient: api, eventClient: api } };
+      const own =
+        kind === 'a standalone node' ? {} : { cluster: { client: api, heartbeatClient: api, eventClient: api } };
       const before = openResources();
       const given = { cri: new FakeRuntime().client };
       const all = { ...options, ...own, metrics: new Registry() };
@@ -77,7 +78,7 @@ for (const name of PARTS) {
   }
 }
 
-test('a device plugin can register once the pods that have its devices are synced, and not before', async (t) => {
+test('device plugins can register only after the pods with their devices have been synced', async (t) => {
   const { options, plugins, socket, problems } = newNode(t);
   const plugin = new FakePlugin(plugins, WIDGET, { devices: [{ id: 'd1', isHealthy: false }] });
   t.after(() => plugin.stop());

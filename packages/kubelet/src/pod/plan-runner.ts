@@ -21,10 +21,10 @@ type PlanRunnerParts = {
   deadlines: ActiveDeadlines;
 };
 
-/** What is to be done for a pod, and the states from which that was worked out. */
+/** The plan for a pod, and the states that it was computed from. */
 export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; shown: PodStatus };
 
-/** Carries out the plan of a sync: first the cgroup and the volumes, then the actions in the runtime. */
+/** Executes the plan of a sync: first the cgroup and the volumes, then the actions in the runtime. */
 export class PlanRunner {
   readonly #deps: PodSyncerDependencies;
   readonly #sights: PodSights;

@@ -33,7 +33,7 @@ function podOf(spec: Partial<PodSpec> = {}, name = 'web'): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { containers, restartPolicy: 'Always', ...spec } };
 }
 
-/** A syncer on a runtime in memory. `done` is what volumes, cgroups and probes were asked for; of that, `failing` fails. */
+/** A syncer on an in-memory runtime. `done` logs the calls of volumes, cgroups, probes and grants; those in `failing` fail. */
 async function start(context: TestContext, refusal?: WaitingReason) {
   const runtime = fakeRuntime();
   const deps = fakeDependencies(runtime, logs);
@@ -70,12 +70,12 @@ async function start(context: TestContext, refusal?: WaitingReason) {
   };
   const cgroups = { ensure: step('make cgroup'), remove: step('remove cgroup') };
   const results = { liveness: new ProbeResults(), readiness: new ProbeResults(), startup: new ProbeResults() };
-  const tell = (name: string) => () => void done.push(name);
+  const log = (name: string) => () => void done.push(name);
   const probes = {
     ...results,
     update: () => undefined,
-    stopLiveness: tell('stop liveness'),
-    remove: tell('stop probes'),
+    stopLiveness: log('stop liveness'),
+    remove: log('stop probes'),
   };
   const statuses = new StatusManager();
   const syncer = new PodSyncer({
@@ -116,7 +116,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
   return { runtime, syncer, statuses, done, failing, answers, deps, sync, terminate, exit, mounted, pleg, results };
 }
 
-test('a synced pod runs, with its cgroup and volumes before its sandbox, and needs nothing more', async (context) => {
+test('a synced pod has its cgroup, volumes and containers, and a second sync changes nothing', async (context) => {
   const { sync, statuses, done, runtime } = await start(context);
   assert.deepEqual(await sync(podOf()), { ended: false, failed: false, retryAtMs: undefined });
   assert.deepEqual(done.sort(), ['make cgroup', 'mount']);
@@ -126,7 +126,7 @@ test('a synced pod runs, with its cgroup and volumes before its sandbox, and nee
   assert.equal(runtime.calls.length, calls);
 });
 
-test('nothing of a pod is begun while its volumes are not there', async (context) => {
+test('no sandbox is created before the volumes are mounted', async (context) => {
   const { sync, mounted, runtime, deps } = await start(context);
   mounted.failures.push(new VolumeFailure('a is away'), new VolumeFailure('b is away'));
   mounted.complete = false;
@@ -142,7 +142,7 @@ test('nothing of a pod is begun while its volumes are not there', async (context
   );
 });
 
-test('a pod whose volumes cannot be brought up to date goes on with them as they are', async (context) => {
+test('a pod whose mounted volumes cannot be updated continues with the old content', async (context) => {
   const { sync, mounted, exit, statuses, deps } = await start(context);
   const pod = podOf();
   await sync(pod);
@@ -153,7 +153,7 @@ test('a pod whose volumes cannot be brought up to date goes on with them as they
   assert.ok(deps.events.list().some(({ reason }) => reason === 'FailedMount'));
 });
 
-test('a cgroup that cannot be made is no fault of the volumes', async (context) => {
+test('a failed creation of the cgroup is not reported as a volume failure', async (context) => {
   const { sync, failing, deps } = await start(context);
   failing.add('make cgroup');
   await assert.rejects(sync(podOf()), { message: 'make cgroup fails' });
@@ -163,7 +163,7 @@ test('a cgroup that cannot be made is no fault of the volumes', async (context) 
   );
 });
 
-test('what keeps a pod from being stopped is told once, all of it', async (context) => {
+test('all failures to stop a pod are reported in one event', async (context) => {
   const { sync, terminate, runtime, deps } = await start(context);
   const containers = ['app', 'log'].map((name) => ({ name, image: 'busybox:1' }));
   await sync(podOf({ containers }));
@@ -177,7 +177,7 @@ test('what keeps a pod from being stopped is told once, all of it', async (conte
   );
 });
 
-test('a pod of which the runtime cannot tell is told of, but not while the runtime is away', async (context) => {
+test('a failure to read the status emits an event, unless the runtime is unavailable', async (context) => {
   const { sync, terminate, runtime, deps } = await start(context);
   await sync(podOf());
   runtime.inject('stopContainer', { error: new PodwrightError('unknown', 'stuck'), times: 1 });
@@ -185,9 +185,9 @@ test('a pod of which the runtime cannot tell is told of, but not while the runti
   const check = async (code: 'unknown' | 'unavailable', expected: string[]) => {
     runtime.inject('listPodSandbox', { error: new PodwrightError(code, 'no idea'), times: 1 });
     await assert.rejects(terminate(podOf()));
-    const told = deps.events.list().filter(({ reason }) => reason === 'FailedSync');
+    const failures = deps.events.list().filter(({ reason }) => reason === 'FailedSync');
     assert.deepEqual(
-      told.map(({ message }) => message),
+      failures.map(({ message }) => message),
       expected,
     );
   };
@@ -195,7 +195,7 @@ test('a pod of which the runtime cannot tell is told of, but not while the runti
   await check('unknown', ['error determining status: rpc error: code = Unknown desc = no idea']);
 });
 
-test('a sandbox is shown before the images of its containers are there', async (context) => {
+test('a ready sandbox is published before its containers are created', async (context) => {
   const { sync, runtime, statuses } = await start(context);
   runtime.inject('createContainer', { delayMs: 60_000 });
   const stop = new AbortController();
@@ -208,7 +208,7 @@ test('a sandbox is shown before the images of its containers are there', async (
   await assert.rejects(syncing, { message: 'seen' });
 });
 
-test('a pod begins anew when a rule of a container says so, its init containers first', async (context) => {
+test('a RestartAllContainers rule restarts all containers of a pod', async (context) => {
   const rules = [{ action: 'RestartAllContainers' as const, exitCodes: { operator: 'In' as const, values: [88] } }];
   const { sync, runtime, statuses, exit } = await start(context);
   const pod = podOf({
@@ -233,7 +233,7 @@ test('a pod begins anew when a rule of a container says so, its init containers 
   assert.equal(statuses.get('u1')!.phase, 'Failed');
 });
 
-test('a step that failed is retried when it says so, or by the delay of its worker', async (context) => {
+test('a failed step is retried at its retry time if it has one, otherwise after the back-off of the worker', async (context) => {
   const { sync, runtime, exit } = await start(context);
   runtime.inject('runPodSandbox', { error: new PodwrightError('unavailable', 'away'), times: 1 });
   assert.equal((await sync(podOf())).failed, true);
@@ -246,7 +246,7 @@ test('a step that failed is retried when it says so, or by the delay of its work
   assert.ok(retryAtMs! > Date.now());
 });
 
-test('a pod waits for devices that nobody offers, and fails if it does not get what only one may have', async (context) => {
+test('a pod waits for a device plugin, and fails if the allocation of its devices is refused', async (context) => {
   const { sync, statuses, answers, deps, done } = await start(context);
   answers.push({ kind: 'waits', message: 'no device plugin offers e.com/w now' });
   const { ended, retryAtMs } = await sync(podOf());
@@ -257,9 +257,13 @@ test('a pod waits for devices that nobody offers, and fails if it does not get w
   assert.deepEqual(statuses.pod('u1')?.status, { phase: 'Pending', ...why, qosClass: 'BestEffort' });
   const { resourceVersion } = statuses.pod('u1')!.metadata;
   await sync(podOf());
-  assert.equal(statuses.pod('u1')!.metadata.resourceVersion, resourceVersion, 'the same is not published again');
+  assert.equal(
+    statuses.pod('u1')!.metadata.resourceVersion,
+    resourceVersion,
+    'an unchanged status is not published again',
+  );
   const count = () => deps.events.list().reduce((sum, event) => sum + (event.count ?? 1), 0);
-  assert.equal(count(), 1, 'one event for one reason');
+  assert.equal(count(), 1, 'one event per message');
   answers[0] = { kind: 'waits', message: 'no device plugin offers e.com/v now' };
   await sync(podOf());
   assert.equal(count(), 2);
@@ -279,12 +283,12 @@ test('a pod waits for devices that nobody offers, and fails if it does not get w
   assert.deepEqual(done, []);
 });
 
-test('a pod ends when it is refused, when its time is over, and when its containers have done their work', async (context) => {
+test('a pod ends when it is refused, when its active deadline is exceeded, and when its containers have completed', async (context) => {
   const refused = await start(context, { reason: 'NodePorts', message: 'taken' });
   assert.deepEqual(await refused.sync(podOf()), { ended: true });
-  const { startTime: _, ...told } = refused.statuses.get('u1')!;
+  const { startTime: _, ...status } = refused.statuses.get('u1')!;
   const message = 'Pod was rejected: taken';
-  assert.deepEqual(told, { phase: 'Failed', reason: 'NodePorts', message, qosClass: 'BestEffort' });
+  assert.deepEqual(status, { phase: 'Failed', reason: 'NodePorts', message, qosClass: 'BestEffort' });
   const late = await start(context);
   const limited = podOf({ activeDeadlineSeconds: 0 });
   await late.sync(podOf());
@@ -297,7 +301,7 @@ test('a pod ends when it is refused, when its time is over, and when its contain
   assert.equal(once.statuses.get('u1')?.phase, 'Succeeded');
 });
 
-test('a terminated pod runs nothing; one that does not stop is an error', async (context) => {
+test('termination stops all containers, and rejects if one does not stop', async (context) => {
   const { sync, terminate, runtime, done } = await start(context);
   await sync(podOf());
   runtime.inject('stopContainer', { error: new PodwrightError('unavailable', 'away'), times: 1 });
@@ -310,7 +314,7 @@ test('a terminated pod runs nothing; one that does not stop is an error', async 
   assert.ok(done.includes('stop liveness'));
 });
 
-test('what a pod held is given back, and a failure of that is told and can be tried again', async (context) => {
+test('finish releases the resources of a pod, and can be retried after a failure', async (context) => {
   const { sync, syncer, terminate, failing, done, statuses } = await start(context);
   await sync(podOf({ restartPolicy: 'Never' }));
   await terminate(podOf({ restartPolicy: 'Never' }));
@@ -324,7 +328,7 @@ test('what a pod held is given back, and a failure of that is told and can be tr
   assert.equal(statuses.get('u1')?.phase, 'Failed');
 });
 
-test('a removed pod leaves nothing, and its sandbox goes after its volumes', async (context) => {
+test('a pod is removed completely, and its sandbox after its volumes', async (context) => {
   const { sync, syncer, terminate, failing, runtime, statuses } = await start(context);
   await sync(podOf());
   await terminate(podOf());
@@ -337,7 +341,7 @@ test('a removed pod leaves nothing, and its sandbox goes after its volumes', asy
   assert.equal(statuses.get('u1'), undefined);
 });
 
-test('a pod that ended by itself and is ended for the end of the node keeps its logs', async (context) => {
+test('a pod that is removed with keepLogs keeps its log directory', async (context) => {
   const { sync, syncer, terminate } = await start(context);
   await sync(podOf());
   await terminate(podOf());
@@ -348,7 +352,7 @@ test('a pod that ended by itself and is ended for the end of the node keeps its 
   assert.ok(!existsSync(directory));
 });
 
-test('what another pod of the same UID left in the runtime is removed before anything is begun', async (context) => {
+test('another pod with the same UID is removed from the runtime first', async (context) => {
   const { sync, runtime } = await start(context);
   await sync(podOf({}, 'victim'));
   const { ended, retryAtMs } = await sync(podOf({}, 'thief'));
