@@ -25,7 +25,7 @@ export async function tlsSettings(
   if (minVersion === undefined)
     throw new PodwrightError(
       'invalid_argument',
-      `tlsMinVersion: "${tls.minVersion}" is none of ${Object.keys(VERSIONS).join(', ')}`,
+      `tlsMinVersion: "${tls.minVersion}" is not one of ${Object.keys(VERSIONS).join(', ')}`,
     );
   const authorities = authentication.clientCaFile && (await readAuthorities(authentication.clientCaFile));
   return {

@@ -14,7 +14,7 @@ const object = (kind: string, fields: object, name = 'a') =>
   JSON.stringify({ apiVersion: 'v1', kind, metadata: { name }, ...fields });
 const pod = (image: string, name?: string) => object('Pod', { spec: { containers: [{ name: 'c', image }] } }, name);
 
-test('a dry run tells what an apply would do, and does nothing', async (context) => {
+test('a dry run reports the actions of an apply, and writes nothing', async (context) => {
   const { applied, files } = makeApplied(context);
   await applied.apply([pod('b'), object('ConfigMap', {})].join('\n---\n'));
   const before = files();
@@ -26,7 +26,7 @@ test('a dry run tells what an apply would do, and does nothing', async (context)
   assert.deepEqual(await actions(false), ['a unchanged', 'a replaced', 'new created']);
 });
 
-test('an immutable ConfigMap or Secret is not changed, in the words of Kubernetes, and nothing beside it either', async (context) => {
+test('a change of an immutable ConfigMap or Secret is refused in upstream’s wording, with the whole manifest', async (context) => {
   const { applied, files } = makeApplied(context);
   await applied.apply(object('ConfigMap', { data: { x: '1', y: '2' }, immutable: true }));
   await applied.apply(object('Secret', { stringData: { x: '1' }, immutable: true }));
@@ -53,12 +53,12 @@ test('an immutable ConfigMap or Secret is not changed, in the words of Kubernete
   await applied.apply(object('ConfigMap', { data: { x: '2' } }));
 });
 
-test('without leave to replace nothing is done if an object stands with other content', async (context) => {
+test('with replace: false nothing is written if an object exists with other content', async (context) => {
   const { applied, files } = makeApplied(context);
   const config = (data: object) => object('ConfigMap', { data });
   const actions = async (text: string) => {
-    const { done, isHeld } = await applied.apply(text, { replace: false });
-    return [isHeld, ...done.map(({ action }) => action)];
+    const { done, planOnly } = await applied.apply(text, { replace: false });
+    return [planOnly, ...done.map(({ action }) => action)];
   };
   assert.deepEqual(await actions(config({ x: '1' })), [false, 'created']);
   assert.deepEqual(await actions([config({ x: '1' }), pod('i', 'b')].join('\n---\n')), [false, 'unchanged', 'created']);
@@ -66,7 +66,7 @@ test('without leave to replace nothing is done if an object stands with other co
   assert.deepEqual(files(), ['applied-configmap_default_a.json', 'applied-pod_default_b.json']);
 });
 
-test('what the node shows of a ConfigMap or Secret is what was applied', async (context) => {
+test('applying a ConfigMap or Secret as the node shows it changes nothing', async (context) => {
   const { applied } = makeApplied(context);
   await applied.apply(
     [object('ConfigMap', { data: { x: '1' } }), object('Secret', { data: { x: 'MQ==' } })].join('\n---\n'),
@@ -79,14 +79,14 @@ test('what the node shows of a ConfigMap or Secret is what was applied', async (
   assert.equal((await applied.apply(shown('ConfigMap', { data: { x: '2' } }))).done[0]?.action, 'replaced');
 });
 
-test('what is left out of a manifest is told', async (context) => {
+test('ignored parts of a manifest are warnings', async (context) => {
   const { applied } = makeApplied(context);
   const { done, warnings } = await applied.apply([pod('b'), object('Service', {})].join('\n---\n'));
   assert.equal(done.length, 1);
   assert.match(String(warnings), /^manifest:3:1: Service a is left out/);
 });
 
-test('a pod that only asks for other amounts stays the same pod', async (context) => {
+test('a pod that only changes its resources stays the same pod', async (context) => {
   const { applied } = makeApplied(context);
   const sized = (cpu: string, image = 'b') =>
     object('Pod', { spec: { containers: [{ name: 'c', image, resources: { requests: { cpu } } }] } });
@@ -114,7 +114,7 @@ test('objects with names of any length are applied, changed and removed', async 
   assert.deepEqual(files(), []);
 });
 
-test('nothing is applied where the manifests are one file', async (context) => {
+test('an apply is refused if staticPodPath is a file', async (context) => {
   const directory = mkdtempSync('/tmp/applied-');
   context.after(() => rmSync(directory, { recursive: true }));
   const path = `${directory}/pods`;
@@ -122,7 +122,7 @@ test('nothing is applied where the manifests are one file', async (context) => {
   for (const file of [path, `${directory}/to-come.yaml`]) {
     const applied = new AppliedObjects(file, { podOfUid: () => undefined, wantedPod: () => undefined });
     await applied.removeUnfinished();
-    const message = `apply: the node's manifests are one file, ${file}; change it there, or have staticPodPath be a directory`;
+    const message = `apply: the node's manifests are one file, ${file}; change it there, or make staticPodPath a directory`;
     await assert.rejects(applied.apply(pod('c')), { code: 'failed_precondition', message });
     assert.equal(await applied.remove({ kind: 'Pod', namespace: 'default', name: 'a' }), false);
     assert.equal(await applied.patch({ kind: 'Pod', namespace: 'default', name: 'a' }, () => ({})), undefined);
@@ -130,7 +130,7 @@ test('nothing is applied where the manifests are one file', async (context) => {
   assert.deepEqual(readdirSync(directory), ['pods']);
 });
 
-test('an object that is changed while it is deleted does not return', async (context) => {
+test('an object that is patched during its deletion is not created again', async (context) => {
   const { applied, files } = makeApplied(context);
   const name = { kind: 'Pod', namespace: 'default', name: 'a' };
   const sized = (image: string) =>

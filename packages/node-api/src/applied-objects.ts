@@ -34,31 +34,34 @@ import { type ResizePatch, resizedPod } from './pod-patch.ts';
 type Applied = ApplyResult['objects'][number];
 export type Applicable = Pod | LocalObject;
 
-/** What an apply did, or where it `isHeld` would do, with the objects of a manifest, and what it left out of it. */
-export type AppliedManifest = { done: Applied[]; isHeld: boolean; objects: ManifestObject[]; warnings: string[] };
+/**
+ * The actions of an apply on the objects of a manifest, and warnings about its ignored parts. With `planOnly` it wrote nothing: it was
+ * a dry run, or it would have replaced an object without permission.
+ */
+export type AppliedManifest = { done: Applied[]; planOnly: boolean; objects: ManifestObject[]; warnings: string[] };
 
 /** One write of an object's file, compared by identity. */
 export type Written = { uid: string | undefined };
 
-/** What a patch has changed in an object's file. */
+/** A patch, and the write that carried it out. */
 type Patched<P> = { patch: P; written: Written };
 
-/** What an apply must leave alone. */
+/** Pods with which an apply must not conflict. */
 export interface ExistingPods {
-  /** The pod that has this UID: one of a manifest, or one that is still in the runtime. */
+  /** The pod with this UID: from a manifest, or one that the runtime still has. */
   podOfUid(uid: string): ExistingPod | undefined;
-  /** The pod of this name that a manifest asks for. */
+  /** The pod of this name in the manifests. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined;
 }
 
 const PREFIX = 'applied-';
-/** Less than the 255 bytes of file systems by what is appended: `.json`, and what `writeFileAtomic` adds. */
+/** File systems allow 255 bytes; the difference is room for `.json` and the suffix of `writeFileAtomic`. */
 const MAX_FILE_NAME = 233;
 
 /**
- * The objects that clients applied, a file each in the manifest directory, which is the one source of what the node
- * runs, so they survive restarts and show beside manifests that users put there. Pods get a UID of their own, a new one when their
- * manifest changes, as a changed pod is another pod.
+ * The objects that clients applied, one file each in the manifest directory, next to the users' manifests. The directory is the only
+ * source of the node's pods, so applied objects survive restarts. Each pod gets a UID, and a new one when its manifest changes: a
+ * changed pod is a new pod.
  */
 export class AppliedObjects {
   readonly #directory: string;
@@ -72,7 +75,7 @@ export class AppliedObjects {
     this.#existing = existing;
   }
 
-  /** Removes the files that a killed node had half written. Must not run during an apply. */
+  /** Removes temporary files which a killed node left. Must not run during an apply. */
   async removeUnfinished(): Promise<void> {
     if (isOneManifest(this.#directory)) return;
     await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -82,15 +85,14 @@ export class AppliedObjects {
   }
 
   /**
-   * Writes what differs. Throws `invalid_argument` with every error of the manifest, `already_exists` if a UID in it is another
-   * pod's, `failed_precondition` if a pod of that name comes from another file, an object must not change, or there is one file
-   * and no directory; and then, and with
-   * `dryRun`, changes nothing. So it does without `replace` when an object stands with other content.
+   * Writes the objects that differ from their files. Throws `invalid_argument` with every error of the manifest, `already_exists` if a
+   * UID belongs to another pod, `failed_precondition` if a pod of that name comes from another file, an object is immutable, or
+   * staticPodPath is a file. It writes nothing if it throws, with `dryRun`, and without `replace` if it would replace an object.
    */
   apply(manifest: string, { dryRun = false, replace = true }: ApplyOptions = {}): Promise<AppliedManifest> {
     const decoded = decodeManifest(manifest, { file: 'manifest' });
     if (decoded.errors.length > 0) throw new PodwrightError('invalid_argument', decoded.errors.map(String).join('\n'));
-    // What pods refer to comes first.
+    // pods come last: they refer to the other objects
     const objects = [
       ...decoded.configMaps,
       ...decoded.secrets,
@@ -101,23 +103,20 @@ export class AppliedObjects {
     return this.#lock.run('apply', async () => {
       if (isOneManifest(this.#directory)) {
         const what = `apply: the node's manifests are one file, ${this.#directory}`;
-        throw new PodwrightError(
-          'failed_precondition',
-          `${what}; change it there, or have staticPodPath be a directory`,
-        );
+        throw new PodwrightError('failed_precondition', `${what}; change it there, or make staticPodPath a directory`);
       }
       await mkdir(this.#directory, { recursive: true, mode: PRIVATE_DIRECTORY });
       await this.#refuseTaken(decoded.pods);
       const changes = await Promise.all(objects.map((object) => this.#change(object)));
       refuseImmutable(changes);
-      const isHeld = dryRun || (!replace && changes.some(isReplacement));
+      const planOnly = dryRun || (!replace && changes.some(isReplacement));
       const done: Applied[] = [];
-      for (const change of changes) done.push(await this.#make(change, isHeld));
-      return { done, isHeld, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
+      for (const change of changes) done.push(await this.#make(change, planOnly));
+      return { done, planOnly, objects, warnings: [...decoded.leftOut, ...decoded.warnings].map(String) };
     });
   }
 
-  /** Removes the file of an applied object; false if there is none. Removes nothing if `mayRemove` throws. */
+  /** Removes the file of an applied object; returns false if there is none. `mayRemove` may throw to prevent it. */
   remove(object: ObjectName, mayRemove: () => void = () => undefined): Promise<boolean> {
     return this.#lock.run('apply', async () => {
       mayRemove();
@@ -133,8 +132,8 @@ export class AppliedObjects {
   }
 
   /**
-   * Changes labels and annotations of an applied object as `change` says, which gets the object of the file while no other call can
-   * write it; nothing if there is none. `invalid_argument` for what is no label.
+   * Patches labels and annotations of an applied object; returns `undefined` if it has no file. `change` gets the object and runs
+   * under the lock of all writes. Throws `invalid_argument` for an invalid label.
    */
   patch(name: ObjectName, change: (before: Applicable) => MetadataPatch): Promise<Patched<MetadataPatch> | undefined> {
     return this.#lock.run('apply', async () => {
@@ -146,7 +145,7 @@ export class AppliedObjects {
     });
   }
 
-  /** Gives an applied pod other amounts of CPU and memory, as `patch` changes labels. `invalid_argument` for any other change. */
+  /** Changes the CPU and memory of an applied pod, like `patch`. Throws `invalid_argument` for any other change. */
   resize(name: ObjectName, change: (before: Pod) => ResizePatch): Promise<Patched<ResizePatch> | undefined> {
     return this.#lock.run('apply', async () => {
       const before = await readObject(this.pathOf(name));
@@ -154,55 +153,57 @@ export class AppliedObjects {
       const patch = change(before);
       const after = resizedPod(before, patch);
       const what = `resize pod ${name.namespace}/${name.name}`;
-      const there = new Set([...(before.spec.initContainers ?? []), ...before.spec.containers].map((one) => one.name));
+      const existing = new Set(
+        [...(before.spec.initContainers ?? []), ...before.spec.containers].map((one) => one.name),
+      );
       for (const container of patch.containers.keys())
-        if (!there.has(container))
+        if (!existing.has(container))
           throw new PodwrightError('invalid_argument', `${what}: it has no container ${container}`);
       if (!isResize(before, after)) {
-        const why = 'only amounts of cpu and memory can be changed, and not so that the QoS class changes';
+        const why = 'only cpu and memory can be changed, and the QoS class must stay the same';
         throw new PodwrightError('invalid_argument', `${what}: ${why}`);
       }
       return { patch, written: await this.#write(name, after, what) };
     });
   }
 
-  /** Whether nothing has written or removed the object's file since. */
+  /** Whether `written` is the last write of the object's file, which has not been removed since. */
   isLast(object: ObjectName, written: Written): boolean {
     return this.#written.get(fileName(object)) === written;
   }
 
-  /** Whether the object's file has the pod with this UID, as far as clients have changed it. */
+  /** Whether the last write of the object's file was the pod with this UID. */
   hasPod(object: ObjectName, uid: string): boolean {
     return this.#written.get(fileName(object))?.uid === uid;
   }
 
-  /** The file of an object that is or was applied. */
+  /** The path of an applied object's file, whether it exists or not. */
   pathOf(object: ObjectName): string {
     return join(this.#directory, fileName(object));
   }
 
   async #refuseTaken(pods: Pod[]): Promise<void> {
-    const asked = new Map<string, ExistingPod>();
+    const claimed = new Map<string, ExistingPod>();
     for (const { metadata } of pods) {
       const { namespace, name, uid } = metadata;
       const file = join(this.#directory, fileName({ kind: 'Pod', namespace, name }));
-      const wanted = this.#existing.wantedPod(namespace, name);
-      if (wanted !== undefined && wanted.file !== file) {
-        const message = `apply pod ${namespace}/${name}: it comes from ${wanted.file}; change it there`;
+      const existing = this.#existing.wantedPod(namespace, name);
+      if (existing !== undefined && existing.file !== file) {
+        const message = `apply pod ${namespace}/${name}: it comes from ${existing.file}; change it there`;
         throw new PodwrightError('failed_precondition', message);
       }
       if (!uid) continue;
-      const holder = asked.get(uid) ?? this.#existing.podOfUid(uid) ?? (await this.#unreadPod(uid));
+      const holder = claimed.get(uid) ?? this.#existing.podOfUid(uid) ?? (await this.#unreadPod(uid));
       if (holder !== undefined && (holder.namespace !== namespace || holder.name !== name)) {
         const whose = `pod ${holder.namespace}/${holder.name}`;
         const message = `apply pod ${namespace}/${name}: metadata.uid: ${uid} is already that of ${whose}; leave it out`;
         throw new PodwrightError('already_exists', message);
       }
-      asked.set(uid, { uid, namespace, name, file });
+      claimed.set(uid, { uid, namespace, name, file });
     }
   }
 
-  /** The applied pod with this UID, of which the kubelet may not know yet. */
+  /** The applied pod with this UID, whose file the kubelet may not have read yet. */
   async #unreadPod(uid: string): Promise<ExistingPod | undefined> {
     const name = [...this.#written].find(([, written]) => written.uid === uid)?.[0];
     if (name === undefined) return undefined;
@@ -228,11 +229,11 @@ export class AppliedObjects {
     }
     const resized = before !== undefined && isResize(before, object);
     const action = before === undefined ? 'created' : resized ? 'resized' : 'replaced';
-    const kept = resized ? before.metadata.uid : '';
-    const uid = object.kind === 'Pod' ? object.metadata.uid || kept || randomUUID() : undefined;
-    // a pod that is changed by more than a resize is another pod, every other object goes on
-    const goesOn = (object.kind !== 'Pod' || resized) && before?.metadata.creationTimestamp;
-    const creationTimestamp = goesOn || formatTime(Date.now());
+    const previousUid = resized ? before.metadata.uid : '';
+    const uid = object.kind === 'Pod' ? object.metadata.uid || previousUid || randomUUID() : undefined;
+    // a pod with any change but a resize is a new pod; other objects keep their creation time
+    const createdBefore = (object.kind !== 'Pod' || resized) && before?.metadata.creationTimestamp;
+    const creationTimestamp = createdBefore || formatTime(Date.now());
     const own: Partial<ObjectMeta> = { ...(uid !== undefined && { uid }), creationTimestamp };
     const complete = { ...object, metadata: { ...object.metadata, ...own } };
     const what = `apply ${object.kind} ${name.namespace}/${name.name}`;
@@ -254,7 +255,7 @@ export class AppliedObjects {
   }
 }
 
-/** An object that is asked for, and the one that was applied before. */
+/** The object to write, and the previously applied one. */
 type Change = { object: Applicable; name: ObjectName; before: Applicable | undefined };
 
 const isReplacement = ({ before, object }: Change) => before !== undefined && !sameSpec(before, object);
@@ -268,7 +269,7 @@ function refuseImmutable(changes: Change[]): void {
   if (problems.length > 0) throw new PodwrightError('failed_precondition', problems.join('\n'));
 }
 
-/** Aliases of a manifest are written out, and what the kubelet would not read back would be lost. */
+/** Throws if the kubelet could not read the written file: YAML aliases expand, so the JSON may be much larger than the manifest. */
 function checkReadable(text: string, what: string): void {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: it is larger than ${MAX_MANIFEST_BYTES >> 20} MiB as JSON`);
@@ -276,7 +277,7 @@ function checkReadable(text: string, what: string): void {
   if (problem !== undefined) throw new PodwrightError('invalid_argument', `${what}: ${problem.message}`);
 }
 
-/** Names of objects may have 253 characters: those that are too long for a file's name are cut, and told apart by a digest. */
+/** Object names may have 253 characters: if the file name would be too long, a digest replaces its end. */
 function fileName({ kind, namespace, name }: ObjectName): string {
   const whole = `${PREFIX}${kind.toLowerCase()}_${namespace}_${name}`;
   if (whole.length <= MAX_FILE_NAME) return `${whole}.json`;
@@ -288,19 +289,19 @@ async function readObject(path: string): Promise<Applicable | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Applicable;
   } catch (error) {
-    // A file that is no JSON is replaced.
+    // a file without valid JSON is treated as absent, so it is replaced
     if (isNothingThere(error) || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** Whether a pod only asks for other amounts of CPU and memory, which it can get while it runs. */
-function isResize(before: Applicable, wanted: Applicable): boolean {
-  if (before.kind !== 'Pod' || wanted.kind !== 'Pod') return false;
-  return sameSpec(unresizable(before) as Applicable, unresizable(wanted) as Applicable);
+/** Whether the two pods differ only in CPU and memory, which can change in place. */
+function isResize(before: Applicable, after: Applicable): boolean {
+  if (before.kind !== 'Pod' || after.kind !== 'Pod') return false;
+  return sameSpec(unresizable(before) as Applicable, unresizable(after) as Applicable);
 }
 
-/** Whether a pod is what the node shows of one, which is that pod with what the node adds: `get -o yaml` given back to apply. */
+/** Whether `given` is `before` with the node's additions, such as the output of `get -o yaml`: applying it changes nothing. */
 function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
   if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;
@@ -313,11 +314,11 @@ function isAsShown(given: Applicable, before: Applicable, file: string): boolean
   return sameSpec(comparable(shown), comparable(given));
 }
 
-/** A UID that was not asked for does not count, nor do a time of creation and a version, which the node shows of its own. */
-function sameSpec(before: Applicable, wanted: Applicable): boolean {
-  if (wanted.metadata.uid && wanted.metadata.uid !== before.metadata.uid) return false;
+/** Compares objects without creation time and version, which the node sets; a UID counts only if `after` has one. */
+function sameSpec(before: Applicable, after: Applicable): boolean {
+  if (after.metadata.uid && after.metadata.uid !== before.metadata.uid) return false;
   const own = { uid: '', creationTimestamp: '', resourceVersion: '' };
   const comparable = ({ metadata, ...rest }: Applicable): unknown =>
     JSON.parse(JSON.stringify({ ...rest, metadata: { ...metadata, ...own } }));
-  return isDeepStrictEqual(comparable(before), comparable(wanted));
+  return isDeepStrictEqual(comparable(before), comparable(after));
 }

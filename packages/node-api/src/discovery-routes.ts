@@ -1,7 +1,7 @@
 import { VERSION } from '@podwright/base';
 import { type Route, sendJson } from '@podwright/kubelet-server';
 
-/** A resource as clients discover it. */
+/** A resource of the discovery API. */
 export type DiscoveredResource = {
   kind: string;
   apiVersion: string;
@@ -13,7 +13,7 @@ export type DiscoveredResource = {
   verbs: string[];
 };
 
-/** Where Kubernetes' clients find out what there is: groups, versions and resources (the discovery API). */
+/** The discovery API: groups, versions and resources for Kubernetes' clients. */
 export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   const versions = [...new Set(resources.map(({ apiVersion }) => apiVersion))];
   const groups = Map.groupBy(
@@ -35,7 +35,7 @@ export function discoveryRoutes(resources: DiscoveredResource[]): Route[] {
   ];
 }
 
-/** Of several versions the first is preferred. */
+/** The first version of a group is the preferred one. */
 function groupOf([name, groupVersions]: [string, string[]]): object {
   const versions = groupVersions.map((groupVersion) => ({
     groupVersion,

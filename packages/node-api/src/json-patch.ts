@@ -1,15 +1,15 @@
-/** JSON patches (RFC 6902) of objects, and what they come to as merge patches (RFC 7386), which say what changes. */
+/** JSON patches (RFC 6902), and their conversion to merge patches (RFC 7386). */
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
-/** As an API server limits it. */
+/** The API server's limit. */
 const MAX_OPERATIONS = 10_000;
 
 type Json = Record<string, unknown>;
 type Operation = { op: string; path: string; from: string; value: unknown };
 
-/** The object after the operations of a patch, one after the other. Throws `invalid_argument`, and leaves the object as it is. */
+/** Applies the operations of a patch in order to a copy of the object. Throws `invalid_argument`. */
 export function jsonPatch(object: object, text: string): Json {
   const root: Json = { '': JSON.parse(JSON.stringify(object)) };
   const operations = readOperations(text);
@@ -21,14 +21,14 @@ export function jsonPatch(object: object, text: string): Json {
       if (!(error instanceof Misfit)) throw error;
       throw refusal(`[${index}]: ${operation.op} ${operation.path}: ${error.message}`);
     }
-    // copies of copies grow without bounds
+    // repeated copies grow exponentially
     if (copiedBytes > MAX_MANIFEST_BYTES) throw refusal(`[${index}]: copies more than ${MAX_MANIFEST_BYTES >> 20} MiB`);
   }
   if (isRecord(root[''])) return root[''];
-  throw refusal('what it makes is no object');
+  throw refusal('the result is not an object');
 }
 
-/** What leads from one object to the other, as a merge patch: every value that is removed is null. */
+/** The merge patch that turns `before` into `after`: every removed value is null. */
 export function mergePatchBetween(before: Json, after: Json): Json {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -52,7 +52,7 @@ function readOperations(text: string): Operation[] {
   try {
     given = JSON.parse(text);
   } catch (error) {
-    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+    throw new PodwrightError('invalid_argument', 'read the patch: it is not JSON', { cause: error });
   }
   if (!Array.isArray(given)) throw refusal('a JSON patch is a list of operations, such as [{"op":"add",…}]');
   if (given.length > MAX_OPERATIONS) throw refusal(`it has more than ${MAX_OPERATIONS} operations`);
@@ -74,7 +74,7 @@ function apply(root: Json, { op, path, from, value }: Operation): number {
   else if (op === 'replace') replace(root, path, value);
   else if (op === 'test') {
     const { parent, key } = parentOf(root, path);
-    if (!isDeepStrictEqual(step(parent, key) ?? null, value ?? null)) throw new Misfit('the value is another one');
+    if (!isDeepStrictEqual(step(parent, key) ?? null, value ?? null)) throw new Misfit('the value is different');
   } else if (op === 'move') {
     const moved = read(root, from);
     remove(root, from);
@@ -83,7 +83,7 @@ function apply(root: Json, { op, path, from, value }: Operation): number {
     const copied = JSON.stringify(read(root, from));
     add(root, path, JSON.parse(copied));
     return copied.length;
-  } else throw new Misfit('there is no such operation; use add, remove, replace, move, copy or test');
+  } else throw new Misfit('unknown operation; use add, remove, replace, move, copy or test');
   return 0;
 }
 
@@ -94,27 +94,27 @@ function parentOf(root: Json, path: string): { parent: Json | unknown[]; key: st
   const names = parts(path);
   const parent = names.slice(0, -1).reduce<unknown>(step, root);
   if (isRecord(parent) || Array.isArray(parent)) return { parent, key: names.at(-1)! };
-  throw new Misfit('there is nothing that has this field');
+  throw new Misfit('the parent of this field does not exist');
 }
 
-function step(place: unknown, name: string): unknown {
-  if (Array.isArray(place)) return /^(0|[1-9]\d*)$/.test(name) ? place[Number(name)] : undefined;
-  return isRecord(place) ? own(place, name) : undefined;
+function step(parent: unknown, name: string): unknown {
+  if (Array.isArray(parent)) return /^(0|[1-9]\d*)$/.test(name) ? parent[Number(name)] : undefined;
+  return isRecord(parent) ? own(parent, name) : undefined;
 }
 
-function own(place: Json, name: string): unknown {
-  return Object.hasOwn(place, name) ? place[name] : undefined;
+function own(parent: Json, name: string): unknown {
+  return Object.hasOwn(parent, name) ? parent[name] : undefined;
 }
 
-/** `__proto__` is a name like any other. */
-function define(place: Json, name: string, value: unknown): void {
-  Object.defineProperty(place, name, { value, enumerable: true, writable: true, configurable: true });
+/** Sets a field; an assignment to `__proto__` would set the prototype. */
+function define(parent: Json, name: string, value: unknown): void {
+  Object.defineProperty(parent, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function read(root: Json, path: string): unknown {
   const { parent, key } = parentOf(root, path);
   const value = step(parent, key);
-  if (value === undefined) throw new Misfit('there is no such field');
+  if (value === undefined) throw new Misfit('the field does not exist');
   return value;
 }
 
@@ -122,11 +122,11 @@ function add(root: Json, path: string, value: unknown): void {
   const { parent, key } = parentOf(root, path);
   if (!Array.isArray(parent)) return define(parent, key, value);
   const index = key === '-' ? parent.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : -1;
-  if (index < 0 || index > parent.length) throw new Misfit(`the list has no place ${key}`);
+  if (index < 0 || index > parent.length) throw new Misfit(`the list has no index ${key}`);
   parent.splice(index, 0, value);
 }
 
-/** As an API server, in maps also what is not there yet. */
+/** Like the API server, it also adds an absent field of a map. */
 function replace(root: Json, path: string, value: unknown): void {
   const { parent, key } = parentOf(root, path);
   if (!Array.isArray(parent)) return define(parent, key, value);

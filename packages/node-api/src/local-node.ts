@@ -36,16 +36,16 @@ import type {
 import { NodeObjects } from './node-objects.ts';
 import { type EphemeralPatch, patchedContainers, type ResizePatch, showsResize } from './pod-patch.ts';
 
-/** How long an apply waits for the kubelet to have seen what it wrote. */
+/** How long an apply waits until the kubelet has read the written files. */
 const SEEN_TIMEOUT_MS = 5000;
 
-/** Errors in manifests that are shown at most. */
+/** Maximum number of manifest errors in `NodeInfo`. */
 const MAX_MANIFEST_ERRORS = 100;
 
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  /** What is known of the node before it runs. */
+  /** The facts which are known before the node runs. */
   info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
   logger: Logger;
@@ -53,7 +53,7 @@ export type LocalNodeParts = {
 
 type PodName = { namespace: string; name: string };
 
-/** The node as its local API sees it: a kubelet, and the objects that clients applied. */
+/** The backend of the local API: a kubelet, and the objects that clients applied. */
 export class LocalNode implements NodeBackend {
   readonly #parts: LocalNodeParts;
   readonly #objects: NodeObjects;
@@ -94,12 +94,12 @@ export class LocalNode implements NodeBackend {
   }
 
   async apply(manifest: string, options: ApplyOptions): Promise<ApplyResult> {
-    const { done, isHeld, objects, warnings } = await this.#parts.applied.apply(manifest, options);
-    if (isHeld) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
+    const { done, planOnly, objects, warnings } = await this.#parts.applied.apply(manifest, options);
+    if (planOnly) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
     await this.#seen(done);
-    // problems with images are seen when the pods start
+    // without images: the start of the pods reports their problems
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
-      this.#parts.logger.warn({ error: errorMessage(error) }, 'the host could not be checked after an apply');
+      this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
       return [];
     });
     return { objects: done, warnings, findings };
@@ -110,30 +110,31 @@ export class LocalNode implements NodeBackend {
     const removed = await applied.remove(object, () => {
       if (object.kind === 'PersistentVolumeClaim') kubelet.refuseUsedClaim(object);
     });
-    // after the removal: until then an apply may have put another pod in the place of the one that was there
-    const there = this.#objects.find(object);
-    if (there === undefined) {
+    // look up the object after the removal of its file: until then an apply may replace the pod
+    const found = this.#objects.find(object);
+    if (found === undefined) {
       if (!removed) this.#objects.get(object); // throws
       return;
     }
-    // A pod whose file has just been removed, by an earlier call, is going, whether or not the kubelet has seen that yet.
-    const file = there.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
-    // a claim that pods use without an object is no file's
-    const isBare = there.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticPod(object);
-    const goes = removed || isBare || there.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
-    if (!goes) throw this.#fromFile('delete', there, 'remove it there');
-    if (there.kind === 'PersistentVolumeClaim') kubelet.removeClaim(object);
-    if (there.kind !== 'Pod') return;
-    kubelet.deletePod(there.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
-      this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'a pod could not be deleted');
+    // an earlier call may have removed the file of an applied pod, and the kubelet may not have noticed yet
+    const file = found.metadata.annotations?.[CONFIG_FILE_ANNOTATION];
+    // a claim that pods use without a manifest has no file
+    const isBare = found.kind === 'PersistentVolumeClaim' && !this.#objects.isStaticObject(object);
+    const isDeletable =
+      removed || isBare || found.metadata.deletionTimestamp !== undefined || file === applied.pathOf(object);
+    if (!isDeletable) throw this.#fromFile('delete', found, 'remove it there');
+    if (found.kind === 'PersistentVolumeClaim') kubelet.removeClaim(object);
+    if (found.kind !== 'Pod') return;
+    kubelet.deletePod(found.metadata.uid, gracePeriodSeconds).catch((error: unknown) => {
+      this.#parts.logger.error({ pod: object.name, error: errorMessage(error) }, 'failed to delete a pod');
     });
   }
 
   async patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject> {
     const { applied } = this.#parts;
-    const there = this.#objects.get(object);
+    const found = this.#objects.get(object);
     const patched = await applied.patch(object, (file) => change(asApplied(this.#objects.get(object), file)));
-    if (patched === undefined) throw this.#fromFile('patch', there, 'change it there');
+    if (patched === undefined) throw this.#fromFile('patch', found, 'change it there');
     const { patch, written } = patched;
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `patch ${object.kind} ${object.name}`);
     const shown = () => {
@@ -152,7 +153,7 @@ export class LocalNode implements NodeBackend {
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `debug pod ${name}`);
     const shown = () => {
       const now = kubelet.pod(namespace, name);
-      if (now.metadata.uid !== pod.metadata.uid) throw isGone('debug', now);
+      if (now.metadata.uid !== pod.metadata.uid) throw beingDeleted('debug', now);
       const names = new Set(now.spec.ephemeralContainers?.map((one) => one.name));
       return containers.every((one) => names.has(one.name)) ? now : undefined;
     };
@@ -162,11 +163,11 @@ export class LocalNode implements NodeBackend {
   async resize({ namespace, name }: PodName, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject> {
     const { kubelet, applied } = this.#parts;
     const object: ObjectName = { kind: 'Pod', namespace, name };
-    const there = kubelet.pod(namespace, name);
+    const found = kubelet.pod(namespace, name);
     const resized = await applied.resize(object, (file) =>
       change(asApplied(kubelet.pod(namespace, name), file) as Pod),
     );
-    if (resized === undefined) throw this.#fromFile('resize', there, 'change it there');
+    if (resized === undefined) throw this.#fromFile('resize', found, 'change it there');
     const { patch, written } = resized;
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, `resize pod ${name}`);
     const shown = () => {
@@ -181,11 +182,11 @@ export class LocalNode implements NodeBackend {
     return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
-  /** Why an object without a file of an apply cannot be changed: it is being deleted, or comes from a user's manifest. */
+  /** The error for an object without an applied file: it is being deleted, or comes from a user's manifest. */
   #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
     const { kind, metadata } = object;
     const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;
-    if (file === this.#parts.applied.pathOf({ ...metadata, kind })) return isGone(verb, object);
+    if (file === this.#parts.applied.pathOf({ ...metadata, kind })) return beingDeleted(verb, object);
     return new PodwrightError(
       'failed_precondition',
       `${verb} ${kind.toLowerCase()} ${labelOf(object)}: it comes from ${file}; ${advice}`,
@@ -236,18 +237,18 @@ export class LocalNode implements NodeBackend {
     return await allFindings(objects, await this.#parts.kubelet.preflightHost(options));
   }
 
-  /** Waits until the kubelet knows these pods, except those that another call has replaced or deleted meanwhile. */
+  /** Waits until the kubelet has read these pods, except those that another call has replaced or deleted meanwhile. */
   async #seen(objects: ApplyResult['objects']): Promise<void> {
     const { kubelet, applied } = this.#parts;
     let missing = objects.filter(({ uid }) => uid !== undefined);
-    const isKnown = () => {
-      const known = new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
-      missing = missing.filter(({ uid, ...object }) => applied.hasPod(object, uid!) && !known.has(uid!));
+    const areRead = () => {
+      const uids = new Set(kubelet.pods().map(({ metadata }) => metadata.uid));
+      missing = missing.filter(({ uid, ...object }) => applied.hasPod(object, uid!) && !uids.has(uid!));
       return missing.length === 0 || undefined;
     };
     using signal = withTimeout(undefined, SEEN_TIMEOUT_MS, 'apply');
-    await waitFor(isKnown, { intervalMs: 2, signal }).catch((error: unknown) => {
-      const what = `apply: the kubelet has not taken ${counted(missing.length, 'pod')} up`;
+    await waitFor(areRead, { intervalMs: 2, signal }).catch((error: unknown) => {
+      const what = `apply: the kubelet has not read ${counted(missing.length, 'pod')} yet`;
       const message = `${what}; look at 'podwright events' and the node's log`;
       throw new PodwrightError('deadline_exceeded', message, { cause: error });
     });
@@ -256,7 +257,7 @@ export class LocalNode implements NodeBackend {
 
 const labelOf = ({ metadata: { namespace, name } }: ApiObject) => (namespace === '' ? name : `${namespace}/${name}`);
 
-function isGone(verb: string, object: ApiObject): PodwrightError {
+function beingDeleted(verb: string, object: ApiObject): PodwrightError {
   const message = `${verb} ${object.kind.toLowerCase()} ${labelOf(object)}: it is being deleted`;
   return new PodwrightError('failed_precondition', message);
 }

@@ -7,7 +7,7 @@ import { silentLogger, waitFor, withTimeout } from '@podwright/base';
 import { LocalServer } from './local-server.ts';
 import type { NodeBackend } from './node-backend.ts';
 
-test('a log reader that leaves while its output is held up leaves no open file', async (context) => {
+test('the log file is closed when a client disconnects during backpressure', async (context) => {
   const directory = mkdtempSync('/tmp/local-server-');
   context.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, '0.log');

@@ -28,10 +28,9 @@ import {
 } from '@podwright/kubelet-server';
 import { type CountBuffer, proxyUpgrade } from '@podwright/streaming';
 import findMyWay from 'find-my-way';
-import { logQuery } from './log-query.ts';
 import type { NodeBackend } from './node-backend.ts';
 import { objectRoutes } from './object-routes.ts';
-import { applyOptions, stopOptions, streamingCall } from './query.ts';
+import { applyOptions, logQuery, stopOptions, streamingCall } from './query.ts';
 import { subresourceRoutes } from './subresource-routes.ts';
 import { usageRoutes } from './usage-routes.ts';
 
@@ -39,7 +38,7 @@ export type LocalServerOptions = {
   socketPath: string;
   backend: NodeBackend;
   logger: Logger;
-  /** Answers what is not the local API's: the kubelet's own API. */
+  /** The kubelet's own API, which handles all paths that are not the local API's. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
   /** Counts the buffers of streams to other servers. */
@@ -68,7 +67,7 @@ export class LocalServer {
     );
   }
 
-  /** Binds the socket, which only its owner may open. `already_exists` when a live node has it. */
+  /** Binds the socket, which only its owner may open. Throws `already_exists` if a running node uses it. */
   async listen(): Promise<void> {
     this.#socket = await listenUnix(this.#server, this.#options.socketPath, PRIVATE_FILE);
   }
@@ -112,23 +111,23 @@ export class LocalServer {
   #passOn(request: IncomingMessage, response: ServerResponse): void {
     const { kubeletApi } = this.#options;
     if (kubeletApi !== undefined) return kubeletApi.handle(request, response);
-    sendError(response, new PodwrightError('not_found', 'there is nothing at this path'));
+    sendError(response, new PodwrightError('not_found', 'unknown path'));
   }
 
   #on(method: Method, path: string, handler: Handler): void {
     this.#router.on(method, path, (request, response, params) => {
-      const gone = new AbortController();
-      response.on('close', () => gone.abort());
+      const disconnected = new AbortController();
+      response.on('close', () => disconnected.abort());
       const call = async () =>
         handler({
           request: request as IncomingMessage,
           response: response as ServerResponse,
           query: requestUrl(request as IncomingMessage).searchParams,
           params,
-          signal: gone.signal,
+          signal: disconnected.signal,
         });
       call().catch((error: unknown) => {
-        if (gone.signal.aborted) return;
+        if (disconnected.signal.aborted) return;
         this.#options.logger.debug({ method, path, error: errorMessage(error) }, 'local API call failed');
         sendError(response as ServerResponse, error);
       });
@@ -144,7 +143,7 @@ export class LocalServer {
       if (kubeletApi?.upgrades(request)) return kubeletApi.upgrade(request, socket, head);
       const { pathname, searchParams } = requestUrl(request);
       const match = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)\/(exec|attach|portforward)$/.exec(pathname);
-      if (match === null) throw new PodwrightError('not_found', `there is nothing to upgrade at ${pathname}`);
+      if (match === null) throw new PodwrightError('not_found', `${pathname} does not accept an upgrade`);
       const [, namespace = '', name = '', kind = ''] = match.map(decodeURIComponent);
       const url = await this.#options.backend.streamingUrl({ namespace, name }, streamingCall(kind, searchParams));
       if (!serveStream?.({ request, socket, head }, url)) proxyUpgrade(request, { socket, head }, { url, countBuffer });
@@ -158,10 +157,10 @@ export class LocalServer {
   }
 }
 
-/** Throws `invalid_argument`: a client may send a target that is no URL. */
+/** Throws `invalid_argument` if the request target is not a URL. */
 function requestUrl(request: IncomingMessage): URL {
   const url = URL.parse(request.url ?? '/', 'http://node');
-  if (url === null) throw new PodwrightError('invalid_argument', 'the target of the request is no URL');
+  if (url === null) throw new PodwrightError('invalid_argument', 'the request target is not a URL');
   return url;
 }
 
@@ -172,14 +171,14 @@ async function sendTransfers(backend: NodeBackend, { response, signal }: Call): 
 }
 
 async function sendLog(backend: NodeBackend, { response, query, params, signal }: Call): Promise<void> {
-  const { container, containerId, previous, ...wanted } = logQuery(query, Date.now());
-  const { ended, ...place } = await backend.log(
+  const { container, containerId, previous, ...logOptions } = logQuery(query, Date.now());
+  const { ended, ...file } = await backend.log(
     { namespace: params.namespace!, name: params.name! },
     { container, containerId, previous },
     signal,
   );
-  await using chunks = readContainerLog(place, wanted, { ended, signal }); // closes the file also when the reader leaves
-  const first = await chunks.next(); // a log that is not there is an error, not an empty answer
+  await using chunks = readContainerLog(file, logOptions, { ended, signal }); // closes the file even if the client disconnects
+  const first = await chunks.next(); // before the headers: an absent log is an error, not an empty response
   response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).flushHeaders();
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
     if (!writeNow(response, chunk.value)) await once(response, 'drain', { signal });

@@ -7,13 +7,13 @@ export type MetadataPatch = {
   annotations?: Record<string, string | null>;
 };
 
-/** Where an applied object keeps what clients have patched, so that applying its manifest again does not undo it. */
+/** Holds the patches of clients in an applied object, so that applying its manifest again does not undo them. */
 const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
-/** The node's own: what a pod comes from, and the patch. */
+/** Annotations that the node sets: the source of a pod, and the recorded patch. */
 const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;
 const MAPS = ['labels', 'annotations'] as const;
 
-/** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`; `invalid_argument` for a patch of anything else. */
+/** Reads `{"metadata":{"labels":{…},"annotations":{…}}}`. Throws `invalid_argument` for any other field. */
 export function parseMetadataPatch(text: string): MetadataPatch {
   const { metadata = {}, ...others } = mapOf(parse(text), 'the patch');
   const unknown = Object.keys(others).find((key) => key !== 'apiVersion' && key !== 'kind');
@@ -30,39 +30,39 @@ export function parseMetadataPatch(text: string): MetadataPatch {
 function readMap(value: unknown, path: string): Record<string, string | null> {
   const map = mapOf(value, path);
   for (const [key, text] of Object.entries(map)) {
-    if (text !== null && typeof text !== 'string') refuse(`${path}[${key}]`, 'must be text, or null to remove it');
-    if (path === 'metadata.annotations' && RESERVED.test(key)) refuse(`${path}[${key}]`, "is the node's own");
+    if (text !== null && typeof text !== 'string') refuse(`${path}[${key}]`, 'must be a string, or null to remove it');
+    if (path === 'metadata.annotations' && RESERVED.test(key)) refuse(`${path}[${key}]`, 'is set by the node');
   }
   return map as Record<string, string | null>;
 }
 
-/** The metadata with a patch, which is noted in it together with those before. */
+/** Patches metadata, and records the patch in an annotation together with the earlier ones. */
 export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
-  const noted = notedPatch(metadata);
+  const recorded = recordedPatch(metadata);
   const all = {
-    labels: { ...noted.labels, ...patch.labels },
-    annotations: { ...noted.annotations, ...patch.annotations },
+    labels: { ...recorded.labels, ...patch.labels },
+    annotations: { ...recorded.annotations, ...patch.annotations },
   };
   const patched = merge(metadata, patch);
   const annotations = { ...patched.annotations, [PATCH_ANNOTATION]: JSON.stringify(all) };
   return { ...patched, annotations };
 }
 
-/** What a manifest says, with what clients have patched of the object that is there. */
-export function keepPatch(manifest: ObjectMeta, there: ObjectMeta | undefined): ObjectMeta {
+/** The metadata of a manifest with the recorded patches of the existing object. */
+export function keepPatch(manifest: ObjectMeta, existing: ObjectMeta | undefined): ObjectMeta {
   const { [PATCH_ANNOTATION]: _, ...annotations } = manifest.annotations ?? {};
   const own = manifest.annotations === undefined ? manifest : { ...manifest, annotations };
-  return there?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, notedPatch(there));
+  return existing?.annotations?.[PATCH_ANNOTATION] === undefined ? own : patchMetadata(own, recordedPatch(existing));
 }
 
-/** Whether the object shows what a patch asked for. */
+/** Whether the metadata has the labels and annotations of a patch. */
 export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean {
   return MAPS.every((map) =>
     Object.entries(patch[map] ?? {}).every(([key, value]) => (ownValue(metadata[map], key) ?? null) === value),
   );
 }
 
-/** Only the map's own: `constructor` is a name like any other. */
+/** Reads a key of the map, not of its prototype, such as `constructor`. */
 function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
@@ -70,15 +70,15 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
 function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   const merged = { ...metadata };
   for (const map of MAPS) {
-    if (Object.keys(patch[map] ?? {}).length === 0) continue; // or an empty map would count as a change
+    if (Object.keys(patch[map] ?? {}).length === 0) continue; // adding an empty map would count as a change
     const entries = Object.entries({ ...metadata[map], ...patch[map] });
     merged[map] = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   }
   return merged;
 }
 
-/** What was patched so far; a note that somebody has broken counts as none. */
-function notedPatch(metadata: ObjectMeta): MetadataPatch {
+/** The patches recorded so far; an invalid record (edited by hand) counts as none. */
+function recordedPatch(metadata: ObjectMeta): MetadataPatch {
   try {
     return parseMetadataPatch(`{"metadata":${metadata.annotations?.[PATCH_ANNOTATION] ?? '{}'}}`);
   } catch {
@@ -90,7 +90,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+    throw new PodwrightError('invalid_argument', 'read the patch: it is not JSON', { cause: error });
   }
 }
 

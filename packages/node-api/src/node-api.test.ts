@@ -28,7 +28,7 @@ data: {key: ${value}}
 type Served = { fake: FakeKubelet; manifests: string; call: Call };
 type Metadata = Record<'name' | 'creationTimestamp' | 'resourceVersion', string> &
   Record<'labels' | 'annotations', Record<string, string>>;
-/** What answers have, of lists, objects, results and errors. */
+/** Fields of the responses: of lists, objects, results and errors. */
 type Body = {
   apiVersion: string;
   kind: string;
@@ -42,7 +42,7 @@ type Body = {
 type Answer = { status: number; body: Body };
 type Call = (method: string, path: string, body?: object | string) => Promise<Answer>;
 
-/** What kubectl prefers where it prints a table. */
+/** The `Accept` header of kubectl when it prints a table. */
 const TABLES =
   'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
 type Table = { columnDefinitions: { name: string; priority: number }[]; rows: { cells: string[]; object?: object }[] };
@@ -86,7 +86,7 @@ function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   return promise;
 }
 
-/** Takes what was applied into the kubelet, which has no directory of its own here. */
+/** Passes the applied files to the fake kubelet, which does not read the directory. */
 function followDirectory(fake: FakeKubelet, manifests: string): Disposable {
   const timer = setInterval(() => {
     const files = readdirSync(manifests).filter((name) => name.endsWith('.json'));
@@ -117,7 +117,7 @@ class Lines {
 
 const names = ({ body }: Answer) => body.items.map(({ metadata }) => metadata.name).join(' ');
 
-test('lists are those of Kubernetes, by namespace, labels and fields', async (t) => {
+test('lists have Kubernetes’ format, and select by namespace, labels and fields', async (t) => {
   const manifest = pod('a', 'app: web') + pod('b', 'app: db', 'team') + configMap('c', 'x');
   const { fake, call } = await serve(t, manifest);
   await fake.pod('a', ({ status }) => status?.phase === 'Running');
@@ -151,7 +151,7 @@ test('lists are those of Kubernetes, by namespace, labels and fields', async (t)
   assert.equal((await call('GET', '/api/v1/pods?fieldSelector=spec.x%3D1')).status, 400);
 });
 
-test('lists, objects and watches are tables for who prefers them, as kubectl does', async (t) => {
+test('lists, objects and watches are tables for clients that prefer them, such as kubectl', async (t) => {
   const { fake, tables } = await serve(t, pod('a', 'app: web') + configMap('c', 'x'));
   await fake.pod('a', (one) => podSummary(one).ready === '1/1');
   const get = async (path: string): Promise<Table & { kind: string; message: string }> => {
@@ -171,7 +171,7 @@ test('lists, objects and watches are tables for who prefers them, as kubectl doe
   assert.equal((one.rows[0]!.object as { kind: string }).kind, 'ConfigMap');
   assert.equal((await get('/api/v1/nodes?includeObject=None')).rows[0]!.object, undefined);
   assert.deepEqual((await get('/api/v1/secrets')).rows, []);
-  assert.match((await get('/api/v1/pods?includeObject=All')).message, /"All" is none of None, Metadata, Object/);
+  assert.match((await get('/api/v1/pods?includeObject=All')).message, /"All" is not one of None, Metadata, Object/);
 
   const watching = await tables('/api/v1/configmaps?watch=true');
   const lines = createInterface({ input: watching })[Symbol.asyncIterator]();
@@ -185,7 +185,7 @@ test('lists, objects and watches are tables for who prefers them, as kubectl doe
   watching.destroy();
 });
 
-test('clients of Kubernetes find out what there is', async (t) => {
+test('the discovery API lists versions, groups and resources', async (t) => {
   const { call } = await serve(t, '');
   const get = async (path: string) => (await call('GET', path)).body as unknown as Record<string, { name: string }[]>;
   assert.deepEqual(
@@ -206,7 +206,7 @@ test('clients of Kubernetes find out what there is', async (t) => {
   assert.deepEqual((await get('/api')).versions, ['v1']);
 });
 
-test('an object that is elsewhere is said to be there', async (t) => {
+test('the error for an absent object names other namespaces that have one of that name', async (t) => {
   const { call } = await serve(t, pod('web', 'app: web', 'team-a') + configMap('c', 'x'));
   const message = async (path: string) => {
     const { status, body } = await call('GET', path);
@@ -229,7 +229,7 @@ test('an object that is elsewhere is said to be there', async (t) => {
   assert.equal(await message('/apis/node.k8s.io/v1/runtimeclasses/none'), 'there is no runtimeclass none');
 });
 
-test('a watch tells what is there, then each change that the selection sees', async (t) => {
+test('a watch reports the existing objects, then each change within the selection', async (t) => {
   const { fake, open } = await serve(t, configMap('a', 'x'));
   const watching = await open('/api/v1/configmaps?watch=true&sendInitialEvents=true&labelSelector=app%3Dweb');
   assert.equal(await watching.next(), 'ADDED a');
@@ -248,7 +248,7 @@ test('a watch tells what is there, then each change that the selection sees', as
   watching.close();
 });
 
-test('a watch of pods misses nothing and tells nothing twice while pods come and go', async (t) => {
+test('a watch of pods misses no change and reports none twice while pods are created and deleted', async (t) => {
   const { fake, open } = await serve(t, pod('seed', ''));
   await fake.pod('seed', ({ status }) => status?.phase === 'Running');
   for (let round = 0; round < 20; round++) {
@@ -266,7 +266,7 @@ test('a watch of pods misses nothing and tells nothing twice while pods come and
   }
 });
 
-test('labels of an applied object are patched, stay when it is applied again, and can go', async (t) => {
+test('labels of an applied object are patched, survive another apply, and can be removed', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const apply = async (value: string) => {
@@ -296,7 +296,7 @@ test('labels of an applied object are patched, stay when it is applied again, an
   assert.deepEqual((await patch({ labels: { own: null, tier: 'y' } })).labels, { app: 'web', tier: 'y' });
 });
 
-test('a label of a pod that runs, and of one that has ended, is seen at once and restarts nothing', async (t) => {
+test('a patched label of a running or terminated pod is shown at once and restarts no container', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox:1' }] };
@@ -314,7 +314,7 @@ test('a label of a pod that runs, and of one that has ended, is seen at once and
   assert.equal((await patch('db')).body.metadata.labels.app, 'db');
 });
 
-test('labels of an applied object are changed by a JSON patch, of that alone', async (t) => {
+test('a JSON patch changes the labels of an applied object, and nothing else', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const metadata = { name: 'c', labels: { app: 'web' } };
@@ -335,12 +335,12 @@ test('labels of an applied object are changed by a JSON patch, of that alone', a
   };
   await check(
     { op: 'remove', path: '/metadata/labels/none' },
-    /remove \/metadata\/labels\/none: there is no such field$/,
+    /remove \/metadata\/labels\/none: the field does not exist$/,
   );
   await check({ op: 'replace', path: '/data/key', value: 'y' }, /^read the patch: data: cannot be patched/);
 });
 
-test('of JSON patches at once that test the same value one succeeds, and none loses what another adds', async (t) => {
+test('of concurrent JSON patches that test the same value one succeeds, and no added label is lost', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _following = followDirectory(fake, manifests);
   const file = pod('c', 'k: free').replace("'busybox:1'", 'i, resources: {requests: {cpu: 10m}}');
@@ -363,7 +363,7 @@ test('of JSON patches at once that test the same value one succeeds, and none lo
   assert.deepEqual([await race(debugs, list), await race(debugs, debug('b'), debug('c'))], [[200], [200, 200]]);
 });
 
-test('lists are in the order of namespaces and names, whenever what they list came', async (t) => {
+test('lists are sorted by namespace and name, whatever the order of creation', async (t) => {
   const { fake, call } = await serve(t, pod('m', 'a: b') + pod('z', 'a: b') + configMap('m', 'x'));
   await fake.pod('z', ({ status }) => status?.phase === 'Running');
   fake.apply(
@@ -379,7 +379,7 @@ test('lists are in the order of namespaces and names, whenever what they list ca
   assert.equal(names(await call('GET', '/api/v1/configmaps')), 'a m');
 });
 
-test('a patch of what was not applied, or of anything but labels and annotations, is refused', async (t) => {
+test('a patch of an object that was not applied, or of other fields than labels and annotations, is refused', async (t) => {
   const { fake, call, manifests } = await serve(t, pod('a', '') + configMap('c', 'x'));
   await fake.pod('a', () => true);
   const check = async (path: string, body: object, message: RegExp) => {
@@ -393,15 +393,15 @@ test('a patch of what was not applied, or of anything but labels and annotations
   await check('pods/nope', label, /^there is no pod default\/nope/);
   await check('pods/a', { spec: {} }, /^read the patch: spec: cannot be patched/);
   await check('pods/a', { metadata: { name: 'b' } }, /metadata\.name: cannot be patched, only labels and annotations$/);
-  await check('pods/a', { metadata: { labels: { a: 1 } } }, /metadata\.labels\[a\]: must be text, or null/);
+  await check('pods/a', { metadata: { labels: { a: 1 } } }, /metadata\.labels\[a\]: must be a string, or null/);
   await check('pods/a', { metadata: { labels: null } }, /metadata\.labels: must be a map$/);
   const own = { metadata: { annotations: { 'podwright.dev/config.file': '/x' } } };
-  await check('pods/a', own, /is the node's own$/);
+  await check('pods/a', own, /is set by the node$/);
   writeFileSync(join(manifests, 'applied-configmap_default_c.json'), '{"metadata":{}}');
   await check('configmaps/c', { metadata: { labels: { '-': 'x' } } }, /^patch configmap c: /);
 });
 
-test('containers for debugging are added as the Kubernetes API has it', async (t) => {
+test('ephemeral containers are added as in the Kubernetes API', async (t) => {
   const { fake, call } = await serve(t, pod('web', 'app: web'));
   await fake.pod('web', ({ status }) => status?.phase === 'Running');
   const path = '/api/v1/namespaces/default/pods/web/ephemeralcontainers';
@@ -423,7 +423,7 @@ test('containers for debugging are added as the Kubernetes API has it', async (t
   assert.equal((await call('PUT', path, { spec: { ephemeralContainers: [] } })).status, 400, 'none can be removed');
 });
 
-test('an applied pod is resized as the Kubernetes API has it', async (t) => {
+test('an applied pod is resized as in the Kubernetes API', async (t) => {
   const { fake, manifests, call } = await serve(t, '');
   using _followed = followDirectory(fake, manifests);
   const resources = { requests: { cpu: '100m' } };
@@ -441,17 +441,17 @@ test('an applied pod is resized as the Kubernetes API has it', async (t) => {
   assert.equal((await call('PATCH', path, patch({ memory: '64Mi' }))).status, 200, 'amounts can be added');
   const refused = await call('PATCH', path, patch({ 'ephemeral-storage': '1Gi' }));
   assert.equal(refused.status, 400);
-  assert.match(refused.body.message, /only amounts of cpu and memory can be changed/);
+  assert.match(refused.body.message, /only cpu and memory can be changed/);
   const other = await call('PATCH', path, { spec: { containers: [{ name: 'nope', resources: {} }] } });
   assert.deepEqual([other.status, other.body.message], [400, 'resize pod default/web: it has no container nope']);
   const whole = { spec: { resources: { requests: { cpu: '300m' } } } };
-  assert.equal((await call('PATCH', path, whole)).status, 200, 'of the pod as a whole, too');
+  assert.equal((await call('PATCH', path, whole)).status, 200, 'pod-level resources can change, too');
   const podHas = () => fake.handle.pod('default', 'web').status?.resources?.requests?.cpu === '300m';
   await fake.until('the pod is resized as a whole', podHas);
   assert.match((await call('PATCH', path, patch({ cpu: 'much' }))).body.message, /must be a quantity/);
 });
 
-test('a readiness gate is opened and closed by a patch of the status, also over a restart', async (t) => {
+test('a patch of the status opens and closes a readiness gate, which survives a restart', async (t) => {
   const gated = pod('a', '').replace('spec: {', 'spec: {readinessGates: [{conditionType: example.com/open}], ');
   const { fake, call } = await serve(t, gated);
   const path = '/api/v1/namespaces/default/pods/a/status';
@@ -477,7 +477,7 @@ test('a readiness gate is opened and closed by a patch of the status, also over 
   await fake.pod('a', isReady);
 });
 
-test('a watch of a client that reads too slowly ends with the error by which it lists again', async (t) => {
+test('the watch of a client that reads too slowly ends with 410 Expired', async (t) => {
   const { fake, tables: get } = await serve(t, '');
   const response = await get('/api/v1/configmaps?watch=true');
   const config = (value: number) => ({
@@ -495,5 +495,5 @@ test('a watch of a client that reads too slowly ends with the error by which it 
   for await (const line of createInterface({ input: response })) last = line;
   const { type, object } = JSON.parse(last);
   assert.deepEqual([type, object.kind, object.code, object.reason], ['ERROR', 'Status', 410, 'Expired']);
-  assert.deepEqual(warnings, [], 'no listeners are left behind');
+  assert.deepEqual(warnings, [], 'no listeners leak');
 });

@@ -24,16 +24,16 @@ import type { EphemeralPatch, ResizePatch } from './pod-patch.ts';
 export type ApiObject = Pod | LocalObject | Event | NodeObject;
 export type ApiKind = ApiObject['kind'];
 
-/** The objects of a kind, and every change from then on: nothing is missed between the two, and nothing told twice. */
+/** The objects of a kind, and every later change: no change is missed or reported twice. */
 export type ObjectWatch = { present: ApiObject[]; changes: AsyncIterable<WatchEvent<ApiObject>> };
 
-/** Names one object; the namespace is '' for kinds without. */
+/** Names one object; the namespace is '' for cluster-scoped kinds. */
 export type ObjectName<K extends string = string> = { kind: K; namespace: string; name: string };
 
-/** Returns the patch of an object, which it gets while nothing else can change it. */
+/** Computes the patch of an object. It is called under a lock, so the object cannot change meanwhile. */
 export type PatchOf<O, P> = (current: O) => P;
 
-/** What a client wants to stream with a pod. `container` '' means the first. */
+/** A client's request for a stream to a pod. `container` '' means the first one. */
 export type StreamingCall =
   | {
       kind: 'exec';
@@ -47,43 +47,43 @@ export type StreamingCall =
   | { kind: 'attach'; container: string; stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean }
   | { kind: 'portforward'; ports: number[] };
 
-/** Which log: of the newest attempt, the one before, or the one with this ID. */
+/** Selects the log of the newest attempt, the previous one, or the one with this ID. */
 export type LogChoice = { container: string; previous: boolean; containerId?: string };
 
-/** What the local API asks of the node. Errors are `PodwrightError`s; `not_found` names what there is not. */
+/** The operations of the local API on the node. Errors are `PodwrightError`s; `not_found` names the absent object. */
 export interface NodeBackend {
   info(): Promise<NodeInfo>;
   list(kind: ApiKind): ApiObject[];
   get(object: ObjectName<ApiKind>): ApiObject;
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch;
-  /** Progress of all transfers of images; ends at once if the runtime tells none. */
+  /** Progress of all transfers of images; ends at once if the runtime does not report it. */
   watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
-  /** Creates or replaces the objects of a manifest; all or none. With `dryRun` it only tells what it would do. */
+  /** Creates or replaces all or none of the objects of a manifest. With `dryRun` it only reports the actions. */
   apply(manifest: string, options: ApplyOptions): Promise<ApplyResult>;
-  /** Deletes an object that was applied. A pod ends in the background. */
+  /** Deletes an applied object. A pod terminates in the background. */
   remove(object: ObjectName<ApiKind>, gracePeriodSeconds: number | undefined): Promise<void>;
-  /** Changes labels and annotations of an object that was applied; resolves with it once everybody sees them. */
+  /** Patches labels and annotations of an applied object; resolves with it once the kubelet has read the change. */
   patch(object: ObjectName<ApiKind>, change: PatchOf<ApiObject, MetadataPatch>): Promise<ApiObject>;
-  /** Adds containers for debugging to a pod that runs; resolves with it once everybody sees them. */
+  /** Adds ephemeral containers to a running pod; resolves with the pod once it shows them. */
   addEphemeralContainers(pod: { namespace: string; name: string }, change: PatchOf<Pod, EphemeralPatch>): Promise<Pod>;
-  /** Gives an applied pod other amounts of CPU and memory; resolves with it once everybody sees them. */
+  /** Changes the CPU and memory of an applied pod; resolves with the pod once it shows them. */
   resize(pod: { namespace: string; name: string }, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject>;
-  /** Changes conditions of a pod that are not the kubelet's own, such as those of readiness gates; resolves with the pod. */
+  /** Changes conditions of a pod which the kubelet does not set itself, such as those of readiness gates; returns the pod. */
   patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
-  /** Where the log of a container, or of one attempt of it, is; `ended` aborts when it will not grow any more, or `signal` does. */
+  /** The log file of a container's attempt; `ended` aborts when it will not grow any more, or `signal` aborts. */
   log(
     pod: { namespace: string; name: string },
     which: LogChoice,
     signal: AbortSignal,
   ): Promise<LogPlace & { ended: LogEnd['ended'] }>;
-  /** The runtime's URL for a stream. */
+  /** Requests the runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
-  /** Restarts containers of a pod in place; they are not waited for. */
+  /** Restarts containers of a pod in place, without waiting for them. */
   restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;
   traces(podUid: string): Promise<TraceSpan[]>;
-  /** What the containers of all pods use, and what everything on the host does. */
+  /** The CPU and memory use of the containers of all pods, and of the whole host. */
   usage(signal: AbortSignal): Promise<UsageReport>;
   hostUsage(signal: AbortSignal): Promise<ContainerUse>;
-  /** Ends the daemon, after the answer was sent. */
+  /** Stops the daemon; called after the response was sent. */
   stop(options: StopOptions): void;
 }

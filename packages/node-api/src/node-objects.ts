@@ -4,7 +4,7 @@ import type { Kubelet } from '@podwright/kubelet';
 import type { WatchEvent } from './local-api.ts';
 import type { ApiKind, ApiObject, ObjectName, ObjectWatch } from './node-backend.ts';
 
-/** The objects of a kubelet, kind by kind. */
+/** The objects of a kubelet by kind. */
 export class NodeObjects {
   readonly #kubelet: Kubelet;
 
@@ -12,35 +12,35 @@ export class NodeObjects {
     this.#kubelet = kubelet;
   }
 
-  /** By namespace and name, as an API server lists them; events as they came. */
+  /** Sorted by namespace and name like the API server's lists; events in order of arrival. */
   list(kind: ApiKind): ApiObject[] {
     if (kind === 'Event') return this.#kubelet.events();
     if (kind === 'Node') return [this.#kubelet.node()];
     return this.#unordered(kind).sort(byName);
   }
 
-  /** An array of its own. */
+  /** Returns a new array, which the caller may sort. */
   #unordered(kind: ApiKind): ApiObject[] {
     if (kind === 'Pod') return this.#kubelet.pods();
     if (kind === 'PersistentVolumeClaim') return this.#kubelet.claims();
     return this.#kubelet.objects.list().filter((object) => object.kind === kind);
   }
 
-  /** Of two pods of one name the one that is not being deleted is meant. */
+  /** Finds an object; of two pods of one name it returns the one that is not being deleted. */
   find({ kind, namespace, name }: ObjectName<ApiKind>): ApiObject | undefined {
     const named = this.list(kind).filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
     return named.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? named[0];
   }
 
   /** Whether a manifest has an object of this kind and name. */
-  isStaticPod({ kind, namespace, name }: ObjectName<ApiKind>): boolean {
+  isStaticObject({ kind, namespace, name }: ObjectName<ApiKind>): boolean {
     const objects = this.#kubelet.objects.list();
     return objects.some(
       (object) => object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
     );
   }
 
-  /** Throws `not_found`, with the namespaces that have one of that name. */
+  /** Throws `not_found` with the namespaces that have an object of that name. */
   get(object: ObjectName<ApiKind>): ApiObject {
     const found = this.find(object);
     if (found !== undefined) return found;
@@ -48,7 +48,7 @@ export class NodeObjects {
   }
 
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch {
-    // first the subscription, then the list, and nothing in between: all in one turn of the event loop
+    // subscribe, then list, in one turn of the event loop: no change can be missed or reported twice
     const changes = this.#changes(kind, signal);
     return { present: this.list(kind), changes };
   }
@@ -83,11 +83,11 @@ async function* ofKind(source: Subscription<LocalObjectEvent>, kind: ApiKind): A
   for await (const event of source) if (event.object.kind === kind) yield event;
 }
 
-/** A node changes once: when it is ready. */
+/** The node object changes once: when the node becomes ready. */
 async function* nodeChanges(kubelet: Kubelet, signal: AbortSignal): AsyncGenerator<WatchEvent<ApiObject>> {
-  const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   const wasReady = kubelet.areSourcesReady;
-  await Promise.race([gone, kubelet.sourcesReady.catch(() => gone)]);
+  await Promise.race([aborted, kubelet.sourcesReady.catch(() => aborted)]);
   if (!wasReady && !signal.aborted) yield { type: 'MODIFIED', object: kubelet.node() };
-  if (!signal.aborted) await gone;
+  if (!signal.aborted) await aborted;
 }

@@ -1,6 +1,6 @@
 /**
- * Every pair of verbs on the same pod at once. The answers and what is there afterwards must be those of one after the other, in either
- * order. `TEST_RACES=1000` runs each pair as often.
+ * Runs every pair of verbs concurrently on the same pod. The results and the final state must equal those of a sequential execution, in
+ * either order. `TEST_RACES=1000` sets the number of rounds.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,11 +20,11 @@ const ROUNDS = Number(process.env.TEST_RACES ?? 2);
 const AT_ONCE = 16;
 const PATIENCE_MS = 20_000;
 
-/** What can be seen of a pod; `isNew` of one in the place of the first. Nothing if there is none. */
+/** The observable state of a pod; `isNew` if it has replaced the first one. `undefined` if there is no pod. */
 type Seen = {
   image: string;
   cpu: string;
-  /** Labels, and annotations, that clients have patched. */
+  /** Labels and annotations patched by clients. */
   labels: Record<string, string>;
   /** Ephemeral containers. */
   added: string[];
@@ -34,7 +34,7 @@ type Seen = {
 type State = Seen | undefined;
 type Result = { ok: boolean; action?: string };
 
-/** A call, and what it answers and leaves in a state if nothing else is called meanwhile. */
+/** A call, and a model of its results and its next state in a sequential execution. */
 type Verb = {
   call: (name: string) => Promise<{ action?: string } | undefined>;
   model: (state: State) => { state: State; answers: Result[] };
@@ -88,7 +88,7 @@ function apply(image: string): Verb {
   };
 }
 
-/** A verb that needs a pod and changes it; where `alter` returns nothing, it is refused. */
+/** A verb that changes an existing pod; it is refused if `alter` returns `undefined`. */
 function change(call: (name: string) => Promise<unknown>, alter: (state: Seen) => Seen | undefined): Verb {
   return {
     call: async (name) => void (await call(name)),
@@ -114,7 +114,7 @@ const debug = (container: string) =>
     (state) => ({ ...state, added: [...new Set([...state.added, container])].toSorted() }),
   );
 
-/** A JSON patch that changes a value from one to another. */
+/** A JSON patch that tests for one value and sets another. */
 const swap = (path: string, from: unknown, to: unknown) =>
   JSON.stringify([
     { op: 'test', path, value: from },
@@ -125,7 +125,7 @@ const VERBS: Record<string, Verb> = {
   'apply another image': apply('busybox:2'),
   delete: {
     call: async (name) => void (await node.remove(objectName(name), undefined)),
-    // a pod that is still ending is deleted again without an error
+    // deleting a pod that is still terminating is not an error
     model: (state) => ({ state: undefined, answers: state === undefined ? [OK, FAILED] : [OK] }),
   },
   label: label('one'),
@@ -158,10 +158,10 @@ const VERBS: Record<string, Verb> = {
       const patch = JSON.stringify([{ op: 'add', path: '/spec/ephemeralContainers', value }]);
       return node.addEphemeralContainers(podName(name), ephemeralChange('json', patch));
     },
-    // a list without the containers that are there is refused
+    // a list without the existing containers is refused
     (state) => (state.added.every((one) => one === 'three') ? { ...state, added: ['three'] } : undefined),
   ),
-  // of a pod in the place of another the container may not run yet
+  // the container of a replaced pod may not run yet
   restart: {
     call: async (name) => void node.restart(podName(name), undefined),
     model: (state) => ({ state, answers: state === undefined || state.isNew ? [OK, FAILED] : [OK] }),
@@ -177,7 +177,7 @@ const CASES = Object.keys(VERBS).flatMap((first, index, all) =>
   all.slice(index).map((second) => [first, second] as const),
 );
 
-test('two calls about one pod at once do what they would one after the other', async () => {
+test('two concurrent calls on one pod are equivalent to a sequential execution', async () => {
   const limiter = new Limiter(AT_ONCE);
   const deleted: string[] = [];
   const rounds = Array.from({ length: ROUNDS }, (_, round) =>
@@ -199,10 +199,10 @@ test('two calls about one pod at once do what they would one after the other', a
   const problems = failures.filter((one) => one !== undefined);
   assert.equal(problems.length, 0, problems.slice(0, 10).join('\n'));
   const returned = deleted.filter((name) => existsSync(applied.pathOf(objectName(name))) || podOf(name) !== undefined);
-  assert.deepEqual(returned, [], 'what was deleted stays deleted');
+  assert.deepEqual(returned, [], 'deleted pods stay deleted');
 });
 
-test('an apply that was carried out succeeds whatever fails while the host is looked at', async (t) => {
+test('an apply succeeds even if the check of the host after it fails', async (t) => {
   t.mock.method(fake.handle, 'preflightHost', () => Promise.reject(new Error('read /proc/net/tcp: I/O error')));
   await assert.rejects(node.apply(manifest('looked', BASE.image), { dryRun: true }), /I\/O error/);
   const { objects, findings } = await node.apply(manifest('looked', BASE.image), {});
@@ -210,7 +210,7 @@ test('an apply that was carried out succeeds whatever fails while the host is lo
   await node.remove(objectName('looked'), undefined);
 });
 
-/** Runs two verbs at once on a new pod: what is there then, and why that cannot be. */
+/** Runs two verbs concurrently on a new pod; returns its state, and the problem if no sequential execution gives it. */
 async function race(
   name: string,
   [first, second]: readonly [string, string],
@@ -238,7 +238,7 @@ async function race(
 type Settled = PromiseSettledResult<{ action?: string } | undefined>;
 const shown = (_: string, value: unknown) => (value instanceof Error ? value.message : value);
 
-/** Whether the calls can have been made in this order. */
+/** Whether a sequential execution in this order gives these results. */
 function explains(
   a: [Verb, Settled],
   b: [Verb, Settled],
@@ -257,7 +257,7 @@ function explains(
 
 const podOf = (name: string): Pod | undefined => fake.handle.findPod('default', name);
 
-/** What is there once the kubelet shows what the file says. */
+/** The state once the kubelet shows the content of the file. */
 async function settled(name: string, firstUid: string, what: string): Promise<{ state: State }> {
   using signal = withTimeout(undefined, PATIENCE_MS, `${what}: show pod ${name} as its file has it`);
   const path = applied.pathOf(objectName(name));

@@ -18,17 +18,17 @@ import { deleteGrace } from './query.ts';
 import { parseFieldSelector, parseLabelSelector, type SelectableFields } from './selectors.ts';
 import { asStatusPatch, metadataChange, sentKind } from './sent-patch.ts';
 import { parseStatusPatch } from './status-patch.ts';
-import { type IncludedObject, tableOf, wantedTable } from './table-answer.ts';
+import { type IncludedObject, requestedTable, tableOf } from './table-answer.ts';
 import { METRICS_VERSIONS } from './usage-routes.ts';
 
-/** A kind of the API: where its objects are, what may be done with them, and which fields select them. */
+/** A kind of the API: its path, its verbs, and its selectable fields. */
 type Resource = {
   kind: ApiKind;
   apiVersion: string;
   plural: string;
   short?: string;
   namespaced: boolean;
-  /** Clients may delete and patch what they applied. */
+  /** Whether clients can apply objects of this kind, and delete and patch those. */
   applied: boolean;
   fields: SelectableFields<ApiObject>;
 };
@@ -106,7 +106,7 @@ const RESOURCES: Resource[] = [
   { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
 
-/** Where conditions of others are set: `kubectl patch --subresource=status`. */
+/** The status subresource, where clients set conditions of their own: `kubectl patch --subresource=status`. */
 const POD_STATUS = {
   kind: 'Pod',
   apiVersion: 'v1',
@@ -117,13 +117,13 @@ const POD_STATUS = {
   verbs: ['get', 'patch'],
 };
 
-/** What the routes of usage answer with. */
+/** The kinds of the resource metrics API, which `usageRoutes` serves. */
 const METRICS = METRICS_VERSIONS.flatMap((apiVersion) => [
   { apiVersion, kind: 'PodMetrics', plural: 'pods', namespaced: true, shortNames: [], verbs: ['list'] },
   { apiVersion, kind: 'NodeMetrics', plural: 'nodes', namespaced: false, shortNames: [], verbs: ['list'] },
 ]);
 
-/** Listing, watching, reading, deleting and patching of objects, at Kubernetes' paths, which clients discover. */
+/** Lists, watches, gets, deletes and patches objects at Kubernetes' paths, and serves their discovery. */
 export function objectRoutes(backend: NodeBackend): Route[] {
   const discovered = RESOURCES.map(({ short, applied, ...resource }) => ({
     ...resource,
@@ -146,7 +146,7 @@ function routesOf(resource: Resource, backend: NodeBackend): Route[] {
   const reading = [
     ...collection.map((path) => route('GET', path, (call) => list(resource, backend, call))),
     route('GET', one, async ({ request, response, query, params }) => {
-      const included = wantedTable(request.headers, query);
+      const included = requestedTable(request.headers, query);
       const object = backend.get(nameOf(resource, params));
       sendJson(response, included === undefined ? object : tableOf(resource.kind, [object], { included }));
     }),
@@ -195,12 +195,12 @@ async function list(resource: Resource, backend: NodeBackend, call: Call): Promi
   if (isSet(call.query, 'watch')) return watch({ resource, backend, selects }, call);
   const items = backend.list(resource.kind).filter(selects);
   const { apiVersion, kind } = resource;
-  const included = wantedTable(call.request.headers, call.query);
+  const included = requestedTable(call.request.headers, call.query);
   if (included !== undefined) return sendJson(call.response, tableOf(kind, items, { included }));
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
 }
 
-/** The namespace of the path, and the selectors of the query. */
+/** Selects by the namespace of the path and the selectors of the query. */
 function selectorOf({ fields }: Resource, { query, params }: Call): (object: ApiObject) => boolean {
   const byLabels = parseLabelSelector(query.get('labelSelector') ?? '');
   const byFields = parseFieldSelector(query.get('fieldSelector') ?? '', fields);
@@ -213,14 +213,14 @@ function selectorOf({ fields }: Resource, { query, params }: Call): (object: Api
 type Watched = { resource: Resource; backend: NodeBackend; selects: (object: ApiObject) => boolean };
 
 /**
- * Begins with what is there, as ADDED. An object that a change brings into the selection is ADDED, one that a change takes out of
- * it DELETED. With `sendInitialEvents=true` a BOOKMARK tells where what was there ends (Kubernetes' streaming lists).
+ * Sends the existing objects as ADDED, then the changes. A change that brings an object into the selection is ADDED, one that removes
+ * it from the selection is DELETED. With `sendInitialEvents=true` a BOOKMARK follows the existing objects (streaming lists).
  */
 async function watch(
   { resource, backend, selects }: Watched,
   { request, response, query, signal }: Call,
 ): Promise<void> {
-  const shownAs = shownObjects(resource.kind, wantedTable(request.headers, query));
+  const shownAs = shownObjects(resource.kind, requestedTable(request.headers, query));
   const { present, changes } = backend.watch(resource.kind, signal);
   const shown = new Set<string>();
   response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
@@ -242,7 +242,7 @@ async function watch(
   response.end();
 }
 
-/** A client that reads too slowly is sent the error by which Kubernetes' clients list and watch again, instead of the end of its watch. */
+/** Ends the watch of a client that reads too slowly with 410 Expired, on which Kubernetes' clients list and watch again. */
 async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
   try {
     yield* changes;
@@ -252,7 +252,7 @@ async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResp
   }
 }
 
-/** How a watch sends objects: as they are, or each in a table, of which the first has the columns. */
+/** The format of a watch: plain objects, or a table for each; only the first table has the column definitions. */
 function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (object: ApiObject) => object {
   if (included === undefined) return (object) => object;
   let columnsKnown = false;
@@ -263,7 +263,7 @@ function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (obj
   };
 }
 
-/** A pod that takes the name of another is another object. */
+/** Includes the UID: a pod with the name of an earlier pod is another object. */
 function keyOf({ metadata: { uid, namespace, name } }: ApiObject): string {
   return `${uid} ${namespace}/${name}`;
 }

@@ -16,15 +16,15 @@ import {
   string,
 } from '@podwright/kube-api';
 
-/** How a list of a patch meets the one that is there: by the names of its elements, or in its place. */
+/** Whether the list of a patch is merged into the existing one by the names of its elements, or replaces it. */
 export type PatchKind = 'merge-by-name' | 'replace';
 
-/** What clients send for a pod's ephemeral containers. */
+/** A patch of a pod's ephemeral containers. */
 export type EphemeralPatch = { kind: PatchKind; containers: EphemeralContainer[] };
 
 /**
- * Reads `{"spec":{"ephemeralContainers":[…]}}`, or a whole pod with that in it, of which nothing else is looked at. Every other
- * field of a patch is refused: `invalid_argument`.
+ * Reads the ephemeral containers of `{"spec":{"ephemeralContainers":[…]}}` or of a whole pod, and ignores its other fields. Throws
+ * `invalid_argument` for an invalid container.
  */
 export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPatch {
   const containers = specOf(text).ephemeralContainers ?? [];
@@ -41,8 +41,8 @@ export function parseEphemeralPatch(text: string, kind: PatchKind): EphemeralPat
 export type ResizePatch = { pod?: ResourceRequirements; containers: Map<string, ResourceRequirements> };
 
 /**
- * Reads the resources in `{"spec":{"resources":…,"containers":[{"name":…,"resources":…}],"initContainers":…}}`, or a whole pod with
- * that in it, of which nothing else is looked at.
+ * Reads the resources of `{"spec":{"resources":…,"containers":[{"name":…,"resources":…}],"initContainers":…}}` or of a whole pod, and
+ * ignores its other fields.
  */
 export function parseResizePatch(text: string): ResizePatch {
   const { containers = [], initContainers = [], resources: whole } = specOf(text);
@@ -59,7 +59,7 @@ export function parseResizePatch(text: string): ResizePatch {
   return { pod, containers: new Map(decoded.map(({ name, resources = {} }) => [name, resources])) };
 }
 
-/** The pod with the amounts of a patch in the place of its own; those that the patch does not name stay. */
+/** The pod with the requests and limits of a patch; those which the patch does not name are unchanged. */
 export function resizedPod(pod: Pod, { pod: whole, containers: named }: ResizePatch): Pod {
   const resize = (container: Container): Container => withAmounts(container, named.get(container.name));
   const { initContainers, containers } = pod.spec;
@@ -80,19 +80,19 @@ function withAmounts<T extends { resources?: ResourceRequirements }>(owner: T, g
   return { ...owner, resources };
 }
 
-/** Whether a pod asks for what a patch says. */
+/** Whether a pod has the requests and limits of a patch. */
 export function showsResize(pod: Pod, patch: ResizePatch): boolean {
   return isDeepStrictEqual(resizedPod(pod, patch).spec, pod.spec);
 }
 
 type Resized = { name: string; resources?: ResourceRequirements };
 
-/** A container of a patch, of which only the resources count. */
+/** Decodes the name and resources of a container, and ignores its other fields. */
 const resized: Decoder<Resized> = (value, issues) =>
   RESIZED(isRecord(value) ? { name: value.name, resources: value.resources } : value, issues);
 const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
 
-/** The containers that a pod has after a patch. */
+/** The ephemeral containers of a pod after a patch. */
 export function patchedContainers(before: EphemeralContainer[], { kind, containers }: EphemeralPatch) {
   if (kind === 'replace') return containers;
   const named = new Map(before.map((one) => [one.name, one]));
@@ -105,7 +105,7 @@ function specOf(text: string): Record<string, unknown> {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+    throw new PodwrightError('invalid_argument', 'read the patch: it is not JSON', { cause: error });
   }
   const spec = isRecord(parsed) ? parsed.spec : undefined;
   if (!isRecord(spec)) throw new PodwrightError('invalid_argument', 'read the patch: spec: must be a map');

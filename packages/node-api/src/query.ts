@@ -1,7 +1,8 @@
 import { PodwrightError } from '@podwright/base';
-import { isSet } from '@podwright/kubelet-server';
+import type { LogQuery } from '@podwright/kubelet';
+import { isSet, logOptions } from '@podwright/kubelet-server';
 import type { ApplyOptions, StopOptions } from './local-api.ts';
-import type { StreamingCall } from './node-backend.ts';
+import type { LogChoice, StreamingCall } from './node-backend.ts';
 
 function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
@@ -11,7 +12,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   return Number(value);
 }
 
-/** How the daemon is asked to end. */
+/** The parameters of a stop request. */
 export function stopOptions(query: URLSearchParams): StopOptions {
   const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
   return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods'), gracePeriodSeconds: deleteGrace(query) };
@@ -38,29 +39,37 @@ export function streamingCall(kind: string, query: URLSearchParams): StreamingCa
     tty,
   };
   if (!streams.stdin && !streams.stdout && !streams.stderr) {
-    throw new PodwrightError('invalid_argument', 'at least one of stdin, stdout and stderr must be asked for');
+    throw new PodwrightError('invalid_argument', 'at least one of stdin, stdout and stderr must be set');
   }
   if (kind === 'attach') return { kind, ...streams };
   const command = query.getAll('command');
-  if (command.length === 0) throw new PodwrightError('invalid_argument', 'command: what to run is missing');
+  if (command.length === 0) throw new PodwrightError('invalid_argument', 'command: is required');
   return { kind: 'exec', command, ...streams };
 }
 
 function readPort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
-  throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is no port`);
+  throw new PodwrightError('invalid_argument', `ports: "${text.slice(0, 40)}" is not a port number`);
 }
 
-/** `replace=false` does nothing where an object stands with other content. */
+/** The parameters of an apply; `replace=false` forbids replacing objects. */
 export function applyOptions(query: URLSearchParams): ApplyOptions {
   return { dryRun: isDryRun(query), replace: query.get('replace') !== 'false' };
 }
 
-/** Whether a call shall only tell what it would do: `dryRun=All`, as in the Kubernetes API. */
+/** Decodes `dryRun`, which must be `All` or absent, as in the Kubernetes API. */
 function isDryRun(query: URLSearchParams): boolean {
   const value = query.get('dryRun');
   if (value !== null && value !== 'All')
     throw new PodwrightError('invalid_argument', `dryRun: must be All or absent, got "${value.slice(0, 60)}"`);
   return value !== null;
+}
+
+/** The parameters of the Kubernetes API's pod log. Throws `invalid_argument` with the problem. */
+export function logQuery(query: URLSearchParams, nowMs: number): LogQuery & LogChoice {
+  const options = logOptions(query, nowMs);
+  if (options.kind !== 'log') throw new PodwrightError('invalid_argument', options.problem);
+  const which = { container: query.get('container') ?? '', containerId: query.get('containerID') ?? undefined };
+  return { ...options.query, ...which, previous: options.previous };
 }

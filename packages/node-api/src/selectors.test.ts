@@ -31,21 +31,21 @@ test('labels are selected by equality and by sets', () => {
   assert.equal(parseLabelSelector('!a')(undefined), true);
 });
 
-test('a label selector that is none is refused with the part that is wrong', () => {
+test('an invalid label selector is refused with its invalid part', () => {
   const check = (selector: string, message: RegExp) =>
     assert.throws(() => parseLabelSelector(selector), { code: 'invalid_argument', message });
-  check('app=web,', /^label selector "": is none of key=value/);
-  check('app=web,a b', /^label selector "a b": is none of/);
+  check('app=web,', /^label selector "": is not one of key=value/);
+  check('app=web,a b', /^label selector "a b": is not one of/);
   check('app in web', /^label selector "app in web"/);
   check('-app=x', /^label selector "-app=x": must be letters/);
   check('app=a/b', /"app=a\/b": must be letters/);
-  check('n>x', /"n>x": compares with no number/);
+  check('n>x', /"n>x": the value is not a number/);
   check('a in (b', /^label selector/);
   check(`a=${'b'.repeat(100)}`, /must be at most 63 characters$/);
   check('a,'.repeat(MAX_SELECTOR_LENGTH), /is longer than/);
 });
 
-test('fields are selected by what a kind has', () => {
+test('field selectors accept the fields of the kind', () => {
   const fields = { 'metadata.name': (one: { name: string }) => one.name, 'status.phase': () => 'Running' };
   const check = (selector: string, name: string, expected: boolean) =>
     assert.equal(parseFieldSelector(selector, fields)({ name }), expected, selector);

@@ -1,17 +1,17 @@
-/** Selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields): which objects of a kind are meant. */
+/** Label and field selectors of the Kubernetes API (apimachinery, pkg/labels and pkg/fields). */
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
 
-/** Selectors are typed by people, or are a line of a client's. */
+/** More than any person types or client generates. */
 export const MAX_SELECTOR_LENGTH = 4096;
 
-/** Whether an object's labels are meant. */
+/** Whether an object's labels match. */
 export type LabelSelector = (labels: Record<string, string> | undefined) => boolean;
 
-/** The fields of an object that a field selector may name, each as text. */
+/** Reads the selectable fields of an object as text. */
 export type SelectableFields<T> = Record<string, (object: T) => string>;
 
-/** One `key operator values`, operators as in Kubernetes. */
+/** One requirement `key operator values`, with Kubernetes' operators. */
 type Requirement = { key: string; operator: Operator; values: string[] };
 type Operator = 'exists' | 'absent' | 'in' | 'notin' | 'gt' | 'lt';
 
@@ -20,8 +20,8 @@ const COMPARED = /^(?<key>[^=!<>\s]+)\s*(?<operator>==|=|!=|>|<)\s*(?<value>[^=!
 const OPERATORS: Record<string, Operator> = { '=': 'in', '==': 'in', '!=': 'notin', '>': 'gt', '<': 'lt' };
 
 /**
- * Reads `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1`. The empty text means every object. Throws `invalid_argument` and names the
- * requirement that is wrong.
+ * Reads `a=b,c!=d,e,!f,g in (h,i),j notin (k),l>1`. The empty text selects every object. Throws `invalid_argument` with the invalid
+ * requirement.
  */
 export function parseLabelSelector(text: string): LabelSelector {
   const requirements = splitOutsideParentheses(bounded(text, 'label selector')).map(parseRequirement);
@@ -33,13 +33,13 @@ function parseRequirement(text: string): Requirement {
   const set = SET.exec(text)?.groups;
   const compared = COMPARED.exec(text)?.groups;
   const bare = /^(?<absent>!?)\s*(?<key>[^=!<>\s]+)$/.exec(text)?.groups;
-  const found = set ?? compared ?? bare ?? wrong('is none of key=value, key!=value, key, !key, key in (a,b)');
+  const found = set ?? compared ?? bare ?? wrong('is not one of key=value, key!=value, key, !key, key in (a,b)');
   checkText(found.key!, { rule: qualifiedName, text, what: 'label selector' });
   if (bare !== undefined) return { key: bare.key!, operator: bare.absent ? 'absent' : 'exists', values: [] };
   const operator = OPERATORS[found.operator!] ?? (found.operator as Operator);
   const values = set === undefined ? [found.value ?? ''] : set.values!.split(',').map((value) => value.trim());
   for (const value of values) checkText(value, { rule: labelValue, text, what: 'label selector' });
-  if ((operator === 'gt' || operator === 'lt') && !/^-?\d{1,18}$/.test(values[0]!)) wrong('compares with no number');
+  if ((operator === 'gt' || operator === 'lt') && !/^-?\d{1,18}$/.test(values[0]!)) wrong('the value is not a number');
   return { key: found.key!, operator, values };
 }
 
@@ -62,8 +62,8 @@ function isMet({ key, operator, values }: Requirement, labels: Record<string, st
 }
 
 /**
- * Reads `metadata.name=a,status.phase!=Running`; `\` stands before a comma, an equals sign or a backslash of a value. Throws
- * `invalid_argument` for a field that objects of this kind cannot be selected by.
+ * Reads `metadata.name=a,status.phase!=Running`; `\` escapes a comma, an equals sign or a backslash in a value. Throws
+ * `invalid_argument` for a field that is not selectable.
  */
 export function parseFieldSelector<T>(text: string, fields: SelectableFields<T>): (object: T) => boolean {
   const terms = (bounded(text, 'field selector').match(/(?:\\.|[^\\,])+/gs) ?? []).map((term) =>

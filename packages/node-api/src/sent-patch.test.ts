@@ -20,7 +20,7 @@ const pod: Pod = {
 
 const ops = (...operations: object[]) => JSON.stringify(operations);
 
-test('the operations of RFC 6902 do what its appendix says', () => {
+test('the operations give the results of the appendix of RFC 6902', () => {
   const check = (before: object, operations: object[], expected: object) =>
     assert.deepEqual(jsonPatch(before, ops(...operations)), expected);
   check({ foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' });
@@ -38,24 +38,24 @@ test('the operations of RFC 6902 do what its appendix says', () => {
   check({}, [{ op: 'add', path: '', value: { a: 1 } }], { a: 1 });
 });
 
-test('what does not fit the object or is no operation is refused, with its place, and __proto__ is a name', () => {
+test('an operation that is unknown or does not fit the object is refused with its index, and __proto__ is a field', () => {
   const refused = (operation: object | string, why: RegExp) =>
     assert.throws(() => jsonPatch({ a: [1], b: {} }, typeof operation === 'string' ? operation : ops(operation)), {
       code: 'invalid_argument',
       message: why,
     });
-  refused({ op: 'remove', path: '/c' }, /^read the patch: \[0\]: remove \/c: there is no such field$/);
-  refused({ op: 'add', path: '/c/d', value: 1 }, /nothing that has this field/);
-  refused({ op: 'add', path: '/a/2', value: 1 }, /no place 2/);
-  refused({ op: 'add', path: '/a/01', value: 1 }, /no place 01/);
+  refused({ op: 'remove', path: '/c' }, /^read the patch: \[0\]: remove \/c: the field does not exist$/);
+  refused({ op: 'add', path: '/c/d', value: 1 }, /the parent of this field does not exist/);
+  refused({ op: 'add', path: '/a/2', value: 1 }, /no index 2/);
+  refused({ op: 'add', path: '/a/01', value: 1 }, /no index 01/);
   refused({ op: 'add', path: '/b/c' }, /no value/);
-  refused({ op: 'test', path: '/a/0', value: '1' }, /another one/);
-  refused({ op: 'copy', from: '/c', path: '/d' }, /no such field/);
-  refused({ op: 'merge', path: '/a' }, /no such operation; use add/);
+  refused({ op: 'test', path: '/a/0', value: '1' }, /the value is different/);
+  refused({ op: 'copy', from: '/c', path: '/d' }, /the field does not exist/);
+  refused({ op: 'merge', path: '/a' }, /unknown operation; use add/);
   refused({ op: 'remove', path: 'a' }, /path such as/);
-  refused({ op: 'remove', path: '' }, /no object/);
+  refused({ op: 'remove', path: '' }, /the result is not an object/);
   refused('{"metadata":{}}', /list of operations/);
-  refused('[', /no JSON/);
+  refused('[', /it is not JSON/);
   refused(JSON.stringify(Array(10_001).fill({ op: 'test', path: '/c' })), /more than 10000/);
   const doubling = Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '', path: `/b/${index}` }));
   refused(JSON.stringify(doubling), /copies more than/);
@@ -64,7 +64,7 @@ test('what does not fit the object or is no operation is refused, with its place
   assert.deepEqual(Object.keys(patched), ['__proto__']);
 });
 
-test('a JSON patch of an object comes to a merge patch of what changes', () => {
+test('a JSON patch is converted to a merge patch of the changes', () => {
   const check = (operations: object[], expected: object) =>
     assert.deepEqual(JSON.parse(asMergePatch(ops(...operations), pod)), expected);
   check([{ op: 'test', path: '/metadata/labels/c', value: '2' }], {});
@@ -74,7 +74,7 @@ test('a JSON patch of an object comes to a merge patch of what changes', () => {
   check([{ op: 'add', path: '/metadata/annotations', value: { d: 'e' } }], { metadata: { annotations: { d: 'e' } } });
 });
 
-test('a JSON patch of a status names the conditions that change alone', () => {
+test('a JSON patch of a status is converted to a patch of only the changed conditions', () => {
   const check = (operations: object[], expected: object) =>
     assert.deepEqual(JSON.parse(asStatusPatch(ops(...operations), pod)), expected);
   const gate = { type: 'example.com/gate', status: 'True' };
@@ -85,7 +85,7 @@ test('a JSON patch of a status names the conditions that change alone', () => {
   check([{ op: 'replace', path: '/status/phase', value: 'Failed' }], { status: { phase: 'Failed' } });
 });
 
-test('a JSON patch resizes, adds containers for debugging, and changes nothing else on the way', () => {
+test('a JSON patch resizes or adds ephemeral containers, and may change nothing else', () => {
   const cpu = '/spec/containers/0/resources/limits/cpu';
   const { containers } = jsonResizePatch(ops({ op: 'replace', path: cpu, value: '2' }), pod);
   assert.deepEqual(containers.get('a'), { limits: { cpu: '2', memory: '1Gi' } });
@@ -97,7 +97,7 @@ test('a JSON patch resizes, adds containers for debugging, and changes nothing e
   refused(() => jsonEphemeralPatch(ops(add, { op: 'remove', path: cpu }), pod));
 });
 
-test('the content type says how a patch is meant', () => {
+test('the content type selects the kind of patch', () => {
   assert.equal(sentKind('application/json-patch+json; charset=utf-8'), 'json');
   assert.equal(sentKind('application/json', { 'application/json': 'whole' }), 'whole');
   assert.throws(() => sentKind('application/json-patch'), /did you mean "application\/json-patch\+json"/);

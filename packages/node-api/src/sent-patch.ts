@@ -1,4 +1,4 @@
-/** Patches as clients send them. */
+/** Decodes the patches of clients by their content type. */
 import { isDeepStrictEqual } from 'node:util';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
@@ -13,7 +13,7 @@ import {
   resizedPod,
 } from './pod-patch.ts';
 
-/** Kubernetes' ways to say what changes; with `whole` an object says it all. */
+/** Kubernetes' patch types; `whole` is a complete object, as PUT sends it. */
 export type SentKind = 'merge' | 'strategic' | 'json' | 'whole';
 
 const TYPES: Record<string, SentKind> = {
@@ -22,26 +22,26 @@ const TYPES: Record<string, SentKind> = {
   'application/json-patch+json': 'json',
 };
 
-/** By the request's content type, of which `others` are known besides. Throws `invalid_argument`. */
+/** The patch type of a request's content type; `others` are additional types. Throws `invalid_argument`. */
 export function sentKind(contentType: string | undefined, others: Record<string, SentKind> = {}): SentKind {
   const known = { ...TYPES, ...others };
   const type = (contentType ?? '').split(';')[0]!.trim();
   if (Object.hasOwn(known, type)) return known[type]!;
   const names = Object.keys(known);
-  const message = `read the patch: its type "${type.slice(0, 60)}" is none of ${names.join(', ')}${didYouMean(type, names)}`;
+  const message = `read the patch: its type "${type.slice(0, 60)}" is not one of ${names.join(', ')}${didYouMean(type, names)}`;
   throw new PodwrightError('invalid_argument', message);
 }
 
-/** Reads a patch of labels and annotations. Throws `invalid_argument`; a JSON patch is applied later and throws then. */
+/** Reads a patch of labels and annotations. Throws `invalid_argument`, for a JSON patch only when it is applied to the object. */
 export function metadataChange(kind: SentKind, text: string): PatchOf<object, MetadataPatch> {
-  // of labels and annotations both kinds of merge patches mean the same, as neither has lists
+  // labels and annotations have no lists, so both kinds of merge patches are equivalent
   return changeBy(kind, {
     json: (current) => parseMetadataPatch(asMergePatch(text, current)),
     other: () => parseMetadataPatch(text),
   });
 }
 
-/** Reads a patch of ephemeral containers, as `metadataChange` reads one of labels. */
+/** Like `metadataChange`, for ephemeral containers. */
 export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, EphemeralPatch> {
   const listed = kind === 'strategic' ? 'merge-by-name' : 'replace';
   return changeBy(kind, {
@@ -50,24 +50,24 @@ export function ephemeralChange(kind: SentKind, text: string): PatchOf<Pod, Ephe
   });
 }
 
-/** Reads a patch of the resources of a pod, as `metadataChange` reads one of labels. */
+/** Like `metadataChange`, for the resources of a pod. */
 export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizePatch> {
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }
 
-/** The result of a JSON patch depends on the object; every other patch is read at once. */
+/** A JSON patch is read against the current object; every other patch is read at once. */
 function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
   if (kind === 'json') return json;
   const patch = other();
   return () => patch;
 }
 
-/** A JSON patch of an object as a merge patch. */
+/** Converts a JSON patch of an object to a merge patch. */
 export function asMergePatch(text: string, object: object): string {
   return JSON.stringify(mergePatchBetween(plain(object), jsonPatch(object, text)));
 }
 
-/** A JSON patch of a pod's conditions as a strategic merge patch, which leaves those alone that it does not name. */
+/** Converts a JSON patch of a pod's conditions to a strategic merge patch, which names only the changed ones. */
 export function asStatusPatch(text: string, pod: Pod): string {
   const after = jsonPatch(pod, text);
   const { status = {}, ...patch } = mergePatchBetween(plain(pod), after);
@@ -84,18 +84,18 @@ function conditionsOf({ status }: Record<string, unknown>): Record<string, unkno
   return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
 }
 
-/** What a pod asks for after a JSON patch, which may change amounts alone. Throws `invalid_argument`. */
+/** The resources of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonResizePatch(text: string, pod: Pod): ResizePatch {
   const after = jsonPatch(pod, text);
   const patch = parseResizePatch(JSON.stringify(after));
   if (isDeepStrictEqual(plain(resizedPod(pod, patch)), after)) return patch;
   throw new PodwrightError(
     'invalid_argument',
-    'read the resize: only amounts of CPU and memory change, and none is removed',
+    'read the resize: only CPU and memory can be changed, and no amount can be removed',
   );
 }
 
-/** The containers for debugging that a pod has after a JSON patch, which may change them alone. Throws `invalid_argument`. */
+/** The ephemeral containers of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   const after = jsonPatch(pod, text);
   const patch = parseEphemeralPatch(JSON.stringify(after), 'replace');
@@ -104,10 +104,10 @@ export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
     spec: { ...(spec as object), ephemeralContainers: [] },
   });
   if (isDeepStrictEqual(without(plain(pod)), without(after))) return patch;
-  throw new PodwrightError('invalid_argument', 'read the ephemeral containers: nothing else can be changed here');
+  throw new PodwrightError('invalid_argument', 'read the ephemeral containers: no other field can be changed here');
 }
 
-/** As clients see it. */
+/** A copy without undefined fields, as clients see the object. */
 export function plain(object: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
 }

@@ -11,10 +11,10 @@ export type LocalApiOptions = {
   socketPath: string;
   kubelet: Kubelet;
   info: LocalNodeParts['info'];
-  /** Called when a client asked the daemon to end. */
+  /** Called when a client requests the daemon to stop. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
-  /** Answers what is not the local API's: the kubelet's own API. */
+  /** The kubelet's own API, which handles all paths that are not the local API's. */
   kubeletApi?: HttpListener;
   serveStream?: ServeStream;
   countBuffer?: CountBuffer;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStatusPatch } from './status-patch.ts';
 
-test('a merge patch puts its conditions in the place of all that there are, also none', () => {
+test('a merge patch replaces all conditions, even with an empty list', () => {
   const replaces = (conditions: unknown, kind: 'merge' | 'strategic' = 'merge') =>
     parseStatusPatch(JSON.stringify({ status: { conditions } }), kind).replace;
   const open = [{ type: 'example.com/open', status: 'True' }];

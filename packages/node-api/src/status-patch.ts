@@ -14,10 +14,10 @@ import { type ConditionsPatch, MAX_CONDITION_REASON_LENGTH } from '@podwright/ku
 
 const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 
-/** Of the conditions that a client sets: so many at once, and as long as meta/v1's Condition allows. */
+/** Conditions in one patch. Their lengths are limited like those of meta/v1's Condition. */
 const MAX_PATCHED_CONDITIONS = 50;
 
-/** One element of a patch's list of conditions; `$patch: delete` is the strategic merge patch's way to remove one. */
+/** One element of a patch's list of conditions; `$patch: delete` removes it in a strategic merge patch. */
 type PatchedCondition = {
   type: string;
   status?: 'True' | 'False' | 'Unknown';
@@ -51,22 +51,23 @@ const patch: Decoder<Patch> = object<Patch>({
 
 /**
  * Reads `{"status":{"conditions":[{"type":…,"status":…}]}}`. A strategic merge patch merges the list by type, a merge patch (RFC
- * 7386) puts it in the place of the one that is there. `invalid_argument` for a patch of anything else.
+ * 7386) replaces the list. Throws `invalid_argument` for any other field.
  */
 export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): ConditionsPatch {
   const issues = new IssueList([], 1);
   const sent = parse(text);
   const { status } = patch(sent, issues);
   const conditions = issues.count === 0 ? (status?.conditions ?? []) : [];
-  const place = issues.at('status', 'conditions');
-  if (conditions.length > MAX_PATCHED_CONDITIONS) place.add(`must have at most ${MAX_PATCHED_CONDITIONS} elements`);
-  for (const [index, one] of conditions.entries()) validate(one, kind, place.at(index));
+  const listIssues = issues.at('status', 'conditions');
+  if (conditions.length > MAX_PATCHED_CONDITIONS)
+    listIssues.add(`must have at most ${MAX_PATCHED_CONDITIONS} elements`);
+  for (const [index, one] of conditions.entries()) validate(one, kind, listIssues.at(index));
   const [first] = issues.issues;
   if (first !== undefined)
     throw new PodwrightError('invalid_argument', `read the patch: ${formatFieldPath(first.path)}: ${first.message}`);
-  const kept = conditions.filter(({ $patch }) => $patch === undefined);
+  const set = conditions.filter(({ $patch }) => $patch === undefined);
   return {
-    set: kept.map(({ type, status, reason, message }) => ({
+    set: set.map(({ type, status, reason, message }) => ({
       type,
       status: status!,
       ...(reason && { reason }),
@@ -77,7 +78,7 @@ export function parseStatusPatch(text: string, kind: 'merge' | 'strategic'): Con
   };
 }
 
-/** Also none: an empty list or null, which are absent once they are decoded. */
+/** Whether the patch has the field, even as an empty list or null, which the decoder drops. */
 const hasConditions = (sent: unknown): boolean =>
   isRecord(sent) && isRecord(sent.status) && sent.status.conditions !== undefined;
 
@@ -96,6 +97,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new PodwrightError('invalid_argument', 'read the patch: it is no JSON', { cause: error });
+    throw new PodwrightError('invalid_argument', 'read the patch: it is not JSON', { cause: error });
   }
 }

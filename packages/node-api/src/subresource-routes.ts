@@ -2,7 +2,7 @@ import { type Call, type Handler, type Route, readBody, sendJson } from '@podwri
 import type { NodeBackend } from './node-backend.ts';
 import { ephemeralChange, resizeChange, type SentKind, sentKind } from './sent-patch.ts';
 
-/** Parts of a pod that only change through paths of their own, as the Kubernetes API has them. */
+/** The pod's subresources `ephemeralcontainers` and `resize`, as in the Kubernetes API. */
 export function subresourceRoutes(backend: NodeBackend): Route[] {
   const read: Handler = async (call) => sendJson(call.response, backend.get({ kind: 'Pod', ...nameOf(call) }));
   const routes = (subresource: string, change: Handler): Route[] => {
@@ -30,7 +30,7 @@ function nameOf({ params }: Call): { namespace: string; name: string } {
   return { namespace: params.namespace!, name: params.name! };
 }
 
-/** With PUT a whole pod is sent. */
+/** The patch type; a body of plain JSON is a whole pod (PUT). */
 function kindOf({ request }: Call): SentKind {
   return sentKind(request.headers['content-type'] ?? 'application/json', { 'application/json': 'whole' });
 }

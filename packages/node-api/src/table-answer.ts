@@ -14,7 +14,7 @@ import type { NodeObject } from '@podwright/kubelet';
 import { humanDuration } from './human-duration.ts';
 import type { ApiKind, ApiObject } from './node-backend.ts';
 
-/** Objects as a table, whose columns the client need not know (meta/v1 Table); `columns` are left out where they are known. */
+/** A meta/v1 Table, which describes its own columns; later tables of a watch omit the column definitions. */
 type Table = {
   apiVersion: 'meta.k8s.io/v1';
   kind: 'Table';
@@ -24,7 +24,7 @@ type Table = {
 };
 
 type Cell = string | number;
-/** `wide` ones are shown with `-o wide`. */
+/** `wide` columns are shown only with `-o wide`. */
 type Column<T> = { name: string; wide: boolean; cell: (object: T, nowMs: number) => Cell };
 
 const NONE = '<none>';
@@ -36,7 +36,7 @@ const age = (since: string | undefined, nowMs: number): string =>
 const keys = (map: object = {}): number => Object.keys(map).length;
 
 const NAME = column('Name', ({ metadata }) => metadata.name);
-/** Pods of the node's own files have no time of creation. */
+/** Pods of users' manifest files have no creationTimestamp. */
 const AGE = column('Age', (object, nowMs) =>
   age(object.metadata.creationTimestamp ?? (object.kind === 'Pod' ? object.status?.startTime : undefined), nowMs),
 );
@@ -120,14 +120,17 @@ const COLUMNS = {
   Node: NODE,
 } as unknown as Record<ApiKind, Column<ApiObject>[]>;
 
-/** How much of each object a row carries: its metadata unless told otherwise (meta/v1 TableOptions). */
+/** How much of each object a row includes; the metadata by default (meta/v1 TableOptions). */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 /**
- * Which objects rows carry if the client prefers tables to objects; `undefined` if it does not. What is listed first in `Accept` is
- * preferred, as kubectl lists tables. Throws `invalid_argument`.
+ * Decodes `includeObject` if the client prefers tables, which it lists first in `Accept` as kubectl does; otherwise `undefined`.
+ * Throws `invalid_argument`.
  */
-export function wantedTable({ accept = '' }: IncomingHttpHeaders, query: URLSearchParams): IncludedObject | undefined {
+export function requestedTable(
+  { accept = '' }: IncomingHttpHeaders,
+  query: URLSearchParams,
+): IncludedObject | undefined {
   const parameters = accept
     .split(',')[0]!
     .split(';')
@@ -139,11 +142,11 @@ export function wantedTable({ accept = '' }: IncomingHttpHeaders, query: URLSear
   if (included === 'None' || included === 'Metadata' || included === 'Object') return included;
   throw new PodwrightError(
     'invalid_argument',
-    `includeObject "${included.slice(0, 60)}" is none of None, Metadata, Object`,
+    `includeObject "${included.slice(0, 60)}" is not one of None, Metadata, Object`,
   );
 }
 
-/** The objects, all of one kind, as a table. A later table of a watch repeats no columns. */
+/** Formats objects of one kind as a table, with `columnsKnown` without the column definitions. */
 export function tableOf(
   kind: ApiKind,
   objects: ApiObject[],
@@ -185,8 +188,8 @@ function openGates({ spec, status }: Pod): string {
 const isReady = ({ conditions }: NodeObject['status']): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-const addressOf = ({ addresses }: NodeObject['status'], wanted: string): string =>
-  addresses.find(({ type }) => type === wanted)?.address ?? NONE;
+const addressOf = ({ addresses }: NodeObject['status'], addressType: string): string =>
+  addresses.find(({ type }) => type === addressType)?.address ?? NONE;
 
 const shortMode = (mode: VolumeAccessMode): string =>
   ({ ReadWriteOnce: 'RWO', ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' })[mode];

@@ -4,10 +4,10 @@ import { type Call, type Route, sendJson } from '@podwright/kubelet-server';
 import type { NodeBackend } from './node-backend.ts';
 import { parseLabelSelector } from './selectors.ts';
 
-/** Versions of the resource metrics API, which are the same: v1 is that of Kubernetes 1.37. */
+/** Versions of the resource metrics API, with equal formats; Kubernetes 1.37 adds v1. */
 export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
 
-/** What pods and the node use, at the paths of Kubernetes' resource metrics API. */
+/** Serves the use of pods and the node at the paths of Kubernetes' resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
   return METRICS_VERSIONS.flatMap((apiVersion) => usageRoutesOf(backend, apiVersion));
 }
@@ -18,11 +18,11 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   const pods = async ({ response, query, params, signal }: Call) => {
     const selects = parseLabelSelector(query.get('labelSelector') ?? '');
     const report = await backend.usage(signal);
-    const wanted = (backend.list('Pod') as Pod[]).filter(
+    const selected = (backend.list('Pod') as Pod[]).filter(
       ({ metadata }) =>
         (params.namespace === undefined || params.namespace === metadata.namespace) && selects(metadata.labels),
     );
-    sendJson(response, { ...list, kind: 'PodMetricsList', items: wanted.flatMap((pod) => podMetrics(pod, report)) });
+    sendJson(response, { ...list, kind: 'PodMetricsList', items: selected.flatMap((pod) => podMetrics(pod, report)) });
   };
   const nodes = async ({ response, signal }: Call) => {
     const [node] = backend.list('Node');
@@ -38,7 +38,7 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   ];
 }
 
-/** A pod without a container that runs uses nothing, and is left out. */
+/** Empty for a pod without a running container: the list omits it. */
 function podMetrics({ metadata, status }: Pod, { containers, atMs, windowMs }: UsageReport): object[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const used = statuses.flatMap(({ name, containerID, state }) => {
