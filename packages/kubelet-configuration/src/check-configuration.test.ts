@@ -14,14 +14,14 @@ function refuse(fields: Record<string, unknown>, ...messages: string[]): void {
   assert.throws(() => complete(fields), { code: 'invalid_argument', message: expected });
 }
 
-test("what nobody says is upstream's default", () => {
+test("unset fields have upstream's defaults", () => {
   const { maxPods, port, registryPullQPS, oomScoreAdj, enforceNodeAllocatable, ...rest } = complete({});
   assert.deepEqual([maxPods, port, registryPullQPS, oomScoreAdj], [110, 10250, 5, -999]);
   assert.deepEqual(enforceNodeAllocatable, ['pods']);
   assert.deepEqual([rest['authorization.mode'], rest.serializeImagePulls, rest.podPidsLimit], ['Webhook', true, -1]);
 });
 
-test('zero is the default where upstream cannot tell it from nothing', () => {
+test('zero gives the default of a field for which upstream cannot distinguish it from unset', () => {
   const { port, registryPullQPS, healthzPort, syncFrequency } = complete({
     port: 0,
     registryPullQPS: 0,
@@ -39,11 +39,11 @@ test('some defaults depend on other fields', () => {
   assert.equal(complete({ seccompDefaultFlag: true }).seccompDefault, true);
 });
 
-test("upstream's validation holds", () => {
+test("upstream's validation rules apply", () => {
   refuse({ port: 65_536 }, 'port = 65536: must be between 1 and 65535');
   refuse({ healthzPort: -1 }, 'healthzPort = -1: must be between 0 and 65535');
-  refuse({ tlsCertFile: '/c' }, 'tlsCertFile = "/c": needs tlsPrivateKeyFile, and that needs it');
-  refuse({ tlsCipherSuites: ['TLS_X'] }, 'tlsCipherSuites = ["TLS_X"]: there is no cipher suite TLS_X');
+  refuse({ tlsCertFile: '/c' }, 'tlsCertFile = "/c": must be set together with tlsPrivateKeyFile');
+  refuse({ tlsCipherSuites: ['TLS_X'] }, 'tlsCipherSuites = ["TLS_X"]: unknown cipher suite TLS_X');
   refuse({ maxPods: -1 }, 'maxPods = -1: must be at least 0');
   refuse({ oomScoreAdj: 1001 }, 'oomScoreAdj = 1001: must be between -1000 and 1000');
   refuse({ nodeStatusMaxImages: -2 }, 'nodeStatusMaxImages = -2: must be at least -1');
@@ -71,18 +71,18 @@ test("upstream's validation holds", () => {
     { 'crashLoopBackOff.maxContainerRestartPeriod': 301_000 },
     'crashLoopBackOff.maxContainerRestartPeriod = 5m1s: must be between 1s and 300s',
   );
+  refuse({ enforceNodeAllocatable: ['pods', 'pods'] }, 'enforceNodeAllocatable = ["pods","pods"]: has a duplicate');
   refuse(
-    { enforceNodeAllocatable: ['pods', 'pods'] },
-    'enforceNodeAllocatable = ["pods","pods"]: names something twice',
+    { enforceNodeAllocatable: ['none', 'pods'] },
+    'enforceNodeAllocatable = ["none","pods"]: none cannot be combined with other values',
   );
-  refuse({ enforceNodeAllocatable: ['none', 'pods'] }, 'enforceNodeAllocatable = ["none","pods"]: none stands alone');
   refuse(
     { systemReserved: { memory: 'much' } },
     'systemReserved = {"memory":"much"}: memory must be an amount such as 500m or 1Gi, got "much"',
   );
   refuse(
     { systemReserved: { disk: '1' } },
-    'systemReserved = {"disk":"1"}: cannot keep disk back, only cpu, memory, pid, ephemeral-storage',
+    'systemReserved = {"disk":"1"}: cannot reserve disk, only cpu, memory, pid, ephemeral-storage',
   );
   refuse(
     { memoryReservationPolicy: 'TieredReservation' },
@@ -94,12 +94,12 @@ test("upstream's validation holds", () => {
   );
   refuse(
     { nodeLabels: { 'kubernetes.io/role': 'x' } },
-    'nodeLabels = {"kubernetes.io/role":"x"}: kubernetes.io/role: a label of Kubernetes that a node may not give itself; it may have those of kubelet.kubernetes.io, node.kubernetes.io, and kubernetes.io/hostname, topology.kubernetes.io/zone, topology.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, failure-domain.beta.kubernetes.io/region, beta.kubernetes.io/instance-type, node.kubernetes.io/instance-type, kubernetes.io/os, kubernetes.io/arch, beta.kubernetes.io/os, beta.kubernetes.io/arch',
+    'nodeLabels = {"kubernetes.io/role":"x"}: kubernetes.io/role: a kubelet may not set this label of Kubernetes on its node; it may set labels of kubelet.kubernetes.io, node.kubernetes.io, and kubernetes.io/hostname, topology.kubernetes.io/zone, topology.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, failure-domain.beta.kubernetes.io/region, beta.kubernetes.io/instance-type, node.kubernetes.io/instance-type, kubernetes.io/os, kubernetes.io/arch, beta.kubernetes.io/os, beta.kubernetes.io/arch',
   );
-  refuse({ nodeLabels: { a: 'b c' } }, 'nodeLabels = {"a":"b c"}: b c is no value of a label');
+  refuse({ nodeLabels: { a: 'b c' } }, 'nodeLabels = {"a":"b c"}: b c is not a valid label value');
   refuse(
     { nodeIp: '192.0.2.1,192.0.2.2' },
-    'nodeIp = "192.0.2.1,192.0.2.2": must be an IP address, or one of each family with a comma',
+    'nodeIp = "192.0.2.1,192.0.2.2": must be an IP address, or one of each family separated by a comma',
   );
   refuse(
     { staticPodURL: 'http://user:secret@x/' },
@@ -107,12 +107,12 @@ test("upstream's validation holds", () => {
   );
   refuse(
     { showHiddenMetricsForVersion: '1.30' },
-    'showHiddenMetricsForVersion = "1.30": must be the version before, 1.35',
+    'showHiddenMetricsForVersion = "1.30": must be the previous version, 1.35',
   );
-  refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: there is no feature gate Nope');
+  refuse({ featureGates: { Nope: true } }, 'featureGates = {"Nope":true}: unknown feature gate Nope');
 });
 
-test('how long pods have before a shutdown is checked as upstream does', () => {
+test('shutdown grace periods are validated as in upstream', () => {
   const priority = [{ priority: 100, shutdownGracePeriodSeconds: 10 }];
   complete({ shutdownGracePeriod: 30_000, shutdownGracePeriodCriticalPods: 10_000 });
   complete({ shutdownGracePeriodByPodPriority: priority });
@@ -121,7 +121,7 @@ test('how long pods have before a shutdown is checked as upstream does', () => {
     [{ shutdownGracePeriod: 500 }, /shutdownGracePeriod = 500ms: must be 0 or at least 1s/],
     [{ shutdownGracePeriod: 5000, shutdownGracePeriodCriticalPods: 6000 }, /must be at most shutdownGracePeriod/],
     [{ shutdownGracePeriod: 5000, shutdownGracePeriodCriticalPods: 100 }, /must be 0 or at least 1s/],
-    [{ shutdownGracePeriod: 5000, shutdownGracePeriodByPodPriority: priority }, /cannot stand beside/],
+    [{ shutdownGracePeriod: 5000, shutdownGracePeriodByPodPriority: priority }, /cannot be combined with/],
     [
       { shutdownGracePeriod: 5000, featureGates: { GracefulNodeShutdown: false } },
       /shutdownGracePeriod = 5s: needs the feature gate GracefulNodeShutdown/,
@@ -130,7 +130,7 @@ test('how long pods have before a shutdown is checked as upstream does', () => {
   for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
-test('who gets processors and memory is checked as upstream does', () => {
+test('CPU, memory and topology policies are validated as in upstream', () => {
   complete({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: { 'full-pcpus-only': 'true' } });
   const options = (given: Record<string, string>) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: given });
   const wrong: [Record<string, unknown>, RegExp][] = [
@@ -146,9 +146,9 @@ test('who gets processors and memory is checked as upstream does', () => {
     [{ reservedSystemCPUs: '0,x' }, /must be a list such as 0,2-3/],
     [{ reservedSystemCPUs: '3-1' }, /must be a list such as 0,2-3/],
     [{ topologyManagerPolicyOptions: { 'max-allowable-numa-nodes': '4' } }, /must be a number that is at least 8/],
-    [{ memoryManagerPolicy: 'Static' }, /must keep memory back where memoryManagerPolicy is Static/],
-    [{ reservedMemory: [{ numaNode: 0, limits: { cpu: '1' } }] }, /cannot keep cpu back/],
-    [{ reservedMemory: [{ numaNode: 0, limits: { memory: '0' } }] }, /must keep something back of memory/],
+    [{ memoryManagerPolicy: 'Static' }, /must reserve memory if memoryManagerPolicy is Static/],
+    [{ reservedMemory: [{ numaNode: 0, limits: { cpu: '1' } }] }, /cannot reserve cpu/],
+    [{ reservedMemory: [{ numaNode: 0, limits: { memory: '0' } }] }, /must reserve more than 0 of memory/],
     [
       {
         reservedMemory: [
@@ -156,13 +156,13 @@ test('who gets processors and memory is checked as upstream does', () => {
           { numaNode: 0, limits: { memory: '1' } },
         ],
       },
-      /names something twice/,
+      /has a duplicate/,
     ],
   ];
   for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
-test('a value that would change what this kubelet does not do is refused by name', () => {
+test('a value that asks for an unsupported feature is refused with its field', () => {
   refuse(
     { qosReserved: { memory: '50%' } },
     'qosReserved = {"memory":"50%"}: is refused: requests are not reserved from lower QoS classes; leave it out, or set it to an empty value',
@@ -178,7 +178,7 @@ test('eviction thresholds are signals with amounts or shares, and soft ones have
       { evictionHard: { 'memory.available': '0' } },
       /evictionHard = .*: memory\.available: must be an amount of more than 0/,
     ],
-    [{ evictionHard: { 'nodefs.free': '10%' } }, /"nodefs\.free" is no eviction signal, only memory\.available/],
+    [{ evictionHard: { 'nodefs.free': '10%' } }, /"nodefs\.free" is not an eviction signal, only memory\.available/],
     [{ evictionSoft: { 'memory.available': '1Gi' } }, /evictionSoft = .*: needs its grace period/],
     [{ evictionSoftGracePeriod: { 'memory.available': 'soon' } }, /must be a duration such as 1m30s, got "soon"/],
     [
@@ -189,19 +189,19 @@ test('eviction thresholds are signals with amounts or shares, and soft ones have
   for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
-test('cgroups whose limits are to be what is kept back must be named', () => {
+test('enforcing a reservation requires its cgroup', () => {
   assert.throws(
     () => complete({ enforceNodeAllocatable: ['pods', 'kube-reserved'] }),
-    /kubeReservedCgroup: must be given where enforceNodeAllocatable has kube-reserved/,
+    /kubeReservedCgroup: must be set because enforceNodeAllocatable has kube-reserved/,
   );
   assert.throws(
     () =>
       complete({ enforceNodeAllocatable: ['kube-reserved', 'kube-reserved-compressible'], kubeReservedCgroup: '/k' }),
-    /kube-reserved cannot stand beside kube-reserved-compressible/,
+    /kube-reserved cannot be combined with kube-reserved-compressible/,
   );
 });
 
-test('what the host cannot be is told', () => {
+test('a configuration that does not fit the host is refused', () => {
   const on = (cgroupVersion: 'v1' | 'v2', fields: Record<string, unknown>) => () =>
     checkedConfiguration(given(fields), { cgroupVersion });
   assert.throws(
@@ -216,7 +216,7 @@ test('what the host cannot be is told', () => {
   on('v2', { singleProcessOOMKill: true })();
 });
 
-test('ten problems are told at most, each with its place', () => {
+test('at most ten problems are reported, each with its source', () => {
   const all = Object.fromEntries(
     [
       'kubeAPIQPS',
@@ -241,7 +241,7 @@ test('ten problems are told at most, each with its place', () => {
   });
 });
 
-test('a later file wins field by field, tables are merged, null takes back', () => {
+test('a later file wins for each field, tables are merged, and null unsets a field', () => {
   const under = given({ maxPods: 1, port: 2, featureGates: { A: true }, clusterDNS: ['10.0.0.1', '10.0.0.2'] }, 'a');
   const over = given({ maxPods: 3, port: null, featureGates: { B: true }, clusterDNS: ['10.0.0.3'] }, 'b');
   const laid = Object.fromEntries(
@@ -254,7 +254,7 @@ test('a later file wins field by field, tables are merged, null takes back', () 
   });
 });
 
-test('flags win over files; tables of flags stand in their place, but feature gates go together', () => {
+test('flags win over files and replace their tables, but feature gates are merged', () => {
   const files = given({ maxPods: 1, systemReserved: { cpu: '1' }, featureGates: { A: true } }, 'a');
   const flags = given({ maxPods: 2, systemReserved: { memory: '1Gi' }, featureGates: { B: false } }, '--x');
   const laid = Object.fromEntries([...layFlags(files, flags)].map(([name, { value }]) => [name, value]));

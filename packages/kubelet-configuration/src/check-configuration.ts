@@ -1,4 +1,4 @@
-/** What upstream's validation refuses (pkg/kubelet/apis/config/validation), and what this kubelet does not honour. */
+/** Upstream's validation (pkg/kubelet/apis/config/validation), and the refusal of values which this kubelet does not honour. */
 import { PodwrightError } from '@podwright/base';
 import { formatDuration } from '@podwright/kube-api';
 import { completeConfiguration } from './complete-configuration.ts';
@@ -16,7 +16,7 @@ import { SERVER_RULES } from './rules/server-rules.ts';
 const MAX_PROBLEMS = 10;
 const RULES = [...SERVER_RULES, ...POD_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
 
-/** The whole configuration. Throws `invalid_argument` that names the place, the field and the value of each problem, ten at most. */
+/** The complete configuration. Throws `invalid_argument` with the source, field and value of each problem, at most ten. */
 export function checkedConfiguration(given: GivenFields, host: HostFacts): KubeletConfiguration {
   const configuration = completeConfiguration(given);
   const problems = [
@@ -36,7 +36,7 @@ function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
   });
 }
 
-/** Fields and flags that were given a value which would change what this kubelet does not do. */
+/** Fields and flags with values that ask for features which this kubelet does not have. */
 function unhonoured(given: GivenFields): Problem[] {
   return [...given].flatMap(([name, { value }]) => {
     const effect = FIELDS.get(name)?.effect;
@@ -50,7 +50,7 @@ function unhonoured(given: GivenFields): Problem[] {
   });
 }
 
-/** `kubelet.yaml:7: port = 0` or `--port = 0`; a field that nobody gave has only its name. */
+/** `kubelet.yaml:7: port = 0` or `--port = 0`; only the name of a field that was not given. */
 function named(name: FieldName, given: GivenFields): string {
   const at = given.get(name);
   if (at === undefined || at.value === null) return name;

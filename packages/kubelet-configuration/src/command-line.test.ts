@@ -19,7 +19,7 @@ function refuse(line: string, message: string): void {
   assert.throws(() => parseCommandLine(line.split(' '), OWN), { code: 'invalid_argument', message }, line);
 }
 
-test('flags are written as with upstream', () => {
+test('flags have upstream’s syntax', () => {
   check('', {});
   check('--port=1 --max-pods 2', { port: 1, maxPods: 2 });
   check('--max_pods=3 --node_ip ::1', { maxPods: 3, nodeIp: '::1' });
@@ -33,7 +33,7 @@ test('flags are written as with upstream', () => {
   check('--sync-frequency=1h0m0s', { syncFrequency: 3_600_000 });
 });
 
-test('lists and tables of flags that come twice go on', () => {
+test('a repeated flag extends its list or table', () => {
   check('--cluster-dns=10.0.0.1,10.0.0.2 --cluster-dns 10.0.0.3', { clusterDNS: ['10.0.0.1', '10.0.0.2', '10.0.0.3'] });
   check('--node-labels=a=1,b=2 --node-labels=b=3', { nodeLabels: { a: '1', b: '3' } });
   check('--eviction-hard=memory.available<0%', { evictionHard: { 'memory.available': '0%' } });
@@ -43,20 +43,20 @@ test('lists and tables of flags that come twice go on', () => {
   });
 });
 
-test('what is wrong with a flag is told with its name', () => {
-  refuse('--portt=1', '--portt: there is no such flag; did you mean "--port"?');
-  refuse('--shards=3', '--shards: there is no such flag');
-  refuse('-x', '-x: there is no such flag');
+test('errors name the flag', () => {
+  refuse('--portt=1', '--portt: unknown flag; did you mean "--port"?');
+  refuse('--shards=3', '--shards: unknown flag');
+  refuse('-x', '-x: unknown flag');
   refuse('--port=x', '--port: must be an integer, got "x"');
-  refuse('--port', '--port: a value is needed');
+  refuse('--port', '--port: needs a value');
   refuse('--enable-server=maybe', '--enable-server: must be true or false, got "maybe"');
   refuse('--sync-frequency=3', '--sync-frequency: must be a duration such as 300ms, 10s or 2h45m, got "3"');
   refuse('--address=here', '--address: must be an IP address, got "here"');
-  refuse('--enable-server false', 'there is no command "false" of the kubelet');
+  refuse('--enable-server false', 'the kubelet has no command "false"');
   refuse('--feature-gates=A=maybe', '--feature-gates: must be true or false, got "maybe"');
 });
 
-test("flags of the program's own are told apart", () => {
+test("the program's own flags are returned separately", () => {
   const { own } = parseCommandLine(['--config-dir', '/d', '-h'], OWN);
   assert.deepEqual(
     [...own],
@@ -67,7 +67,7 @@ test("flags of the program's own are told apart", () => {
   );
 });
 
-test('help has a line for each flag, with what it changes', () => {
+test('help has a line for each flag, with its effect', () => {
   const lines = flagHelp(OWN).split('\n');
   assert.equal(lines.filter((line) => / --[a-z]/.test(line)).length, lines.length);
   assert.match(flagHelp(OWN), /^ {6}--max-pods int +maximum number of pods \(default: 110\)$/m);
@@ -78,7 +78,7 @@ test('help has a line for each flag, with what it changes', () => {
   assert.match(flagHelp(OWN), /^ {2}-v, --v int /m);
 });
 
-test('the values of all flags are told, without secrets', () => {
+test('the values of all flags are listed, without secrets', () => {
   const args = [
     '--manifest-url-header=authorization:secret',
     '--node-labels=a=b,c=d',

@@ -1,4 +1,4 @@
-/** The kubelet's command line, read as upstream reads it (pflag): `--flag=value`, `--flag value`, `--bool`, `-v4`, `_` for `-`. */
+/** Parses the kubelet's command line as upstream's pflag does: `--flag=value`, `--flag value`, `--bool`, `-v4`, `_` for `-`. */
 import { resolve } from 'node:path';
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { formatDuration, IssueList } from '@podwright/kube-api';
@@ -7,35 +7,35 @@ import type { Field } from './fields/field.ts';
 import { FIELDS } from './fields/field-table.ts';
 import type { GivenField, GivenFields } from './given-fields.ts';
 
-/** A flag that is no field of a configuration: `--help`, or one of this program's own. */
+/** A flag of the program that is not in the table of fields, such as `--help`. */
 export type OwnFlag = {
   name: string;
   letter?: string;
-  /** How help calls the value; without it the flag has none. */
+  /** The name of the value in the help; a flag without it has no value. */
   value?: string;
   about: string;
 };
 
 export type CommandLine = {
   given: GivenFields;
-  /** Values of the flags of the program's own that were given, '' for one without a value. */
+  /** Values of the program's own flags that were given; '' for a flag without a value. */
   own: ReadonlyMap<string, string>;
 };
 
 type KnownFlag = { kind: 'field'; name: string; field: Field } | { kind: 'own'; flag: OwnFlag };
 
-/** Throws `invalid_argument` naming the flag, its value and what would be right, or the flag that an unknown one is like. */
+/** Throws `invalid_argument` with the flag, its value and the expected one; for an unknown flag with a similar one. */
 export function parseCommandLine(args: readonly string[], ownFlags: readonly OwnFlag[]): CommandLine {
   const given = new Map<string, GivenField>();
   const own = new Map<string, string>();
   const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (!/^-./s.test(word) || word === '--')
-      throw invalid(`there is no command "${shorten(word === '--' ? (rest[0] ?? word) : word)}" of the kubelet`);
+      throw invalid(`the kubelet has no command "${shorten(word === '--' ? (rest[0] ?? word) : word)}"`);
     const { flag, shown, text } = splitFlag(word, ownFlags);
     const bare = flag.kind === 'own' ? flag.flag.value === undefined : flag.field.type.name === 'bool';
     const value = text ?? (bare ? '' : rest.shift());
-    if (value === undefined) throw invalid(`${shown}: a value is needed`);
+    if (value === undefined) throw invalid(`${shown}: needs a value`);
     if (flag.kind === 'own') own.set(flag.flag.name, value);
     else
       given.set(flag.name, {
@@ -46,7 +46,7 @@ export function parseCommandLine(args: readonly string[], ownFlags: readonly Own
   return { given, own };
 }
 
-/** All flags with what they say, or their defaults, as Go prints them. Secrets are masked. */
+/** All flags with their values or defaults as Go prints them. Secrets are masked. */
 export function flagValues({ given, own }: CommandLine): Record<string, string> {
   const values = [...FIELDS].flatMap(([name, { flag, type, fallback }]) => {
     if (flag === undefined) return [];
@@ -65,7 +65,7 @@ function flagText({ name }: Field['type'], value: unknown): string {
     .join(',');
 }
 
-/** Fields and flags in the order of help: by name. */
+/** The help text: one line for each flag, sorted by name. */
 export function flagHelp(ownFlags: readonly OwnFlag[]): string {
   const rows = [
     ...ownFlags.map(({ name, letter, value, about }) => ({ name, letter, value: value ?? '', about })),
@@ -93,7 +93,7 @@ export function flagHelp(ownFlags: readonly OwnFlag[]): string {
 function aboutFlag({ about, effect, fallback }: Field): string {
   const initial =
     fallback === undefined || fallback === '' || typeof fallback === 'object' ? '' : ` (default: ${fallback})`;
-  if (effect.kind === 'nothing') return `${about}; changes nothing: ${effect.because}`;
+  if (effect.kind === 'nothing') return `${about}; ignored: ${effect.because}`;
   return effect.kind === 'only' ? `${about}; only ${effect.values}: ${effect.because}` : `${about}${initial}`;
 }
 
@@ -105,7 +105,7 @@ function splitFlag(
   if (dashes === '-') {
     const letter = rest[0]!;
     const found = knownFlag((flag) => flag.letter === letter, ownFlags);
-    if (found === undefined) throw invalid(`-${letter}: there is no such flag`);
+    if (found === undefined) throw invalid(`-${letter}: unknown flag`);
     const text = rest.slice(1).replace(/^=/, '');
     return { flag: found, shown: `-${letter}`, text: rest.length === 1 ? undefined : text };
   }
@@ -113,7 +113,7 @@ function splitFlag(
   const name = (at < 0 ? rest : rest.slice(0, at)).replaceAll('_', '-');
   const found = knownFlag((flag) => flag.name === name, ownFlags);
   if (found === undefined)
-    throw invalid(`--${shorten(name)}: there is no such flag${didYouMean(`--${name}`, flagNames(ownFlags))}`);
+    throw invalid(`--${shorten(name)}: unknown flag${didYouMean(`--${name}`, flagNames(ownFlags))}`);
   return { flag: found, shown: `--${name}`, text: at < 0 ? undefined : rest.slice(at + 1) };
 }
 

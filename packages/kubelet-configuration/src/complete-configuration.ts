@@ -1,13 +1,13 @@
 import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 import type { GivenFields } from './given-fields.ts';
 
-/** What was given, with upstream's defaults for the rest (pkg/kubelet/apis/config/v1beta1/defaults.go). */
+/** The given fields, and upstream's defaults for all others (pkg/kubelet/apis/config/v1beta1/defaults.go). */
 export function completeConfiguration(given: GivenFields): KubeletConfiguration {
   const values: Record<string, unknown> = {};
   for (const [name, { type, fallback, keepsZero }] of FIELDS) {
     const value = given.get(name)?.value;
-    const isThere = value !== undefined && value !== null && (keepsZero === true || !type.isZero(value));
-    values[name] = isThere ? value : fallback;
+    const isSet = value !== undefined && value !== null && (keepsZero === true || !type.isZero(value));
+    values[name] = isSet ? value : fallback;
   }
   return withDependentDefaults(values as KubeletConfiguration, given);
 }
@@ -22,7 +22,7 @@ function withDependentDefaults(configuration: KubeletConfiguration, given: Given
     nodeStatusReportFrequency: reportsAsUpdates
       ? configuration.nodeStatusUpdateFrequency
       : configuration.nodeStatusReportFrequency,
-    // the flag is of an older place, which the field does not take back
+    // the flag is older than the field: if it is true, a false field does not override it
     seccompDefault: configuration.seccompDefault || configuration.seccompDefaultFlag === true,
   };
 }

@@ -1,12 +1,11 @@
-/** A configuration as the file that would say it. */
-
+/** Formats a configuration as a KubeletConfiguration file. */
 import { formatDuration } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
 
-/** What upstream's log has in the place of secrets. */
+/** Upstream's replacement for secrets. */
 const MASK = '<masked>';
 
-/** A KubeletConfiguration (v1beta1) with its durations as Go writes them, without what is empty. Secrets are masked. */
+/** A KubeletConfiguration (v1beta1) with Go's durations and without empty fields. Secrets are masked. */
 export function configurationDocument(configuration: KubeletConfiguration): Record<string, unknown> {
   const document: Record<string, unknown> = {
     kind: 'KubeletConfiguration',
@@ -20,7 +19,7 @@ export function configurationDocument(configuration: KubeletConfiguration): Reco
   return document;
 }
 
-/** Headers of requests for manifests may be for authentication. */
+/** Masks the values of staticPodURLHeader, which may hold credentials. */
 export function withoutSecrets(field: string, value: unknown): unknown {
   if (field !== 'staticPodURLHeader') return value;
   return Object.fromEntries(Object.keys(value as object).map((name) => [name, [MASK]]));

@@ -1,4 +1,4 @@
-/** A file of kind KubeletConfiguration, decoded strictly: what it says, and where. */
+/** Decodes a file of kind KubeletConfiguration strictly, and records the line of each field. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { didYouMean, isRecord, PodwrightError } from '@podwright/base';
 import { formatFieldPath, IssueList, readYamlDocuments, type YamlDocument } from '@podwright/kube-api';
@@ -7,11 +7,11 @@ import type { GivenField, GivenFields } from './given-fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
-/** Far more than any configuration has: a larger file was named by mistake. */
+/** Far more than any configuration needs: a larger file was named by mistake. */
 export const MAX_CONFIGURATION_BYTES = 1 << 20;
 const MAX_PROBLEMS = 10;
 
-/** Paths of fields that hold fields: `authentication`, `authentication.webhook`. */
+/** Paths of the objects that contain fields: `authentication`, `authentication.webhook`. */
 const GROUPS: ReadonlySet<string> = new Set(
   Object.keys(FILE_FIELDS).flatMap((name) => {
     const steps = name.split('.');
@@ -20,15 +20,15 @@ const GROUPS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a configuration is upstream's (YAML or JSON) and not ours (TOML): its first line that says anything is none of a TOML
- * file, which begins with a table or a key and an equals sign.
+ * Whether a configuration file is upstream's (YAML or JSON) and not Podwright's (TOML). Decides by its first line that is neither empty
+ * nor a comment: TOML has a table or a key with an equals sign there.
  */
 export function isKubeletConfiguration(text: string): boolean {
   const first = text.split('\n').find((line) => /^\s*[^\s#]/.test(line));
   return first !== undefined && /^\s*(\{|---|%YAML|["']?[\w-]+["']?\s*:(\s|$))/.test(first.replace(/^\ufeff/, ''));
 }
 
-/** `invalid_argument`, naming the file, the lines and the fields of at most ten problems. */
+/** Throws `invalid_argument` with the file, lines and fields of at most ten problems. */
 export function readConfigurationFile(text: string, file: string): GivenFields {
   if (text.length > MAX_CONFIGURATION_BYTES)
     throw refusal([`${file}: it is longer than ${MAX_CONFIGURATION_BYTES} bytes`]);
@@ -76,24 +76,24 @@ function decodeGroup(fields: Record<string, unknown>, decoding: Decoding): void 
     const field = key.includes('.') || !Object.hasOwn(FILE_FIELDS, name) ? undefined : FIELDS.get(name);
     if (field !== undefined) {
       const decoded = value === null ? null : field.type.decode(value, here);
-      given.set(name, { value: field.type.isPath ? besideFile(decoded, file) : decoded, place: place() });
+      given.set(name, { value: field.type.isPath ? resolvePath(decoded, file) : decoded, place: place() });
     } else if (!key.includes('.') && GROUPS.has(name)) {
       if (value === null) for (const within of fieldsWithin(name)) given.set(within, { value: null, place: place() });
       else if (isRecord(value)) decodeGroup(value, { ...decoding, issues: here });
       else here.add('must be an object');
-    } else here.addKey(() => `unknown field${didYouMean(key, keysBeside(issues.path))}`);
+    } else here.addKey(() => `unknown field${didYouMean(key, knownKeys(issues.path))}`);
   }
 }
 
-/** A relative path is below the directory of the file, as upstream has it. */
-function besideFile(value: unknown, file: string): unknown {
+/** Resolves a relative path against the directory of the file, as upstream does. */
+function resolvePath(value: unknown, file: string): unknown {
   return typeof value !== 'string' || value === '' || isAbsolute(value) ? value : join(dirname(file), value);
 }
 
 const fieldsWithin = (group: string) => Object.keys(FILE_FIELDS).filter((name) => name.startsWith(`${group}.`));
 
-/** The keys that there are in the object at this path. */
-function keysBeside(path: readonly (string | number)[]): string[] {
+/** The keys of the fields in the object at this path. */
+function knownKeys(path: readonly (string | number)[]): string[] {
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
   const names = Object.keys(FILE_FIELDS).filter((name) => name.startsWith(prefix));
   return [...new Set(names.map((name) => name.slice(prefix.length).split('.')[0]!))];

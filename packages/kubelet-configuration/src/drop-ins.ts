@@ -7,8 +7,8 @@ import { type GivenFields, layFields } from './given-fields.ts';
 const MAX_FILES = 1000;
 
 /**
- * Lays the files `*.conf` of a directory and those below it over a configuration, in the order of their names. Throws
- * `invalid_argument` that names the file, the line and the field.
+ * Merges the `*.conf` files of a directory and its subdirectories into a configuration, in the order of their names. Throws
+ * `invalid_argument` with the file, the line and the field.
  */
 export function readDropIns(directory: string, base: GivenFields): GivenFields {
   const files = confFiles(directory);
@@ -23,7 +23,7 @@ export function readDropIns(directory: string, base: GivenFields): GivenFields {
   );
 }
 
-/** The text of a configuration; `invalid_argument` for what cannot be read, or is too large for one. */
+/** Reads a configuration file. Throws `invalid_argument` if it cannot be read or is too large. */
 function readConfigurationText(file: string): string {
   try {
     const { size } = statSync(file);

@@ -1,9 +1,9 @@
-/** The feature gates of Kubernetes 1.36 that a kubelet knows by name (pkg/features and its libraries), and what switching one means here. */
+/** The feature gates which the kubelet of Kubernetes 1.36 accepts (pkg/features and its libraries), and their effects here. */
 import { didYouMean } from '@podwright/base';
 
 const names = (text: string) => text.trim().split(/\s+/);
 
-/** On, and off, for good: setting them to the same is all that upstream allows. */
+/** Gates locked to true, and below to false: upstream accepts only that value. */
 const LOCKED_ON = names(`
   APIServerTracing AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints AnyVolumeDataSource
   AuthorizeNodeWithSelectors AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions
@@ -29,7 +29,7 @@ const LOCKED_OFF = names(`
   AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC
 `);
 
-/** On, and off, unless they are switched. */
+/** Gates that are true by default, and below those that are false. */
 const ON = names(`
   APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AllowServiceExternalIPs AtomicFIFO
   AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
@@ -81,12 +81,12 @@ const OFF = names(`
   WorkloadAwarePreemption WorkloadWithJob
 `);
 
-/** Both values are upstream's way to switch many gates at once. */
+/** Upstream's gates that switch all alpha or all beta gates. */
 const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
- * Gates of what a kubelet does on one node: this one does it, or does not, whatever is said. All others are about other components,
- * clusters or how upstream's works inside, and change nothing here; MemoryQoS alone can be switched.
+ * Gates of the kubelet's behaviour on a node, which is fixed here: a value that differs from it is refused. All other gates are about
+ * other components, clusters or upstream's internals and are ignored, except MemoryQoS, which can be switched.
  */
 const OF_THE_KUBELET = new Set(
   names(`
@@ -102,8 +102,8 @@ const OF_THE_KUBELET = new Set(
 `),
 );
 
-/** Gates of the kubelet for which this one behaves otherwise than upstream's default. */
-const OTHERWISE: Record<string, boolean> = {
+/** Gates for which this kubelet's fixed behaviour differs from upstream's default. */
+const DIFFERENT: Record<string, boolean> = {
   PreventStaticPodAPIReferences: false,
 };
 
@@ -121,23 +121,25 @@ const GATES: ReadonlyMap<string, Gate> = new Map(
 /** Why a gate cannot be set to this value; `undefined` if it can. */
 export function refuseGate(name: string, value: boolean): string | undefined {
   const gate = GATES.get(name);
-  if (gate === undefined) return `there is no feature gate ${shorten(name)}${didYouMean(name, GATES.keys())}`;
+  if (gate === undefined) return `unknown feature gate ${shorten(name)}${didYouMean(name, GATES.keys())}`;
   if (gate.locked && value !== gate.initial) return `the feature gate ${name} is locked to ${gate.initial}`;
   if (SWITCHES_OF_MANY.includes(name)) {
-    return value ? `${name} would switch on what this kubelet does not have; name the feature gates` : undefined;
+    return value
+      ? `${name} would enable features that this kubelet does not have; set single feature gates instead`
+      : undefined;
   }
-  const behaves = OTHERWISE[name] ?? gate.initial;
+  const behaves = DIFFERENT[name] ?? gate.initial;
   if (!OF_THE_KUBELET.has(name) || value === behaves) return undefined;
-  return `the feature gate ${name} cannot be ${value}: this kubelet behaves as with ${behaves}`;
+  return `the feature gate ${name} cannot be ${value}: this kubelet always behaves as with ${behaves}`;
 }
 
-/** Names, upstream's defaults and locks, and what this kubelet behaves as where a gate is about it. */
+/** All gates with upstream's defaults and locks; `behaves` is this kubelet's fixed behaviour, `undefined` for other gates. */
 export function featureGates(): { name: string; initial: boolean; locked: boolean; behaves: boolean | undefined }[] {
   return [...GATES]
     .map(([name, gate]) => ({
       name,
       ...gate,
-      behaves: OF_THE_KUBELET.has(name) ? (OTHERWISE[name] ?? gate.initial) : undefined,
+      behaves: OF_THE_KUBELET.has(name) ? (DIFFERENT[name] ?? gate.initial) : undefined,
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

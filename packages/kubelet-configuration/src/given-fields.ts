@@ -1,13 +1,13 @@
 import type { Field } from './fields/field.ts';
 import { FIELDS, type FieldName } from './fields/field-table.ts';
 
-/** What somebody said about a field, and where: `kubelet.yaml:7` or `--port`. `null` takes back what was said before. */
+/** The value of a field and its source, `kubelet.yaml:7` or `--port`. `null` unsets the field. */
 export type GivenField = { value: unknown; place: string };
 
-/** What files and flags say, by the path of the field; what they leave out is not there. */
+/** The fields set by files or flags, by path. */
 export type GivenFields = ReadonlyMap<string, GivenField>;
 
-/** `over` wins field by field; tables are merged name by name, as by a JSON merge patch (RFC 7396). */
+/** Merges two sources: `over` wins for each field, and tables are merged by key, like a JSON merge patch (RFC 7396). */
 export function layFields(under: GivenFields, over: GivenFields): GivenFields {
   const laid = new Map(under);
   for (const [name, given] of over) {
@@ -23,7 +23,7 @@ function merged(field: Field | undefined, before: GivenField, given: GivenField)
   return merge === undefined ? given.value : merge(before.value, given.value);
 }
 
-/** Flags replace tables of files, as upstream's do, but for feature gates, which are merged. */
+/** Merges flags over files: a flag replaces a whole table, as in upstream, but feature gates are merged. */
 export function layFlags(files: GivenFields, flags: GivenFields): GivenFields {
   const gates: FieldName = 'featureGates';
   const gatesAlone = new Map([...flags].filter(([name]) => name === gates));

@@ -18,14 +18,14 @@ const NUMBERS = [
   Number.NaN,
   Number.POSITIVE_INFINITY,
 ];
-/** By the type of the field, as a file has them. */
+/** Odd values by the type of the field, in a file's notation. */
 const ODD: Record<string, unknown[]> = {
   int: NUMBERS,
   number: NUMBERS,
   duration: ['-1s', '1ns', '0.5ms', '24855h', '2562047h', '9999999h', '1e9s', 'Infinity', 'NaN', '1', ...NUMBERS],
 };
 
-/** Durations that no timer has: they are compared with ages, or change nothing here. Others are at least a millisecond. */
+/** Durations that set no timer: they are compared with ages, or are ignored. All others are at least a millisecond. */
 const NO_TIMER = [
   'authentication.webhook.cacheTTL',
   'authorization.webhook.cacheAuthorizedTTL',
@@ -38,11 +38,11 @@ const NO_TIMER = [
   'maxHousekeepingInterval',
   'minContainerAge',
   'storageDriverBufferDuration',
-  'streamingConnectionIdleTimeout', // of a socket
+  'streamingConnectionIdleTimeout', // the timeout of a socket
   'volumeStatsAggPeriod',
 ];
 
-/** The value that a field then has; `undefined` if it is refused by name. */
+/** The resulting value of the field; `undefined` if the value is refused with the field's name. */
 function used(name: string, value: unknown): unknown {
   const issues = new IssueList();
   const decoded = FIELDS.get(name)!.type.decode(value, issues);
@@ -56,7 +56,7 @@ function used(name: string, value: unknown): unknown {
   }
 }
 
-test('an odd number of a configuration is refused by its field, or is one that can be worked with', () => {
+test('an odd number in a configuration is refused with its field, or gives a usable value', () => {
   const soon = new Set<string>();
   for (const [name, { type }] of FIELDS) {
     for (const value of ODD[type.name] ?? []) {

@@ -1,61 +1,61 @@
-/** Where the kubelet's HTTP API is served, and to whom. Field names and defaults are those of KubeletConfiguration v1beta1. */
+/** The addresses and the access control of the kubelet's HTTP API. Names and defaults are those of KubeletConfiguration v1beta1. */
 export type KubeletServerOptions = {
-  /** Address of the HTTPS server and of the read-only one; `0.0.0.0` and `::` mean all. */
+  /** IP address of the HTTPS server and the read-only server; `0.0.0.0` (the default) and `::` are all addresses. */
   address: string;
-  /** Port of the HTTPS server, 0 for none. */
+  /** Port of the HTTPS server, 10250 by default; 0 disables it. */
   port: number;
-  /** Port of a plain HTTP server that tells pods, statistics and metrics to everybody, 0 for none. */
+  /** Port of a plain HTTP server that serves pods, statistics and metrics without authentication; 0 (the default) disables it. */
   readOnlyPort: number;
-  /** Address and port of the plain HTTP server that tells only whether the kubelet is healthy; port 0 for none. */
+  /** Address and port of the plain HTTP server of `/healthz`, 127.0.0.1:10248 by default; port 0 disables it. */
   healthzBindAddress: string;
   healthzPort: number;
   tls: ServerTls;
   authentication: ServerAuthentication;
-  /** Logs, exec, attach, port-forward, run, checkpoint, configz and the like; without them only pods, statistics and metrics. */
+  /** Serve logs, exec, attach, port-forward, run, checkpoint, configz and the like, not only pods, statistics and metrics; true by default. */
   enableDebuggingHandlers: boolean;
-  /** `/debug/pprof/`, profiles of the kubelet itself. */
+  /** Serve `/debug/pprof/`, profiles of the kubelet itself; true by default. */
   enableProfilingHandler: boolean;
-  /** `/logs/`, the host's log directory. */
+  /** Serve `/logs/`, the host's log directory; true by default. */
   enableSystemLogHandler: boolean;
-  /** How long a stream may be idle before it is ended, in milliseconds; 0 for any time. */
+  /** Idle time in milliseconds after which a stream is closed, 4 hours by default; 0 is no limit. */
   streamingConnectionIdleTimeoutMs: number;
 };
 
 export type ServerTls = {
-  /** PEM files of a certificate (with its chain) and its key, both or neither: then one is made and kept in `certDirectory`. */
+  /** PEM files of the certificate (with its chain) and its key. If both are left out, a self-signed pair is created in `certDirectory`. */
   certFile?: string;
   privateKeyFile?: string;
-  /** Where a certificate of our own is, as `kubelet.crt` and `kubelet.key`; `<rootDir>/pki` if left out. */
+  /** Directory of the self-signed `kubelet.crt` and `kubelet.key`; `<rootDir>/pki` by default. */
   certDirectory?: string;
   minVersion: TlsVersion;
-  /** Go's names of cipher suites up to TLS 1.2; none means Node.js' choice. */
+  /** Go's names of cipher suites up to TLS 1.2; an empty list is Node.js' default. */
   cipherSuites: string[];
 };
 
 /** Go's names, as in KubeletConfiguration. */
 export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'VersionTLS13';
 
-/** Who may call: whoever is authenticated in one of these ways may do everything, unless `reviews.access` says otherwise. */
+/** Authentication. An authenticated user may make every request unless `reviews.access` enables authorization by the cluster. */
 export type ServerAuthentication = {
-  /** Requests without credentials are those of `system:anonymous`. */
+  /** Whether requests without credentials are accepted as `system:anonymous`; false by default. */
   anonymous: boolean;
-  /** PEM file of authorities whose client certificates are taken. */
+  /** PEM file of the client CAs. Left out, client certificates are not accepted. */
   clientCaFile?: string;
-  /** File of bearer tokens, a line each: `token`, or `token,user,uid,"group1,group2"`. Read again when it changes. */
+  /** File of bearer tokens, one on each line: `token`, or `token,user,uid,"group1,group2"`. It is read again when it changes. */
   tokenFile?: string;
-  /** What a cluster's API server is asked; a lone node asks nobody. */
+  /** Reviews by the API server; `undefined` on a node without a cluster. */
   reviews?: ServerReviews;
 };
 
-/** Times in milliseconds for which answers are kept. */
+/** Enabled reviews, with the times in milliseconds for which their answers are cached. */
 export type ServerReviews = {
-  /** Whose a bearer token is (TokenReview). */
+  /** Authentication of bearer tokens (TokenReview). */
   tokens?: { keptMs: number };
-  /** Whether a user may (SubjectAccessReview). */
+  /** Authorization of users (SubjectAccessReview). */
   access?: { allowedMs: number; deniedMs: number };
 };
 
-/** The options with upstream's defaults for what is left out. */
+/** Completes the options with upstream's defaults. */
 export function kubeletServerOptions(given: Partial<KubeletServerOptions> = {}): KubeletServerOptions {
   return {
     address: '0.0.0.0',

@@ -1,12 +1,12 @@
 import { parseImageReference, withoutTag } from '@podwright/kube-api';
 
-/** Which images that are there a pod may use only if it could pull them itself (`imagePullCredentialsVerificationPolicy`). */
+/** Selects the images on the node that require the pod's own pull credentials (`imagePullCredentialsVerificationPolicy`). */
 export type VerificationPolicy =
   | { kind: 'NeverVerify' | 'NeverVerifyPreloadedImages' | 'AlwaysVerify' }
-  /** Names without tag and digest, or `registry/path/*`. */
+  /** `allowlist`: image names without tag and digest, or `registry/path/*`. */
   | { kind: 'NeverVerifyAllowlistedImages'; allowlist: readonly string[] };
 
-/** Whether a pod's credentials count for an image that is there. Pure. */
+/** Whether the pod's credentials must be verified for an image on the node. Pure. */
 export function needsVerification(policy: VerificationPolicy, image: string, pulledByKubelet: boolean): boolean {
   switch (policy.kind) {
     case 'NeverVerify':
@@ -24,12 +24,12 @@ function isAllowed(pattern: string, name: string): boolean {
   return pattern.endsWith('/*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** What is wrong with an entry of the allowlist; `undefined` if nothing is. */
+/** The problem with an entry of the allowlist; `undefined` if it is valid. */
 export function allowlistProblem(pattern: string): string | undefined {
   if (pattern !== pattern.trim()) return 'must not begin or end with a space';
   const name = pattern.replace(/\/\*$/, '');
-  if (name === '') return 'must name a registry at least';
-  if (name.includes('*')) return 'may have a * at its end only, as in registry.test/team/*';
+  if (name === '') return 'must at least name a registry';
+  if (name.includes('*')) return 'may have a * only at its end, as in registry.test/team/*';
   if (name !== pattern) return undefined;
   if (parseImageReference(name) === undefined) return 'must be the name of an image';
   return withoutTag(name) === name ? undefined : 'must have neither tag nor digest';

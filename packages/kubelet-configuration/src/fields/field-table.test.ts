@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { IssueList } from '@podwright/kube-api';
 import { FIELDS, FILE_FIELDS } from './field-table.ts';
 
-/** The fields of KubeletConfiguration v1beta1 in Kubernetes 1.36, without those inside of them. */
+/** The top-level fields of KubeletConfiguration v1beta1 in Kubernetes 1.36. */
 const UPSTREAM_FIELDS = `
   address allowedUnsafeSysctls authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS
   clusterDomain configMapAndSecretChangeDetectionStrategy containerLogMaxFiles containerLogMaxSize
@@ -66,19 +66,19 @@ const UPSTREAM_FLAGS = `
 /** Flags that the program itself has. */
 const OWN = ['config', 'config-dir', 'help', 'version'];
 
-/** Flags that upstream's kubelet does not have. */
+/** Podwright's flags that upstream's kubelet does not have. */
 const BESIDE = ['token-auth-file'];
 
 const words = (text: string) => text.trim().split(/\s+/).sort();
 
-test('every field and every flag of upstream is in the table, and no others but our own', () => {
+test('the table has every field and flag of upstream, and only the listed additions', () => {
   const fields = new Set(Object.keys(FILE_FIELDS).map((name) => name.split('.')[0]!));
   assert.deepEqual([...fields].sort(), words(UPSTREAM_FIELDS));
   const flags = [...FIELDS.values()].flatMap(({ flag }) => flag ?? []);
   assert.deepEqual([...flags, ...OWN].sort(), [...words(UPSTREAM_FLAGS), ...BESIDE].sort());
 });
 
-test('a default is a value that its field takes, and at which nothing is refused', () => {
+test('every default is a valid value that is not refused', () => {
   for (const [name, { type, fallback, effect }] of FIELDS) {
     if (fallback === undefined || name === 'imagePullCredentialsVerificationPolicy') continue;
     const issues = new IssueList();

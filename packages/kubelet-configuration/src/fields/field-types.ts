@@ -1,4 +1,4 @@
-/** The types that fields of a KubeletConfiguration and flags of the kubelet have: how they are read from a file and from a flag. */
+/** The types of the fields of a KubeletConfiguration and of the kubelet's flags: how they are decoded from files and flags. */
 import { isIP } from 'node:net';
 import {
   anything,
@@ -15,22 +15,22 @@ import {
 } from '@podwright/kube-api';
 
 export type FieldType<T> = {
-  /** As help calls it. */
+  /** The name in the help. */
   name: string;
   /** The values of a choice. */
   values?: readonly string[];
   decode: Decoder<T>;
-  /** What a file would hold for this text of a flag; `before` is the value of the same flag further left. */
+  /** Converts the text of a flag to a file's value; `before` is the value of the same flag earlier on the command line. */
   fromFlag: (flag: string, before: unknown) => unknown;
-  /** Go's zero value, which most fields cannot tell from being left out. */
+  /** Whether it is Go's zero value, which most fields cannot distinguish from unset. */
   isZero: (value: T) => boolean;
-  /** Of two files, what both together say; without it the later one has the field alone. */
+  /** Merges the values of two files; without it the later file wins. */
   merge?: (under: T, over: T) => T;
-  /** The name of a file: a relative one is below the directory of the file that names it. */
+  /** The value is a path: a relative one is resolved against the directory of the configuration file. */
   isPath?: true;
 };
 
-/** systemd-logind counts in microseconds; nobody waits longer than this for a host. */
+/** Far above any real delay of a shutdown; systemd-logind counts in microseconds. */
 const MAX_SHUTDOWN_SECONDS = 1_000_000;
 
 const asText = (flag: string) => flag;
@@ -40,7 +40,7 @@ export const bool: FieldType<boolean> = {
   decode: boolean,
   fromFlag: (flag) =>
     /^(1|t|T|true|TRUE|True)$/.test(flag) ? true : /^(0|f|F|false|FALSE|False)$/.test(flag) ? false : flag,
-  isZero: () => false, // where false and nothing differ, upstream has a pointer
+  isZero: () => false, // fields that distinguish false from unset are pointers in upstream
 };
 
 const whole = (name: string, decode: Decoder<number>): FieldType<number> => ({
@@ -91,7 +91,7 @@ export function choice<const T extends string>(...values: T[]): FieldType<T | ''
   };
 }
 
-/** Milliseconds. A file has Go's notation. */
+/** Milliseconds; files and flags have Go's notation. */
 export const duration: FieldType<number> = {
   name: 'duration',
   decode: (value, issues) => {
@@ -104,13 +104,13 @@ export const duration: FieldType<number> = {
   isZero: (value) => value === 0,
 };
 
-/** Of log settings: Go's notation, or a number of nanoseconds. */
+/** Go's notation, or a number of nanoseconds, for log settings. */
 export const durationOrNanoseconds: FieldType<number> = {
   ...duration,
   decode: (value, issues) => (Number.isFinite(value) ? (value as number) / 1e6 : duration.decode(value, issues)),
 };
 
-/** An amount as Kubernetes writes it, kept as text. */
+/** A Kubernetes quantity, stored as text. */
 export const amount: FieldType<string> = {
   name: 'quantity',
   decode: quantity,
@@ -122,16 +122,16 @@ export const stringList: FieldType<string[]> = {
   name: 'list',
   decode: list(text),
   fromFlag: (flag, before) => [...asList(before), ...(flag === '' ? [] : flag.split(','))],
-  isZero: () => false, // an empty list is kept, as in upstream's decoder
+  isZero: () => false, // an empty list is a value, as in upstream's decoder
 };
 export const intList: FieldType<number[]> = {
   name: 'list',
   decode: list(integer()),
-  fromFlag: asText, // there is no flag with one
+  fromFlag: asText, // no flag has this type
   isZero: () => false,
 };
 
-/** Names and values, `a=b,c=d` in a flag; `separator` stands in the place of the equals sign. */
+/** A table of names and values, `a=b,c=d` in a flag; `separator` replaces the equals sign. */
 function table<T>(decode: Decoder<Record<string, T>>, separator = '='): FieldType<Record<string, T>> {
   return {
     name: separator === '=' ? 'k=v,…' : `k${separator}v,…`,
@@ -151,7 +151,7 @@ export const boolTable: FieldType<Record<string, boolean>> = {
   },
 };
 
-/** Header fields with their values; in a flag `a:hello,b:again`. */
+/** HTTP headers with lists of values; `a:hello,b:again` in a flag. */
 export const headers: FieldType<Record<string, string[]>> = {
   name: 'k:v,…',
   decode: mapOf(list(text)),
@@ -169,7 +169,7 @@ export const headers: FieldType<Record<string, string[]>> = {
   merge: (under, over) => ({ ...under, ...over }),
 };
 
-/** A list of objects that are only looked at if there are any. */
+/** A list of objects whose contents are not decoded: it only matters whether it is empty. */
 export const objects: FieldType<object[]> = {
   name: 'list',
   decode: list(anything) as Decoder<object[]>,
@@ -177,7 +177,7 @@ export const objects: FieldType<object[]> = {
   isZero: () => false,
 };
 
-/** Pods of a priority and above, and how long they have before the host shuts down. */
+/** Shutdown grace periods for pods from a priority on. */
 export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriodSeconds?: number }[]> = {
   name: 'list',
   decode: list(
@@ -186,11 +186,11 @@ export const shutdownPeriods: FieldType<{ priority?: number; shutdownGracePeriod
       shutdownGracePeriodSeconds: integer(0, MAX_SHUTDOWN_SECONDS),
     }),
   ),
-  fromFlag: asText, // there is no flag with one
+  fromFlag: asText, // no flag has this type
   isZero: () => false,
 };
 
-/** Kept back of a NUMA node; `0:memory=1Gi,hugepages-2Mi=2Mi` in a flag, several with a semicolon. */
+/** Reserved memory of NUMA nodes; `0:memory=1Gi,hugepages-2Mi=2Mi` in a flag, nodes separated by semicolons. */
 export const memoryReservations: FieldType<{ numaNode: number; limits: Record<string, string> }[]> = {
   name: 'node:k=v,…;…',
   decode: list(
@@ -206,7 +206,7 @@ export const memoryReservations: FieldType<{ numaNode: number; limits: Record<st
   isZero: () => false,
 };
 
-/** The pairs of a flag; what is no pair is a name with an empty value, as upstream takes it. */
+/** The pairs of a flag; a name without a separator has an empty value, as in upstream. */
 function pairsOf(flag: string, separator: string): Record<string, string> {
   const pairs = flag.split(',').filter((one) => one.trim() !== '');
   return Object.fromEntries(

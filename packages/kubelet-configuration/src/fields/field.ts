@@ -25,7 +25,7 @@ export type Field<T = unknown, D = unknown> = {
   /** The key of the same setting in Podwright's own configuration file (TOML), as a dotted path. */
   key?: string;
   effect: Effect<T>;
-  /** Zero is a value of its own, as upstream's pointers have it. */
+  /** Zero differs from unset, as for upstream's pointers. */
   keepsZero?: true;
 };
 

@@ -1,7 +1,7 @@
 import { field, nothing, sets } from './field.ts';
 import { bool, boolTable, duration, int32, int64, shutdownPeriods } from './field-types.ts';
 
-/** Fields about the node, the process and clusters. */
+/** Fields about the node and the kubelet's process. */
 export const NODE_FIELDS = {
   maxPods: field(int32, 110, {
     flag: 'max-pods',

@@ -1,7 +1,7 @@
 import { field, nothing, only, sets, setsInCluster } from './field.ts';
 import { bool, choice, duration, headers, int32, int64, path, string, stringList } from './field-types.ts';
 
-/** Fields about pods: where they come from, and what holds for all of them. */
+/** Fields about the sources of pods, and settings of all pods. */
 export const POD_FIELDS = {
   staticPodPath: field(path, '', {
     flag: 'pod-manifest-path',

@@ -11,7 +11,7 @@ import {
   stringTable,
 } from './field-types.ts';
 
-/** Fields about cgroups, reserves and eviction. */
+/** Fields about cgroups, reservations and resource managers. */
 export const RESOURCE_FIELDS = {
   cgroupRoot: field(string, '', {
     flag: 'cgroup-root',

@@ -3,7 +3,7 @@ import { bool, choice, duration, int32, intList, ipAddress, path, string, string
 
 const NO_LOCKS = 'Node.js has no lock contention to profile';
 
-/** Fields about the HTTP servers and what they tell. */
+/** Fields about the HTTP servers. */
 export const SERVER_FIELDS = {
   enableServer: field(bool, true, { flag: 'enable-server', about: 'serve the HTTP API', effect: sets('server.port') }),
   address: field(ipAddress, '0.0.0.0', {

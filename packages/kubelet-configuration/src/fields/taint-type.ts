@@ -1,7 +1,7 @@
 import { type Decoder, list } from '@podwright/kube-api';
 import type { FieldType } from './field-types.ts';
 
-/** A taint of a node (v1 Taint), as it is registered with. */
+/** A taint of the node at its registration (v1 Taint). */
 export type GivenTaint = { key: string; value?: string; effect: string };
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -17,7 +17,7 @@ const taint: Decoder<GivenTaint> = (value, issues) => {
   return { key, ...(text ? { value: text } : {}), effect } as GivenTaint;
 };
 
-/** In a flag `key=value:effect` or `key:effect`, with commas between them. */
+/** `key=value:effect` or `key:effect` in a flag, separated by commas. */
 export const taints: FieldType<GivenTaint[]> = {
   name: 'key=value:effect,…',
   decode: list(taint),

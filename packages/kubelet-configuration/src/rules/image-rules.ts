@@ -36,7 +36,7 @@ const allowlist: Rule = (configuration) =>
     configuration.preloadedImagesVerificationAllowlist.length === 0 ||
       configuration.imagePullCredentialsVerificationPolicy === 'NeverVerifyAllowlistedImages',
     'preloadedImagesVerificationAllowlist',
-    'is for imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages alone',
+    'is only for imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages',
   );
 
 const allowed: Rule = ({ preloadedImagesVerificationAllowlist: patterns }) =>
@@ -49,7 +49,7 @@ const providers: Rule = ({ imageCredentialProviderConfig: config, imageCredentia
   must(
     (config === '') === (directory === ''),
     config === '' ? 'imageCredentialProviderConfig' : 'imageCredentialProviderBinDir',
-    'must be given, too: both are needed',
+    'must be set too: both are needed',
   );
 
 export const IMAGE_RULES: Rule[] = [

@@ -5,7 +5,7 @@ const cgroupVersion: Rule = ({ failCgroupV1 }, host) =>
   must(
     !failCgroupV1 || host.cgroupVersion !== 'v1',
     'failCgroupV1',
-    'kubelet is configured to not run on a host using cgroup v1; set it to false to run here all the same',
+    'kubelet is configured to not run on a host using cgroup v1; set it to false to run here anyway',
   );
 
 const shutdown: Rule = (configuration) => {
@@ -20,7 +20,7 @@ const shutdown: Rule = (configuration) => {
     ...must(
       !byPriority || (all <= 0 && critical <= 0),
       'shutdownGracePeriodByPodPriority',
-      'cannot stand beside shutdownGracePeriod',
+      'cannot be combined with shutdownGracePeriod',
     ),
     ...must(
       gates.GracefulNodeShutdown !== false || (all <= 0 && !byPriority),
@@ -30,7 +30,7 @@ const shutdown: Rule = (configuration) => {
   ];
 };
 
-/** Prefixes, and names, of Kubernetes' own labels that a node may have (kubelet/pkg/apis/well_known_labels.go). */
+/** Prefixes and names of Kubernetes' labels that a kubelet may set on its node (kubelet/pkg/apis/well_known_labels.go). */
 const LABEL_NAMESPACES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const LABELS = [
   'kubernetes.io/hostname',
@@ -51,10 +51,10 @@ const labels: Rule = ({ nodeLabels }) =>
     ...must(
       mayBeSet(key),
       'nodeLabels',
-      `${key}: a label of Kubernetes that a node may not give itself; it may have those of ${LABEL_NAMESPACES.join(', ')}, and ${LABELS.join(', ')}`,
+      `${key}: a kubelet may not set this label of Kubernetes on its node; it may set labels of ${LABEL_NAMESPACES.join(', ')}, and ${LABELS.join(', ')}`,
     ),
-    ...must(isQualifiedName(key), 'nodeLabels', `${key.slice(0, 100)} is no name of a label`),
-    ...must(isLabelValue(value), 'nodeLabels', `${value.slice(0, 100)} is no value of a label`),
+    ...must(isQualifiedName(key), 'nodeLabels', `${key.slice(0, 100)} is not a valid label name`),
+    ...must(isLabelValue(value), 'nodeLabels', `${value.slice(0, 100)} is not a valid label value`),
   ]);
 
 const isBelow = (namespace: string, parent: string) => namespace === parent || namespace.endsWith(`.${parent}`);
@@ -78,7 +78,11 @@ function isQualifiedName(key: string): boolean {
 const addresses: Rule = ({ nodeIp }) => {
   const families = nodeIp.split(',').map((address) => isIP(address.trim()));
   const isOneOfEach = families.every((family) => family !== 0) && new Set(families).size === families.length;
-  return must(nodeIp === '' || isOneOfEach, 'nodeIp', 'must be an IP address, or one of each family with a comma');
+  return must(
+    nodeIp === '' || isOneOfEach,
+    'nodeIp',
+    'must be an IP address, or one of each family separated by a comma',
+  );
 };
 
 const cluster: Rule = ({ kubeconfig, bootstrapKubeconfig, serverTLSBootstrap }) => [
@@ -87,7 +91,11 @@ const cluster: Rule = ({ kubeconfig, bootstrapKubeconfig, serverTLSBootstrap }) 
     'bootstrapKubeconfig',
     'needs --kubeconfig, the file to write',
   ),
-  ...must(kubeconfig !== '' || !serverTLSBootstrap, 'serverTLSBootstrap', 'needs --kubeconfig: a cluster has to sign'),
+  ...must(
+    kubeconfig !== '' || !serverTLSBootstrap,
+    'serverTLSBootstrap',
+    'needs --kubeconfig: a cluster signs the certificate',
+  ),
 ];
 
 const taints: Rule = ({ registerWithTaints }) =>
@@ -95,7 +103,7 @@ const taints: Rule = ({ registerWithTaints }) =>
     must(
       isQualifiedName(key) && isLabelValue(value),
       'registerWithTaints',
-      `${key.slice(0, 100)}: not a key and value as labels have them`,
+      `${key.slice(0, 100)}: key and value must be valid as those of labels`,
     ),
   );
 

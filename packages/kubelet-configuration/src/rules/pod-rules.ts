@@ -11,11 +11,7 @@ const logs: Rule = (configuration) => {
   const isPlain = resolve(directory) === directory && /^[\0-\x7f]*$/.test(directory);
   const isSize = isQuantity(size) && parseQuantity(size).nanos > 0n;
   return [
-    ...must(
-      isPlain,
-      'podLogsDir',
-      'must be an absolute path of ASCII characters, without . and .. and a slash at its end',
-    ),
+    ...must(isPlain, 'podLogsDir', 'must be an absolute path of ASCII characters without ., .. and a trailing slash'),
     ...must(isSize, 'containerLogMaxSize', 'must be an amount such as 10Mi'),
     ...must(configuration.containerLogMaxFiles > 1, 'containerLogMaxFiles', 'must be greater than 1'),
     ...must(
@@ -27,7 +23,9 @@ const logs: Rule = (configuration) => {
 };
 
 const dns: Rule = ({ clusterDNS }) =>
-  clusterDNS.flatMap((address) => must(isIP(address) !== 0, 'clusterDNS', `${address.slice(0, 60)} is no IP address`));
+  clusterDNS.flatMap((address) =>
+    must(isIP(address) !== 0, 'clusterDNS', `${address.slice(0, 60)} is not an IP address`),
+  );
 
 const manifestUrl: Rule = ({ staticPodURL: url }) =>
   must(
@@ -38,7 +36,7 @@ const manifestUrl: Rule = ({ staticPodURL: url }) =>
 
 const headerFields: Rule = ({ staticPodURLHeader }) =>
   Object.keys(staticPodURLHeader).flatMap((name) =>
-    must(/^[\w!#$%&'*+.^`|~-]+$/.test(name), 'staticPodURLHeader', `${name.slice(0, 60)} is no name of a header field`),
+    must(/^[\w!#$%&'*+.^`|~-]+$/.test(name), 'staticPodURLHeader', `${name.slice(0, 60)} is not a valid header name`),
   );
 
 const restarts: Rule = (configuration) => {
@@ -61,7 +59,7 @@ const sysctls: Rule = ({ allowedUnsafeSysctls }) =>
     must(
       /^([a-z0-9][-_a-z0-9]*[./])*([a-z0-9][-_a-z0-9]*|\*)$/.test(name.replace(/([a-z0-9_-])\*$/, '$1')),
       'allowedUnsafeSysctls',
-      `${name.slice(0, 60)} is no name of a sysctl, nor one with * at its end`,
+      `${name.slice(0, 60)} is not a sysctl name, with or without a trailing *`,
     ),
   );
 

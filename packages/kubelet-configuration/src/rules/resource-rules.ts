@@ -29,7 +29,7 @@ const reserves: Rule = (configuration) => [
 function reserve(configuration: KubeletConfiguration, field: 'systemReserved' | 'kubeReserved'): Problem[] {
   return Object.entries(configuration[field]).flatMap(([name, amount]) => {
     if (!RESERVED.includes(name))
-      return must(false, field, `cannot keep ${name.slice(0, 60)} back, only ${RESERVED.join(', ')}`);
+      return must(false, field, `cannot reserve ${name.slice(0, 60)}, only ${RESERVED.join(', ')}`);
     const isAmount = isQuantity(amount) && parseQuantity(amount).nanos >= 0n;
     return must(
       isAmount,
@@ -46,21 +46,21 @@ const enforcement: Rule = (configuration) => {
   return [
     ...kinds
       .filter((kind) => !ENFORCEMENTS.includes(kind))
-      .flatMap((kind) => must(false, field, `${kind.slice(0, 60)} is none of ${ENFORCEMENTS.join(', ')}`)),
+      .flatMap((kind) => must(false, field, `${kind.slice(0, 60)} is not one of ${ENFORCEMENTS.join(', ')}`)),
     ...(['system', 'kube'] as const).flatMap((owner) => [
       ...must(
         !enforces(owner) || configuration[`${owner}ReservedCgroup`] !== '',
         `${owner}ReservedCgroup`,
-        `must be given where enforceNodeAllocatable has ${owner}-reserved`,
+        `must be set because enforceNodeAllocatable has ${owner}-reserved`,
       ),
       ...must(
         !['', '-compressible'].every((kind) => kinds.includes(`${owner}-reserved${kind}`)),
         field,
-        `${owner}-reserved cannot stand beside ${owner}-reserved-compressible`,
+        `${owner}-reserved cannot be combined with ${owner}-reserved-compressible`,
       ),
     ]),
-    ...must(new Set(kinds).size === kinds.length, field, 'names something twice'),
-    ...must(!kinds.includes('none') || kinds.length === 1, field, 'none stands alone'),
+    ...must(new Set(kinds).size === kinds.length, field, 'has a duplicate'),
+    ...must(!kinds.includes('none') || kinds.length === 1, field, 'none cannot be combined with other values'),
     ...must(cgroupsPerQOS || kinds.every((kind) => kind === 'none'), field, 'needs cgroupsPerQOS; set it to none'),
   ];
 };
@@ -72,7 +72,7 @@ const cgroups: Rule = ({ cgroupRoot, cgroupsPerQOS, systemCgroups }) => [
 ];
 
 const pids: Rule = ({ podPidsLimit }) =>
-  must(podPidsLimit !== 0, 'podPidsLimit', 'must be at least 1, or -1 for any number');
+  must(podPidsLimit !== 0, 'podPidsLimit', 'must be at least 1, or -1 for no limit');
 
 const memory: Rule = (configuration) => {
   const factor = configuration.memoryThrottlingFactor;
@@ -98,7 +98,7 @@ const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, 
   ...must(
     reserved === '' || (systemReservedCgroup === '' && kubeReservedCgroup === ''),
     'reservedSystemCPUs',
-    'cannot stand beside systemReservedCgroup or kubeReservedCgroup',
+    'cannot be combined with systemReservedCgroup or kubeReservedCgroup',
   ),
 ];
 
@@ -127,36 +127,40 @@ const policies: Rule = (configuration) => {
       cpuField,
       'is for cpuManagerPolicy static',
     ),
-    ...must(!alignsBySocket || !isSingle, cpuField, 'align-by-socket cannot stand beside single-numa-node'),
+    ...must(
+      !alignsBySocket || !isSingle,
+      cpuField,
+      'align-by-socket cannot be combined with topologyManagerPolicy single-numa-node',
+    ),
     ...topologyOptionProblems(topology).flatMap((problem) => must(false, 'topologyManagerPolicyOptions', problem)),
   ];
 };
 
-/** What is kept back of NUMA nodes, each resource of a node once. */
+/** reservedMemory: each resource of a NUMA node at most once. */
 const reservedMemory: Rule = ({ reservedMemory: all, memoryManagerPolicy }) => {
   const field = 'reservedMemory';
   const limits = all.flatMap((one) =>
     Object.entries(one.limits).map(([name, size]) => ({ node: one.numaNode, name, size })),
   );
-  const places = limits.map(({ node, name }) => `${name.slice(0, 60)} of node ${node}`);
+  const names = limits.map(({ node, name }) => `${name.slice(0, 60)} of node ${node}`);
   return [
     ...limits.flatMap(({ name, size }) => [
       ...must(
         name === 'memory' || /^hugepages-\d+[KMGT]i$/.test(name),
         field,
-        `cannot keep ${name.slice(0, 60)} back, only memory and hugepages-<size>`,
+        `cannot reserve ${name.slice(0, 60)}, only memory and hugepages-<size>`,
       ),
       ...must(
         isQuantity(size) && parseQuantity(size).nanos > 0n,
         field,
-        `must keep something back of ${name.slice(0, 60)}`,
+        `must reserve more than 0 of ${name.slice(0, 60)}`,
       ),
     ]),
-    ...must(new Set(places).size === places.length, field, 'names something twice'),
+    ...must(new Set(names).size === names.length, field, 'has a duplicate'),
     ...must(
       memoryManagerPolicy === 'None' || limits.some(({ name }) => name === 'memory'),
       field,
-      'must keep memory back where memoryManagerPolicy is Static',
+      'must reserve memory if memoryManagerPolicy is Static',
     ),
   ];
 };
@@ -168,7 +172,7 @@ const eviction: Rule = (configuration) => {
   return problems.flatMap(({ setting, message }) => must(false, EVICTION_FIELDS[setting], message));
 };
 
-/** In nanoseconds upstream; in milliseconds here. */
+/** The period is in milliseconds here, in nanoseconds in upstream. */
 const quota: Rule = ({ cpuCFSQuotaPeriod: period }) =>
   must(period >= 1 && period <= 1000, 'cpuCFSQuotaPeriod', 'must be between 1ms and 1s');
 

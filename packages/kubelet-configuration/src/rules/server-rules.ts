@@ -2,7 +2,7 @@ import { errorMessage } from '@podwright/base';
 import { parseCollectorEndpoint } from '@podwright/cri';
 import { must, type Rule, within } from './rule.ts';
 
-/** Suites of TLS 1.2 and before by their IANA names: those of Go's list that OpenSSL still has. */
+/** OpenSSL's names of the cipher suites up to TLS 1.2 by their IANA names: the part of Go's list that OpenSSL still supports. */
 export const CIPHER_SUITES: Readonly<Record<string, string>> = {
   TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
   TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
@@ -40,17 +40,17 @@ const certificate: Rule = ({ tlsCertFile, tlsPrivateKeyFile }) =>
   must(
     (tlsCertFile === '') === (tlsPrivateKeyFile === ''),
     'tlsCertFile',
-    'needs tlsPrivateKeyFile, and that needs it',
+    'must be set together with tlsPrivateKeyFile',
   );
 
 const cipherSuites: Rule = ({ tlsCipherSuites }) =>
   tlsCipherSuites.flatMap((name) =>
-    must(Object.hasOwn(CIPHER_SUITES, name), 'tlsCipherSuites', `there is no cipher suite ${name.slice(0, 60)}`),
+    must(Object.hasOwn(CIPHER_SUITES, name), 'tlsCipherSuites', `unknown cipher suite ${name.slice(0, 60)}`),
   );
 
-/** A release has three numbers less than ten thousand. */
+/** Upstream accepts only the previous minor version. */
 const hiddenMetrics: Rule = ({ showHiddenMetricsForVersion: version }) =>
-  must(version === '' || version === '1.35', 'showHiddenMetricsForVersion', 'must be the version before, 1.35');
+  must(version === '' || version === '1.35', 'showHiddenMetricsForVersion', 'must be the previous version, 1.35');
 
 const tracing: Rule = (configuration) => {
   const { 'tracing.endpoint': endpoint = '', 'tracing.samplingRatePerMillion': rate = 0 } = configuration;

@@ -1,19 +1,19 @@
 import { PRESSURE_CONDITIONS, type PressureCondition } from './signals.ts';
 
-/** What the node is short of: found out by the eviction manager, told to whoever asks. */
+/** The pressure conditions of the node, set by the eviction manager. */
 export class NodePressure {
   #conditions: readonly PressureCondition[] = [];
-  /** In words: each threshold that is met. */
+  /** Each threshold that is met, as text. */
   #reasons: readonly string[] = [];
   readonly #sinceMs = new Map<PressureCondition, number>();
   readonly #listeners = new Set<(changed: readonly PressureCondition[]) => void>();
 
-  /** In the order of `PRESSURE_CONDITIONS`. */
+  /** Active conditions, in the order of `PRESSURE_CONDITIONS`. */
   get conditions(): readonly PressureCondition[] {
     return this.#conditions;
   }
 
-  /** Which thresholds are met now, in words; none while a condition only lasts on. */
+  /** The thresholds met now, as text; empty while a condition only persists for its transition period. */
   get reasons(): readonly string[] {
     return this.#reasons;
   }
@@ -22,7 +22,7 @@ export class NodePressure {
     return this.#conditions.includes(condition);
   }
 
-  /** When it last began or ended, in Unix milliseconds; `undefined` if it never has. */
+  /** The time of the condition's last transition in Unix milliseconds; `undefined` before the first one. */
   changedAtMs(condition: PressureCondition): number | undefined {
     return this.#sinceMs.get(condition);
   }
@@ -35,7 +35,7 @@ export class NodePressure {
     if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  /** Calls back with the conditions that have begun or ended; returns what ends that. */
+  /** Calls the listener with the conditions that became active or inactive; the returned function unsubscribes it. */
   onChange(listener: (changed: readonly PressureCondition[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** What of a node may run short, by the names of upstream's pkg/kubelet/eviction/api, and what that means. */
+/** Eviction signals, with the names of upstream's pkg/kubelet/eviction/api. */
 export const SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
@@ -12,10 +12,10 @@ export const SIGNALS = [
 ] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-/** What is taken from pods that are evicted for it. */
+/** The starved resource of a signal. */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** Conditions of a node, in the order in which they are told. */
+/** Pressure conditions, in the order in which the node reports them. */
 export const PRESSURE_CONDITIONS = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 export type PressureCondition = (typeof PRESSURE_CONDITIONS)[number];
 
@@ -34,17 +34,17 @@ export function conditionOf(signal: Signal): PressureCondition {
   return isOfMemory(signal) ? 'MemoryPressure' : 'DiskPressure';
 }
 
-/** Of a file system: its space, or its inodes. */
+/** Whether the signal is about the space or inodes of a file system. */
 export function isOfDisk(signal: Signal): boolean {
   return conditionOf(signal) === 'DiskPressure';
 }
 
-/** Whether it is told in bytes, and not in pieces. */
+/** Whether the unit of the signal is bytes; otherwise it is a count. */
 export function isInBytes(signal: Signal): boolean {
   return ['memory', 'ephemeral-storage'].includes(resourceOf(signal));
 }
 
-/** Of the whole node, or of what pods may have together. */
+/** Whether the signal is about memory: of the whole node, or of the allocatable part. */
 export function isOfMemory(signal: Signal): boolean {
   return signal === 'memory.available' || signal === 'allocatableMemory.available';
 }

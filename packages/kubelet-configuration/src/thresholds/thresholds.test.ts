@@ -18,19 +18,19 @@ function checkProblem(settings: Partial<ThresholdSettings>, expected: RegExp | u
   else assert.match(problems.join('\n'), expected);
 }
 
-test('thresholds are amounts of more than nothing, or shares', () => {
+test('thresholds are positive amounts, or shares', () => {
   for (const good of ['1', '100Mi', '0%', '100%', '12.5%', '1.5Gi'])
     checkProblem({ hard: { 'memory.available': good } }, undefined);
   for (const wrong of ['0', '-1Mi', '-1%', '100.1%', 'x', '%', 'x%', '', '1e999999%', 'NaN%'])
     checkProblem({ hard: { 'memory.available': wrong } }, /^hard: memory\.available: must be .*, got "/);
   checkProblem(
     { hard: { 'memory.free': '1' } },
-    /^hard: "memory\.free" is no eviction signal, only memory\.available, /,
+    /^hard: "memory\.free" is not an eviction signal, only memory\.available, /,
   );
   checkProblem({ hard: { ['x'.repeat(9999)]: '1' } }, /^hard: "x{60}" is no/);
 });
 
-test('a soft threshold needs its grace period, and what is to be freed besides is some', () => {
+test('a soft threshold needs a grace period, and a minimum reclaim must be valid', () => {
   const soft = { 'nodefs.available': '10%' };
   checkProblem({ soft }, /^soft: nodefs\.available: needs its grace period in evictionSoftGracePeriod$/);
   checkProblem({ soft, softGracePeriod: { 'nodefs.available': '1m30s' } }, undefined);
@@ -43,7 +43,7 @@ test('a soft threshold needs its grace period, and what is to be freed besides i
 const shown = (thresholds: readonly Threshold[]) =>
   thresholds.map(({ signal, gracePeriodMs, minReclaim }) => `${signal} ${gracePeriodMs}${minReclaim ? ' more' : ''}`);
 
-test('0% and 100% are no thresholds, and a hard one of memory is also one of what pods may have together', () => {
+test('0% and 100% disable a threshold, and a hard memory threshold also applies to allocatable memory', () => {
   const settings: ThresholdSettings = {
     hard: { 'memory.available': '100Mi', 'nodefs.available': '0%', 'imagefs.available': '100%' },
     soft: { 'memory.available': '1Gi' },
@@ -56,7 +56,7 @@ test('0% and 100% are no thresholds, and a hard one of memory is also one of wha
   assert.deepEqual(shown(held), [...both, 'allocatableMemory.available 0 more']);
 });
 
-test('what containers write has the thresholds of the disk that it is on', () => {
+test('containerfs has the thresholds of its file system', () => {
   const hard = { ...DEFAULT_HARD_THRESHOLDS, 'containerfs.available': '99%' };
   const thresholds = thresholdsOf({ ...NONE, hard }, { areHeldToAllocatable: false });
   const sharesOf = (layout: DiskLayout) =>

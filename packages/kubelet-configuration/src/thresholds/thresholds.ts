@@ -1,7 +1,7 @@
 import { formatQuantity, isQuantity, parseGoDuration, parseQuantity, quantityValue } from '@podwright/kube-api';
 import { isSignal, SIGNALS, type Signal } from './signals.ts';
 
-/** KubeletConfiguration's fields of the same names, after `eviction`. */
+/** The fields evictionHard, evictionSoft and so on of a KubeletConfiguration. */
 export type ThresholdSettings = {
   hard: Readonly<Record<string, string>>;
   soft: Readonly<Record<string, string>>;
@@ -9,21 +9,21 @@ export type ThresholdSettings = {
   minimumReclaim: Readonly<Record<string, string>>;
 };
 
-/** An amount in the signal's unit, bytes or pieces, or a share of all that there is. */
+/** An amount in the signal's unit, bytes or a count, or a share of the capacity. */
 export type ThresholdValue = { kind: 'amount'; text: string } | { kind: 'share'; share: number };
 
-/** Less than `value` for at least `gracePeriodMs` is too little; 0 for a hard one. */
+/** The threshold is met when less than `value` is available for `gracePeriodMs`; 0 is a hard threshold. */
 export type Threshold = {
   signal: Signal;
   value: ThresholdValue;
   gracePeriodMs: number;
-  /** Until there is so much more than `value`, it goes on being too little. */
+  /** Once met, the threshold stays met until `value` plus this amount is available. */
   minReclaim?: ThresholdValue;
 };
 
 export type ThresholdProblem = { setting: keyof ThresholdSettings; message: string };
 
-/** Upstream's (eviction/defaults_linux.go). */
+/** Upstream's defaults (eviction/defaults_linux.go). */
 export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
   'nodefs.available': '10%',
@@ -33,8 +33,8 @@ export const DEFAULT_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Those of a lone node. Its disk is one that its owner fills with other things too, often beyond upstream's shares, and no other node
- * would take the pods: it matters only that something is left.
+ * The defaults of a node without a cluster. Its owner often fills the disk beyond upstream's shares, and evicted pods cannot move to
+ * another node: eviction only keeps the disk from filling up completely.
  */
 export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'memory.available': '100Mi',
@@ -44,13 +44,13 @@ export const LONE_HARD_THRESHOLDS: Readonly<Record<string, string>> = {
   'imagefs.inodesFree': '1%',
 };
 
-/** What is wrong with settings, as upstream's ParseThresholdConfig finds it. */
+/** Validates settings like upstream's ParseThresholdConfig. */
 export function thresholdProblems(settings: ThresholdSettings): ThresholdProblem[] {
   const problems = (setting: keyof ThresholdSettings, why: (signal: string, text: string) => string | undefined) =>
     Object.entries(settings[setting]).flatMap(([signal, text]) => {
       const message = isSignal(signal)
         ? why(signal, text)
-        : `${shown(signal)} is no eviction signal, only ${SIGNALS.join(', ')}`;
+        : `${shown(signal)} is not an eviction signal, only ${SIGNALS.join(', ')}`;
       return message === undefined ? [] : [{ setting, message }];
     });
   return [
@@ -95,8 +95,8 @@ function percentOf(text: string): number | undefined {
 }
 
 /**
- * The thresholds of settings without problems: hard ones, soft ones, and where the kernel holds all pods to what they may have
- * together one of that for the hard one of memory. A share of 0% or 100% is none.
+ * The thresholds of valid settings: the hard and soft ones. If the kernel limits all pods to the allocatable memory, the hard memory
+ * threshold applies to that too. A share of 0% or 100% disables a threshold.
  */
 export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAllocatable: boolean }): Threshold[] {
   const { hard, soft, softGracePeriod, minimumReclaim } = settings;
@@ -116,34 +116,34 @@ export function thresholdsOf(settings: ThresholdSettings, pods: { areHeldToAlloc
   return [...all, ...(pods.areHeldToAllocatable ? more : [])];
 }
 
-/** Pods are evicted as soon as it is met. */
+/** Whether pods are evicted as soon as the threshold is met. */
 export function isHard({ gracePeriodMs }: Threshold): boolean {
   return gracePeriodMs === 0;
 }
 
-/** Shares are counted with numbers of 32 bits, as upstream's, which shows in the last digits of amounts. */
+/** Parses a threshold. Shares are 32-bit floats as in upstream, which changes the last digits of amounts. */
 export function thresholdValue(text: string): ThresholdValue {
   if (!text.endsWith('%')) return { kind: 'amount', text };
   return { kind: 'share', share: Math.fround(Math.fround(percentOf(text) ?? 0) / 100) };
 }
 
-/** A threshold in the signal's unit. */
+/** The value in the signal's unit. */
 export function amountOf(value: ThresholdValue, capacity: bigint): bigint {
   return value.kind === 'amount' ? quantityValue(value.text) : BigInt(Math.trunc(Number(capacity) * value.share));
 }
 
-/** As Kubernetes writes it. */
+/** The value as a Kubernetes quantity. */
 export function amountText(value: ThresholdValue, capacity: bigint): string {
   if (value.kind === 'share') return binaryText(amountOf(value, capacity));
   return formatQuantity(parseQuantity(value.text).nanos, value.text);
 }
 
-/** As people wrote it: an amount, or a percentage. */
+/** The value as in the configuration: an amount, or a percentage. */
 export function valueText(value: ThresholdValue): string {
   return value.kind === 'amount' ? value.text : `${Number((value.share * 100).toPrecision(6))}%`;
 }
 
-/** Bytes, with binary suffixes from 1024 on (resource.BinarySI). */
+/** Formats bytes with binary suffixes from 1024 on (resource.BinarySI). */
 export function binaryText(amount: bigint): string {
   return formatQuantity(amount * 1_000_000_000n, amount >= 1024n ? 'Ki' : '');
 }
