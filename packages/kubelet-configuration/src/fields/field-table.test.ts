@@ -67,7 +67,7 @@ const UPSTREAM_FLAGS = `
 const OWN = ['config', 'config-dir', 'help', 'version'];
 
 /** Podwright's flags that upstream's kubelet does not have. */
-const BESIDE = ['token-auth-file'];
+const ADDED = ['token-auth-file'];
 
 const words = (text: string) => text.trim().split(/\s+/).sort();
 
@@ -75,7 +75,7 @@ test('the table has every field and flag of upstream, and only the listed additi
   const fields = new Set(Object.keys(FILE_FIELDS).map((name) => name.split('.')[0]!));
   assert.deepEqual([...fields].sort(), words(UPSTREAM_FIELDS));
   const flags = [...FIELDS.values()].flatMap(({ flag }) => flag ?? []);
-  assert.deepEqual([...flags, ...OWN].sort(), [...words(UPSTREAM_FLAGS), ...BESIDE].sort());
+  assert.deepEqual([...flags, ...OWN].sort(), [...words(UPSTREAM_FLAGS), ...ADDED].sort());
 });
 
 test('every default is a valid value that is not refused', () => {
