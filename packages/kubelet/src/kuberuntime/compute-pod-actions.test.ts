@@ -242,13 +242,13 @@ test('failed probes and changed definitions kill a container', () => {
 });
 
 test('a container with a requested restart is killed and started, whatever its exit code', () => {
-  const asked = { restartRequested: ['app-id'] };
-  check({}, statusOf([{ of: app }]), 'kill app (restartRequested), start container app', asked);
+  const requested = { restartRequested: ['app-id'] };
+  check({}, statusOf([{ of: app }]), 'kill app (restartRequested), start container app', requested);
   check(
     { restartPolicy: 'OnFailure' },
     statusOf([{ of: app }]),
     'kill app (restartRequested), start container app',
-    asked,
+    requested,
   );
   const sidecar = statusOf([{ of: app }, { of: proxy }, ended(prepare, 0)]);
   check({ initContainers: [proxy, prepare] }, sidecar, 'kill proxy (restartRequested), start init container proxy', {

@@ -29,12 +29,12 @@ test('ephemeral containers survive a restart of the kubelet and cannot be remove
   const later = new EphemeralContainers(directories);
   assert.equal(later.complete(pod), pod);
   await later.load(silentLogger);
-  const [kept] = later.complete(pod).spec.ephemeralContainers!;
-  assert.equal(kept!.imagePullPolicy, 'IfNotPresent');
-  await set(later, [kept!, { ...shell, name: 'second' }]);
+  const [saved] = later.complete(pod).spec.ephemeralContainers!;
+  assert.equal(saved!.imagePullPolicy, 'IfNotPresent');
+  await set(later, [saved!, { ...shell, name: 'second' }]);
   await assert.rejects(set(later, [{ ...shell, name: 'second' }]), /containers "shell" may not be removed/);
-  await assert.rejects(set(later, [{ ...kept!, image: 'other' }]), /"shell" may not be changed/);
-  await assert.rejects(set(later, [kept!, { ...shell, name: 'app' }]), /container "app" already exists/);
+  await assert.rejects(set(later, [{ ...saved!, image: 'other' }]), /"shell" may not be changed/);
+  await assert.rejects(set(later, [saved!, { ...shell, name: 'app' }]), /container "app" already exists/);
 });
 
 test('concurrent additions to a pod lose no container', async () => {

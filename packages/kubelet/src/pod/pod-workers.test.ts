@@ -146,10 +146,10 @@ test('a pod whose name is taken starts when the other pod is removed', async () 
   const workers = workersOf(steps);
   workers.update(podOf('a'));
   await until(() => steps.log.length === 1);
-  const gone = workers.end(podOf('a'), { remove: true });
+  const removed = workers.end(podOf('a'), { remove: true });
   workers.update(podOf('b'));
   assert.equal(workers.phaseOf('b'), 'waiting');
-  await gone;
+  await removed;
   await until(() => steps.log.includes('sync b 1'));
   assert.deepEqual(steps.log.slice(-2), ['remove a', 'sync b 1']);
   await workers.stop();
@@ -161,7 +161,7 @@ test('a pod that waits for its name can be ended, keeps its status, and does not
   workers.update(podOf('a'));
   await until(() => steps.log.length === 1);
   steps.terminateFailures = 2;
-  const gone = workers.end(podOf('a'), { remove: true });
+  const removed = workers.end(podOf('a'), { remove: true });
   workers.update(podOf('b'));
   assert.deepEqual(
     workers.unendedPods().map(({ metadata }) => metadata.uid),
@@ -170,7 +170,7 @@ test('a pod that waits for its name can be ended, keeps its status, and does not
   void workers.end(podOf('b'), { remove: false });
   await workers.whenStopped('b');
   await until(() => workers.phaseOf('b') === 'terminated');
-  await gone;
+  await removed;
   assert.deepEqual(
     steps.log.filter((line) => line.includes(' b')),
     ['finish b'],
@@ -238,11 +238,11 @@ test('retryAll also retries terminating pods immediately', async () => {
   steps.terminateFailures = 1;
   workers.update(podOf('a'));
   await until(() => steps.log.length === 1);
-  const gone = workers.end(podOf('a'), { remove: true });
+  const removed = workers.end(podOf('a'), { remove: true });
   await until(() => steps.log.length === 2 && steps.terminateFailures === 0);
   await new Promise(setImmediate);
   workers.retryAll();
-  await gone;
+  await removed;
   assert.deepEqual(steps.log, ['sync a 1', 'terminate a default', 'terminate a default', 'finish a', 'remove a']);
 });
 

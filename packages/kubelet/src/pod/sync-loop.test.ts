@@ -29,7 +29,7 @@ const node = {
 type Given = {
   runtimePods?: string[];
   known?: string[];
-  kept?: [string, StatusRecord][];
+  records?: [string, StatusRecord][];
   allocated?: (pod: Pod) => Pod;
   waiting?: string[];
   readNode?: () => Promise<Node>;
@@ -37,7 +37,7 @@ type Given = {
 
 /** A sync loop whose workers log their calls; `known` are the UIDs that have a worker. */
 function start(given: Given = {}) {
-  const { runtimePods = [], known = [], kept = [], allocated = (pod) => pod, waiting = [], readNode } = given;
+  const { runtimePods = [], known = [], records = [], allocated = (pod) => pod, waiting = [], readNode } = given;
   const calls: string[] = [];
   const stopped = Promise.withResolvers<void>();
   const workers = {
@@ -55,7 +55,7 @@ function start(given: Given = {}) {
   );
   const unread: RuntimePodStatus[] = [];
   const admission = new PodAdmission((object) => ({ ...node, labels: object?.metadata.labels ?? {} }));
-  const statuses = new StatusManager(new Map(kept));
+  const statuses = new StatusManager(new Map(records));
   const answers = new Map<string, ProbeResult>();
   const loop = new SyncLoop({
     ephemeral: new EphemeralContainers(new PodDirectories('/none')),
@@ -208,14 +208,14 @@ test('pods that arrive together are admitted in order up to the maximum, and dec
 test('pods that ran here before and critical pods are admitted first', () => {
   const critical = podOf('d');
   critical.spec.priority = 2_000_000_000;
-  const { add, calls, admission } = start({ runtimePods: ['c'], kept: [record('b', 'Running')] });
+  const { add, calls, admission } = start({ runtimePods: ['c'], records: [record('b', 'Running')] });
   add(podOf('a'), critical, podOf('b'), podOf('c'));
   assert.deepEqual(calls.slice(0, 2), ['update b', 'update c']);
   assert.equal(admission.isAdmitted('a'), false);
 });
 
 test('a pod that had ended before the kubelet was restarted skips admission', () => {
-  const { add, calls, admission } = start({ kept: [record('a', 'Failed')] });
+  const { add, calls, admission } = start({ records: [record('a', 'Failed')] });
   add(podOf('a'));
   assert.deepEqual([calls, admission.isAdmitted('a')], [['update a'], false]);
 });
@@ -275,7 +275,7 @@ test('a pod whose manifest is invalid at the start keeps running', () => {
     const sandbox = { id: 's', owner, ready: true, attempt: 0, createdAtMs: 0, hostNetwork: false, ips: [] };
     runtime[index]!.sandboxes.push(sandbox);
   }
-  loop.endOrphans(new Set(['/manifests/half.yaml', '/replaced'])); // a file has a directory's place
+  loop.endOrphans(new Set(['/manifests/half.yaml', '/replaced'])); // `/replaced` was a manifest directory, and is now an invalid file
   assert.deepEqual(calls, ['end b {"remove":true}', 'end d {"remove":true}']);
 });
 

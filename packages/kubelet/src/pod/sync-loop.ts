@@ -40,7 +40,7 @@ const PREEMPTED: PodVerdict = {
 
 /** Observes pods for metrics and traces. */
 export type PodObserver = {
-  /** A pod entered the kubelet. */
+  /** A source has added a pod. */
   seen(pod: Pod): void;
   /** A source has changed a pod. */
   changed(before: Pod, after: Pod): void;

@@ -133,7 +133,7 @@ test('a redirect to another host is a success with a warning', async (context) =
 test('failures of early attempts emit no events, and a success makes the container ready', async (context) => {
   const { manager, probed, answers, events, until } = start(context, { c1: 1 });
   const pod = podOf({ readinessProbe: { ...probe, periodSeconds: 60 } });
-  manager.update(pod, { ...statusOf('c1'), containers: [] }, []); // the first tick comes before the container
+  manager.update(pod, { ...statusOf('c1'), containers: [] }, []); // the first tick passes before the container starts
   manager.update(pod, statusOf('c1'), []);
   await until(() => probed.length > 2);
   assert.deepEqual(eventsOf(events), []);

@@ -10,7 +10,7 @@ const NO_NETWORK = { type: 'NetworkReady', status: false, reason: 'NetworkPlugin
 type Conditions = (typeof READY)[];
 
 /** A runtime that responds with `answer`, and a mocked clock. */
-function begin(t: TestContext, first: Conditions | Error) {
+function setUp(t: TestContext, first: Conditions | Error) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 1000;
   t.mock.method(performance, 'now', () => nowMs);
@@ -41,7 +41,7 @@ function begin(t: TestContext, first: Conditions | Error) {
 const away = new PodwrightError('unavailable', 'connect ENOENT');
 
 test('a ready runtime has no errors', async (t) => {
-  const { state, start, runtime, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, runtime, pass } = setUp(t, [READY, NETWORK]);
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
   await start();
   assert.deepEqual([state.runtimeErrors(), state.networkError()], [[], undefined]);
@@ -52,7 +52,7 @@ test('a ready runtime has no errors', async (t) => {
 });
 
 test('a network that is not ready is reported alone, and checked every second', async (t) => {
-  const { state, start, runtime, recovered, pass } = begin(t, [READY, NO_NETWORK]);
+  const { state, start, runtime, recovered, pass } = setUp(t, [READY, NO_NETWORK]);
   await start();
   assert.deepEqual(state.runtimeErrors(), []);
   const error = 'NetworkReady=false reason:NetworkPluginNotReady message:no conf';
@@ -64,7 +64,7 @@ test('a network that is not ready is reported alone, and checked every second', 
 });
 
 test('a runtime that does not respond is down after 30 s, and its recovery is detected within a second', async (t) => {
-  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, runtime, recovered, pass } = setUp(t, [READY, NETWORK]);
   await start();
   runtime.answer = away;
   await pass(5000);
@@ -80,7 +80,7 @@ test('a runtime that does not respond is down after 30 s, and its recovery is de
 });
 
 test('a runtime that is unavailable at the start is reported as not checked yet', async (t) => {
-  const { state, start, runtime, recovered, pass } = begin(t, away);
+  const { state, start, runtime, recovered, pass } = setUp(t, away);
   await start();
   assert.deepEqual(state.runtimeErrors(), ['container runtime status check may not have completed yet']);
   assert.equal(state.networkError(), 'container runtime network status is unknown');
@@ -90,7 +90,7 @@ test('a runtime that is unavailable at the start is reported as not checked yet'
 });
 
 test('the reasons of an unready runtime and of failed health checks are reported', async (t) => {
-  const { state, start, health } = begin(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
+  const { state, start, health } = setUp(t, [{ ...READY, status: false, reason: 'X', message: 'starting' }, NETWORK]);
   await start();
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
   assert.deepEqual(state.runtimeErrors().slice(1), [
@@ -100,7 +100,7 @@ test('the reasons of an unready runtime and of failed health checks are reported
 });
 
 test('the initial state of a kubelet is not logged as an error', async (t) => {
-  const { start, health, logged, pass } = begin(t, [READY, NETWORK]);
+  const { start, health, logged, pass } = setUp(t, [READY, NETWORK]);
   health.problem = 'PLEG is not healthy: pleg has yet to be successful';
   await start();
   health.problem = 'PLEG is not healthy: pleg was last seen active 4m0s ago';
@@ -113,14 +113,14 @@ test('the initial state of a kubelet is not logged as an error', async (t) => {
 });
 
 test('sinceCheckMs returns the time since the last check', async (t) => {
-  const { state, start, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, pass } = setUp(t, [READY, NETWORK]);
   await start();
   await pass(3000);
   assert.equal(state.sinceCheckMs(), 3000);
 });
 
 test('a recovery of listings between two checks triggers a check, and is reported once', async (t) => {
-  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, runtime, recovered, pass } = setUp(t, [READY, NETWORK]);
   await start();
   state.noteListing(false);
   await pass(100);
@@ -132,7 +132,7 @@ test('a recovery of listings between two checks triggers a check, and is reporte
 });
 
 test('an outage that status calls and listings detect is recovered once, with the later of them', async (t) => {
-  const { state, start, runtime, recovered, pass } = begin(t, [READY, NETWORK]);
+  const { state, start, runtime, recovered, pass } = setUp(t, [READY, NETWORK]);
   await start();
   state.noteListing(false);
   runtime.answer = away;
