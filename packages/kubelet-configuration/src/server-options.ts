@@ -11,7 +11,7 @@ export type KubeletServerOptions = {
   healthzPort: number;
   tls: ServerTls;
   authentication: ServerAuthentication;
-  /** Serve logs, exec, attach, port-forward, run, checkpoint, configz and the like, not only pods, statistics and metrics; true by default. */
+  /** Serve logs, exec, attach, port-forward, run, checkpoint and configz; if false, only pods, statistics and metrics. True by default. */
   enableDebuggingHandlers: boolean;
   /** Serve `/debug/pprof/`, profiles of the kubelet itself; true by default. */
   enableProfilingHandler: boolean;
