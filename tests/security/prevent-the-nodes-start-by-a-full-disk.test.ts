@@ -1,6 +1,8 @@
 /** A pod fills the disk while the node is down after a crash, so that the node could not start, and so never evict the pod. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { lockRoot } from '../../packages/kubelet/src/node/root-lock.ts';
@@ -31,17 +33,21 @@ spec:
 `;
 }
 
-const BLOCKS = 'while :; do cat /dev/zero >> /e/d/f; sleep 0.1; done 2>/dev/null';
-const ROOT_FILE_SYSTEM = 'while :; do cat /dev/zero >> /f; sleep 0.1; done 2>/dev/null';
-const INODES = 'i=0; while :; do i=$((i+1)); touch /e/d/$i || sleep 0.1; done 2>/dev/null';
-const BOTH =
-  'i=0; while :; do cat /dev/zero >> /e/d/f; while echo x > /e/d/s$i; do i=$((i+1)); done; sleep 0.1; done 2>/dev/null';
+/** Whether a server listens on each socket; a killed node leaves its sockets behind. */
+async function answer(sockets: string[]): Promise<boolean> {
+  const results = await Promise.allSettled(sockets.map((path) => once(connect(path), 'connect')));
+  return results.every(({ status }) => status === 'fulfilled');
+}
 
+/** Small files take the blocks that are too small for a page. */
+const blocks = (directory: string) =>
+  `i=0; while :; do cat /dev/zero >> ${directory}/f; while echo x > ${directory}/s$i; do i=$((i+1)); done; sleep 0.1; done 2>/dev/null`;
+const INODES = 'i=0; while :; do i=$((i+1)); touch /e/d/$i || sleep 0.1; done 2>/dev/null';
 const CASES = [
   { lacks: 'inode', fileSystem: 'ext4', fill: INODES, mkfsOptions: ['-N', '1000'] },
-  { lacks: 'block', fileSystem: 'ext4', fill: BLOCKS },
-  { lacks: 'block for layers', fileSystem: 'ext4', fill: ROOT_FILE_SYSTEM },
-  { lacks: 'block', fileSystem: 'xfs', fill: BOTH },
+  { lacks: 'block', fileSystem: 'ext4', fill: blocks('/e/d') },
+  { lacks: 'block for layers', fileSystem: 'ext4', fill: blocks('') },
+  { lacks: 'block', fileSystem: 'xfs', fill: blocks('/e/d') },
 ] as const;
 
 for (const { lacks, fileSystem, fill, ...disk } of CASES) {
@@ -63,6 +69,10 @@ for (const { lacks, fileSystem, fill, ...disk } of CASES) {
     await assert.rejects(lockRoot(node.place.path('root/kubelet')), { code: 'already_exists' });
     await node.evicted('filler');
     await node.place.until(() => !node.disk.isFull());
+    const sockets = ['device-plugins', 'pod-resources'].map((name) =>
+      node.place.path('root/kubelet', name, 'kubelet.sock'),
+    );
+    await node.place.until(() => answer(sockets));
     await node.run('late');
     for (const name of ['keep1', 'keep2']) {
       const status = (await node.find(name))?.status;

@@ -8,7 +8,7 @@ import {
   type Registry,
   removeIfEmpty,
 } from '@podwright/base';
-import { type CriServer, toBinary } from '@podwright/cri';
+import { toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import {
   type AllocatedResourceStatus,
@@ -20,6 +20,7 @@ import {
   type Pod,
   quantityValue,
 } from '@podwright/kube-api';
+import { startOnceThereIsSpace } from '../late-server.ts';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';
 import { chooseDevices } from './choose-devices.ts';
@@ -64,7 +65,7 @@ export class DeviceManager implements HintProvider {
   readonly #reusable = new Map<string, Map<string, Set<string>>>();
   /** Whether there is no checkpoint: the node is new. */
   #isNew: boolean;
-  #server: CriServer | undefined;
+  #server: { close(): Promise<void> } | undefined;
   #onHealth: DeviceHealthListener = () => undefined;
   /** Writes the checkpoint; calls during a write share the next one, as a plugin may send lists at any rate. */
   readonly #writing = new CoalescedWork(() => this.#write());
@@ -94,7 +95,9 @@ export class DeviceManager implements HintProvider {
   async serve(onHealth: DeviceHealthListener): Promise<void> {
     this.#onHealth = onHealth;
     const { directory, logger } = this.#options;
-    this.#server = await serveRegistration({ directory, connect: (plugin) => this.connect(plugin), logger });
+    const connect = (plugin: RegisteredPlugin) => this.connect(plugin);
+    const serve = () => serveRegistration({ directory, connect, logger });
+    this.#server = await startOnceThereIsSpace({ serve, consequence: 'device plugins cannot register', logger });
   }
 
   async close(): Promise<void> {

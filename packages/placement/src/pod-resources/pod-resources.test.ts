@@ -47,12 +47,12 @@ test('exclusive resources of containers are listed, and calls are limited', asyn
     allocatable: () => ({ ...NOTHING, cpus: [1, 2, 3] }),
     logger: silentLogger,
   });
-  const client = connectService(PodResourcesLister, server.endpoint.slice('unix://'.length), {
+  const client = connectService(PodResourcesLister, join(directory, 'pod-resources/kubelet.sock'), {
     maxReceiveBytes: 1 << 20,
   });
   context.after(async () => {
     client.close();
-    await server.close(0);
+    await server.close();
     await rm(directory, { recursive: true });
   });
   const { podResources } = await client.list({});

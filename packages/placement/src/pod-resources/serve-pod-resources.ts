@@ -2,9 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
-import { type CriServer, handleService, serveServices } from '@podwright/cri';
+import { handleService, serveServices } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
+import { startOnceThereIsSpace } from '../late-server.ts';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 
@@ -39,10 +40,9 @@ export type PodResourcesInput = {
 };
 
 /** Rejects with `already_exists` if another kubelet serves the socket. */
-export async function servePodResources(input: PodResourcesInput): Promise<CriServer> {
+export async function servePodResources(input: PodResourcesInput): Promise<{ close(): Promise<void> }> {
   const { directory, activePods, allocatable, logger, metrics } = input;
   const counted: EndpointMetrics = metrics === undefined ? (_, answer) => answer() : endpointMetrics(metrics);
-  await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
   const limit = new CallLimit(POD_RESOURCES_CALLS);
   const service = handleService(PodResourcesLister, {
     list: async () => {
@@ -64,7 +64,11 @@ export async function servePodResources(input: PodResourcesInput): Promise<CriSe
       });
     },
   });
-  return serveServices([service], { socket: join(directory, 'kubelet.sock'), logger });
+  const serve = async () => {
+    await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
+    return await serveServices([service], { socket: join(directory, 'kubelet.sock'), logger });
+  };
+  return startOnceThereIsSpace({ serve, consequence: 'the pod resources API is not served', logger });
 }
 
 /** Omits init containers except sidecars: they have ended. */

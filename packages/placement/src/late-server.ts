@@ -1,0 +1,51 @@
+import { errorMessage, isShortage, type Logger, sleep } from '@podwright/base';
+
+type Server = { close(): Promise<void> };
+
+const RETRY_MS = 5000;
+
+export type LateServerOptions = {
+  serve: () => Promise<Server>;
+  /** For the log: why it matters that the server has not started. */
+  consequence: string;
+  logger: Logger;
+  retryMs?: number;
+};
+
+/**
+ * Starts a server. If its socket cannot be created for lack of space, it is started once there is space, until the result is closed.
+ * Rejects if the first start fails for another reason.
+ */
+export async function startOnceThereIsSpace(options: LateServerOptions): Promise<Server> {
+  const { serve, consequence, logger } = options;
+  try {
+    return await serve();
+  } catch (error) {
+    if (!isShortage(error)) throw error;
+    logger.warn({ error: errorMessage(error) }, `${consequence}; will retry`);
+  }
+  const stop = new AbortController();
+  const later = startLater(options, stop.signal);
+  return {
+    close: async () => {
+      stop.abort();
+      await (await later)?.close();
+    },
+  };
+}
+
+/** Never rejects. */
+async function startLater(options: LateServerOptions, signal: AbortSignal): Promise<Server | undefined> {
+  const { serve, consequence, logger, retryMs = RETRY_MS } = options;
+  for (;;) {
+    await sleep(retryMs, signal).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    try {
+      return await serve();
+    } catch (error) {
+      if (isShortage(error)) continue;
+      logger.error({ error: errorMessage(error) }, consequence);
+      return undefined;
+    }
+  }
+}
