@@ -25,6 +25,7 @@ const ARROWS: Record<string, string[]> = {
   kubelet: [
     'base',
     'system/mountinfo',
+    'system/open-files',
     'cri',
     'kube-api',
     'kube-client',

@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
+import { BoundedReads } from '@podwright/system/open-files';
 import { type DiskDirectories, type HeldFiles, heldFiles, placesOf } from './held-files.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
 after(() => execFileSync('rm', ['-rf', directory])); // paths in it are longer than rmSync supports
 const noDisks = { kubelet: '', layers: '' };
-const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks };
+const reads = new BoundedReads();
+const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks, reads };
 
 /** Opens a file of this size, and deletes it if `deleted`. */
 function opened(name: string, sizeBytes: number, { deleted = true } = {}): number {
@@ -70,15 +72,15 @@ test('a deleted file counts in a process that received its descriptor from anoth
   for (const file of files) closeSync(file);
   const placeOf = ({ mountPoint }: MountEntry) =>
     mountPoint.length > 0 ? { directory: 'kubelet' as const, emptyDir: 'data' } : undefined;
-  const byMount = await heldFiles([pid, process.pid], { placeOf, disks: noDisks });
+  const byMount = await heldFiles([pid, process.pid], { placeOf, disks: noDisks, reads });
   assert.deepEqual(bytesOf(byMount), [0, 1]);
   assert.equal(byMount.emptyDirs.get('data')?.inodes, 1);
   const of = async (disks: Partial<DiskDirectories>) =>
-    bytesOf(await heldFiles([pid], { placeOf, disks: { ...noDisks, ...disks } }));
+    bytesOf(await heldFiles([pid], { placeOf, disks: { ...noDisks, ...disks }, reads }));
   assert.deepEqual(await of({ kubelet: directory }), [0, 1], 'on the disk of the kubelet');
   assert.deepEqual(await of({ layers: directory }), [1, 0], 'on the disk of layers');
   assert.deepEqual(await of({ layers: '/proc', kubelet: '/does/not/exist' }), [0, 0], 'on another disk');
-  const notOwn = { placeOf: () => undefined, disks: { kubelet: directory, layers: directory } };
+  const notOwn = { placeOf: () => undefined, disks: { kubelet: directory, layers: directory }, reads };
   assert.deepEqual(bytesOf(await heldFiles([pid, process.pid], notOwn)), [0, 0], 'a directory of the host');
 });
 
@@ -88,7 +90,7 @@ test('a file in memory from another mount namespace is on no disk', async (conte
   const { pid } = await elsewhere(context, [file]);
   closeSync(file);
   const disks = { kubelet: directory, layers: directory };
-  assert.deepEqual(bytesOf(await heldFiles([pid], { placeOf: () => undefined, disks })), [0, 0]);
+  assert.deepEqual(bytesOf(await heldFiles([pid], { placeOf: () => undefined, disks, reads })), [0, 0]);
 });
 
 /** Starts this Python program with the test's directory as its argument, and returns after its line `ready`. */

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { EventLoopBudget } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
+import { type BoundedReads, MountsOfProcesses, OpenFiles } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
-import { OpenFiles, unlessHung } from './open-files.ts';
 
 /** Maximum number of descriptors of a pod to check in one measurement, which takes about 0.1 s. */
 const MAX_DESCRIPTORS_A_POD = 20_000;
@@ -24,6 +24,9 @@ export type PlaceOf = (mount: MountEntry) => Place | undefined;
 /** Directories on the disks of the kubelet and of containers' layers; '' if unknown. */
 export type DiskDirectories = Record<Place['directory'], string>;
 
+/** `reads` is for files in mounts that no process of the pod has. */
+export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
+
 /** The cost of measuring a deleted file, in descriptors. */
 const DELETED_COST = 10;
 
@@ -33,13 +36,10 @@ const DELETED_COST = 10;
  * has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files that are held only by a mapping, a message
  * in a socket or one thread's own table of descriptors are not found.
  */
-export async function heldFiles(
-  pids: readonly number[],
-  { placeOf, disks }: { placeOf: PlaceOf; disks: DiskDirectories },
-): Promise<HeldFiles> {
+export async function heldFiles(pids: readonly number[], options: PlaceOptions): Promise<HeldFiles> {
   const budget = new EventLoopBudget();
   const found = new Map<string, HeldFile>();
-  const places = new Places(pids, { placeOf, disks });
+  const places = new Places(pids, options);
   let left = MAX_DESCRIPTORS_A_POD;
   for (const pid of fromAnywhere(pids)) {
     if (budget.isSpent) await budget.renew();
@@ -53,7 +53,8 @@ export async function heldFiles(
       const file = place && (await files.deletedFile(descriptor));
       if (place === undefined || file === undefined) continue;
       // another descriptor of the file may come from an exited container
-      if (found.get(file.key)?.place.emptyDir === undefined) found.set(file.key, { place, use: file.use });
+      if (found.get(file.key)?.place.emptyDir === undefined)
+        found.set(file.key, { place, use: { bytes: file.bytes, inodes: 1 } });
     }
   }
   return sumsOf([...found.values()]);
@@ -87,61 +88,31 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
 
 /** Finds the places of the files that processes of a pod have open, by their mounts. */
 class Places {
-  readonly #pids: readonly number[];
-  readonly #placeOf: PlaceOf;
-  readonly #disks: DiskDirectories;
-  readonly #mounts = new Map<number, MountEntry>();
-  /** Views of mounts that were read, see `OpenFiles.viewOfMounts`. */
-  readonly #views = new Set<string>();
-  #others: Promise<void> | undefined;
+  readonly #options: PlaceOptions;
+  readonly #mounts: MountsOfProcesses;
   /** Places of mounts that no process of the pod has. */
   readonly #detached = new Map<number, Place | undefined>();
 
-  constructor(pids: readonly number[], { placeOf, disks }: { placeOf: PlaceOf; disks: DiskDirectories }) {
-    this.#pids = pids;
-    this.#placeOf = placeOf;
-    this.#disks = disks;
+  constructor(pids: readonly number[], options: PlaceOptions) {
+    this.#options = options;
+    this.#mounts = new MountsOfProcesses(fromAnywhere(pids), { maxMounts: MAX_MOUNTS_A_POD });
   }
 
   async of(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
     const id = files.mountIdOf(descriptor);
     if (id === undefined) return undefined;
-    if (!this.#mounts.has(id)) await this.#read(files);
-    if (!this.#mounts.has(id)) {
-      this.#others ??= this.#readOthers();
-      await this.#others;
-    }
-    const mount = this.#mounts.get(id);
-    if (mount !== undefined) return this.#placeOf(mount);
+    const mount = await this.#mounts.find(id, files);
+    if (mount !== undefined) return this.#options.placeOf(mount);
     if (!this.#detached.has(id))
-      this.#detached.set(id, await unlessHung(() => this.#placeOfDetached(files, descriptor)));
+      this.#detached.set(id, await this.#options.reads.take(() => this.#placeOfDetached(files, descriptor)));
     return this.#detached.get(id);
-  }
-
-  async #readOthers(): Promise<void> {
-    const budget = new EventLoopBudget();
-    for (const pid of fromAnywhere(this.#pids)) {
-      if (budget.isSpent) await budget.renew();
-      await this.#read(new OpenFiles(pid));
-    }
-  }
-
-  async #read(files: OpenFiles): Promise<void> {
-    const view = files.viewOfMounts();
-    if (view === undefined || this.#views.has(view) || this.#mounts.size >= MAX_MOUNTS_A_POD) return;
-    this.#views.add(view);
-    for (const mount of await files.mounts()) {
-      const known = this.#mounts.get(mount.id);
-      // a process with another root directory sees the mount at a part of its path
-      if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
-    }
   }
 
   /** The mount may be of an exited container, or unmounted. Files in memory, as of memfd_create(2), are on no disk. */
   async #placeOfDetached(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
     const { device, isOverlay } = await files.fileSystemOf(descriptor);
     for (const directory of ['kubelet', 'layers'] as const) {
-      const disk = this.#disks[directory];
+      const disk = this.#options.disks[directory];
       const found = disk === '' ? undefined : await stat(disk).catch(() => undefined);
       if (found?.dev === device) return { directory };
     }

@@ -10,6 +10,7 @@ import {
 } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import type { Pod } from '@podwright/kube-api';
+import { BoundedReads } from '@podwright/system/open-files';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CachedReading } from './cached-reading.ts';
@@ -79,6 +80,7 @@ export class SummaryProvider {
   readonly #bootTime = bootTime();
   /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
   #layersDirectory = '';
+  readonly #reads = new BoundedReads();
   /** Whether the runtime has statistics of pods, not only of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
@@ -353,7 +355,8 @@ export class SummaryProvider {
     if (hierarchy === undefined || cgroup === '') return NOTHING_HELD;
     const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
     const placeOf = placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) });
-    return await heldFiles(pids, { placeOf, disks: { kubelet: this.#parts.rootDir, layers: this.#layersDirectory } });
+    const disks = { kubelet: this.#parts.rootDir, layers: this.#layersDirectory };
+    return await heldFiles(pids, { placeOf, disks, reads: this.#reads });
   }
 
   #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {

@@ -1,9 +1,8 @@
 /** Open files of processes, as /proc shows them. */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
-import { isErrno, raceAbort, withTimeout } from '@podwright/base';
-import { type MountEntry, parseMountinfo } from '@podwright/system/mountinfo';
-import type { FileUse } from './file-system-use.ts';
+import { EventLoopBudget, isErrno, raceAbort, withTimeout } from '@podwright/base';
+import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
 /** Bytes to read of /proc/PID/fdinfo/N: `mnt_id` is in its first lines; a list of locks of any length may follow. */
@@ -47,10 +46,10 @@ export class OpenFiles {
   }
 
   /** The deleted file; `key` is the same for all descriptors of a file. */
-  async deletedFile(descriptor: string): Promise<{ key: string; use: FileUse } | undefined> {
+  async deletedFile(descriptor: string): Promise<{ key: string; bytes: number } | undefined> {
     const file = await stat(this.#pathOf(descriptor)).catch(() => undefined);
     if (!file?.isFile() || file.nlink > 0) return undefined;
-    return { key: `${file.dev} ${file.ino}`, use: { bytes: file.blocks * BLOCK_BYTES, inodes: 1 } };
+    return { key: `${file.dev} ${file.ino}`, bytes: file.blocks * BLOCK_BYTES };
   }
 
   async fileSystemOf(descriptor: string): Promise<{ device: number; isOverlay: boolean }> {
@@ -72,24 +71,69 @@ export class OpenFiles {
   }
 }
 
-let isHung = false;
+/** Mounts that processes see, of all their mount namespaces. They are read once, at most so many that there are `maxMounts`. */
+export class MountsOfProcesses {
+  readonly #pids: readonly number[];
+  readonly #maxMounts: number;
+  readonly #mounts = new Map<number, MountEntry>();
+  readonly #views = new Set<string>();
+  #hasReadAll = false;
+
+  constructor(pids: readonly number[], { maxMounts }: { maxMounts: number }) {
+    this.#pids = pids;
+    this.#maxMounts = maxMounts;
+  }
+
+  /** The mount that an open file of a process is in; undefined if no process sees it. */
+  async find(id: number, files: OpenFiles): Promise<MountEntry | undefined> {
+    if (!this.#mounts.has(id)) await this.#read(files);
+    if (!this.#mounts.has(id)) await this.#readAll();
+    return this.#mounts.get(id);
+  }
+
+  async #readAll(): Promise<void> {
+    if (this.#hasReadAll) return;
+    const budget = new EventLoopBudget();
+    for (const pid of this.#pids) {
+      if (budget.isSpent) await budget.renew();
+      await this.#read(new OpenFiles(pid));
+    }
+    this.#hasReadAll = true;
+  }
+
+  async #read(files: OpenFiles): Promise<void> {
+    const view = files.viewOfMounts();
+    if (view === undefined || this.#views.has(view) || this.#mounts.size >= this.#maxMounts) return;
+    this.#views.add(view);
+    for (const mount of await files.mounts()) {
+      const known = this.#mounts.get(mount.id);
+      // a process with another root directory sees the mount at a part of its path
+      if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
+    }
+  }
+}
 
 /**
- * Reads from a file system of any type; undefined if this fails. A file system that hangs, as of a network server, blocks one thread of
- * libuv's pool: until its call returns, others are not read.
+ * Reads from file systems of any type. One that hangs, as of a network server, blocks one thread of libuv's pool: until its call
+ * returns, no others are read.
  */
-export async function unlessHung<T>(read: () => Promise<T>): Promise<T | undefined> {
-  if (isHung) return undefined;
-  const result = read().catch(() => undefined);
-  using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
-  try {
-    return await raceAbort(result, signal);
-  } catch {
-    isHung = true;
-    void result.then(() => {
-      isHung = false;
-    });
-    return undefined;
+export class BoundedReads {
+  #isHung = false;
+
+  /** The result; undefined if the read fails or hangs. */
+  async take<T>(read: () => Promise<T>): Promise<T | undefined> {
+    if (this.#isHung) return undefined;
+    const result = read().catch(() => undefined);
+    using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
+    try {
+      return await raceAbort(result, signal);
+    } catch {
+      this.#isHung = true;
+      void result.then(() => {
+        this.#isHung = false;
+      });
+      return undefined;
+    }
   }
 }
 
