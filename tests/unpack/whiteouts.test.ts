@@ -1,6 +1,6 @@
 /** Whiteouts of a layer, and its references to files of the layers below (image-spec v1, layer.md). */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
@@ -39,13 +39,21 @@ const base: FixtureEntry[] = [
 
 /** Checks the contents with both kinds of snapshots: an overlay of the layers, and a copy to which each layer is applied. */
 async function check(upper: FixtureEntry[], expected: Record<string, string>, lower = base): Promise<void> {
+  await checkLayers([lower, upper], expected);
+}
+
+/** As `check`, for these layers, the lowest first. */
+async function checkLayers(layers: FixtureEntry[][], expected: Record<string, string>): Promise<void> {
   using scratch = new Scratch();
-  await unpackEntries(unpacker, scratch, lower, { name: 'base' });
-  const parentDirectories = [scratch.at('base')];
-  await unpackEntries(unpacker, scratch, upper, { name: 'upper', parentDirectories });
+  const parentDirectories: string[] = [];
+  for (const [index, entries] of layers.entries()) {
+    const name = index === layers.length - 1 ? 'upper' : `layer-${index}`;
+    await unpackEntries(unpacker, scratch, entries, { name, parentDirectories: [...parentDirectories] });
+    parentDirectories.unshift(scratch.at(name));
+  }
   for (const name of ['work', 'merged']) mkdirSync(scratch.at(name));
   const directories = [
-    `lowerdir=${scratch.at('base')}`,
+    `lowerdir=${parentDirectories.slice(1).join(':')}`,
     `upperdir=${scratch.at('upper')}`,
     `workdir=${scratch.at('work')}`,
   ];
@@ -55,8 +63,10 @@ async function check(upper: FixtureEntry[], expected: Record<string, string>, lo
   } finally {
     unmountTree(system, scratch.at('merged'));
   }
-  cpSync(scratch.at('base'), scratch.at('copy'), { recursive: true });
-  await unpackEntries(unpacker, scratch, upper, { name: 'copy', overlayWhiteouts: false });
+  const [lowest, ...others] = layers;
+  await unpackEntries(unpacker, scratch, lowest!, { name: 'copy' });
+  for (const entries of others)
+    await unpackEntries(unpacker, scratch, entries, { name: 'copy', overlayWhiteouts: false });
   assert.deepEqual(contents(scratch.at('copy')), expected, 'copy');
 }
 
@@ -142,6 +152,29 @@ suite('whiteouts', () => {
     const inside = [file('a/.wh.1'), file('a/b/.wh.3'), file('a/b/new', 'new')];
     await check([...inside, opaque], expected);
     await check([opaque, ...inside], expected);
+  });
+
+  test('of files that an opaque whiteout of a middle layer hides leave no files', async () => {
+    const expected = { ...without('a/'), 'a/': '', 'a/b/': '' };
+    const deletions = [directory('a/b'), file('a/b/.wh.3'), file('a/.wh.1')];
+    await checkLayers([base, [file('a/.wh..wh..opq')], deletions], expected);
+    await checkLayers([base, [file('a/.wh..wh..opq')], [directory('a')], deletions], expected);
+    await checkLayers([base, [file('a/b/.wh..wh..opq')], deletions], { ...expected, 'a/2': 'base' });
+    await checkLayers([base, [directory('a'), file('a/b/4', 'x')], deletions], {
+      ...expected,
+      'a/2': 'base',
+      'a/b/4': 'x',
+    });
+  });
+
+  test('delete the file of a layer below to which the same layer has a hard link', async () => {
+    const expected = { ...without('a/1'), link: 'base' };
+    await check([hardLink('link', 'a/1'), file('a/.wh.1')], expected);
+    await check([hardLink('link', 'a/1'), file('a/.wh..wh..opq')], { ...without('a/'), 'a/': '', link: 'base' });
+    await check([hardLink('link', 'a/1'), file('.wh.a')], { ...without('a/'), link: 'base' });
+    await check([hardLink('link', 'a/1'), file('a/1/x', 'new')], { ...expected, 'a/1/': '', 'a/1/x': 'new' });
+    await check([hardLink('link', 'a/1'), file('a/1', 'new'), file('a/.wh.1')], { ...expected, 'a/1': 'new' });
+    await check([hardLink('a/1', 'a/1'), file('a/.wh.1')], all);
   });
 
   test('and other entries, in any order, have the result that the image-spec defines', async () => {
@@ -260,5 +293,13 @@ suite('hard links to a layer below', () => {
     const hiding = [file('.wh..wh..opq'), hardLink('y', 'x')];
     await assert.rejects(unpackEntries(unpacker, scratch, hiding, { name: 'u4', parentDirectories: one }), refused);
     assert.equal(existsSync(scratch.at('u3/y')), false);
+    await unpackEntries(unpacker, scratch, [file('d/x', '1')], { name: 'low' });
+    const opaque = [scratch.at('opaque'), scratch.at('low')];
+    const opaqueEntries = [file('d/.wh..wh..opq')];
+    await unpackEntries(unpacker, scratch, opaqueEntries, { name: 'opaque', parentDirectories: opaque.slice(1) });
+    await assert.rejects(
+      unpackEntries(unpacker, scratch, [hardLink('y', 'd/x')], { name: 'u5', parentDirectories: opaque }),
+      { code: 'invalid_argument', message: /hard link to "d\/x", which does not exist/ },
+    );
   });
 });

@@ -54,7 +54,7 @@ export class LayerApplier {
     this.#system = system;
     this.#limits = options.limits;
     this.#tree = new LayerTree(options.directory);
-    this.#parents = new ParentLayers(options.parentDirectories);
+    this.#parents = new ParentLayers(system, options.parentDirectories);
     this.#whiteouts = new Whiteouts({
       system,
       tree: this.#tree,
@@ -96,7 +96,7 @@ export class LayerApplier {
 
   /** Creates a directory that has no entry of its own before those below it, with its attributes from the layers below. */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
-    const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name, found);
+    const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name);
     if (found !== undefined && !hidesLower) {
       throw refuse(
         `${displayPath([...parent.components(), name].join('/'))} is not a directory, but has entries below it`,
@@ -214,7 +214,10 @@ export class LayerApplier {
     const stat = look(target)!;
     if (stat.isDirectory()) throw refuse(`${displayPath(path)} is a hard link to a directory`);
     const existing = look(path);
-    if (existing !== undefined && existing.ino === stat.ino && existing.dev === stat.dev) return;
+    if (existing !== undefined && existing.ino === stat.ino && existing.dev === stat.dev) {
+      parent.copied.delete(name); // the entry is a link to itself
+      return;
+    }
     this.#create(parent, name, () => linkSync(fsPath(target), fsPath(path)));
   }
 
@@ -244,7 +247,10 @@ export class LayerApplier {
 
   #copyUp(components: string[], lower: { path: BytePath; stat: Stats }): BytePath {
     const { stat } = lower;
-    const path = this.#directory(components.slice(0, -1)).pathOf(components.at(-1)!);
+    const name = components.at(-1)!;
+    const parent = this.#directory(components.slice(0, -1));
+    const path = parent.pathOf(name);
+    parent.copied.add(name);
     if (stat.isSymbolicLink()) symlinkSync(readlinkSync(fsPath(lower.path), { encoding: 'buffer' }), fsPath(path));
     else if (stat.isFile()) {
       this.#limits.addCopy(stat.size);

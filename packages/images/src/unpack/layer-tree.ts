@@ -23,6 +23,8 @@ export class LayerDirectory {
   isOwn = false;
   /** In a full copy: names for which this layer has an entry. */
   readonly touched = new Set<string>();
+  /** In an overlay: names of files of the layers below that were copied because hard links refer to them. */
+  readonly copied = new Set<string>();
   /** True if no file of the layers below is visible in this directory or its descendants. */
   isCleared = false;
   /** Set on the disk at the very end, as creating entries changes the time. */

@@ -2,11 +2,12 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { PodwrightError } from '@podwright/base';
 import type { System } from '@podwright/system';
 import { MAX_WORKER_HEAP_MIB } from '../limits.ts';
-import { makeSystemCalls, type SystemCall } from './system-calls.ts';
+import { isOpaque, makeSystemCalls, type SystemCall } from './system-calls.ts';
 import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
 import {
   receiveError,
   type SystemAnswer,
+  type SystemQuestion,
   sendError,
   type WorkerMessage,
   type WorkerRequest,
@@ -35,8 +36,8 @@ export class LayerWorker {
         execArgv: [], // some flags of the process do not work for a thread (--input-type, --inspect-brk)
       },
     );
-    port1.on('message', (calls: SystemCall[]) => {
-      port1.postMessage(answer(system, calls));
+    port1.on('message', (request: SystemCall[] | SystemQuestion) => {
+      port1.postMessage(answer(system, request));
       const signal = new Int32Array(systemSignal);
       Atomics.store(signal, 0, 1);
       Atomics.notify(signal, 0);
@@ -107,9 +108,10 @@ export class LayerWorker {
   }
 }
 
-function answer(system: System, calls: SystemCall[]): SystemAnswer {
+function answer(system: System, request: SystemCall[] | SystemQuestion): SystemAnswer {
   try {
-    makeSystemCalls(system, calls);
+    if (!Array.isArray(request)) return { error: undefined, isOpaque: isOpaque(system, request.isOpaque) };
+    makeSystemCalls(system, request);
     return { error: undefined };
   } catch (error) {
     return { error: sendError(error) };

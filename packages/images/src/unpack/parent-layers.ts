@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { type BytePath, bytePathOf } from './byte-path.ts';
 import { look } from './layer-tree.ts';
+import type { LayerSystem } from './system-calls.ts';
 
 /** True for an overlayfs whiteout: a character device 0:0. */
 export function isWhiteout(stat: Stats): boolean {
@@ -9,16 +10,20 @@ export function isWhiteout(stat: Stats): boolean {
 
 /** The committed layers below the one that is being unpacked, the topmost first. */
 export class ParentLayers {
+  readonly #system: LayerSystem;
   readonly #directories: BytePath[];
+  /** Whether directories of the layers are opaque, as far as this was looked up. */
+  readonly #isOpaque = new Map<BytePath, boolean>();
 
-  constructor(directories: string[]) {
+  constructor(system: LayerSystem, directories: string[]) {
+    this.#system = system;
     this.#directories = directories.map(bytePathOf);
   }
 
   /** Finds the path in the topmost layer that has it; undefined if no layer has it, or a layer above it has deleted it. */
   find(components: string[]): { path: BytePath; stat: Stats } | undefined {
     for (const directory of this.#directories) {
-      const found = findIn(directory, components);
+      const found = this.#findIn(directory, components);
       if (found !== 'absent') return found;
     }
     return undefined;
@@ -29,20 +34,31 @@ export class ParentLayers {
     if (components.length === 0) return this.#directories.length > 0;
     return this.find(components)?.stat.isDirectory() === true;
   }
-}
 
-/**
- * Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers below.
- */
-function findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
-  let path = directory;
-  for (const [index, name] of components.entries()) {
-    path = `${path}/${name}`;
-    const stat = look(path);
-    if (stat === undefined) return 'absent';
-    if (isWhiteout(stat)) return undefined;
-    if (index === components.length - 1) return { path, stat };
-    if (!stat.isDirectory()) return undefined;
+  /**
+   * Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers
+   * below.
+   */
+  #findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
+    let path = directory;
+    const passed: BytePath[] = [];
+    for (const [index, name] of components.entries()) {
+      path = `${path}/${name}`;
+      const stat = look(path);
+      if (stat === undefined) return passed.some((one) => this.#hidesLower(one)) ? undefined : 'absent';
+      if (isWhiteout(stat)) return undefined;
+      if (index === components.length - 1) return { path, stat };
+      if (!stat.isDirectory()) return undefined;
+      passed.push(path);
+    }
+    return undefined;
   }
-  return undefined;
+
+  #hidesLower(path: BytePath): boolean {
+    const known = this.#isOpaque.get(path);
+    if (known !== undefined) return known;
+    const isOpaque = this.#system.isOpaque(Uint8Array.from(Buffer.from(path, 'latin1')));
+    this.#isOpaque.set(path, isOpaque);
+    return isOpaque;
+  }
 }

@@ -13,6 +13,16 @@ export interface LayerSystem {
   add(call: SystemCall): void;
   /** Makes the deferred calls, in order. Throws the first failure. */
   flush(): void;
+  /** Whether overlayfs hides the layers below in this directory of a committed layer. */
+  isOpaque(path: Uint8Array): boolean;
+}
+
+/** The attribute of an opaque directory in overlayfs, with the value `y`. */
+export const OPAQUE_XATTR = 'trusted.overlay.opaque';
+
+/** Main thread only. */
+export function isOpaque(system: System, path: Uint8Array): boolean {
+  return system.getXattr(Buffer.from(path), OPAQUE_XATTR)?.toString() === 'y';
 }
 
 /** Attributes that control overlayfs: a layer must not set them, and they must not be copied from the layer below. */

@@ -6,6 +6,7 @@ import type { UnpackProgress } from './unpack-options.ts';
 import {
   receiveError,
   type SystemAnswer,
+  type SystemQuestion,
   sendError,
   type WorkerMessage,
   type WorkerRequest,
@@ -32,13 +33,22 @@ class RemoteSystem implements LayerSystem {
   }
 
   flush(): void {
-    if (this.#pending.length === 0) return;
-    Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage(this.#pending);
+    const calls = this.#pending;
     this.#pending = [];
+    if (calls.length > 0) this.#request(calls);
+  }
+
+  isOpaque(path: Uint8Array): boolean {
+    return this.#request({ isOpaque: path }).isOpaque === true;
+  }
+
+  #request(request: SystemCall[] | SystemQuestion): SystemAnswer {
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage(request);
     Atomics.wait(this.#signal, 0, 0); // unbounded: the main thread terminates this worker if the job is aborted
-    const { error } = receiveMessageOnPort(this.#port)!.message as SystemAnswer;
-    if (error !== undefined) throw receiveError(error);
+    const answer = receiveMessageOnPort(this.#port)!.message as SystemAnswer;
+    if (answer.error !== undefined) throw receiveError(answer.error);
+    return answer;
   }
 }
 

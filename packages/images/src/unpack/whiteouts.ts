@@ -4,7 +4,7 @@ import { hasErrno } from '@podwright/system';
 import { type BytePath, fsPath } from './byte-path.ts';
 import { type LayerDirectory, type LayerTree, look, type MissingDirectory } from './layer-tree.ts';
 import { isWhiteout, type ParentLayers } from './parent-layers.ts';
-import type { LayerSystem } from './system-calls.ts';
+import { type LayerSystem, OPAQUE_XATTR } from './system-calls.ts';
 
 /** Name prefix of an entry that deletes a file of the layers below (image-spec v1, layer.md). */
 export const WHITEOUT_PREFIX = '.wh.';
@@ -61,7 +61,9 @@ export class Whiteouts {
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    if (!this.#overlay) parent.touched.add(name); // in an overlay, all files but directories and whiteouts are the layer's own
+    // in an overlay, all files but directories, whiteouts and copies are the layer's own
+    if (this.#overlay) parent.copied.delete(name);
+    else parent.touched.add(name);
   }
 
   /** True if the file found is a whiteout, so that it does not exist for readers of the layer. */
@@ -69,16 +71,16 @@ export class Whiteouts {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** True if a directory may replace the non-directory found: a whiteout, or a file of a layer below. */
-  isReplaceable(parent: LayerDirectory, name: string, found: Stats): boolean {
-    return this.#overlay ? isWhiteout(found) : !this.#isOwn(parent, name);
+  /** True if a directory may replace the existing non-directory: a whiteout, or a file of a layer below. */
+  isReplaceable(parent: LayerDirectory, name: string): boolean {
+    return !this.#isOwn(parent, name);
   }
 
   /** Hides the contents of the layers below in the directory. */
   hideLower(directory: LayerDirectory): void {
     if (this.#overlay) {
       const path = Buffer.from(directory.path, 'latin1');
-      this.#system.add({ call: 'xattr', path, name: 'trusted.overlay.opaque', value: Buffer.from('y') });
+      this.#system.add({ call: 'xattr', path, name: OPAQUE_XATTR, value: Buffer.from('y') });
     }
     this.#system.flush();
     this.#clear(directory);
@@ -102,11 +104,12 @@ export class Whiteouts {
     }
   }
 
-  /** Whether this layer has an entry for the existing file: it is not a whiteout, nor a directory that only contains whiteouts. */
+  /** Whether this layer has an entry for the existing file: it is no whiteout, no copy, and no directory that only contains those. */
   #isOwn(parent: LayerDirectory, name: string): boolean {
     const directory = parent.children.get(name);
     if (directory !== undefined) return directory.isOwn;
-    return this.#overlay ? !isWhiteout(look(parent.pathOf(name))!) : parent.touched.has(name);
+    if (!this.#overlay) return parent.touched.has(name);
+    return !parent.copied.has(name) && !isWhiteout(look(parent.pathOf(name))!);
   }
 
   /** Whether overlayfs merges the directory with lower ones. In others, it would show whiteouts as files that cannot be opened. */

@@ -4,7 +4,7 @@ import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
- * The workerData of a worker. It sends lists of `SystemCall` through `systemPort` and blocks on `systemSignal`, one 32-bit
+ * The workerData of a worker. It sends lists of `SystemCall`, or a `SystemQuestion`, through `systemPort` and blocks on `systemSignal`, one 32-bit
  * word, until the main thread has made them, posted a `SystemAnswer` and set the word to 1.
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
@@ -23,7 +23,11 @@ export type WorkerMessage =
   | { type: 'done'; result: UnpackResult }
   | { type: 'failed'; error: SentError };
 
-export type SystemAnswer = { error: SentError | undefined };
+/** `isOpaque`: the answer to a question. */
+export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
+
+/** A question of a worker, sent as the calls are: whether a directory is opaque. */
+export type SystemQuestion = { isOpaque: Uint8Array };
 
 /** An error as sent between threads, which does not preserve its class. */
 export type SentError = { code: ErrorCode; message: string };
