@@ -70,7 +70,7 @@ function interruptedMessage({ deleted, left }: Course, again: string): string {
 
 /** Reports the pods that the next start of the node starts again. */
 function comeBack(pods: Pod[]): string[] {
-  const names = pods.filter((pod) => !isEnded(pod)).map(podLabel);
+  const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have one name
   return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
 }
 

@@ -64,8 +64,8 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  await manager.stop();
-  if (stop.endPods) await kubelet.endPods(stop);
+  // the end begins at once, so that another stop can hurry it
+  await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
   await kubelet.close();
   await dockershim?.close();
 }

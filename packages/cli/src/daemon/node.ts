@@ -58,8 +58,9 @@ export async function runNode(config: NodeConfig): Promise<void> {
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  await manager.stop();
-  const hasPodsLeft = stop.endPods && !(await kubelet.endPods(stop));
+  // the end begins at once, so that another stop can hurry it
+  const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
+  const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
   const removeHostState = (stop.removeHostState && !hasPodsLeft) || runtime.isEmpty();
   await noteLeftBehind(config.state, runtime.close({ removeHostState }));

@@ -1,11 +1,11 @@
 /** The last step of the start: connects all sources of changes with the sync loop, and reads the pods. */
 import { errorMessage, type Undo } from '@podwright/base';
-import { isStaticPod, type Pod, type PodUpdate } from '@podwright/kube-api';
+import type { PodUpdate } from '@podwright/kube-api';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
-import type { EndPods, KubeletDependencies } from '../kubelet.ts';
-import { isTerminal } from '../status/pod-phase.ts';
+import type { KubeletDependencies } from '../kubelet.ts';
 import type { StatusRecords } from '../status/status-records.ts';
 import type { RunningCluster } from './cluster.ts';
+import { podsEnder } from './end-pods.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
 import { keepHouse, type NodeHousekeepingInput } from './node-housekeeping.ts';
 import { type OrphanInput, removeOrphans } from './orphans.ts';
@@ -61,7 +61,7 @@ export function runPods(input: RunInput, undo: Undo): RunningPods {
   });
   return {
     sourcesReady,
-    endPods: (how) => endPods(input, sources, how),
+    endPods: podsEnder(input, sources),
     manifestErrors: () => sources.errors(),
     update: (change: PodUpdate) => loop.handlePods(change),
   };
@@ -77,21 +77,4 @@ function startSources({ parts, sync, runningCluster }: RunInput): PodSources {
     runningPods: () => cache.list().flatMap(({ sandboxes }) => sandboxes.slice(0, 1).map(({ owner }) => owner)),
   };
   return runningCluster?.startSources(listener, parts.startSources) ?? parts.startSources(listener);
-}
-
-async function endPods(input: RunInput, sources: PodSources, { ofApi, gracePeriodSeconds }: EndPods): Promise<boolean> {
-  await sources.stop(); // or a change of a manifest would bring its pod back
-  const pods = input.sync.manager.list();
-  const ending = pods.filter((pod) => ofApi || isStaticPod(pod));
-  await Promise.all(ending.map((pod) => endPod(input, pod, gracePeriodSeconds)));
-  return ending.length === pods.length;
-}
-
-/** A pod that ended by itself before keeps its status and logs, so that the next start does not run it a second time. */
-async function endPod({ records, sync }: RunInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
-  const { uid, namespace, name } = pod.metadata;
-  const { status, metadata } = sync.statuses.pod(uid) ?? pod;
-  const hadEnded = isTerminal(status?.phase) && metadata.deletionTimestamp === undefined; // not by an earlier call
-  await sync.loop.end(pod, { gracePeriodSeconds, keepLogs: hadEnded });
-  if (hadEnded) records.save(uid, { namespace, name, status: status! });
 }

@@ -95,10 +95,16 @@ export class PodWorkers {
   readonly #workers = new Map<string, Worker>();
   readonly #backoff: Backoff;
   #stopped = false;
+  #takesPods = true;
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.errorBackoff);
+  }
+
+  /** From now on no pod is added: `update` ignores unknown pods, and no pod is recreated after its removal. */
+  refuseNewPods(): void {
+    this.#takesPods = false;
   }
 
   /** Sets the desired state of a pod. A new static pod waits until an older one of the same name is removed. */
@@ -146,7 +152,7 @@ export class PodWorkers {
       gracePeriodSeconds: shorter ? end.gracePeriodSeconds : worker.end?.gracePeriodSeconds,
       verdict: worker.end?.verdict ?? end.verdict,
       remove: end.remove || worker.end?.remove === true,
-      keepLogs: end.remove ? end.keepLogs : worker.end?.keepLogs,
+      keepLogs: end.keepLogs === true || worker.end?.keepLogs === true,
     };
     if (end.remove && end.keepsRecreation !== true) worker.recreate = undefined;
     if (end.remove) worker.pod = marked(worker.pod, worker.end);
@@ -215,6 +221,7 @@ export class PodWorkers {
 
   /** Only static pods wait for an older pod of the same name: the API server itself keeps names unique. */
   #add(pod: Pod): void {
+    if (!this.#takesPods) return;
     const taken = isStaticPod(pod) ? this.#holderOf(namespacedName(pod)) : undefined;
     const worker = this.#insert(pod, taken === undefined ? 'syncing' : 'waiting');
     if (worker.phase === 'syncing') this.#wake(worker);
@@ -349,8 +356,10 @@ export class PodWorkers {
     this.#workers.delete(worker.pod.metadata.uid);
     this.#backoff.forget(worker.pod.metadata.uid);
     worker.removed.resolve();
-    if (worker.recreate !== undefined) this.#options.onRecreate?.();
-    if (worker.recreate !== undefined) this.#add(worker.recreate);
+    if (worker.recreate !== undefined && this.#takesPods) {
+      this.#options.onRecreate?.();
+      this.#add(worker.recreate);
+    }
     this.#startWaiting(namespacedName(worker.pod));
   }
 

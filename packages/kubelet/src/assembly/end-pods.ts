@@ -1,0 +1,69 @@
+/** Ends all pods before the kubelet stops. */
+import { isStaticPod, type Pod } from '@podwright/kube-api';
+import type { PodSources } from '../config/pod-sources.ts';
+import { emptyRuntimePod } from '../kubecontainer/runtime-pod.ts';
+import type { EndPods, KubeletDependencies } from '../kubelet.ts';
+import type { KubeletOptions } from '../options.ts';
+import { orphanPod } from '../pod/orphan-pod.ts';
+import { isTerminal } from '../status/pod-phase.ts';
+import type { StatusRecords } from '../status/status-records.ts';
+import type { PodSync } from './pod-sync.ts';
+
+type EndInput = {
+  options: Pick<KubeletOptions, 'cluster'>;
+  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop'>;
+  records: StatusRecords;
+};
+
+type NodePod = { pod: Pod; isOfApi: boolean };
+
+/** Returns the function that `Kubelet.endPods` calls. */
+export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): KubeletDependencies['endPods'] {
+  const { workers } = input.sync;
+  /** UIDs of ended pods: to end them again would delete the statuses that the first call has recorded. */
+  const ended = new Set<string>();
+  return async ({ ofApi, gracePeriodSeconds }: EndPods) => {
+    await sources.stop(); // or a change of a manifest would bring its pod back
+    workers.refuseNewPods(); // or a pod that waits for another one's end would start
+    const pods = podsOf(input);
+    const ending = pods.filter(({ isOfApi }) => ofApi || !isOfApi);
+    await Promise.all(
+      ending.map(async ({ pod }) => {
+        if (ended.has(pod.metadata.uid)) return;
+        await endPod(input, pod, gracePeriodSeconds);
+        ended.add(pod.metadata.uid);
+      }),
+    );
+    return ending.length === pods.length;
+  };
+}
+
+/**
+ * Every pod of the node: those of the sources, those that are being removed or replaced, and those of the runtime whose source has not
+ * been read or whose manifest is invalid. In a cluster, a pod of the runtime without a manifest's path counts as the API server's.
+ */
+function podsOf({ options, sync }: EndInput): NodePod[] {
+  const { manager, workers, cache, pleg } = sync;
+  const pods = new Map<string, NodePod>();
+  const add = (pod: Pod, isOfApi: boolean) => {
+    const { uid } = pod.metadata;
+    if (!pods.has(uid)) pods.set(uid, { pod, isOfApi });
+  };
+  for (const pod of [...manager.list(), ...workers.list().map(({ pod }) => pod)]) add(pod, !isStaticPod(pod));
+  const unread = pleg.listedPods().filter(({ uid }) => cache.get(uid) === undefined);
+  for (const status of [...cache.list(), ...unread.map(emptyRuntimePod)]) {
+    const file = status.sandboxes[0]?.owner.file ?? '';
+    add(orphanPod(status), options.cluster !== undefined && file === '');
+  }
+  return [...pods.values()];
+}
+
+/** A pod that ended by itself before keeps its status and logs, so that the next start does not run it a second time. */
+async function endPod({ records, sync }: EndInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
+  const { uid, namespace, name } = pod.metadata;
+  const status = sync.statuses.lastKnown(pod);
+  const isDeleted = [pod, sync.statuses.pod(uid)].some((one) => one?.metadata.deletionTimestamp !== undefined); // or an earlier call
+  const hadEnded = isTerminal(status?.phase) && !isDeleted;
+  await sync.loop.end(pod, { gracePeriodSeconds, keepLogs: hadEnded });
+  if (hadEnded) records.save(uid, { namespace, name, status: status! });
+}
