@@ -187,3 +187,16 @@ test('leftovers of a killed run are listed by status, adopted by the same run, a
   assert.deepEqual([code, /existed before/.test(err)], [130, false]);
   assert.equal((await place.call('status')).code, 3);
 });
+
+test('a stop right after a change of a manifest ends the pod and its successor', async () => {
+  const manifest = place.path('root/manifests/mine.yaml');
+  const mine = podManifest('mine', forever);
+  writeFileSync(manifest, mine);
+  await place.startDaemon();
+  await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
+  writeFileSync(manifest, mine.replace('metadata: {', 'metadata: {labels: {round: "2"}, '));
+  await place.until(async () => (await place.pods()).length === 2);
+  assert.match(await place.ok('stop'), /^the node has stopped; its next start also starts mine$/m);
+  rmSync(manifest);
+  assert.deepEqual(place.leftovers(), []);
+});

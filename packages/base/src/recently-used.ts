@@ -7,6 +7,11 @@ export class RecentlyUsed<V> {
     this.#maxSize = maxSize;
   }
 
+  /** Least recently set first. */
+  entries(): MapIterator<[string, V]> {
+    return this.#values.entries();
+  }
+
   get(key: string): V | undefined {
     return this.#values.get(key);
   }

@@ -8,11 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
-import { runChecked, silentLogger, sleep, waitFor } from '@podwright/base';
+import { Registry, runChecked, silentLogger, sleep, waitFor } from '@podwright/base';
 import { selfSignedCertificate } from '@podwright/certificates';
 import { kubeletServerOptions } from '@podwright/kubelet-configuration';
-import { TLS_FILES_PERIOD_MS } from './limits.ts';
+import { STRANGER_RATE, TLS_FILES_PERIOD_MS } from './limits.ts';
+import { serveKubeletApi } from './serve-kubelet-api.ts';
 import { freePort, serveApi, type TestApi } from './served-api.fixture.ts';
+import type { ConnectionEnds } from './stranger-limit.ts';
 import { opensslName } from './tls-settings.ts';
 import { parseTokens } from './token-file.ts';
 
@@ -111,6 +113,38 @@ async function certificates(file: (name: string) => string) {
     server: await client('server', 'ca', 'serverAuth'),
   };
 }
+
+test('a caller that was authenticated is known after a restart of the server', async (t) => {
+  const file = scratch(t);
+  const tokenFile = file('tokens', 'first,alice\n');
+  const caller = {
+    user: 1000,
+    peerUser: () => caller.user,
+    allows: (_: ConnectionEnds): boolean => false,
+    onListening: (_: unknown, allows?: (ends: ConnectionEnds) => boolean) => {
+      caller.allows = allows!;
+    },
+  };
+  const options = { authentication: { anonymous: false, tokenFile } };
+  const { ask, served, fake } = await serveApi(t, { ...options, ...caller });
+  assert.equal((await ask('/pods')).status, 401);
+  assert.equal((await ask('/pods', { headers: { authorization: 'Bearer first' } })).status, 200);
+  await served.close();
+  const next = await serveKubeletApi({
+    ...caller,
+    kubelet: fake.handle,
+    registry: new Registry(),
+    logger: silentLogger,
+  });
+  t.after(() => next.close());
+  const allowed = () => {
+    const ends = { localAddress: '::1', localPort: 1, remoteAddress: '::1', remotePort: 2 };
+    return Array.from({ length: MANY }, () => caller.allows(ends)).filter(Boolean).length;
+  };
+  assert.equal(allowed(), MANY);
+  caller.user = 1001;
+  assert.equal(allowed(), STRANGER_RATE.burst);
+});
 
 test('client certificates are accepted if a client CA signed them for client authentication', async (t) => {
   const file = scratch(t);

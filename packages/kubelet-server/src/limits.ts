@@ -12,14 +12,23 @@ export const UPGRADE_PATIENCE_MS = 1000;
 /** A client has this long to send the head of a request, and the whole request; no route needs a body. */
 export const REQUEST_HEAD_TIMEOUT_MS = 10_000;
 /**
- * Rates of new connections from callers without a recent authentication: for each caller, and for all of them. A handshake costs
- * milliseconds of CPU time, and a connection about 50 KiB until it is closed.
+ * Rates of new connections from callers without a recent authentication: for each caller; for all callers of a remote network; and for
+ * all local or all remote callers together. A handshake costs milliseconds of CPU time, and a connection about 50 KiB until it is closed.
  */
 export const STRANGER_RATE = { perSecond: 20, burst: 50 };
-export const ALL_STRANGERS_RATE = { perSecond: 100, burst: 200 };
-/** Number of tracked authenticated callers (and of strangers), and how long a caller counts as authenticated after a request. */
+export const NETWORK_STRANGERS_RATE = { perSecond: 30, burst: 60 };
+export const ALL_STRANGERS_RATE = { perSecond: 50, burst: 100 };
+/** Rate that is reserved for the first connections of callers; a second one for local callers. */
+export const NEWCOMERS_RATE = { perSecond: 20, burst: 50 };
+/** Number of tracked authenticated callers (and of strangers), and how long an authenticated caller has no limit after a request. */
 export const MAX_CALLERS = 1000;
 export const KNOWN_CALLER_MS = 3_600_000;
+/** How long an authenticated caller keeps a limit of its own, so that strangers cannot lock it out. */
+export const FORMER_CALLER_MS = 30 * 24 * 3_600_000;
+/** The age of a caller's saved time at which it is saved again, the pause between two writes, and the size of a readable file. */
+export const SAVED_CALLER_MS = 600_000;
+export const SAVE_PAUSE_MS = 60_000;
+export const MAX_CALLERS_FILE_BYTES = 256 << 10;
 /** Idle time between two requests on one connection: as upstream. */
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
 /** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { background, errorMessage, type Logger, sleep } from '@podwright/base';
@@ -17,6 +18,7 @@ import { ANONYMOUS, authenticator, type TokenSource } from './authentication.ts'
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_CONNECTIONS } from './http/limits.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
+import { KnownCallers } from './known-callers.ts';
 import { TLS_FILES_PERIOD_MS, TLS_REREAD_MS } from './limits.ts';
 import { certificateDirectory, ownCertificateFiles, serverCertificate } from './server-certificate.ts';
 import { type ConnectionEnds, type PeerUser, StrangerLimit } from './stranger-limit.ts';
@@ -37,12 +39,12 @@ export type SecureServerInput = {
 /**
  * Creates the HTTPS server of the API. It authenticates clients, and connections of unauthenticated clients cannot exhaust it. It
  * reloads its certificate, key, client CAs and tokens. `node:https` is loaded here on demand. `allows` decides whether to accept a
- * connection.
+ * connection. Call `onClosed` when the server is closed.
  */
 export async function secureServer(
   api: HttpListener,
   { kubelet, reviewer, signedCertificate, peerUser, logger }: SecureServerInput,
-): Promise<{ server: Server; allows: (ends: ConnectionEnds) => boolean }> {
+): Promise<{ server: Server; allows: (ends: ConnectionEnds) => boolean; onClosed: () => Promise<void> }> {
   const { nodeName, rootDir, server: options } = kubelet.options;
   const always = [nodeName || hostname(), hostname(), 'localhost', '127.0.0.1', '::1', ...kubelet.addresses];
   const names = () => [...new Set([...always, ...kubelet.servingNames])];
@@ -68,7 +70,10 @@ export async function secureServer(
   });
   const { createServer: createSecureServer } = await import('node:https');
   const waiting = new WaitingClients();
-  const limit = new StrangerLimit({ peerUser });
+  const path = peerUser && join(owner.directory, 'known-callers.json'); // without `peerUser` no connection is limited
+  const callers = new KnownCallers({ path, logger });
+  await callers.load();
+  const limit = new StrangerLimit({ peerUser, callers });
   const onAllowed = (socket: Socket, user: User) => {
     waiting.admit(socket);
     if (user !== ANONYMOUS || reviewed.access === undefined) limit.markAuthenticated(socket);
@@ -87,7 +92,7 @@ export async function secureServer(
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
   withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // half for authenticated clients, half for others
-  return { server, allows: (ends) => limit.allows(ends) };
+  return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
 /** The inode and times of files as text: it is equal as long as no process changes the files. */

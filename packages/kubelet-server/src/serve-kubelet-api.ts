@@ -32,7 +32,11 @@ export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
     onListening?: (server: Server, allows?: (ends: ConnectionEnds) => boolean) => void;
   };
 
-type ListeningServer = { server: Server; allows?: (ends: ConnectionEnds) => boolean };
+type ListeningServer = {
+  server: Server;
+  allows?: (ends: ConnectionEnds) => boolean;
+  onClosed?: () => Promise<void>;
+};
 
 /**
  * Serves the kubelet's HTTP API on the ports of its options, until it is closed. Throws if it cannot listen on one of them, or cannot
@@ -43,16 +47,21 @@ export async function serveKubeletApi(input: ServeKubeletApiInput): Promise<Serv
   const options = input.kubelet.options.server;
   const parts = apiParts(input);
   const api = new KubeletApi(parts, { readOnly: false });
-  const servers: Server[] = [];
-  const listen = async (at: ListenAddress, { server, allows }: ListeningServer): Promise<AddressInfo> => {
-    servers.push(server);
+  const servers: ListeningServer[] = [];
+  const listen = async (at: ListenAddress, listening: ListeningServer): Promise<AddressInfo> => {
+    const { server, allows } = listening;
+    servers.push(listening);
     const address = await listenOn(server, at, logger);
     input.onListening?.(server, allows);
     return address;
   };
   const close = async () => {
     api.close();
-    await Promise.all(servers.map(closeServer));
+    const closing = servers.map(async ({ server, onClosed }) => {
+      await closeServer(server);
+      await onClosed?.();
+    });
+    await Promise.all(closing);
   };
   const addresses: ServedKubeletApi['addresses'] = {};
   try {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { RecentlyUsed } from '@podwright/base';
-import { ALL_STRANGERS_RATE, KNOWN_CALLER_MS, MAX_CALLERS, STRANGER_RATE } from './limits.ts';
+import { KnownCallers } from './known-callers.ts';
+import { ALL_STRANGERS_RATE, MAX_CALLERS, NETWORK_STRANGERS_RATE, NEWCOMERS_RATE, STRANGER_RATE } from './limits.ts';
 
 /** Both ends of a TCP connection. */
 export type ConnectionEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
@@ -10,36 +11,41 @@ export type PeerUser = (ends: ConnectionEnds) => number | undefined;
 
 export type StrangerLimitOptions = {
   peerUser?: PeerUser;
-  /** A clock in ms. */
+  callers?: KnownCallers;
+  /** A monotonic clock in ms. */
   now?: () => number;
 };
 
 /**
  * Limits the rate of new connections from callers without a recent authentication, so that authenticated callers are still served.
- * A caller is a user of this host (under any address), or an address of another host.
+ * A caller is a user of this host (under any address), or an address of another host. Local and remote strangers have separate limits.
+ * Root and callers that were authenticated within the last month have only a limit of their own.
  */
 export class StrangerLimit {
   readonly #peerUser: PeerUser | undefined;
   readonly #now: () => number;
-  readonly #known = new RecentlyUsed<number>(MAX_CALLERS);
-  readonly #strangers = new RecentlyUsed<Allowance>(MAX_CALLERS);
-  readonly #all = new Allowance(ALL_STRANGERS_RATE);
+  readonly #known: KnownCallers;
+  readonly #formers = new RecentlyUsed<Allowance>(MAX_CALLERS);
+  readonly #local = new Strangers();
+  readonly #remote = new Strangers();
   readonly #callers = new WeakMap<ConnectionEnds, string>();
 
-  constructor({ peerUser, now = () => performance.now() }: StrangerLimitOptions) {
+  constructor({ peerUser, now = () => performance.now(), callers = new KnownCallers({ now }) }: StrangerLimitOptions) {
     this.#peerUser = peerUser;
     this.#now = now;
+    this.#known = callers;
   }
 
   /** Whether a connection that has just been accepted may stay open. */
   allows(ends: ConnectionEnds): boolean {
     const caller = this.#callerOf(ends);
     const now = this.#now();
-    const knownAtMs = this.#known.get(caller);
-    if (knownAtMs !== undefined && now < knownAtMs + KNOWN_CALLER_MS) return true;
-    const own = this.#strangers.get(caller) ?? new Allowance(STRANGER_RATE);
-    this.#strangers.set(caller, own);
-    return own.take(now) && this.#all.take(now);
+    const acquaintance = this.#known.acquaintance(caller);
+    if (acquaintance === 'known') return true;
+    if (acquaintance === 'former' || caller === ROOT)
+      return allowanceOf(this.#formers, caller, STRANGER_RATE).take(now);
+    if (isLocal(caller)) return this.#local.allow({ caller }, now);
+    return this.#remote.allow({ caller, network: networkOf(caller) }, now);
   }
 
   /** Records that the caller on this socket is authenticated. */
@@ -48,19 +54,50 @@ export class StrangerLimit {
     this.#callers.set(socket, caller);
     // If a local client has closed its end, its user cannot be looked up: do not exempt all local users.
     if (caller === LOOPBACK && this.#peerUser !== undefined) return;
-    this.#known.set(caller, this.#now());
+    this.#known.add(caller);
   }
 
   #callerOf(ends: ConnectionEnds): string {
     const user = this.#peerUser?.(ends);
-    return user === undefined ? networkOf(ends.remoteAddress ?? '') : `user ${user}`;
+    if (user !== undefined) return USER + user;
+    // a local client that has closed its end, at another address of this host
+    return ends.remoteAddress === ends.localAddress ? LOOPBACK : hostOf(ends.remoteAddress ?? '');
   }
 }
 
+/** Strangers that share limits. */
+class Strangers {
+  readonly #callers = new RecentlyUsed<Allowance>(MAX_CALLERS);
+  readonly #networks = new RecentlyUsed<Allowance>(MAX_CALLERS);
+  readonly #newcomers = new Allowance(NEWCOMERS_RATE);
+  readonly #all = new Allowance(ALL_STRANGERS_RATE);
+
+  allow({ caller, network }: { caller: string; network?: string }, now: number): boolean {
+    const isNew = this.#callers.get(caller) === undefined;
+    if (!allowanceOf(this.#callers, caller, STRANGER_RATE).take(now)) return false;
+    if (isNew && this.#newcomers.take(now)) return true;
+    if (network !== undefined && !allowanceOf(this.#networks, network, NETWORK_STRANGERS_RATE).take(now)) return false;
+    return this.#all.take(now);
+  }
+}
+
+function allowanceOf(allowances: RecentlyUsed<Allowance>, key: string, rate: Rate): Allowance {
+  const allowance = allowances.get(key) ?? new Allowance(rate);
+  allowances.set(key, allowance);
+  return allowance;
+}
+
+const USER = 'user ';
+const ROOT = `${USER}0`;
 const LOOPBACK = 'loopback';
+const isLocal = (caller: string) => caller === LOOPBACK || caller.startsWith(USER);
+
+/** The network of another host as a key: an IPv4 /24 or an IPv6 /48. */
+const networkOf = (host: string): string =>
+  host.includes(':') ? host.split(':').slice(0, 3).join(':') : host.split('.').slice(0, 3).join('.');
 
 /** The addresses of one host as a key: an IPv4 address, an IPv6 /64, or all of loopback. */
-function networkOf(address: string): string {
+function hostOf(address: string): string {
   const ipv4 = address.replace(/^::ffff:(?=.*\.)/, '');
   if (ipv4.startsWith('127.') || address === '::1') return LOOPBACK;
   if (!ipv4.includes(':')) return ipv4;
@@ -70,13 +107,15 @@ function networkOf(address: string): string {
   return [...groups, ...Array<string>(zeros).fill('0'), ...(tail ?? '').split(':')].slice(0, 4).join(':');
 }
 
+type Rate = { perSecond: number; burst: number };
+
 /** A token bucket, initially full. */
 class Allowance {
-  readonly #rate: { perSecond: number; burst: number };
+  readonly #rate: Rate;
   #tokens = 0;
   #filledAtMs = -Infinity;
 
-  constructor(rate: { perSecond: number; burst: number }) {
+  constructor(rate: Rate) {
     this.#rate = rate;
   }
 
