@@ -118,3 +118,8 @@ test('a directory that is replaced by a link while it is read is not followed', 
     renameSync(join(to, 'moved'), join(from, 'inner'));
   }
 });
+
+test('a source that is neither a file nor a directory is refused', () => {
+  const archive = packTree({ path: '/dev/null', name: 'null', onSkipped: assert.fail });
+  assert.throws(() => whole(archive), { code: 'failed_precondition', message: 'not a regular file or directory' });
+});

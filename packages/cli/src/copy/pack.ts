@@ -39,14 +39,17 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Packs a file or a directory tree into a tar archive. Files outside the tree are never read, even if another process puts links into it
- * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws errors of the disk, and `aborted` for files
- * that change while they are read.
+ * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws errors of the disk, `aborted` for files
+ * that change while they are read, and `failed_precondition` if `path` is neither a file nor a directory.
  *
  * Files are read synchronously: the command has nothing else to do, and the thread pool takes longer than reading a small file.
  */
 export function* packTree(options: PackOptions): Generator<Buffer, void, void> {
   const source = options.path;
-  yield* packEntry({ ...options, name: Buffer.from(options.name), source, facts: statSync(source), flags: O_RDONLY });
+  const facts = statSync(source);
+  if (!facts.isFile() && !facts.isDirectory())
+    throw new PodwrightError('failed_precondition', 'not a regular file or directory');
+  yield* packEntry({ ...options, name: Buffer.from(options.name), source, facts, flags: O_RDONLY });
   yield ARCHIVE_END;
 }
 
