@@ -124,6 +124,20 @@ test('admission rejections are reported in advance', () => {
   ]);
 });
 
+test('a host port of ::1 is a problem, because it reaches no pod', () => {
+  const ports = (hostIP: string, rest = '') =>
+    podText(
+      `${rest}containers: [{name: a, image: b, ports: [{containerPort: 80, hostPort: 80, hostIP: "${hostIP}"}]}]`,
+    );
+  const where = 'problem web spec.containers[0].ports[0].hostPort';
+  for (const ip of ['::1', '0:0:0:0:0:0:0:1'])
+    assert.deepEqual(findings(ports(ip)), [
+      `${where}: [${ip}]:80/TCP of the host reaches no pod; hostIP 127.0.0.1 does`,
+    ]);
+  for (const ip of ['127.0.0.1', '::', 'fd00::1', '10.0.0.1']) assert.deepEqual(findings(ports(ip)), []);
+  assert.deepEqual(findings(ports('::1', 'hostNetwork: true\n')), []);
+});
+
 test('a missing extended resource is a problem on a running node, and a note without one', () => {
   const text = podText('containers: [{name: a, image: b, resources: {limits: {e.com/gpu: 1, e.com/npu: 1, cpu: 1}}}]');
   const field = 'web spec.containers[0].resources.limits';

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import {
   type FieldPath,
   type Finding,
@@ -12,7 +13,7 @@ import {
   podReferences,
 } from '@podwright/kube-api';
 import { requestOf } from '../cgroups/qos.ts';
-import { takenPort } from '../pod/host-ports.ts';
+import { hostPorts, portText, takenPort } from '../pod/host-ports.ts';
 import { wantsNode } from '../pod/node-affinity.ts';
 import { type NodeFacts, type Refusal, refusePod } from '../pod/pod-admission.ts';
 import { makeRoom } from '../pod/preemption.ts';
@@ -42,6 +43,7 @@ export function preflight(objects: readonly ManifestObject[], host: PreflightHos
       ...missingImages(pod, host.node?.images),
       ...missingDevices(pod, { resources: host.facts.resources, isRunning: host.node !== undefined }),
       ...refusals(pod, earlier, host),
+      ...unreachablePorts(pod),
       ...ignoredFields(pod, host.nodeName),
     ];
   });
@@ -90,6 +92,17 @@ function missingDevices(pod: Pod, { resources: offered, isRunning }: Offer): Fin
       }
   return findings.list;
 }
+
+/** The kernel forwards nothing from ::1 to a pod: it has no `route_localnet` for IPv6. */
+function unreachablePorts(pod: Pod): Finding[] {
+  const findings = new ObjectFindings(pod);
+  if (pod.spec.hostNetwork) return [];
+  for (const port of hostPorts(pod).filter(({ ip }) => isIpv6Loopback(ip)))
+    findings.problem(port.path, `${portText(port)} of the host reaches no pod; hostIP 127.0.0.1 does`);
+  return findings.list;
+}
+
+const isIpv6Loopback = (ip: string) => isIPv6(ip) && /^[0:]*:0*1$/.test(ip);
 
 /** The field that causes a rejection, by the kubelet's reason. */
 const FIELDS: Record<string, string[]> = {
