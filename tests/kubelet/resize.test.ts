@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import { startKubelet } from '@podwright/kubelet';
+import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { docker, onDocker, type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 
@@ -129,4 +131,59 @@ test('a resize without capacity is deferred and reserves nothing until a pod fre
   assert.deepEqual([condition(given, 'PodResizePending'), main(given).restartCount], [undefined, 0]);
   await write('waits', `{requests: {cpu: '${half}'}}`);
   await kubelet.pod('waits', (pod) => /capacity/.test(condition(pod, 'PodResizePending')?.message ?? ''));
+});
+
+/** Replaces the kubelet with one in its own process, kills that one after `change` has been seen, and starts another one. */
+async function withKilledKubelet(change: () => Promise<void>, whileNoneRuns: () => Promise<void>): Promise<void> {
+  await kubelet.handle.close();
+  const child = await startKubeletChild(kubelet.options);
+  try {
+    await change();
+  } finally {
+    await killKubelet(child);
+  }
+  await whileNoneRuns();
+  kubelet.handle = await startKubelet(kubelet.options);
+  await kubelet.handle.sourcesReady;
+}
+
+for (const [name, first, second] of [
+  ['shrunk', 100, 60],
+  ['grown', 60, 200],
+] as const) {
+  test(`a pod that was ${name} before its kubelet was killed gets its first limits again with its first manifest`, async () => {
+    const sized = (mebibytes: number) => write(name, `{limits: {cpu: ${mebibytes}m, memory: ${mebibytes}Mi}}`);
+    const limits = (mebibytes: number) =>
+      Array(2)
+        .fill([String(mebibytes * 100), String(mebibytes << 20)])
+        .join();
+    await sized(first);
+    const pod = await kubelet.pod(name, isReady);
+    const has = (mebibytes: number) => () => limitsOf(pod).join() === limits(mebibytes);
+    assert.ok(has(first)());
+    const change = async () => {
+      await sized(second);
+      await kubelet.until('the pod is resized', has(second));
+    };
+    await withKilledKubelet(change, () => sized(first));
+    await kubelet.until('the pod has its first limits', has(first));
+    const now = await kubelet.pod(name, isResized('memory', `${first}Mi`));
+    assert.deepEqual([main(now).containerID, main(now).restartCount], [main(pod).containerID, 0]);
+  });
+}
+
+test('a pod that was resized before its kubelet was killed keeps its resources, and a new pod does not get them', async () => {
+  const half = availableParallelism() * 500;
+  await write('large', '{limits: {cpu: 50m, memory: 32Mi}}');
+  const pod = await kubelet.pod('large', isReady);
+  const large = `{requests: {cpu: ${half + 100}m, memory: 32Mi}, limits: {cpu: ${half + 100}m, memory: 32Mi}}`;
+  const change = async () => {
+    await write('large', large);
+    await kubelet.until('the pod is resized', () => limitsOf(pod)[1]![0] === String((half + 100) * 100));
+  };
+  await withKilledKubelet(change, () => write('late', `{requests: {cpu: ${half}m}}`));
+  await kubelet.pod('late', ({ status }) => status?.reason === 'OutOfcpu');
+  const now = await kubelet.pod('large', isResized('cpu', `${half + 100}m`));
+  assert.equal(condition(now, 'PodResizePending'), undefined);
+  assert.ok(!reasonsOf('large').some((reason) => reason.startsWith('Resize')), reasonsOf('large').join());
 });

@@ -54,6 +54,7 @@ export {
   takesScopeOomPolicy,
   treeOf,
 } from './cgroup/index.ts';
+export { Checkpoint, fieldsOf } from './checkpoint.ts';
 export { CoalescedWork } from './coalesced-work.ts';
 export { pause, raceAbort, sleep, Timer, waitFor, withTimeout } from './deadline.ts';
 export { namesIn, removeIfEmpty } from './directory.ts';

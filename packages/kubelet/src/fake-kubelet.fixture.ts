@@ -33,8 +33,8 @@ export type FakeKubelet = {
   until: (what: string, holds: () => boolean) => Promise<void>;
   /** Reasons of the events of a pod, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime, with the manifests applied last. */
-  restart: () => Promise<void>;
+  /** Stops the kubelet and starts another one on the same runtime, with the manifests applied last or `manifest`. */
+  restart: (manifest?: string) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -97,8 +97,9 @@ export async function startFakeKubelet(
     },
     reasons: (name) =>
       fake.handle.events().flatMap(({ involvedObject, reason }) => (involvedObject.name === name ? [reason] : [])),
-    restart: async () => {
+    restart: async (text = config.text) => {
       await fake.handle.close();
+      config.text = text;
       fake.answers = newAnswers();
       fake.handle = await start(fake.answers);
       if (untilReady) await fake.handle.sourcesReady;

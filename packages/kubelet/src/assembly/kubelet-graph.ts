@@ -37,6 +37,7 @@ import { createNodeShutdown, podEnder } from './node-shutdown.ts';
 import { nodeSummary } from './node-summary.ts';
 import { startPodMetrics } from './pod-metrics.ts';
 import { createPodSync, type PodSync } from './pod-sync.ts';
+import { openResourceCheckpoints, type ResourceCheckpoints } from './resource-checkpoints.ts';
 import { type RunningPods, runPods } from './run-pods.ts';
 import { startSync } from './start-sync.ts';
 
@@ -53,6 +54,7 @@ export type KubeletGraph = {
   features: RuntimeFeatures;
   known: KnownHost;
   records: StatusRecords;
+  checkpoints: ResourceCheckpoints;
   /** The statuses of pods, with those that an earlier kubelet has written. */
   statuses: StatusManager;
   events: PodEvents;
@@ -118,6 +120,7 @@ function nodeParts({ options, given, runtimeWait }: KubeletStart) {
       undo.add('write the statuses of pods', () => records.close());
       return records;
     }),
+    checkpoints: part(['rootLock'], (_, undo) => openResourceCheckpoints(options, undo)),
     statuses: part(['records'], async ({ records }) => new StatusManager(await records.read(), records)),
     events: part([], () => new PodEvents(nodeName)),
     cache: part([], () => new PodStatusCache()),
@@ -173,7 +176,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
     sync: part(
       [
         ...(['tracer', 'cri', 'features', 'known', 'statuses', 'events', 'cache', 'grants', 'cgroups'] as const),
-        ...(['pressure', 'runtimeState', 'shutdown', 'hostIps', 'parts'] as const),
+        ...(['pressure', 'runtimeState', 'shutdown', 'hostIps', 'parts', 'checkpoints'] as const),
       ],
       ({ known, runtimeState, ...required }) =>
         createPodSync({

@@ -18,6 +18,7 @@ function sync(statuses: StatusManager): OrphanInput['sync'] {
     pleg: { lists: (uid: string) => uid === '5', listedPods: () => [{ uid: '5' }] },
     loop: { endOrphans: () => undefined },
     ephemeral: { keepOnly: () => undefined },
+    keepResourcesOf: () => undefined,
   };
   return parts as unknown as OrphanInput['sync'];
 }

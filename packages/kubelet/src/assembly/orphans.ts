@@ -6,7 +6,10 @@ import { removeLogsOf } from '../gc/orphan-logs.ts';
 import type { PodSync } from './pod-sync.ts';
 
 export type OrphanInput = {
-  sync: Pick<PodSync, 'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop' | 'ephemeral'> &
+  sync: Pick<
+    PodSync,
+    'manager' | 'workers' | 'cache' | 'pleg' | 'statuses' | 'loop' | 'ephemeral' | 'keepResourcesOf'
+  > &
     Partial<Pick<PodSync, 'metrics'>>;
   volumes: Pick<PodVolumes, 'removeOrphans'>;
   cgroups: Pick<PodCgroups, 'removeOrphans'>;
@@ -22,6 +25,7 @@ export type OrphanInput = {
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
   input.sync.ephemeral.keepOnly((uid) => isKnownPod(input.sync, uid));
+  input.sync.keepResourcesOf((uid) => isKnownPod(input.sync, uid));
   try {
     await removeLeftFiles(input);
   } finally {

@@ -36,7 +36,7 @@ import { EphemeralContainers } from '../pod/ephemeral-containers.ts';
 import type { Obstacles } from '../pod/hold-pod.ts';
 import { nodeFacts, nodeFactsFromApi } from '../pod/node-offer.ts';
 import type { NodeFacts } from '../pod/pod-admission.ts';
-import { PodAllocations } from '../pod/pod-allocations.ts';
+import { PodAllocations, type PodAllocationsOptions } from '../pod/pod-allocations.ts';
 import type { PodGrants } from '../pod/pod-grants.ts';
 import { PodManager } from '../pod/pod-manager.ts';
 import { PodSyncer } from '../pod/pod-syncer.ts';
@@ -49,6 +49,7 @@ import type { ProbeAnswers } from '../status/container-statuses.ts';
 import type { StatusManager } from '../status/status-manager.ts';
 import type { PodTracer } from '../trace/pod-tracer.ts';
 import type { KubeletParts } from './kubelet-parts.ts';
+import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
 /** A restart that takes longer waits for something else than a CPU, and no longer counts against the limit of restarts at once. */
@@ -64,6 +65,7 @@ export type PodSyncInput = {
   parts: Omit<KubeletParts, 'claims' | 'nodePlugins'>;
   cgroups: PodCgroups;
   statuses: StatusManager;
+  checkpoints: ResourceCheckpoints;
   /** Empty until the PLEG is started. */
   cache: PodStatusCache;
   /** The resources that all pods may request together. */
@@ -107,6 +109,8 @@ export type PodSync = {
   /** The pod with its allocated resources. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
+  /** Removes the checkpointed resources of other pods. */
+  keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
   /** UIDs of pods that have changed in the runtime. */
   changes: Listeners<[podUid: string]>;
@@ -125,7 +129,7 @@ export function createPodSync(input: PodSyncInput): PodSync {
   const restarts = new RestartRequests();
   const ephemeral = new EphemeralContainers(new PodDirectories(options.rootDir));
   const crashBackoff = new CrashBackoff(options.crashLoopBackoff);
-  const actuated = new ActuatedResources();
+  const actuated = new ActuatedResources(input.checkpoints.actuated, enforcementOf(input));
   const changes: PodSync['changes'] = new Listeners();
   const stopped: PodSync['stopped'] = new Listeners();
   const imageAccess = openImageAccess(input);
@@ -143,12 +147,9 @@ export function createPodSync(input: PodSyncInput): PodSync {
     onChange: (podUid) => changes.publish(podUid),
     onListing: (works) => input.obstacles.noteListing(works),
   });
-  const allocations = new PodAllocations({
-    ...{ events: input.events, actuated, node: input.resources },
-    enforcement: { policy: options.containerResources, host: input.host },
-    activePods: () => workers.activePods(),
-    fixed: fixedResources(options),
-  });
+  const activePods = () =>
+    workers.activePods().filter(({ metadata }) => admission.refusalOf(metadata.uid) === undefined);
+  const allocations = podAllocations(input, { actuated, activePods });
   const syncer = new PodSyncer({
     runtime: runtimeDependencies(input, { tracer, networks, crashBackoff, actuated, images }),
     pleg,
@@ -186,8 +187,23 @@ export function createPodSync(input: PodSyncInput): PodSync {
     observer: observer(metrics, tracer),
   });
   changes.subscribe((podUid) => loop.handleLifecycle(podUid));
-  const told = { statuses, cache, tracer, metrics, changes, stopped };
+  const told = { statuses, cache, tracer, metrics, changes, stopped, keepResourcesOf: input.checkpoints.keepOnly };
   return { ...told, offer, allocated, manager, pleg, workers, loop, crashBackoff, restarts, ephemeral, imageAccess };
+}
+
+const enforcementOf = ({ options, host }: PodSyncInput) => ({ policy: options.containerResources, host });
+
+function podAllocations(
+  input: PodSyncInput,
+  own: Pick<PodAllocationsOptions, 'actuated' | 'activePods'>,
+): PodAllocations {
+  return new PodAllocations({
+    ...own,
+    ...{ events: input.events, node: input.resources, enforcement: enforcementOf(input) },
+    runtimeStatus: (podUid) => input.cache.get(podUid)?.status,
+    checkpoint: input.checkpoints.allocated,
+    fixed: fixedResources(input.options),
+  });
 }
 
 type Refused = { refusal: WaitingReason; metrics: KubeletMetrics | undefined };

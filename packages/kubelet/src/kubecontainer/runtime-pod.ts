@@ -32,6 +32,16 @@ export type RuntimeContainer = {
   preStop: LifecycleHandler | undefined;
   /** The resources that the container was created with, from its annotation. */
   resources?: GivenResources;
+  /** Its present limits, if the runtime reports them. */
+  limits?: ContainerLimits;
+};
+
+/** CPU and memory of a container as the CRI has them. 0 and -1 are no limit. */
+export type ContainerLimits = {
+  cpuShares: bigint;
+  cpuQuota: bigint;
+  cpuPeriod: bigint;
+  memoryLimitInBytes: bigint;
 };
 
 /** Requests and limits of a container, and the pod-level ones at that time. */

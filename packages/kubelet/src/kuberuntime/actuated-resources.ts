@@ -1,28 +1,79 @@
-import type { GivenResources, RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
+import { Checkpoint } from '@podwright/base';
+import type { Enforcement } from '../cgroups/linux-resources.ts';
+import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { observedResources } from './observed-resources.ts';
+import type { ActuatedContainer, ActuatedRecord } from './resource-records.ts';
+
+type Update = { id: string; from: GivenResources };
 
 /**
- * CPU and memory that running containers actually have. An annotation records what a container was created with; later resizes are only
- * stored here. After a restart the kubelet repeats them.
+ * CPU and memory that running containers have. A container has the resources of its annotation, which it was created with, until it is
+ * updated; updates are in a checkpoint. Where the checkpoint is not certain, the limits that the runtime reports count: for a container
+ * whose update was interrupted, and for the containers of a pod that the checkpoint does not have.
  */
 export class ActuatedResources {
-  readonly #given = new Map<string, GivenResources>();
+  readonly #checkpoint: Checkpoint<ActuatedRecord>;
+  readonly #enforcement: Enforcement | undefined;
 
-  /** `undefined` for a container without the annotation. */
-  of({ id, resources }: RuntimeContainer): GivenResources | undefined {
-    return this.#given.get(id) ?? resources;
+  /** Without `enforcement`, reported limits are not compared. */
+  constructor(checkpoint = new Checkpoint<ActuatedRecord>(), enforcement?: Enforcement) {
+    this.#checkpoint = checkpoint;
+    this.#enforcement = enforcement;
   }
 
-  /** The resources of a container's last resize, if there was one. */
-  given(containerId: string): GivenResources | undefined {
-    return this.#given.get(containerId);
+  /** Call it with a status that is newer than the last update, before `of`. Resolves uncertainties about the pod's containers. */
+  observe({ pod: { uid }, containers }: RuntimePodStatus): void {
+    const known = this.#checkpoint.get(uid);
+    const record: ActuatedRecord = {};
+    for (const container of containers) {
+      if (container.state !== 'running') continue;
+      const entry = known === undefined ? uncertain(container) : known[container.id];
+      if (entry !== undefined) record[container.id] = { resources: this.#resolve(container, entry) };
+    }
+    this.#checkpoint.set(uid, record);
   }
 
-  set(containerId: string, resources: GivenResources): void {
-    this.#given.set(containerId, resources);
+  /** Undefined for a container without an annotation. */
+  of(podUid: string, container: RuntimeContainer): GivenResources | undefined {
+    const entry = this.#checkpoint.get(podUid)?.[container.id];
+    return entry === undefined ? container.resources : this.#resolve(container, entry);
   }
 
-  /** Forgets containers that have ended. */
-  forget(containerIds: string[]): void {
-    for (const id of containerIds) this.#given.delete(id);
+  /** Resources of the container's last update, if there was one. */
+  updated(podUid: string, containerId: string): GivenResources | undefined {
+    return this.#checkpoint.get(podUid)?.[containerId]?.resources;
   }
+
+  /** Call it before the containers are updated: a kubelet that is killed meanwhile must not rely on the old resources. */
+  async begin(podUid: string, updates: Update[]): Promise<void> {
+    for (const { id, from } of updates) this.#put(podUid, id, { resources: from, isPending: true });
+    await this.#checkpoint.flush();
+  }
+
+  /** Part of an update has been done. */
+  progress(podUid: string, containerId: string, resources: GivenResources): void {
+    this.#put(podUid, containerId, { resources, isPending: true });
+  }
+
+  /** The update is complete. */
+  complete(podUid: string, containerId: string, resources: GivenResources): void {
+    this.#put(podUid, containerId, { resources });
+  }
+
+  forget(podUid: string): void {
+    this.#checkpoint.delete(podUid);
+  }
+
+  #put(podUid: string, containerId: string, entry: ActuatedContainer): void {
+    this.#checkpoint.set(podUid, { ...this.#checkpoint.get(podUid), [containerId]: entry });
+  }
+
+  #resolve({ limits }: RuntimeContainer, { resources, isPending }: ActuatedContainer): GivenResources {
+    if (!isPending || this.#enforcement === undefined) return resources;
+    return observedResources(resources, limits, this.#enforcement);
+  }
+}
+
+function uncertain({ resources }: RuntimeContainer): ActuatedContainer | undefined {
+  return resources && { resources, isPending: true };
 }

@@ -25,7 +25,7 @@ async function callsOf(before: ResourceRequirements | undefined, after: Resource
   const pod = podOf(after);
   const status = { ...emptyRuntimePod(metadata), sandboxes: [sandbox as never], containers: [container] };
   const probes = { liveness: () => undefined, startup: () => undefined };
-  const planned = () => computePodActions({ pod, status, probes, actuated: (one) => deps.actuated.of(one) });
+  const planned = () => computePodActions({ pod, status, probes, actuated: (one) => deps.actuated.of('u1', one) });
   const first = runtime.calls.length;
   const steps = await resizePod(deps, { pod, plan: planned() }, AbortSignal.timeout(5000));
   assert.deepEqual(

@@ -25,15 +25,17 @@ export async function resizePod(
   const restarts = plan.containersToKill.some(({ reason }) => reason === 'resize');
   if (plan.containersToUpdate.length === 0 && !restarts) return [];
   const step: StepResult = { action: 'ResizePodInPlace', target: describePod(pod) };
+  const { uid } = pod.metadata;
   try {
-    await deps.tracer.span(pod.metadata.uid, 'resize', async () => {
+    await deps.tracer.span(uid, 'resize', async () => {
       await refuseBelowUse(deps, pod, { updates: plan.containersToUpdate, signal });
+      await deps.actuated.begin(uid, plan.containersToUpdate);
       await updateSandbox(deps, pod, { id: plan.sandboxId, signal });
       for (const resource of ['memory', 'cpu'] as const)
         for (const update of updateOrder(plan.containersToUpdate, resource))
           await updateContainer(deps, pod, { update, resource, signal });
       for (const { id, from } of plan.containersToUpdate)
-        deps.actuated.set(id, { ...(deps.actuated.given(id) ?? from), pod: pod.spec.resources });
+        deps.actuated.complete(uid, id, { ...(deps.actuated.updated(uid, id) ?? from), pod: pod.spec.resources });
     });
     return [step];
   } catch (error) {
@@ -65,13 +67,13 @@ async function updateContainer(
   { update, resource, signal }: Update,
 ): Promise<void> {
   const { id, name, from, to } = update;
-  const given = deps.actuated.given(id) ?? from;
+  const given = deps.actuated.updated(pod.metadata.uid, id) ?? from;
   const resources = withResource(given, to, resource);
   const container: Container = { ...containerNamed(pod, name), resources };
   const spec = { ...pod.spec, resources: resources.pod };
   const linux = withoutLimits(containerResources({ ...pod, spec }, container, deps.node));
   await deps.cri.runtime.updateContainerResources({ containerId: id, linux }, { signal });
-  deps.actuated.set(id, resources);
+  deps.actuated.progress(pod.metadata.uid, id, resources);
 }
 
 /** Replaces 0, which a runtime takes as "unchanged", by -1, which removes a limit. */

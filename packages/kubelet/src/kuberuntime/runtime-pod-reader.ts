@@ -212,6 +212,7 @@ export class RuntimePodReader {
       ...startedAs(status),
       preStop: info.preStop,
       resources: info.resources,
+      ...limitsOf(status),
     };
     if (exited)
       this.#ended.set(container.id, {
@@ -289,6 +290,12 @@ function readTerminationMessage(
     logPath: status.logPath,
     legacyLog: legacyLogs && { logs: legacyLogs, containerId: status.id },
   });
+}
+
+function limitsOf({ resources }: ContainerStatus): Pick<RuntimeContainer, 'limits'> {
+  if (resources?.linux === undefined) return {};
+  const { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } = resources.linux;
+  return { limits: { cpuShares, cpuQuota, cpuPeriod, memoryLimitInBytes } };
 }
 
 /** User and stop signal of a container, as the runtime resolved them. */

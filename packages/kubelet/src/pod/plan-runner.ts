@@ -42,6 +42,7 @@ export class PlanRunner {
     const { runtime, logger } = this.#deps;
     const { uid } = pod.metadata;
     // during a resize, the pod's cgroup must fit both the old and the new resources of its containers
+    if (isResized(plan)) await this.#deps.allocations.saved();
     const widest = isResized(plan) ? widestPod(pod, (name) => this.#actuatedOf(status, name)) : pod;
     const makeReady = () => this.#makeReady(widest, signal);
     const { failed } = await (isEmptyPlan(plan)
@@ -81,7 +82,7 @@ export class PlanRunner {
 
   #actuatedOf(status: RuntimePodStatus, name: string): ResourceRequirements | undefined {
     const current = latestContainer(status, name);
-    return current?.state === 'running' ? this.#deps.runtime.actuated.of(current) : undefined;
+    return current?.state === 'running' ? this.#deps.runtime.actuated.of(status.pod.uid, current) : undefined;
   }
 
   #whenToRetry(pod: Pod, steps: StepResult[], status: PodStatus): { retryAtMs?: number; failed?: boolean } {

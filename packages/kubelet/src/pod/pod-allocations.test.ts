@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { PodwrightError, sleep } from '@podwright/base';
+import { Checkpoint, PodwrightError, sleep } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
+import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
+import type { AllocatedRecord } from '../kuberuntime/resource-records.ts';
 import { PodAllocations } from './pod-allocations.ts';
 
 const manifest = (cpu: string, rest = '') => `
@@ -167,4 +169,58 @@ test('after a restart of the kubelet a resized pod is not restarted', async (t) 
   await fake.restart();
   const again = await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));
   assert.equal(again.status!.containerStatuses![0]!.restartCount, 0);
+});
+
+const LOST = new Map<string, AllocatedRecord>();
+const RESIZED = new Map<string, AllocatedRecord>([
+  ['u', { ContainerResources: { app: { requests: { memory: '600Mi' } } } }],
+]);
+
+/** Memory that a running pod, created with 100Mi, has after a restart of the kubelet, and why its resize to 600Mi waits, if it does. */
+function afterRestart(records: Map<string, AllocatedRecord>, others: Pod[], isThere = true) {
+  const resources = { requests: { memory: '100Mi' } };
+  const metadata = { namespace: 'default', name: 'web', uid: 'u' };
+  const container = {
+    id: 'c',
+    name: 'app',
+    state: 'running',
+    resources,
+  } as Partial<RuntimeContainer> as RuntimeContainer;
+  const status = { pod: metadata, sandboxes: [], containers: isThere ? [container] : [] };
+  const allocations = new PodAllocations({
+    events: { event: () => undefined },
+    actuated: new ActuatedResources(),
+    node: { memory: 1n << 30n },
+    enforcement: fakeNode(),
+    activePods: () => others,
+    runtimeStatus: (uid) => (uid === 'u' ? status : undefined),
+    checkpoint: new Checkpoint(undefined, records),
+  });
+  const desired = podOf(metadata, '600Mi');
+  const before = allocations.current(desired).spec.containers[0]!.resources!.requests!.memory;
+  const given = allocations.allocate(desired, status).spec.containers[0]!.resources!.requests!.memory;
+  return [before, given, allocations.isDeferred('u')];
+}
+
+const podOf = (metadata: Pod['metadata'], memory: string): Pod => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata },
+  spec: { containers: [{ name: 'app', image: 'i', resources: { requests: { memory } } }] } as Pod['spec'],
+});
+
+test('after a restart of the kubelet a pod has its checkpointed allocation, or else what its containers were created with', () => {
+  const other = podOf({ namespace: 'default', name: 'other', uid: 'o' }, '600Mi');
+  assert.deepEqual(afterRestart(new Map(RESIZED), []), ['600Mi', '600Mi', false]);
+  assert.deepEqual(afterRestart(new Map(RESIZED), [other]), ['600Mi', '600Mi', false]);
+  assert.deepEqual(afterRestart(new Map(LOST), []), ['100Mi', '600Mi', false]);
+  assert.deepEqual(afterRestart(new Map(LOST), [other]), ['100Mi', '100Mi', true]);
+  assert.deepEqual(afterRestart(new Map(LOST), [other], false), ['600Mi', '600Mi', false], 'admitted as desired');
+});
+
+test('a pod whose manifest is set back while no kubelet runs gets its first amounts again', async (t) => {
+  const { fake } = await start(t, manifest('100m'));
+  fake.apply(manifest('200m'));
+  await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));
+  await fake.restart(manifest('100m'));
+  await fake.pod('web', has('100m'));
+  await fake.until('the container has them', () => sharesOf(fake) === 102n);
 });

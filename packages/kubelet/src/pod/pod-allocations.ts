@@ -1,3 +1,4 @@
+import { Checkpoint } from '@podwright/base';
 import {
   allContainers,
   containerAmount,
@@ -12,11 +13,12 @@ import {
   type ResourceRequirements,
   resourcesKey,
 } from '@podwright/kube-api';
-import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import { type GivenResources, latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import type { ActuatedResources } from '../kuberuntime/actuated-resources.ts';
 import type { ContainerEnforcement } from '../kuberuntime/container-enforcement.ts';
 import { decideResize } from '../kuberuntime/resize-actions.ts';
+import type { AllocatedRecord } from '../kuberuntime/resource-records.ts';
 import { resizesSwap } from '../kuberuntime/swap.ts';
 import type { NodeResources } from '../node/node-resources.ts';
 
@@ -27,8 +29,12 @@ export type PodAllocationsOptions = {
   node: NodeResources;
   /** Resource policy and host facts that container limits depend on. */
   enforcement: ContainerEnforcement;
-  /** The pods that hold resources of the node now. */
+  /** The admitted pods that hold resources of the node now. */
   activePods: () => Pod[];
+  /** Last read status of a pod in the runtime. */
+  runtimeStatus?: (podUid: string) => RuntimePodStatus | undefined;
+  /** Allocations that outlive the kubelet. */
+  checkpoint?: Checkpoint<AllocatedRecord>;
   /** Resources that a static CPU or memory manager assigns exclusively: guaranteed pods cannot be resized in them. */
   fixed?: { resource: 'cpu' | 'memory'; manager: string }[];
 };
@@ -45,22 +51,37 @@ type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
  * The resources allocated to each pod (pkg/kubelet/allocation). A pod with changed resources keeps its old ones until the new ones fit,
- * and is then resized in place. After a restart of the kubelet, the allocation is read from the pod's containers.
+ * and is then resized in place. After a restart of the kubelet, the allocation is that of the checkpoint, or else the resources that the
+ * pod's containers have.
  */
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;
+  readonly #checkpoint: Checkpoint<AllocatedRecord>;
   readonly #pods = new Map<string, Allocation>();
 
   constructor(options: PodAllocationsOptions) {
     this.#options = options;
+    this.#checkpoint = options.checkpoint ?? new Checkpoint();
   }
 
   /** Allocates the desired resources if they fit; returns the pod with its allocated resources. */
   allocate(desired: Pod, status: RuntimePodStatus): Pod {
     const { uid } = desired.metadata;
-    const known = this.#pods.get(uid) ?? { desired, resources: this.#madeWith(desired, status) };
+    const known = this.#pods.get(uid) ?? { desired, resources: this.#initial(desired, status) };
     const allocation: Allocation = { ...known, desired };
     this.#pods.set(uid, allocation);
+    const allocated = this.#decide(allocation);
+    this.#checkpoint.set(uid, recordOf(allocation.resources));
+    return allocated;
+  }
+
+  /** Resolves once the allocations are written, or their write has failed, which is retried. */
+  saved(): Promise<void> {
+    return this.#checkpoint.flush();
+  }
+
+  #decide(allocation: Allocation): Pod {
+    const { desired } = allocation;
     if (!differs(desired, allocation.resources)) {
       allocation.pending = undefined;
       return desired;
@@ -76,8 +97,10 @@ export class PodAllocations {
 
   /** The pod with the resources last allocated to it. */
   current(pod: Pod): Pod {
-    const known = this.#pods.get(pod.metadata.uid);
-    return known === undefined ? pod : withResources(pod, known.resources);
+    const { uid } = pod.metadata;
+    const status = this.#options.runtimeStatus?.(uid);
+    const resources = this.#pods.get(uid)?.resources ?? (status && this.#initial(pod, status));
+    return resources === undefined ? pod : withResources(pod, resources);
   }
 
   /** The pod with the resources of its manifest. */
@@ -113,6 +136,7 @@ export class PodAllocations {
 
   forget(podUid: string): void {
     this.#pods.delete(podUid);
+    this.#checkpoint.delete(podUid);
   }
 
   #begin(allocation: Allocation): Pod {
@@ -124,18 +148,27 @@ export class PodAllocations {
     return desired;
   }
 
-  #madeWith(desired: Pod, status: RuntimePodStatus): Allocated {
-    const { actuated } = this.#options;
-    const made = resourcesOf(desired);
-    for (const name of made.containers.keys()) {
-      const current = latestContainer(status, name);
-      const given = current?.state === 'running' ? actuated.of(current) : undefined;
+  /** Allocation of a pod that this process has not synced yet. A pod that the runtime does not have was admitted as it is desired. */
+  #initial(desired: Pod, status: RuntimePodStatus): Allocated {
+    const initial = resourcesOf(desired);
+    if (status.sandboxes.length === 0 && status.containers.length === 0) return initial;
+    const record = this.#checkpoint.get(desired.metadata.uid);
+    if (record === undefined) this.#options.actuated.observe(status);
+    for (const name of initial.containers.keys()) {
+      const given = record === undefined ? this.#given(status, name) : record.ContainerResources[name];
       if (given === undefined) continue;
-      const { pod, ...own } = given;
-      made.containers.set(name, own);
-      made.pod = pod;
+      const { pod, ...own }: GivenResources = given;
+      initial.containers.set(name, own);
+      initial.pod = pod;
     }
-    return made;
+    if (record !== undefined) initial.pod = record.PodLevelResources;
+    return initial;
+  }
+
+  #given(status: RuntimePodStatus, name: string): GivenResources | undefined {
+    const current = latestContainer(status, name);
+    if (current?.state !== 'running') return undefined;
+    return this.#options.actuated.of(status.pod.uid, current);
   }
 
   #isResizing(pod: Pod, status: RuntimePodStatus): boolean {
@@ -143,7 +176,7 @@ export class PodAllocations {
       const current = latestContainer(status, container.name);
       if (current?.state !== 'running') return false;
       const { id, name } = current;
-      const given = this.#options.actuated.of(current);
+      const given = this.#options.actuated.of(pod.metadata.uid, current);
       return decideResize(pod, container, { id, name, given }).kind !== 'none';
     });
   }
@@ -181,6 +214,10 @@ const containersOf = ({ spec }: Pod) => [...(spec.initContainers ?? []), ...spec
 function resourcesOf(pod: Pod): Allocated {
   const containers = new Map(containersOf(pod).map(({ name, resources = {} }) => [name, resources]));
   return { pod: pod.spec.resources, containers };
+}
+
+function recordOf({ pod, containers }: Allocated): AllocatedRecord {
+  return { ContainerResources: Object.fromEntries(containers), ...(pod !== undefined && { PodLevelResources: pod }) };
 }
 
 function differs(pod: Pod, allocated: Allocated): boolean {

@@ -103,7 +103,7 @@ export class PodSyncer implements PodSteps {
     restarts.keepOnly(uid, []);
     allocations.forget(uid);
     needs?.release(uid);
-    runtime.actuated.forget(status.containers.map(({ id }) => id));
+    runtime.actuated.forget(uid);
     this.#sights.forget(uid);
     this.#deadlines.forget(uid);
     statuses.delete(uid);

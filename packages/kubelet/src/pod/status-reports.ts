@@ -33,7 +33,7 @@ export class StatusReports {
       : generatePodStatus({
           pod: allocations.current(pod),
           resize: allocations.conditions(uid),
-          actuated: (container) => actuated.of(container),
+          actuated: (container) => actuated.of(uid, container),
           runtime,
           previous,
           waitingReason: (name) => reasons.get(uid, name),

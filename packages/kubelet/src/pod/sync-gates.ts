@@ -82,6 +82,7 @@ export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<S
 export async function readStatus(context: SyncContext): Promise<undefined> {
   const { desired, deps, sights } = context;
   context.status = await sights.statusOf(desired);
+  deps.runtime.actuated.observe(context.status);
   context.pod = deps.allocations.allocate(desired, context.status);
   deps.allocations.settle(context.pod, context.status);
 }
@@ -128,7 +129,7 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
     hasEnded: (name) =>
       shown.ephemeralContainerStatuses?.find((one) => one.name === name)?.state.terminated !== undefined,
     restartAllContainers: isMarked(shown.conditions),
-    actuated: (container) => runtime.actuated.of(container),
+    actuated: (container) => runtime.actuated.of(uid, container),
   });
   return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
 }

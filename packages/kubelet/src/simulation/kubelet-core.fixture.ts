@@ -7,6 +7,7 @@ import type { PodVolumes } from '@podwright/volumes';
 import type { KubeletParts } from '../assembly/kubelet-parts.ts';
 import { removeOrphans } from '../assembly/orphans.ts';
 import { createPodSync, type PodSync } from '../assembly/pod-sync.ts';
+import { resourceCheckpoints } from '../assembly/resource-checkpoints.ts';
 import { noPodCgroups, type PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { PodConfig } from '../config/pod-config.ts';
 import { collectContainers } from '../gc/container-gc.ts';
@@ -79,6 +80,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
     strictGroups: true,
     features: new RuntimeFeatures(cri),
     tracer: new PodTracer(noSpanExporter),
+    checkpoints: resourceCheckpoints(),
     obstacles: {
       runtimeErrors: () => [],
       networkError: () => undefined,

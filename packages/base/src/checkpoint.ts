@@ -1,0 +1,127 @@
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { removeUnfinished, writeFileDurable } from './atomic-file.ts';
+import { removeIfEmpty } from './directory.ts';
+import { errorMessage, isErrno } from './errors.ts';
+import type { Logger } from './log.ts';
+import { PRIVATE_DIRECTORY } from './modes.ts';
+
+/** Enough for thousands of entries, as of pods. */
+const MAX_CHECKPOINT_BYTES = 64 << 20;
+
+/** Changes within this time are written once. */
+const CHECKPOINT_DELAY_MS = 100;
+
+/** Delay after a failed write. */
+const CHECKPOINT_AGAIN_MS = 1000;
+
+/** `decode` returns an entry of the file, or throws if it is none. */
+export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
+
+/**
+ * A file with entries by key, such as the UIDs of pods, which the next process reads. Writes are atomic and synced. A write that fails, as
+ * on a full disk, is retried, and the outdated file is removed: readers must be able to do without it, but may rely on its content.
+ */
+export class Checkpoint<T> {
+  readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;
+  readonly #entries: Map<string, T>;
+  #isChanged = false;
+  #isFailing = false;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #written: Promise<void> = Promise.resolve();
+
+  /** Without options nothing is written. */
+  constructor(options?: Omit<CheckpointOptions<T>, 'decode'>, entries = new Map<string, T>()) {
+    this.#options = options;
+    this.#entries = entries;
+  }
+
+  /** Reads the file; a corrupt one counts as absent. */
+  static async open<T>(options: CheckpointOptions<T>): Promise<Checkpoint<T>> {
+    return new Checkpoint(options, await readEntries(options));
+  }
+
+  get(key: string): T | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** `entry` must not be changed afterwards. */
+  set(key: string, entry: T): void {
+    if (isDeepStrictEqual(this.#entries.get(key), entry)) return;
+    this.#entries.set(key, entry);
+    this.#change();
+  }
+
+  delete(key: string): void {
+    if (this.#entries.delete(key)) this.#change();
+  }
+
+  keepOnly(isKnown: (key: string) => boolean): void {
+    for (const key of this.#entries.keys()) if (!isKnown(key)) this.delete(key);
+  }
+
+  /** Resolves once all earlier changes are written, or their write has failed. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#written = this.#written.then(() => this.#write());
+    return this.#written;
+  }
+
+  /** Without entries no file remains. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+    if (this.#entries.size > 0 || this.#options === undefined) return;
+    await rm(this.#options.path, { force: true });
+    await removeIfEmpty(dirname(this.#options.path));
+  }
+
+  #change(): void {
+    this.#isChanged = true;
+    this.#schedule(CHECKPOINT_DELAY_MS);
+  }
+
+  #schedule(delayMs: number): void {
+    if (!this.#isClosed && this.#options !== undefined) this.#timer ??= setTimeout(() => void this.flush(), delayMs);
+  }
+
+  async #write(): Promise<void> {
+    if (!this.#isChanged || this.#options === undefined) return;
+    const { path, logger } = this.#options;
+    this.#isChanged = false;
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY });
+      await writeFileDurable(path, JSON.stringify({ entries: Object.fromEntries(this.#entries) }));
+      this.#isFailing = false;
+    } catch (error) {
+      this.#isChanged = true;
+      if (!this.#isFailing)
+        logger.warn({ path, error: errorMessage(error) }, 'a checkpoint could not be written; the write is retried');
+      this.#isFailing = true;
+      await rm(path, { force: true }).catch(() => undefined); // the warning has the reason
+      this.#schedule(CHECKPOINT_AGAIN_MS);
+    }
+  }
+}
+
+async function readEntries<T>({ path, logger, decode }: CheckpointOptions<T>): Promise<Map<string, T>> {
+  try {
+    await removeUnfinished(path).catch(() => undefined); // leftovers do not affect the file itself
+    if ((await stat(path)).size > MAX_CHECKPOINT_BYTES) throw new Error('the file is too large');
+    const { entries } = (JSON.parse(await readFile(path, 'utf8')) ?? {}) as { entries?: unknown };
+    return new Map(fieldsOf(entries).map(([key, entry]) => [key, decode(entry)]));
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT'))
+      logger.warn({ path, error: errorMessage(error) }, 'a checkpoint is ignored because it is corrupt');
+    return new Map();
+  }
+}
+
+/** The fields of an object; throws for anything else. */
+export function fieldsOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('an object is expected');
+  return Object.entries(value);
+}

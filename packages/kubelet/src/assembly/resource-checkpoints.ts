@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { Checkpoint, type Undo } from '@podwright/base';
+import {
+  type ActuatedRecord,
+  type AllocatedRecord,
+  decodeActuated,
+  decodeAllocated,
+} from '../kuberuntime/resource-records.ts';
+import type { KubeletOptions } from '../options.ts';
+
+/** Resources that a resize has allocated to pods and applied to containers. */
+export type ResourceCheckpoints = {
+  allocated: Checkpoint<AllocatedRecord>;
+  actuated: Checkpoint<ActuatedRecord>;
+  /** Removes the entries of other pods. */
+  keepOnly: (isKnown: (podUid: string) => boolean) => void;
+};
+
+/** The files do not have upstream's names, because upstream's kubelet does not start with another kubelet's content in them. */
+export async function openResourceCheckpoints(
+  { rootDir, logger }: KubeletOptions,
+  undo: Undo,
+): Promise<ResourceCheckpoints> {
+  const path = (name: string) => join(rootDir, 'pod-resources', name);
+  const allocated = await Checkpoint.open({ path: path('allocated.json'), logger, decode: decodeAllocated });
+  const actuated = await Checkpoint.open({ path: path('actuated.json'), logger, decode: decodeActuated });
+  undo.add('write the resources of pods', async () => {
+    for (const checkpoint of [allocated, actuated]) await checkpoint.close();
+  });
+  return resourceCheckpoints(allocated, actuated);
+}
+
+export function resourceCheckpoints(
+  allocated = new Checkpoint<AllocatedRecord>(),
+  actuated = new Checkpoint<ActuatedRecord>(),
+): ResourceCheckpoints {
+  const keepOnly: ResourceCheckpoints['keepOnly'] = (isKnown) => {
+    for (const checkpoint of [allocated, actuated]) checkpoint.keepOnly(isKnown);
+  };
+  return { allocated, actuated, keepOnly };
+}
