@@ -101,7 +101,9 @@ export class Checkpoint<T> {
       if (!this.#isFailing)
         logger.warn({ path, error: errorMessage(error) }, 'a checkpoint could not be written; the write is retried');
       this.#isFailing = true;
-      await rm(path, { force: true }).catch(() => undefined); // the warning has the reason
+      await rm(path, { force: true }).catch((failure: unknown) =>
+        logger.debug({ path, error: errorMessage(failure) }, 'the outdated checkpoint could not be removed'),
+      );
       this.#schedule(CHECKPOINT_AGAIN_MS);
     }
   }
@@ -109,7 +111,9 @@ export class Checkpoint<T> {
 
 async function readEntries<T>({ path, logger, decode }: CheckpointOptions<T>): Promise<Map<string, T>> {
   try {
-    await removeUnfinished(path).catch(() => undefined); // leftovers do not affect the file itself
+    await removeUnfinished(path).catch((error: unknown) =>
+      logger.debug({ path, error: errorMessage(error) }, 'leftovers of a checkpoint could not be removed'),
+    );
     if ((await stat(path)).size > MAX_CHECKPOINT_BYTES) throw new Error('the file is too large');
     const { entries } = (JSON.parse(await readFile(path, 'utf8')) ?? {}) as { entries?: unknown };
     return new Map(fieldsOf(entries).map(([key, entry]) => [key, decode(entry)]));

@@ -33,7 +33,7 @@ export type FakeKubelet = {
   until: (what: string, holds: () => boolean) => Promise<void>;
   /** Reasons of the events of a pod, in order. */
   reasons: (name: string) => string[];
-  /** Stops the kubelet and starts another one on the same runtime, with the manifests applied last or `manifest`. */
+  /** Stops the kubelet and starts another one on the same runtime. `manifest` replaces what is applied meanwhile. */
   restart: (manifest?: string) => Promise<void>;
   close: () => Promise<void>;
 };

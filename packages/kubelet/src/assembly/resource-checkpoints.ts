@@ -21,7 +21,7 @@ export async function openResourceCheckpoints(
   { rootDir, logger }: KubeletOptions,
   undo: Undo,
 ): Promise<ResourceCheckpoints> {
-  const path = (name: string) => join(rootDir, 'pod-resources', name);
+  const path = (name: string) => join(rootDir, 'resource-state', name);
   const allocated = await Checkpoint.open({ path: path('allocated.json'), logger, decode: decodeAllocated });
   const actuated = await Checkpoint.open({ path: path('actuated.json'), logger, decode: decodeActuated });
   undo.add('write the resources of pods', async () => {

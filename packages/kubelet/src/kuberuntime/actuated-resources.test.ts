@@ -30,7 +30,7 @@ function running(mebibytes: bigint): RuntimeContainer {
 function newPath(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'pwk-actuated-'));
   t.after(() => rmSync(directory, { recursive: true }));
-  return join(directory, 'pod-resources', 'actuated.json');
+  return join(directory, 'resource-state', 'actuated.json');
 }
 
 /** As a new kubelet reads it; a kubelet that is killed does not close it. */
