@@ -195,7 +195,7 @@ test('a stop right after a change of a manifest ends the pod and its successor',
   await place.startDaemon();
   await place.until(async () => (await place.pods()).some(({ status }) => status?.phase === 'Running'));
   writeFileSync(manifest, mine.replace('metadata: {', 'metadata: {labels: {round: "2"}, '));
-  await place.until(async () => (await place.pods()).length === 2);
+  await place.until(async () => (await place.pods()).some(({ metadata }) => metadata.labels?.round === '2'));
   assert.match(await place.ok('stop'), /^the node has stopped; its next start also starts mine$/m);
   rmSync(manifest);
   assert.deepEqual(place.leftovers(), []);
