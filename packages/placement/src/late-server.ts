@@ -1,4 +1,4 @@
-import { errorMessage, isShortage, type Logger, sleep } from '@podwright/base';
+import { errorMessage, isShortage, type Logger, pause } from '@podwright/base';
 
 type Server = { close(): Promise<void> };
 
@@ -38,7 +38,7 @@ export async function startOnceThereIsSpace(options: LateServerOptions): Promise
 async function startLater(options: LateServerOptions, signal: AbortSignal): Promise<Server | undefined> {
   const { serve, consequence, logger, retryMs = RETRY_MS } = options;
   for (;;) {
-    await sleep(retryMs, signal).catch(() => undefined);
+    await pause(retryMs, signal);
     if (signal.aborted) return undefined;
     try {
       return await serve();

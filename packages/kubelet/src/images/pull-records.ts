@@ -1,8 +1,8 @@
 /** Persistent records of image pulls, in upstream's format. */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorMessage, isErrno, KeyedLock, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, namesIn, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
 import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 
@@ -133,14 +133,6 @@ export class PullRecords {
 }
 
 const fileName = (key: string) => `sha256-${createHash('sha256').update(key).digest('hex')}`;
-
-/** A directory is created by the first record in it: on a full disk it could not be, and images must still be removed. */
-async function namesIn(directory: string): Promise<string[]> {
-  return await readdir(directory).catch((error: unknown) => {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  });
-}
 
 function isRecord(value: unknown): value is PulledRecord {
   const { imageRef, lastUpdatedTime, credentialMapping = {} } = (value ?? {}) as Record<string, unknown>;
