@@ -37,7 +37,8 @@ const WRITERS = {
 };
 
 /** Waits for the first process of the other container, and sets OTHER to its root directory. */
-const findOther = 'until P=$(pgrep -f "^sleep 1234"); do sleep 0.1; done; OTHER=/proc/$P/root';
+const findOther =
+  'until P=$(grep -l "^sleep.1234" /proc/[0-9]*/cmdline | grep -o "[0-9]*"); do sleep 0.1; done; OTHER=/proc/$P/root';
 const deletedOfOther = (path: string) =>
   `${findOther}; exec 3> $OTHER/${path}; rm $OTHER/${path}; head -c 3000000 /dev/zero >&3`;
 
