@@ -31,7 +31,8 @@ function contextOf({ refused = false, ended = false, shown = NEW, leftMs, ...giv
   const calls: string[] = [];
   const events: string[] = [];
   const event = (_: object, type: string, reason: string) => void events.push(`${type} ${reason}`);
-  const runtime = { events: { event }, hostIps: () => [], actuated: { of: () => undefined } };
+  const actuated = { of: () => undefined, observe: () => void calls.push('observe') };
+  const runtime = { events: { event }, hostIps: () => [], actuated };
   const status = given.status ?? emptyRuntimePod(podIdentity(pod));
   const allocations = {
     allocate: (desired: Pod) => ({ ...desired, metadata: { ...desired.metadata, labels: { allocated: 'yes' } } }),
@@ -113,7 +114,7 @@ test('the pod is synced with the resources that it is allocated', async () => {
   const { context, calls } = contextOf();
   assert.equal(await gates.readStatus(context), undefined);
   assert.equal(context.pod.metadata.labels?.allocated, 'yes');
-  assert.deepEqual(calls, ['settle yes']);
+  assert.deepEqual(calls, ['observe', 'settle yes']);
 });
 
 test('a pod of another name with the same UID is ended first, and the sync begins again', async () => {
