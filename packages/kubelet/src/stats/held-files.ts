@@ -111,12 +111,12 @@ class Places {
   /** The mount may be of an exited container, or unmounted. Files in memory, as of memfd_create(2), are on no disk. */
   async #placeOfDetached(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
     const { device, isOverlay } = await files.fileSystemOf(descriptor);
+    if (isOverlay) return { directory: 'layers' };
     for (const directory of ['kubelet', 'layers'] as const) {
       const disk = this.#options.disks[directory];
-      const found = disk === '' ? undefined : await stat(disk).catch(() => undefined);
-      if (found?.dev === device) return { directory };
+      if (disk !== '' && (await stat(disk)).dev === device) return { directory };
     }
-    return isOverlay ? { directory: 'layers' } : undefined;
+    return undefined;
   }
 }
 
