@@ -90,7 +90,7 @@ const collector = (port: number) =>
   });
 
 /** Answers that are not readable if gzip was requested; Go's client rejects them too. */
-const LEFT_BY_GZIP = ['gzip that is none'];
+const LEFT_BY_GZIP = ['invalid gzip'];
 /** Answers that Node's parser refuses even in its lenient mode, as `docs/differences/images.md` says. */
 const LEFT_BY_NODE = [
   'spaces before the status',

@@ -385,6 +385,6 @@ test('invalid settings for a cluster are refused', async () => {
   await refused(['--bootstrap-kubeconfig=/b'], /--bootstrap-kubeconfig = "\/b": needs --kubeconfig/);
   await refused(['--rotate-server-certificates'], /--rotate-server-certificates = true: needs --kubeconfig/);
   await refused(['--register-with-taints=a=b'], /--register-with-taints: must be a taint with a key/);
-  await refused(['--register-with-taints=a b:NoSchedule'], /a b: not a key and value as labels have them/);
+  await refused(['--register-with-taints=a b:NoSchedule'], /a b: key and value must be valid as those of labels/);
   await refused(['--cloud-provider=aws'], /--cloud-provider: .*external/);
 });
