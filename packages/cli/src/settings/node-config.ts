@@ -15,7 +15,7 @@ export type NodeConfig = FileSettings &
     node_name: string;
     container_logs: string;
     container_runtime: ContainerRuntime;
-    /** The configuration file, or its default path if there is none. Relative paths in the settings are relative to it. */
+    /** The configuration file, or its default path if there is none. Relative paths of plugin packages are relative to it. */
     file: string;
   };
 
