@@ -290,7 +290,7 @@ test('restart starts the containers again, increments their count, emits an even
   assert.match(await place.ok('events'), /Restart of container side was requested, will be restarted/);
   const [refused, , why] = await callWith('restart', 'duo', '-n', 'team-a');
   assert.equal(refused, 1);
-  assert.match(why, /restartPolicy is Never, so what is stopped would not start again/);
+  assert.match(why, /restartPolicy is Never, so a stopped container would not start again/);
   assert.match((await callWith('restart', 'web', '-c', 'prepare'))[2], /init container, which runs once/);
 });
 

@@ -275,7 +275,7 @@ test("the pod's network files are mounted in a container also if the Engine rela
 });
 
 test('a container is created only in a running sandbox, and sees only processes of its own pod', async () => {
-  const other = await startSandbox(pod.engine, 'other');
+  const other = await startSandbox(pod.engine, 'another');
   const elsewhere = verbsOf(pod.engine, { sandboxId: other, logDirectory: '' });
   const target = await elsewhere.create({ metadata: { name: 'target' } });
   const options = (targetId: string) => ({

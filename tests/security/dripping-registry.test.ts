@@ -131,6 +131,6 @@ test('a registry that sends endless informational answers times out', async (t) 
       return true;
     },
   ];
-  await rejects(pull(), 'unavailable', /more than 10 interim answers/);
+  await rejects(pull(), 'unavailable', /more than 10 interim responses/);
   assert.ok(Math.max(...sent) < 1000, `${sent}`);
 });

@@ -207,7 +207,7 @@ test('a directory whose files are devices or links to devices', async (t) => {
   const directory = join(room.root, 'layout');
   mkdirSync(directory);
   execFileSync('mkfifo', [join(directory, 'index.json')]);
-  await rejects(room.images.load(directory, { signal }), 'invalid_argument', /index\.json is no file/);
+  await rejects(room.images.load(directory, { signal }), 'invalid_argument', /index\.json is not a regular file/);
 });
 
 test('a directory whose files are links to files that its owner cannot read, whose content must not be in the error', async (t) => {

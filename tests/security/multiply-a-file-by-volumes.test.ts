@@ -67,7 +67,7 @@ test('nested volumes, which are separate copies, leave a part of the disk free',
   const paths = Array.from({ length: 50 }, (_, index) => '/d'.repeat(index + 1));
   mkdirSync(join(files.rootfs(id), paths.at(-1)!), { recursive: true });
   writeFileSync(join(files.rootfs(id), paths.at(-1)!, 'big'), randomBytes(FILE_BYTES));
-  await rejects(files.makeVolumes(id, { paths, signal }), 'resource_exhausted', /make volume .*make room/);
+  await rejects(files.makeVolumes(id, { paths, signal }), 'resource_exhausted', /make volume .*free some space/);
   const { bavail, bsize } = statfsSync(disk);
   assert.ok(bavail * bsize > diskBytes * 0.03, `${bavail * bsize} bytes are left`);
   await trash.close();

@@ -49,7 +49,7 @@ export type DocumentOptions = BodyOptions & {
 /** Reads a small body. Rejects with `resource_exhausted` beyond `maxBytes`, `deadline_exceeded` after `timeoutMs`, and as `readBody`. */
 export async function readDocument(message: IncomingMessage, options: DocumentOptions): Promise<Buffer> {
   const { maxBytes, timeoutMs, what } = options;
-  const late = () => new PodwrightError('deadline_exceeded', `${what}: it did not come whole in ${timeoutMs} ms`);
+  const late = () => new PodwrightError('deadline_exceeded', `${what}: not complete after ${timeoutMs} ms`);
   using _timer = new Timer(() => message.destroy(late()), timeoutMs);
   const tooLarge = () => new PodwrightError('resource_exhausted', `${what}: more than ${maxBytes} bytes`);
   return await gatherBytes(readBody(message, options), maxBytes, tooLarge);

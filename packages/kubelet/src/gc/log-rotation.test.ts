@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type Logger, PodwrightError, silentLogger, waitFor } from '@podwright/base';
+import { type Logger, PodwrightError, silentLogger, sleep, waitFor } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';
 import { rotatedLogs } from '../logs/rotated-logs.ts';
@@ -96,6 +96,27 @@ test('a log over the limit is renamed, and not compressed yet', async () => {
   assert.equal(readFileSync(join(logs, names[1]!), 'utf8'), 'a line\n');
   assert.equal(readFileSync(log, 'utf8'), '');
   assert.deepEqual(warnings, []);
+});
+
+test('a write during a rotation does not delay the next one', async (t) => {
+  let reopened = 0;
+  const reopenContainerLog = async () => {
+    appendFileSync((await rotatedLogs(log)).at(-1)!.path, 'still to the old file\n');
+    await sleep(50); // until the watch has reported it
+    writeFileSync(log, 'more than the limit\n');
+    reopened++;
+  };
+  const rotation = new LogRotation({
+    cri: { runtime: { reopenContainerLog } } as unknown as CriClient,
+    logger: silentLogger,
+    policy: { maxSizeBytes: 4, maxFiles: 5, maxWorkers: 1 },
+  });
+  t.after(() => rotation.close());
+  const container = { id: 'c', logPath: log, state: 'running' } as RuntimeContainer;
+  rotation.followAll([{ pod: { name: 'p', namespace: 'd', uid: 'u' }, sandboxes: [], containers: [container] }]);
+  const begunAtMs = performance.now();
+  await waitFor(() => reopened >= 4 || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+  assert.ok(performance.now() - begunAtMs < 2000, `four rotations took ${performance.now() - begunAtMs} ms`);
 });
 
 test('a small log and that of an exited container are not rotated', async () => {

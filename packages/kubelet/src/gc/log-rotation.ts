@@ -213,6 +213,8 @@ class FollowedLog {
     });
     this.#isNew();
     this.#checkMs = MIN_LOG_CHECK_MS;
+    this.#timer?.[Symbol.dispose](); // set for a late check if the old file was written during the rotation
+    this.#timer = undefined;
     this.#written();
     await removeOldest(logPath, policy.maxFiles - 1);
   }
