@@ -1,6 +1,6 @@
 /** In-place resize of pods on Podwright's runtime, by the cgroups of pod and container. Needs root. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -173,6 +173,8 @@ for (const [name, first, second] of [
 }
 
 test('a pod that was resized before its kubelet was killed keeps its resources, and a new pod does not get them', async () => {
+  for (const file of readdirSync(kubelet.options.manifestDir)) await kubelet.remove(file); // other pods have requests too
+  await kubelet.until('the other pods are removed', () => kubelet.handle.pods().length === 0);
   const half = availableParallelism() * 500;
   await write('large', '{limits: {cpu: 50m, memory: 32Mi}}');
   const pod = await kubelet.pod('large', isReady);
