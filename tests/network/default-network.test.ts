@@ -288,7 +288,7 @@ test('a link of another kind with the name of the bridge is refused', async () =
   await assertRefused(
     fixture,
     [['link', 'add', 'name', 'pwt-kind0', 'type', 'veth', 'peer', 'name', 'pwt-kind1']],
-    /pwt-kind0 .* no bridge \(veth\)/,
+    /pwt-kind0 exists and is not a bridge \(veth\)/,
   );
 });
 
