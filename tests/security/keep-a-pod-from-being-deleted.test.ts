@@ -83,7 +83,10 @@ test('nothing behind a mount is removed with a tree, also behind a bind mount on
   execFileSync('mount', ['--bind', precious, join(root, 'below')]);
   try {
     await assert.rejects(removeTree(root), { code: 'failed_precondition', message: /it contains a mount/ });
-    await assert.rejects(removeTree(join(root, 'below')), { code: 'failed_precondition', message: /it contains a mount/ });
+    await assert.rejects(removeTree(join(root, 'below')), {
+      code: 'failed_precondition',
+      message: /it contains a mount/,
+    });
     assert.equal(readFileSync(join(precious, 'file'), 'utf8'), 'x');
   } finally {
     execFileSync('umount', [join(root, 'below')]);
