@@ -8,7 +8,7 @@ import type { Row, Table } from './tables.ts';
 import { inTurns } from './turns.ts';
 
 const CRITEST = process.env.PODWRIGHT_BENCH_CRITEST;
-/** Pods of one run, and as many containers in pods of their own, one by one or ten at once. */
+/** Pods of one run, and as many containers in separate pods, one by one or ten at once. */
 const RUNS = { 'one by one': { samples: 10, atOnce: 1 }, 'ten at once': { samples: 30, atOnce: 10 } };
 const ROUNDS = 3;
 const SETTLE_MS = 1000;

@@ -185,7 +185,7 @@ test('a CNI plugin that fails shows its message, whose events add up, and leaves
   const { code, out } = await place.call(...config, 'run', '--detach', '--timeout', '4s', file);
   assert.equal(code, 1);
   assert.match(out, /no cable/);
-  // each try has a sandbox of its own, with another id
+  // each attempt has its own sandbox, with another id
   const events = async () => {
     const { items } = await place.json<{ items: Event[] }>(...config, 'get', 'events');
     return items.filter(({ reason }) => reason === 'FailedCreatePodSandBox');

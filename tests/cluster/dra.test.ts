@@ -61,7 +61,7 @@ after(async () => {
 const SERVE = 'trap "exit 0" TERM; while :; do sleep 0.05; done';
 type PodGiven = { script?: string; resources?: object; restartPolicy?: string };
 
-/** A pod whose container prints what the driver has given it. */
+/** A pod whose container prints the variables and the size of the device that the driver has added to it. */
 function podWith(name: string, { script = SERVE, resources, restartPolicy = 'Always' }: PodGiven = {}): ApiObject {
   const command = `env | grep DRA_; head -c 3 /dev/dra-dev0 | wc -c; ${script}`;
   return {

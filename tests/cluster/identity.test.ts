@@ -110,7 +110,7 @@ test('a node requests its first certificate with a bootstrap token, and is then 
   assert.ok(await isNode(again.connect(), 'first'));
 });
 
-test('a node replaces another user’s certificate with one of its own', async (t) => {
+test('a node replaces another user’s certificate with its own', async (t) => {
   const { path, write, open } = place(t, 'mine');
   const kubeconfig = write('kubelet.conf', cluster.kubeconfig(cluster.certificate('admin', ['system:masters'])));
   const identity = await open({ kubeconfig });

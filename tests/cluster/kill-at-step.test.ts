@@ -42,7 +42,7 @@ let driver: CsiDriverUnderTest;
 let claims: CsiClaims;
 let child: ChildProcess;
 before(async () => {
-  // a real control plane would detach the volumes at times of its own
+  // a real control plane would detach the volumes at other times
   const own = await startApiServer({ restrictsNodes: true });
   cluster = new Cluster(own, own);
   claims = new CsiClaims(cluster, { driver: DRIVER, node: NODE });

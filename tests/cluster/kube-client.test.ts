@@ -203,7 +203,7 @@ async function write(client: KubeClient, step: number): Promise<void> {
   else await client.patch(CONFIG_MAPS, place(name), { type: 'merge', body });
 }
 
-// each has a server of its own
+// each has its own server
 describe('an informer', { concurrency: true }, () => {
   for (const [what, fault, times] of FAULTS) {
     it(`catches up if watches ${what}, and never goes back`, async () => {

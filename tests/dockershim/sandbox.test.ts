@@ -94,7 +94,7 @@ test('filters of the list also apply to sandboxes whose container was removed', 
   await nothingLeft();
 });
 
-test("a pod on the host's network has no network of its own", async () => {
+test("a pod on the host's network does not have its own network", async () => {
   const shim = await open();
   const namespaceOptions = { network: NamespaceMode.NODE, pid: NamespaceMode.NODE, ipc: NamespaceMode.NODE };
   const id = await shim.run(podConfig('hosted', { hostname: '', linux: { securityContext: { namespaceOptions } } }));

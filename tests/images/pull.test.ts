@@ -170,7 +170,7 @@ test('layers and config are fetched concurrently, and a failure of one ends the 
   assert.equal((await images.pull(name, { signal: AbortSignal.timeout(20_000) })).id, id);
 });
 
-test('a shared pull goes on when one caller aborts, and ends when all have aborted', async (t) => {
+test('a shared pull continues when one caller aborts, and ends when all have aborted', async (t) => {
   const { registry, room, images, name } = await start(t);
   addImage(registry, { tag: '1', layers: [base] });
   const held: (() => void)[] = [];

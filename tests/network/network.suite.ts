@@ -9,7 +9,7 @@ export type NetworkUnderTest = {
   name: string;
   /** The second number of its subnets: 10.N.… and fd00:N:… */
   number: number;
-  /** Prepares the fixture; `undo` removes what the network keeps on purpose. */
+  /** Prepares the fixture; `undo` removes the state that the network intentionally retains. */
   prepare(fixture: NetworkFixture): void;
   undo(fixture: NetworkFixture): void;
 };

@@ -78,7 +78,7 @@ export class FullDiskNode {
     await this.place.ok('stop');
     // may stay: files that wait for free space, statuses and logs of evicted pods, and the socket of a killed node
     const own =
-      /^(mounts|files): \S+\/(state\/records.journal|logs\/default_(second|third)_.*|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
+      /^(mounts|files): \S+\/(state\/records.journal|logs\/default_.*|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
     assert.deepEqual(
       this.place.leftovers().filter((line) => !own.test(line)),
       [],

@@ -108,7 +108,7 @@ test('a pod can share one PID namespace', async () => {
   assert.deepEqual(await runtime.remains(), []);
 });
 
-test("a pod on the host's network has the host's name and no address of its own", async () => {
+test("a pod on the host's network has the host's name and does not have its own address", async () => {
   const { cri, image } = runtime;
   const modes = { network: NamespaceMode.NODE, ipc: NamespaceMode.NODE };
   const { podSandboxId } = await cri.runtime.runPodSandbox({

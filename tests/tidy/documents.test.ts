@@ -10,7 +10,7 @@ const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsW
 const pagesOf = (folder: string) =>
   tracked.filter((path) => path.startsWith(folder)).map((path) => posix.basename(path));
 
-/** Four sentences or so: a longer text belongs on a page of its own. */
+/** Four sentences or so: a longer text belongs on a separate page. */
 const MAX_ENTRY_CHARACTERS = 550;
 
 /** The anchors that GitHub gives the headings of a document. */
@@ -74,7 +74,7 @@ test('the index of docs/differences lists each page once, by its title', () => {
   assert.deepEqual(listed.sort(), titles.sort());
 });
 
-test('an entry of docs/differences has a heading of its own and a short paragraph about Podwright', () => {
+test('an entry of docs/differences has its own heading and a short paragraph about Podwright', () => {
   const entries = pagesOf('docs/differences/').flatMap((page) =>
     read(`docs/differences/${page}`)
       .split(/^## /m)

@@ -177,7 +177,7 @@ test('no test is skipped, focused or todo, and no comment is a TODO', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('rooms are named for what they hold', () => {
+test('directories are named after their contents', () => {
   const vague = tracked.filter((path) => /(?:^|\/)(?:utils?|helpers?|common|misc)(?:\.ts|\/)/.test(path));
   assert.deepEqual(vague, []);
 });

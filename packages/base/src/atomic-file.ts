@@ -23,7 +23,7 @@ export async function writeFileDurable(path: string, data: string | Uint8Array, 
   await syncDirectory(dirname(path));
 }
 
-/** Removes a file durably: once this resolves, a power cut does not bring the file back. Rejects if the file does not exist. */
+/** Removes a file durably: once this resolves, the file does not reappear after a power cut. Rejects if the file does not exist. */
 export async function removeFileDurable(path: string): Promise<void> {
   await rm(path);
   await syncDirectory(dirname(path));

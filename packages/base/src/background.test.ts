@@ -11,7 +11,7 @@ test('the failure of work in the background is logged, and its success is not', 
   assert.deepEqual(logged, [[{ error: 'no disk' }, 'the work failed']]);
 });
 
-test('an ignored failure is no unhandled rejection, and other callers still get it', async () => {
+test('an ignored failure causes no unhandled rejection, and other callers still receive it', async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);
   process.on('unhandledRejection', note);

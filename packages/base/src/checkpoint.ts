@@ -7,21 +7,21 @@ import { errorMessage, isErrno } from './errors.ts';
 import type { Logger } from './log.ts';
 import { PRIVATE_DIRECTORY } from './modes.ts';
 
-/** Enough for thousands of entries, as of pods. */
+/** Enough for thousands of entries, such as one per pod. */
 const MAX_CHECKPOINT_BYTES = 64 << 20;
 
-/** Changes within this time are written once. */
+/** Changes within this time share one write. */
 const CHECKPOINT_DELAY_MS = 100;
 
 /** Delay after a failed write. */
 const CHECKPOINT_AGAIN_MS = 1000;
 
-/** `decode` returns an entry of the file, or throws if it is none. */
+/** `decode` decodes an entry of the file, and throws if the value is not a valid entry. */
 export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
 
 /**
- * A file with entries by key, such as the UIDs of pods, which the next process reads. Writes are atomic and synced. A write that fails, as
- * on a full disk, is retried, and the outdated file is removed: readers must be able to do without it, but may rely on its content.
+ * A file with entries by key, such as the UIDs of pods, which the next process reads. Writes are atomic and synced. A write that fails, for
+ * example on a full disk, is retried, and the outdated file is removed: readers must be able to do without it, but may rely on its content.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;
@@ -32,7 +32,7 @@ export class Checkpoint<T> {
   #timer: NodeJS.Timeout | undefined;
   #written: Promise<void> = Promise.resolve();
 
-  /** Without options nothing is written. */
+  /** If `options` is omitted, the entries exist in memory only. */
   constructor(options?: Omit<CheckpointOptions<T>, 'decode'>, entries = new Map<string, T>()) {
     this.#options = options;
     this.#entries = entries;
@@ -70,7 +70,7 @@ export class Checkpoint<T> {
     return this.#written;
   }
 
-  /** Without entries no file remains. */
+  /** Removes the file if there are no entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();

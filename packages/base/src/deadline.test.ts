@@ -7,7 +7,7 @@ import { pause, raceAbort, sleep, Timer, withTimeout } from './deadline.ts';
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const DAY_MS = 24 * 3600 * 1000;
 
-test('a promise that rejects after its race was aborted is no unhandled rejection', async () => {
+test('a promise that rejects after its race was aborted causes no unhandled rejection', async () => {
   const failures: unknown[] = [];
   const note = (reason: unknown) => failures.push(reason);
   process.on('unhandledRejection', note);

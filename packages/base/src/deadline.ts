@@ -96,7 +96,10 @@ export function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   return sleep(durationMs, signal).catch(() => undefined); // `sleep` rejects only when the signal aborts
 }
 
-/** Settles as the promise does, or rejects with the signal's reason if that comes first. The work goes on; a later failure of it is ignored. */
+/**
+ * Settles as the promise does, or rejects with the signal's reason if that comes first. The work continues; if it fails later, the error is
+ * ignored.
+ */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { isErrno } from './errors.ts';
 
 /**
- * Names of a directory's entries, read synchronously; empty if the directory does not exist. In a file of its own, so that commands
- * need not load `node:fs/promises`.
+ * Names of a directory's entries, read synchronously; empty if the directory does not exist. In a separate module, so that commands need
+ * not load `node:fs/promises`.
  */
 export function namesInSync(directory: string): string[] {
   try {

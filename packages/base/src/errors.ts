@@ -92,7 +92,10 @@ export const isDeadlineExceeded = (error: unknown): boolean => errorCode(error) 
 export const isUnimplemented = (error: unknown): boolean => errorCode(error) === 'unimplemented';
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
-/** True if the error means that nothing exists at a path, also because nothing can: a parent is not a directory, or a name is too long. */
+/**
+ * True if the error means that nothing exists at a path, or that nothing can exist there: a parent is not a directory, or a name is too
+ * long.
+ */
 export function isNothingThere(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].some((code) => isErrno(error, code));
 }

@@ -24,7 +24,7 @@ test('every subscriber receives every value from its subscription on, in order',
   assert.deepEqual(await late, [2, 3]);
 });
 
-test('a subscriber that does not read gets the queued values and an error, and the others go on', async () => {
+test('a subscriber that does not read gets the queued values and an error, and other subscribers are not affected', async () => {
   const broadcast = new Broadcast<number>();
   const signal = new AbortController().signal;
   const slow = broadcast.subscribe(signal, 10);

@@ -24,7 +24,7 @@ test('the program is taken from the first directory that has an executable file 
   assert.equal(findProgram('other', [first, second]), undefined);
 });
 
-test('an absolute path is taken as it is, if there is a program at it', (t) => {
+test('an absolute path is used unchanged if there is a program at it', (t) => {
   const { first, second } = makeDirectories(t);
   assert.equal(findProgram(join(second, 'tool'), [first]), join(second, 'tool'));
   assert.equal(findProgram(join(first, 'tool'), [second]), undefined);

@@ -3,7 +3,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import { PodwrightError } from './errors.ts';
 import { runProgram } from './program.ts';
 
-/** Searched after PATH, which is often short for services and for root shells that are not login shells. */
+/** Searched after PATH, which often lacks these directories for services and for root shells that are not login shells. */
 const PROGRAM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Directories in which programs are looked up: the absolute ones of PATH, then the usual system directories. */
@@ -24,7 +24,7 @@ export function findProgram(nameOrPath: string, directories: string[] = programD
   return directories.map((directory) => join(directory, nameOrPath)).find(isProgram);
 }
 
-/** As `findProgram`, but throws `failed_precondition` if there is none, with a message that says what to do. */
+/** As `findProgram`, but throws `failed_precondition` if there is none, with a message that explains the fix. */
 export function requireProgram(nameOrPath: string): string {
   const path = findProgram(nameOrPath);
   if (path !== undefined) return path;

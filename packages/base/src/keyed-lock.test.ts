@@ -84,7 +84,7 @@ test('work that is admitted beyond the limit begins at once, and its end admits 
   assert.deepEqual([begun, limiter.running, limiter.waiting], [[0, 1, 2, 3], 0, 0]);
 });
 
-test('a caller that aborts while it waits for a limiter leaves at once, and takes no slot', async () => {
+test('a caller that aborts while it waits for a limiter stops waiting at once, and takes no slot', async () => {
   const limiter = new Limiter(1);
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const first = limiter.run(() => held);

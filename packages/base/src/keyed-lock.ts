@@ -26,8 +26,8 @@ export class KeyedLock {
 }
 
 /**
- * Runs at most `limit` pieces of work at once; the others wait in order of arrival. With `patienceMs`, work that takes longer
- * than that goes on but no longer counts towards the limit, so it does not block other work.
+ * Runs at most `limit` pieces of work at once; the others wait in order of arrival. With `patienceMs`, work that takes longer than that
+ * continues but no longer counts towards the limit, so it does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -68,7 +68,7 @@ export class Limiter {
     };
     const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => leave(), this.#patienceMs);
     try {
-      signal?.throwIfAborted(); // it may have aborted between the turn and now
+      signal?.throwIfAborted(); // the signal may have aborted since this work's turn came
       return await work();
     } finally {
       clearTimeout(timer);

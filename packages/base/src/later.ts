@@ -10,7 +10,7 @@ export class Later {
     this.#delayMs = delayMs;
   }
 
-  /** Schedules a piece of work. It replaces a waiting one of the same `key`. */
+  /** Schedules a piece of work. It replaces a waiting piece with the same `key`. */
   add(key: string, work: () => void): void {
     clearTimeout(this.#waiting.get(key)?.timer);
     const timer = setTimeout(() => this.begin(key), this.#delayMs);

@@ -1,6 +1,6 @@
 /**
- * Functions to call when something changes. The publisher exists before its listeners: it needs no closure over parts that are made
- * later. A value that is published while there are no listeners is lost.
+ * Functions to call when something changes. The publisher can be created before its listeners, so it needs no references to parts that are
+ * created later. A value that is published while there are no listeners is lost.
  */
 export class Listeners<Args extends unknown[] = []> {
   readonly #listeners = new Set<(...args: Args) => void>();

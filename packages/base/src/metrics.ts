@@ -8,7 +8,7 @@ export function metricIn<M>(registry: Registry, name: string, make: () => M): M 
   return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }
 
-/** Probe metrics are labelled with pod names, so they are served on an endpoint of their own (/metrics/probes), as upstream does. */
+/** Probe metrics are labelled with pod names, so they are served on a separate endpoint (/metrics/probes), as upstream does. */
 export function isProbeMetric(name: string): boolean {
   return name.startsWith('prober_');
 }

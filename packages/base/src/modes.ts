@@ -39,11 +39,11 @@ export const GROUP_SEARCHABLE = 0o110;
 /** A pod's directory below the kubelet's root, and subPath directories created in a volume, as upstream's kubelet creates them. */
 export const POD_DIRECTORY = 0o750;
 export const POD_FILE = 0o640;
-/** What hostPath volumes of the types DirectoryOrCreate and FileOrCreate create, as in upstream's kubelet. */
+/** Directories and files that hostPath volumes of the types DirectoryOrCreate and FileOrCreate create, as in upstream's kubelet. */
 export const HOST_PATH_DIRECTORY = 0o755;
 export const HOST_PATH_FILE = 0o644;
 
-/** The umask of Podwright's daemons (umask(2)), for files that libraries create with modes of their own. */
+/** The umask of Podwright's daemons (umask(2)), for files that libraries create with their own modes. */
 export const DAEMON_UMASK = 0o022;
 
 /** Mode bits that are only checked: write access for group and others, and the sticky bit (inode(7)). */

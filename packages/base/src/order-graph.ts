@@ -1,19 +1,19 @@
 import { PodwrightError } from './errors.ts';
 
-/** How to read the nodes of a graph. */
+/** Accessors for the nodes of a graph. */
 export type GraphReading<Node> = {
-  /** What is ordered, for error messages: "order plugins". */
+  /** Prefix of error messages, such as `order plugins`. */
   attempt: string;
   nameOf: (node: Node) => string;
   requirementsOf: (node: Node) => readonly string[];
-  /** The nodes that meet a requirement. An optional requirement may be met by none. */
+  /** The nodes that meet a requirement. No node needs to meet an optional requirement. */
   meeting: (requirement: string) => readonly Node[];
   isOptional: (requirement: string) => boolean;
 };
 
 /**
- * Sorts nodes so that each one comes after all that it requires, and otherwise keeps their order. `invalid_argument` for a
- * duplicate name, a missing requirement, or a cycle of requirements; the last two name the path of requirements.
+ * Sorts nodes so that each one comes after all nodes that it requires, and otherwise keeps their order. `invalid_argument` for a duplicate
+ * name, a missing requirement, or a cycle of requirements; the last two name the path of requirements.
  */
 export function orderGraph<Node>(nodes: readonly Node[], reading: GraphReading<Node>): Node[] {
   const { nameOf, requirementsOf, meeting, isOptional } = reading;

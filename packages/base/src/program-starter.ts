@@ -6,7 +6,7 @@ export type StartOptions = {
   cwd?: string;
   env: NodeJS.ProcessEnv;
   stdio: ('pipe' | 'ignore' | number)[];
-  /** Starts the program in a session of its own (setsid(2)). */
+  /** Starts the program in a new session (setsid(2)). */
   detached?: boolean;
   /** Must call `start` synchronously. It may switch the thread's namespaces around the call: the program inherits them. */
   within?: <T>(start: () => T) => T;

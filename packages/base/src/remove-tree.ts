@@ -12,9 +12,9 @@ const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
  * Removes a file or a directory with its contents, however deep or wide, in little memory and without blocking the event loop. Other
- * processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not followed. A
- * mount in the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists at `path`, or can. Once
- * the signal aborts, the call rejects with its reason, and the rest of the tree stays.
+ * processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not followed. A mount in
+ * the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists at `path`, or nothing can exist there.
+ * Once the signal aborts, the call rejects with its reason, and the rest of the tree stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -53,7 +53,7 @@ class TreeRemoval {
   readonly #mount: string;
   readonly #signal: AbortSignal | undefined;
   #top: FileHandle | undefined;
-  /** An error that remained after the flags were cleared: the parent directories rethrow it without another attempt. */
+  /** An error that remained after the flags were cleared. Callers for the parent directories rethrow it without another attempt. */
   #refusal: unknown;
 
   constructor(parent: FileHandle, signal: AbortSignal | undefined) {

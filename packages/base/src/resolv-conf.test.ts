@@ -20,7 +20,7 @@ async function check(host: string, upstream: string | undefined, expected: strin
   assert.equal(await readPodResolvConf(path, resolvedPath), expected);
 }
 
-test("a host's resolv.conf is used as it is, unless it has only stub resolvers", async () => {
+test("a host's resolv.conf is used unchanged, unless it has only stub resolvers", async () => {
   const upstream = 'nameserver 10.0.0.2\nsearch example.org\n';
   const stub = '# stub\nnameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n';
   await check(stub, upstream, upstream);

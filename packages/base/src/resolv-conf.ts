@@ -6,7 +6,7 @@ const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
 
 /**
  * The text of a host's resolv.conf(5) for pods, '' if it does not exist. Pods cannot reach a stub resolver on loopback: if there is no
- * other server, systemd-resolved's upstream servers are used instead, if that file exists and has any.
+ * other server, systemd-resolved's upstream servers are used instead, if that file exists and lists any.
  */
 export async function readPodResolvConf(path: string, resolvedPath = SYSTEMD_RESOLVED_CONF): Promise<string> {
   const text = await readText(path);

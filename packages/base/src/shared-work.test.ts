@@ -13,7 +13,7 @@ test('concurrent callers of one key share the work, and a call after its end sta
   assert.equal(await run(), 2);
 });
 
-test('work goes on after the deadline of its caller, and a retry gets its result', async () => {
+test('work continues after the deadline of its caller, and a retry gets its result', async () => {
   const work = new SharedWork();
   const caller = new AbortController();
   const { promise, resolve } = Promise.withResolvers<string>();

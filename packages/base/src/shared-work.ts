@@ -8,10 +8,10 @@ export type WorkKey = { key: string; input?: unknown };
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. A call with the key of running work shares it; if its input differs, it rejects with
- * `already_exists`. If a caller's deadline passes, the work goes on, as the caller is expected to retry. Once the last caller
- * has aborted for another reason, the work's signal aborts; a later call waits for the rollback and starts the work again.
- * Finished work is not remembered here: a retry finds its result in the caller's records.
+ * Work that outlives its caller. A call with the key of running work shares it; if its input differs, it rejects with `already_exists`. If
+ * a caller's deadline passes, the work continues, as the caller is expected to retry. Once the last caller has aborted for another reason,
+ * the work's signal aborts; a later call waits for the rollback and starts the work again. The results of finished work are not stored
+ * here: the caller must find them in its own records on a retry.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();

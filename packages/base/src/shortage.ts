@@ -1,7 +1,7 @@
 import { errorMessage, isErrno } from './errors.ts';
 
 const CODES = ['ENOSPC', 'EDQUOT', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM'];
-/** The same in the words of strerror(3), from programs. */
+/** The same shortages as strerror(3) words them, which programs print. */
 const WORDS =
   /no space left on device|disk quota exceeded|read-only file system|too many open files|cannot allocate memory/i;
 

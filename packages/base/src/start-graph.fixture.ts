@@ -1,4 +1,4 @@
-/** For tests of starts that fail: makes each part of a graph fail, and finds what is left. */
+/** For tests of starts that fail: makes each part of a graph fail, and finds leftover resources. */
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ export function openResources(): string[] {
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`).replace(/\d+/g, 'N')];
     } catch {
-      return []; // of the listing itself
+      return []; // the descriptor of this listing, which is closed by now
     }
   });
-  // libuv opens one for all watches of the process, and keeps it
+  // libuv opens one inotify instance for all watches of the process, and keeps it open
   return [...handles, ...files.filter((file) => file !== 'anon_inode:inotify')].sort();
 }
 

@@ -60,7 +60,7 @@ test('if a part fails, the started parts and what it acquired itself are undone'
   assert.deepEqual(calls, ['start c', 'start a', 'stop half of b', 'stop a', 'stop c']);
 });
 
-test('a failed step of the undoing is reported, and does not stop the others', async () => {
+test('a failed undo step is reported, and does not stop the others', async () => {
   const calls: string[] = [];
   const b = part([], (_, undo) => {
     undo.add('stop b', () => Promise.reject(new Error('it sticks')));

@@ -23,7 +23,7 @@ export type StartedGraph<Parts> = {
 /** The value of a part that is a step of the start: other parts can only wait for it. */
 export type Done = 'done';
 
-/** Returns functions that write down the parts of a graph. The argument of `start` has the parts whose names are in `requires`. */
+/** Returns functions that declare the parts of a graph. The argument of `start` has the parts whose names are in `requires`. */
 export function partsOf<Parts>() {
   const part = <Name extends keyof Parts & string, Part>(
     requires: readonly Name[],

@@ -8,7 +8,7 @@ import type { Logger } from './log.ts';
 import { makePrivateDirectory } from './modes.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** How long `close` goes on deleting, so that small trees are removed before the process exits. */
+/** How long `close` continues to delete, so that small trees are removed before the process exits. */
 const CLOSE_GRACE_MS = 1000;
 
 /** A deletion that takes longer is interrupted and retried after the others: a process may keep on adding files to the tree. */
@@ -36,8 +36,9 @@ export class Trash {
   }
 
   /**
-   * Moves a tree away at once, and deletes it later. No error if nothing exists at `path`, or can. If the tree cannot be moved, because
-   * it is on another mount, is immutable, or the disk has no room for a new directory entry, it is deleted in place, later as well.
+   * Moves a tree away at once, and deletes it later. No error if nothing exists at `path`, or nothing can exist there. If the tree cannot
+   * be moved, because it is on another mount, is immutable, or the disk has no room for a new directory entry, it is also deleted later,
+   * but in place.
    */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());

@@ -13,7 +13,7 @@ export type SocketFile = { path: string; remove(): Promise<void> };
 
 /** How often the socket file may appear and disappear while we try to claim the path. */
 const MAX_ATTEMPTS = 5;
-/** A live daemon accepts a connection at once; a connection that is pending for this long means a busy daemon, also alive. */
+/** A live daemon accepts a connection at once; a connection that is pending for this long means a busy daemon, which is also alive. */
 const PROBE_TIMEOUT_MS = 2000;
 /** Longer than another daemon needs to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
@@ -112,9 +112,9 @@ function taken(path: string): PodwrightError {
 }
 
 /**
- * Serializes the removal of a stale socket, so that no daemon removes the live socket that another has just linked. The lock is a
- * name in the abstract namespace of unix(7), which vanishes with its process. Any user of the host can take that name, so this
- * goes on without the lock after `LOCK_TIMEOUT_MS`.
+ * Serializes the removal of a stale socket, so that no daemon removes the live socket that another has just linked. The lock is a name in
+ * the abstract namespace of unix(7), which vanishes with its process. Any user of the host can take that name, so this function continues
+ * without the lock after `LOCK_TIMEOUT_MS`.
  */
 async function takeoverLock(path: string): Promise<AsyncDisposable> {
   // by device and inode: one directory may have several paths, such as /proc/PID/fd/N
@@ -156,5 +156,5 @@ async function isAlive(path: string): Promise<boolean> {
 
 async function removeIfSame(path: string, own: { ino: number; dev: number }): Promise<void> {
   const found = await lookAt(path);
-  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // `force`, as another daemon may remove it just now
+  if (found?.ino === own.ino && found.dev === own.dev) await rm(path, { force: true }); // `force`: another daemon may be removing it
 }

@@ -47,7 +47,7 @@ export class CertificateRenewal {
   /** Loads the stored certificate, and renews it in the background until `stop`. */
   async start(): Promise<void> {
     this.#take(await this.#parts.store.current());
-    this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // stopped
+    this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // `stop` has aborted it
   }
 
   async stop(): Promise<void> {
@@ -81,11 +81,11 @@ export class CertificateRenewal {
       const isNeeded =
         wanted !== undefined && isDue(this.#current, wanted, { renewAtMs: this.#renewAtMs, nowMs: Date.now() });
       if (isNeeded) await this.#renew(wanted, signal);
-      await sleep(RENEWAL_WAIT_MS, signal); // also after a renewal whose certificate is due at once
+      await sleep(RENEWAL_WAIT_MS, signal); // wait after a renewal, too: the new certificate may be due at once
     }
   }
 
-  /** One attempt, and the pause after a failed one. */
+  /** Makes one attempt, and pauses after a failure. */
   async #renew(wanted: CertificateSubject, signal: AbortSignal): Promise<void> {
     const { logger, signer, onRenewed, onFailure } = this.#parts;
     try {

@@ -15,8 +15,8 @@ export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
  * A certificate with its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a link to
- * `PREFIX-DATE.pem`, which contains both. A reader sees the old or the new pair, also after a power failure; only the owner may
- * read the files.
+ * `PREFIX-DATE.pem`, which contains both. A reader sees either the old or the new pair, even after a power failure; only the owner may read
+ * the files.
  */
 export class CertificateStore {
   readonly #prefix: string;

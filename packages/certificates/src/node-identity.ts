@@ -141,9 +141,8 @@ export class NodeIdentity {
   }
 
   /**
-   * The client for requests while no certificate is valid. The bootstrap kubeconfig is read again for each attempt except the
-   * first: this process continues after its certificate expires, where upstream's kubelet exits to be restarted, and uses a token
-   * that was added meanwhile.
+   * The client for requests while no certificate is valid. The bootstrap kubeconfig is read again for each attempt except the first: unlike
+   * upstream's kubelet, which exits when its certificate expires, this process continues and uses a token that was added meanwhile.
    */
   async #bootstrapClient(): Promise<KubeClient> {
     const { bootstrapKubeconfig: path, logger } = this.#options;
@@ -164,7 +163,10 @@ export class NodeIdentity {
     return this.#requestClient;
   }
 
-  /** Other credentials in the file of this process's source are picked up without a restart; in another file they are not. */
+  /**
+   * Logs the reason once. New credentials are used without a restart if they are in the file that this process read; otherwise the message
+   * says to restart the kubelet.
+   */
   #logOnce(error: string): void {
     if (error === this.#loggedReason) return;
     this.#loggedReason = error;

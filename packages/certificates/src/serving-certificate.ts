@@ -13,7 +13,7 @@ export type ServingCertificateOptions = {
   nodeName: string;
   certDirectory: string;
   client: KubeClient;
-  /** DNS names and addresses of the node. A change causes a new request; without an address there is none. */
+  /** DNS names and addresses of the node. A change causes a new request; without an address no certificate is requested. */
   names: () => readonly string[];
   metrics?: Registry;
   logger: Logger;

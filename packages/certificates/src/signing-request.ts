@@ -88,7 +88,7 @@ export async function awaitCertificate(
   }
 }
 
-/** The verdict of a list and a watch; `waiting` if the watch ended without a decision. */
+/** The decision about a request, from a list and then a watch; `waiting` if the watch ended without a decision. */
 async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });

@@ -64,7 +64,7 @@ export function pem(label: string, bytes: Buffer): string {
 
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
-  const { hostname } = new URL(`http://[${address.split('%')[0]}]`); // without a zone, shortened
+  const { hostname } = new URL(`http://[${address.split('%')[0]}]`); // URL shortens the address; the zone is removed first
   const [head = '', tail] = hostname.slice(1, -1).split('::');
   const groups = (text: string | undefined) => (text ? text.split(':').map((group) => Number.parseInt(group, 16)) : []);
   const [before, after] = [groups(head), groups(tail)];

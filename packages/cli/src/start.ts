@@ -20,7 +20,7 @@ if (['--version', '-V'].includes(first) && others.length === 0) {
   await import('./main.ts');
 }
 
-/** Node.js never frees what it reads from the cache: 2 MiB, to start a daemon 60 ms faster. So daemons do without. */
+/** Node.js never frees what it reads from the cache: 2 MiB, to start a daemon 60 ms faster. So daemons start without the cache. */
 function startFast(isDaemon: boolean): void {
   if (!isDaemon) cacheCompiledCode(`${import.meta.dirname}/cache`);
   findChunksAtOnce();
@@ -38,8 +38,8 @@ function findChunksAtOnce(): void {
 }
 
 /**
- * The build creates the directory next to the bundle, writable only for its user, and fills it for its version of Node.js. Another version
- * uses a subdirectory of its own. If the cache is not readable or writable, commands only start more slowly.
+ * The build creates the directory next to the bundle, writable only for its user, and fills it for its version of Node.js. Each other
+ * version uses its own subdirectory. If the cache is not readable or writable, commands only start more slowly.
  */
 function cacheCompiledCode(directory: string): void {
   if (existsSync(directory)) enableCompileCache(directory);

@@ -46,7 +46,7 @@ const recordSchema = z.object({
   result: json.nullable(),
 });
 
-/** Records of attachments on disk, one file each. DEL and CHECK need them, also after a restart or a reboot. */
+/** Records of attachments on disk, one file each. DEL and CHECK need them, even after a restart or a reboot. */
 export class AttachmentCache {
   readonly #directory: string;
 

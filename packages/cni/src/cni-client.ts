@@ -72,7 +72,7 @@ export class CniClient {
   }
 
   /**
-   * Adds a container to a network. Either all plugins succeed, or DEL runs for the whole list before this rejects, also if the signal
+   * Adds a container to a network. Either all plugins succeed, or DEL runs for the whole list before this rejects, even if the signal
    * aborted. If DEL fails too, the error includes that, and the record is retained for a later `del`.
    */
   async add(list: NetworkList, attachment: Attachment, signal: AbortSignal): Promise<CniResult> {

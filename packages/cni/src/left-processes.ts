@@ -50,6 +50,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // ESRCH: it has exited meanwhile
+    // ESRCH: the process has exited meanwhile
   }
 }

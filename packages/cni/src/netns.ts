@@ -4,8 +4,8 @@ import { statfs } from 'node:fs/promises';
 const NAMESPACE_FILE_SYSTEMS = [0x6e736673, 0x9fa0];
 
 /**
- * Whether the path is that of an existing namespace. After a reboot, or after an unmount, it may be an ordinary file, with which plugins
- * would fail instead of releasing their resources.
+ * Whether the path names an existing namespace. After a reboot, or after an unmount, it may be an ordinary file, with which plugins would
+ * fail instead of releasing their resources.
  */
 export async function isNamespace(path: string): Promise<boolean> {
   if (path === '') return false;

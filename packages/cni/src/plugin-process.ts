@@ -22,16 +22,16 @@ export type PluginProcess = {
 };
 
 /**
- * Runs a plugin in a process group of its own. It is killed if the signal aborts or it writes more than 1 MiB; then the promise rejects
- * after the whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`,
- * killed during a write, leaves an address that no DEL would release.
+ * Runs a plugin in a new process group. It is killed if the signal aborts or it writes more than 1 MiB; then the promise rejects after the
+ * whole group has exited. Its helpers (IPAM plugins, `iptables`) are killed only if they do not exit promptly: `host-local`, killed during
+ * a write, leaves an address that no DEL would release.
  */
 export function runPlugin(process: PluginProcess): Promise<PluginOutput> {
   if (process.signal.aborted) return Promise.reject(process.signal.reason);
   const child = process.start(process.path, [], {
     env: pluginEnvironment(process.environment),
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // setsid: a process group of its own
+    detached: true, // setsid: a new process group
   });
   return new Running(child, process).done;
 }
@@ -61,7 +61,7 @@ class Running {
     signal.addEventListener('abort', onAbort, { once: true });
     for (const name of ['stdout', 'stderr'] as const)
       this.#output[name].on('data', (chunk) => this.#collect(name, chunk));
-    input.on('error', () => undefined); // it may exit without reading its configuration
+    input.on('error', () => undefined); // the plugin may exit without reading its configuration
     input.end(stdin);
     child.on('error', (error) => {
       signal.removeEventListener('abort', onAbort);

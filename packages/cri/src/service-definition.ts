@@ -13,7 +13,7 @@ export type TypedService = Pick<DescService, 'methods' | 'name' | 'file'> & { me
 
 /** The name of a service on the wire, and which of its methods exist there. */
 export type ServiceDefinitionOptions = {
-  /** Replaces the package of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
+  /** Replaces the package name of the descriptor, such as `runtime.v1alpha2` for `runtime.v1`. */
   packageName?: string;
   /** Local names of the methods to include; all methods if omitted. */
   methods?: ReadonlySet<string>;

@@ -147,7 +147,7 @@ function sandboxesOf(
   });
 }
 
-/** The CRI calls of all rooms except those about the runtime itself (Version, Status …). */
+/** All CRI calls except those about the runtime itself (Version, Status …). */
 function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandlers> {
   const { engine, containers, sandboxes, streaming, logger } = running;
   const pods = sandboxHandlers(sandboxes);

@@ -198,7 +198,7 @@ export class Images implements ImageService {
   /** Aborts running pulls (`cancelled`) and closes the connections to registries. */
   async close(): Promise<void> {
     await this.#puller.close();
-    await this.#collector.close().catch(() => undefined); // its caller gets the failure
+    await this.#collector.close().catch(() => undefined); // the caller of the collection gets the error
     this.#sync.close();
     this.#http.close();
   }

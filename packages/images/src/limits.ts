@@ -1,4 +1,7 @@
-/** The limits of this package, on its input and on the host's resources that it uses. This file imports no room. */
+/**
+ * The limits of this package, on its input and on the host's resources that it uses. This file must not import any directory of the
+ * package.
+ */
 
 /** Bounds on the contents of registries and archives. */
 export const manifestLimits = {

@@ -82,8 +82,8 @@ export interface KubeClient {
   delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**
-   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, also for an ERROR event, and with
-   * `unavailable` if the connection is lost.
+   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, including for an ERROR event, and
+   * with `unavailable` if the connection is lost.
    */
   watch<T extends KubeObject>(
     resource: Resource,

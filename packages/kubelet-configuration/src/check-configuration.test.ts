@@ -162,7 +162,7 @@ test('CPU, memory and topology policies are validated as in upstream', () => {
   for (const [fields, expected] of wrong) assert.throws(() => complete(fields), expected);
 });
 
-test('a value that asks for an unsupported feature is refused with its field', () => {
+test('a value that requests an unsupported feature is refused with its field', () => {
   refuse(
     { qosReserved: { memory: '50%' } },
     'qosReserved = {"memory":"50%"}: is refused: requests are not reserved from lower QoS classes; leave it out, or set it to an empty value',

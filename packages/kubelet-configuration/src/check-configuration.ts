@@ -1,4 +1,4 @@
-/** Upstream's validation (pkg/kubelet/apis/config/validation), and the refusal of values which this kubelet does not honour. */
+/** Upstream's validation (pkg/kubelet/apis/config/validation), and the rejection of values that this kubelet does not support. */
 import { PodwrightError } from '@podwright/base';
 import { formatDuration } from '@podwright/kube-api';
 import { completeConfiguration } from './complete-configuration.ts';
@@ -36,7 +36,7 @@ function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {
   });
 }
 
-/** Fields and flags with values that ask for features which this kubelet does not have. */
+/** Fields and flags whose values request features that this kubelet does not have. */
 function unhonoured(given: GivenFields): Problem[] {
   return [...given].flatMap(([name, { value }]) => {
     const effect = FIELDS.get(name)?.effect;

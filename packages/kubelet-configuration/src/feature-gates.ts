@@ -1,9 +1,9 @@
-/** The feature gates which the kubelet of Kubernetes 1.36 accepts (pkg/features and its libraries), and their effects here. */
+/** The feature gates that the kubelet of Kubernetes 1.36 accepts (pkg/features and its libraries), and their effects on this kubelet. */
 import { didYouMean } from '@podwright/base';
 
 const names = (text: string) => text.trim().split(/\s+/);
 
-/** Gates locked to true, and below to false: upstream accepts only that value. */
+/** Gates locked to true, followed by gates locked to false: upstream accepts only that value. */
 const LOCKED_ON = names(`
   APIServerTracing AggregatedDiscoveryRemoveBetaType AnonymousAuthConfigurableEndpoints AnyVolumeDataSource
   AuthorizeNodeWithSelectors AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions
@@ -29,7 +29,7 @@ const LOCKED_OFF = names(`
   AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC
 `);
 
-/** Gates that are true by default, and below those that are false. */
+/** Gates that are true by default, followed by gates that are false by default. */
 const ON = names(`
   APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AllowServiceExternalIPs AtomicFIFO
   AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
@@ -85,8 +85,8 @@ const OFF = names(`
 const SWITCHES_OF_MANY = ['AllAlpha', 'AllBeta'];
 
 /**
- * Gates of the kubelet's behaviour on a node, which is fixed here: a value that differs from it is refused. All other gates are about
- * other components, clusters or upstream's internals and are ignored, except MemoryQoS, which can be switched.
+ * Gates of behaviour on a node that is fixed in this kubelet: another value is rejected. All other gates are about other components,
+ * clusters or upstream's internals and are ignored, except MemoryQoS, which can be switched.
  */
 const OF_THE_KUBELET = new Set(
   names(`

@@ -22,7 +22,7 @@ export type KubeletServerOptions = {
 };
 
 export type ServerTls = {
-  /** PEM files of the certificate (with its chain) and its key. If both are left out, a self-signed pair is created in `certDirectory`. */
+  /** PEM files of the certificate (with its chain) and its key. If both are absent, a self-signed pair is created in `certDirectory`. */
   certFile?: string;
   privateKeyFile?: string;
   /** Directory of the self-signed `kubelet.crt` and `kubelet.key`; `<rootDir>/pki` by default. */
@@ -39,7 +39,7 @@ export type TlsVersion = 'VersionTLS10' | 'VersionTLS11' | 'VersionTLS12' | 'Ver
 export type ServerAuthentication = {
   /** Whether requests without credentials are accepted as `system:anonymous`; false by default. */
   anonymous: boolean;
-  /** PEM file of the client CAs. Left out, client certificates are not accepted. */
+  /** PEM file of the client CAs. If absent, client certificates are not accepted. */
   clientCaFile?: string;
   /** File of bearer tokens, one on each line: `token`, or `token,user,uid,"group1,group2"`. It is read again when it changes. */
   tokenFile?: string;

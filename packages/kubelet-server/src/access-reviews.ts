@@ -8,7 +8,7 @@ import { ReviewCache } from './review-cache.ts';
 import { review } from './review-call.ts';
 import type { User } from './token-file.ts';
 
-/** Says why a request is refused; `undefined` lets it pass. */
+/** Returns the reason why a request is refused, or `undefined` if it is allowed. */
 export type Authorizer = (
   user: User,
   request: { method?: string; path: string | undefined },

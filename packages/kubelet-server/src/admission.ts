@@ -11,7 +11,7 @@ import type { User } from './token-file.ts';
 
 export type Admission = {
   userOf: Authenticator;
-  /** Left out, every authenticated user may make every request. */
+  /** If absent, every authenticated user may make every request. */
   refusalOf: Authorizer | undefined;
   /** Called for each allowed request. */
   onAllowed: (socket: Socket, user: User) => void;
@@ -41,7 +41,7 @@ export function withAdmission(api: HttpListener, { userOf, refusalOf, onAllowed,
     handle: (request, response) => {
       refused(request)
         .then((found) => {
-          if (request.socket.destroyed) return; // the client has disconnected meanwhile
+          if (request.socket.destroyed) return; // the client has disconnected in the meantime
           if (found) refuse(response, found);
           else api.handle(request, response);
         })

@@ -7,7 +7,7 @@ import { endOfLog } from './log-end.ts';
 import { logOptions } from './log-options.ts';
 import { containerOf } from './pod-lookup.ts';
 
-/** Upstream's answers. */
+/** Responses with upstream's messages. */
 const LOG_REFUSALS = {
   unreadable: refusal(400, '{"message": "Unable to decode query."}'),
   senseless: refusal(422, '{"message": "Invalid request."}'),
@@ -60,7 +60,7 @@ function logFile(kubelet: Kubelet, pod: Pod, which: { container: string; contain
 
 type Attempt = { kind: 'attempt'; containerId: string } | { kind: 'none'; message: string };
 
-/** Selects the container ID from the pod's status, or says why there is none (upstream's validateContainerLogStatus). Pure. */
+/** Selects the container ID from the pod's status, or returns why there is none (upstream's validateContainerLogStatus). Pure. */
 export function attemptOf({ metadata, status }: Pod, name: string, previous: boolean): Attempt {
   const lists = [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses];
   const found = lists.flatMap((list) => list ?? []).find((one) => one.name === name);

@@ -7,7 +7,7 @@ import {
 } from '@podwright/kubelet-configuration';
 import { certificateDirectory, ownCertificateFiles } from './server-certificate.ts';
 
-/** The KubeletConfiguration in force: the options, over the `configured` fields, over upstream's defaults. */
+/** The KubeletConfiguration in force: the options override the `configured` fields, which override upstream's defaults. */
 export function effectiveConfiguration(
   options: KubeletOptions,
   configured: KubeletConfiguration = UNCONFIGURED,
@@ -111,7 +111,7 @@ const RESERVES = [
   ['ephemeral-storage', 'ephemeralStorageBytes', NANOS, 'Ki'],
 ] as const;
 
-/** The options hold the sum of both reservations: this is that sum less `kubeReserved`. */
+/** The system's reservation: the options hold the sum of both reservations, from which `kubeReserved` is subtracted. */
 function systemReserved(
   reserved: KubeletOptions['systemReserved'],
   configured: KubeletConfiguration,

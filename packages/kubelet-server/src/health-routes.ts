@@ -25,7 +25,7 @@ export function healthListener(checks: HealthCheck[]): HttpListener {
       const [path = '', query] = (request.url ?? '').split('?');
       const route = routes.get(path);
       if (route === undefined) return sendText(response, 404, '404 page not found\n');
-      const signal = new AbortController().signal; // the handlers do not wait
+      const signal = new AbortController().signal; // the handlers do nothing asynchronous
       void route.handler({ request, response, path, query: new URLSearchParams(query), params: {}, signal });
     },
   };

@@ -74,7 +74,7 @@ test('at most so many callers are saved, those of the last requests', async (t) 
   assert.deepEqual([next.acquaintance('host-0'), next.acquaintance('host-1')], [undefined, 'known']);
 });
 
-test('an unreadable file and an unwritable directory are no failure', async (t) => {
+test('an unreadable file and an unwritable directory are not errors', async (t) => {
   for (const content of ['', '{', '{}', '[["192.0.2.1"]]', '[[1, 2]]', ' '.repeat(MAX_CALLERS_FILE_BYTES + 1)]) {
     const path = fileIn(t);
     mkdirSync(join(path, '..'));

@@ -22,16 +22,16 @@ import {
 export type Acquaintance = 'known' | 'former' | undefined;
 
 export type KnownCallersOptions = {
-  /** The file that outlives this process; without it nothing is saved. */
+  /** The file in which the callers are saved for the next process; if absent, they are not saved. */
   path?: string;
   logger?: Logger;
-  /** A monotonic clock in ms. */
+  /** A monotonic clock, in ms. */
   now?: () => number;
 };
 
 /**
- * The callers that were authenticated. They are saved, because after a restart the API server would be a stranger otherwise. Failed reads
- * and writes are logged, and lose only this.
+ * The callers that were authenticated. They are saved so that after a restart the API server does not count as a stranger. Failed reads and
+ * writes are logged; they only make known callers strangers.
  */
 export class KnownCallers {
   readonly #options: KnownCallersOptions;
@@ -84,7 +84,7 @@ export class KnownCallers {
     this.#timer = new Timer(() => void this.#save(), Math.max(0, this.#pauseUntilMs - now)).unref();
   }
 
-  /** Writes what is not saved yet. Never rejects. */
+  /** Writes the unsaved changes. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== undefined) await this.#save();

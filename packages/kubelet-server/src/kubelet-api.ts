@@ -41,7 +41,10 @@ export type KubeletApiParts = {
 /** First segments of the debugging handlers' paths: if they are disabled, upstream responds 405 there, and 404 elsewhere. */
 const DISABLED = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug/pprof'];
 
-/** Shared by all requests: every request ends with this abort, and creating an error costs more than a small response. */
+/**
+ * The abort reason of all requests' signals: each request ends by aborting its signal, and creating an error costs more than a small
+ * response.
+ */
 const CLIENT_GONE = new PodwrightError('cancelled', 'the client has disconnected');
 
 type Target = { kind: 'route'; route: ApiRoute } | { kind: 'stream'; stream: StreamKind };

@@ -23,9 +23,9 @@ export const NEWCOMERS_RATE = { perSecond: 20, burst: 50 };
 /** Number of tracked authenticated callers (and of strangers), and how long an authenticated caller has no limit after a request. */
 export const MAX_CALLERS = 1000;
 export const KNOWN_CALLER_MS = 3_600_000;
-/** How long an authenticated caller keeps a limit of its own, so that strangers cannot lock it out. */
+/** How long an authenticated caller has a separate limit, so that strangers cannot exhaust it. */
 export const FORMER_CALLER_MS = 30 * 24 * 3_600_000;
-/** The age of a caller's saved time at which it is saved again, the pause between two writes, and the size of a readable file. */
+/** The age at which a caller's saved time is updated, the minimum pause between two writes, and the largest file that is read. */
 export const SAVED_CALLER_MS = 600_000;
 export const SAVE_PAUSE_MS = 60_000;
 export const MAX_CALLERS_FILE_BYTES = 256 << 10;

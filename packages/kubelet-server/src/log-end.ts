@@ -7,8 +7,8 @@ export type FollowedLog = { container: string; path: string; signal: AbortSignal
 type LogSource = Pick<Kubelet, 'watch' | 'containerLog'>;
 
 /**
- * A signal that aborts when no more lines can follow: the container that writes this log has exited or its pod is deleted. It also
- * aborts with the reader's own `signal`.
+ * A signal that aborts when no more lines can follow: the container that writes this log has exited or its pod is deleted. It also aborts
+ * when the reader's `signal` does.
  */
 export function endOfLog(kubelet: LogSource, pod: Pod, log: FollowedLog): AbortSignal {
   const ended = new AbortController();

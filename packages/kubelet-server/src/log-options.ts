@@ -1,7 +1,7 @@
 import type { LogQuery } from '@podwright/kubelet';
 import { isSet } from './http/query.ts';
 
-/** The requested part of a container's log, of the current or the previous attempt; or why the query is undecodable or invalid. */
+/** The requested part of a container's log, of the current or the previous attempt; or the reason why the query is invalid. */
 export type LogOptions =
   | { kind: 'log'; query: LogQuery; previous: boolean }
   | { kind: 'unreadable' | 'senseless'; problem: string };

@@ -60,7 +60,7 @@ function waitForTurn(connection: Connection, { request, response, listener }: Wa
   response.once('socket', () => {
     connection.waitingBytes -= bytes;
     if (request.socket.destroyed) return;
-    request.socket.setTimeout(STALLED_CLIENT_MS); // the handler of the request before may have disabled the timeout
+    request.socket.setTimeout(STALLED_CLIENT_MS); // the handler of the previous request may have disabled the timeout
     listener.handle(request, response);
   });
 }

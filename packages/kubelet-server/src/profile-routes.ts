@@ -19,7 +19,7 @@ const PROFILES = new Map<string, Take>([
     },
   ],
   [
-    // a profile of the allocating functions, without any contents of the memory
+    // a profile of the allocating functions; it contains no data from memory
     'heap',
     {
       begin: (session) => session.post('HeapProfiler.startSampling'),
@@ -28,7 +28,7 @@ const PROFILES = new Map<string, Take>([
   ],
 ]);
 
-/** `/debug/pprof/profile` and `/debug/pprof/heap`, for the next `?seconds=`; one at a time. */
+/** `/debug/pprof/profile` and `/debug/pprof/heap`, over the next `?seconds=` seconds; one at a time. */
 export function profileRoutes(enabled: boolean): ApiRoute[] {
   const disabled = ({ response }: ApiCall) => sendText(response, 405, 'profiling endpoint is disabled.\n');
   let isBusy = false;

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, metricIn, type Registry } from '@podwright/b
 export type RequestCounter = {
   /** A request has started; the caller calls the returned function when it has ended. */
   started(method: string, path: string): () => void;
-  /** A stream over a WebSocket begins. */
+  /** A stream over a WebSocket has started. */
   webSocket(subresource: string): void;
 };
 
@@ -13,7 +13,7 @@ const LONG_RUNNING = new Set(['exec', 'attach', 'portforward', 'debug']);
 const LABELS = ['method', 'path', 'server_type', 'long_running'] as const;
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Requests to `paths` are counted by their first segment, all others as `other`; servers of one registry share the metrics. */
+/** Requests to `paths` are counted by the first segment of the path, all others as `other`; servers of one registry share the metrics. */
 export function requestMetrics(
   registry: Registry,
   { serverType, paths }: { serverType: 'readwrite' | 'readonly'; paths: string[] },

@@ -18,7 +18,7 @@ export class ReviewCache<T> {
     this.#now = now;
   }
 
-  /** Returns the cached answer or calls `ask`. Rejects with `resource_exhausted` when too many reviews are in flight. */
+  /** The answer from the cache, or of a new review. Rejects with `resource_exhausted` when too many reviews are in flight. */
   async answer(key: string, ask: () => Promise<Reviewed<T>>): Promise<T> {
     const cached = this.#cached.get(key);
     if (cached !== undefined && this.#now() < cached.untilMs) {

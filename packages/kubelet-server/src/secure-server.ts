@@ -31,7 +31,7 @@ export type SecureServerInput = {
   reviewer?: KubeClient;
   /** The serving certificate that the cluster has signed; `undefined` until there is one. */
   signedCertificate?: () => CertificatePair | undefined;
-  /** Finds the local user of a connection. Left out, all users of this host count as one caller. */
+  /** Finds the local user of a connection. If absent, all users of this host count as one caller. */
   peerUser?: PeerUser;
   logger: Logger;
 };
@@ -95,7 +95,7 @@ export async function secureServer(
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 
-/** The inode and times of files as text: it is equal as long as no process changes the files. */
+/** The inode and times of files as text: the text changes when a process changes the files. */
 async function statesOf(paths: string[]): Promise<string> {
   const states = paths.map(async (path) => {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

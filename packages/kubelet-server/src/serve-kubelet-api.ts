@@ -21,11 +21,13 @@ export type ServedKubeletApi = {
 export type ServeKubeletApiInput = Pick<KubeletApiParts, 'registry'> &
   Partial<Pick<KubeletApiParts, 'countBuffer'>> &
   SecureServerInput & {
-    /** The configuration from which the options were made; upstream's defaults if left out. `/configz` shows it under the options. */
+    /**
+     * The configuration from which the options were made; upstream's defaults if absent. `/configz` shows it, overridden by the options.
+     */
     configuration?: KubeletConfiguration;
     /** Command-line flags with their values, without secrets, for `/flagz`. */
     flags?: Record<string, string>;
-    /** The host's log directory; `/var/log` if left out. */
+    /** The host's log directory; `/var/log` if absent. */
     systemLogDirectory?: string;
     serveStream?: ServeStream;
     /** Called with each server once it listens on a port, and with its connection limit if it has one. */

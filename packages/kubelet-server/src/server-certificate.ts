@@ -20,9 +20,9 @@ export type CertificateOwner = { nodeName: string; names: () => string[]; direct
 const REMAINING_SHARE = 0.1;
 
 /**
- * The server's certificate and key in PEM: those of the options, or a self-signed pair. That is created if it does not exist, is
- * about to expire, or lacks one of the node's names. The `served` pair stays in use if its files are deleted, or could not be written. Throws if the options'
- * files cannot be read, or the key does not match the certificate.
+ * The server's certificate and key in PEM: the pair in the options, or a self-signed pair. A self-signed pair is created if there is none,
+ * or if it is about to expire or lacks one of the node's names. The `served` pair stays in use if its files are deleted, or could not be
+ * written. Throws if the options' files cannot be read, or the key does not match the certificate.
  */
 export async function serverCertificate(
   tls: ServerTls,

@@ -17,9 +17,9 @@ export type StrangerLimitOptions = {
 };
 
 /**
- * Limits the rate of new connections from callers without a recent authentication, so that authenticated callers are still served.
- * A caller is a user of this host (under any address), or an address of another host. Local and remote strangers have separate limits.
- * Root and callers that were authenticated within the last month have only a limit of their own.
+ * Limits the rate of new connections from callers without a recent authentication, so that authenticated callers are still served. A caller
+ * is a user of this host (under any address), or an address of another host. Local and remote strangers have separate limits. Root and
+ * callers that were authenticated within the last month have only their own limits.
  */
 export class StrangerLimit {
   readonly #peerUser: PeerUser | undefined;
@@ -60,7 +60,7 @@ export class StrangerLimit {
   #callerOf(ends: ConnectionEnds): string {
     const user = this.#peerUser?.(ends);
     if (user !== undefined) return USER + user;
-    // a local client that has closed its end, at another address of this host
+    // a local client that has closed its end, connected to another address of this host
     return ends.remoteAddress === ends.localAddress ? LOOPBACK : hostOf(ends.remoteAddress ?? '');
   }
 }

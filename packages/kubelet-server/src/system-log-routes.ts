@@ -10,7 +10,7 @@ export type SystemLogs = {
   enabled: boolean;
   /** The host's logs (`/var/log`). */
   directory: string;
-  /** Other directories to which symbolic links in it may lead: that of the pods' logs. */
+  /** Other directories to which symbolic links in the log directory may point: the directory of the pods' logs. */
   linked: string[];
 };
 

@@ -68,7 +68,7 @@ function cipherList({ cipherSuites, minVersion }: KubeletServerOptions['tls']): 
   return [...chosen, ...(isOld ? ['@SECLEVEL=0'] : [])].join(':');
 }
 
-/** OpenSSL's name of a suite. Throws `invalid_argument` for an unknown suite, or one which this host's OpenSSL lacks. */
+/** OpenSSL's name of a suite. Throws `invalid_argument` for an unknown suite, or one that this host's OpenSSL lacks. */
 export function opensslName(name: string): string {
   const known = Object.hasOwn(CIPHER_SUITES, name) ? CIPHER_SUITES[name]! : undefined;
   if (known !== undefined && getCiphers().includes(known.toLowerCase())) return known;

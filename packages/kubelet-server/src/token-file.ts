@@ -12,8 +12,8 @@ type Read = { version: string; entries: Entry[] };
 const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Bearer tokens of a file which only its owner may read. It is read again when it changes; while it is unreadable or invalid, all
- * tokens are refused.
+ * Bearer tokens from a file that only its owner may read. It is read again when it changes; while it is unreadable or invalid, all tokens
+ * are refused.
  */
 export class TokenFile {
   readonly #path: string;

@@ -73,23 +73,26 @@ export type KubeletDependencies = {
   summary: SummaryProvider;
   pressure: Pick<NodePressure, 'conditions' | 'reasons'>;
   runtimeState: Pick<RuntimeState, 'sinceCheckMs' | 'networkNote'>;
-  /** Why the node is not ready for pods. */
+  /** Reasons for which the node is not ready for pods. */
   problems: () => string[];
-  /** The present errors of the manifests. */
+  /** The current errors of the manifests. */
   manifestErrors: () => ManifestError[];
   crashBackoff: CrashBackoff;
-  /** The pod with its allocated resources; a deferred resize has not changed them. */
+  /** The pod with its allocated resources. A deferred resize does not change them. */
   allocated: (pod: Pod) => Pod;
   restarts: RestartRequests;
   ephemeral: EphemeralContainers;
-  /** Handles a change of a pod that comes from no source of pods. */
+  /** Handles a change of a pod that a client, not a source of pods, has made. */
   update: (update: PodUpdate) => void;
   sourcesReady: Promise<void>;
   endPods: (how: EndPods) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
-/** Which pods to end: also those of an API server, or only those of manifests. Without a grace period, each pod's own applies. */
+/**
+ * Which pods to end: only pods of manifests, or with `ofApi` also pods of an API server. If no grace period is given, each pod's own
+ * applies.
+ */
 export type EndPods = { ofApi: boolean; gracePeriodSeconds?: number };
 
 /** Settings of pods that specify none: the seccomp profile of their containers, and limits. */
@@ -112,7 +115,7 @@ export type StreamOptions = { stdin: boolean; stdout: boolean; stderr: boolean; 
 /** A running kubelet, for the servers of its API. Errors name the requested object; `not_found` if it does not exist. */
 export class Kubelet {
   readonly #parts: KubeletDependencies;
-  /** Resolves when each source has been read once, and all that had been left of other pods before the start has been removed. */
+  /** Resolves when each source has been read once, and leftovers of other pods from before the start have been removed. */
   readonly sourcesReady: Promise<void>;
   readonly runtime: { name: string; version: string; apiVersion: string; endpoint: string };
   readonly podDefaults: PodDefaults;
@@ -136,7 +139,7 @@ export class Kubelet {
     return this.#parts.problems();
   }
 
-  /** A problem of the pods' network, or a note of the runtime on it; `undefined` if there is none. */
+  /** The problem of the pods' network, or the runtime's note about it; `undefined` if there is neither. */
   get networkNote(): string | undefined {
     return this.#parts.runtimeState.networkNote();
   }
@@ -203,7 +206,7 @@ export class Kubelet {
     throw absentObject({ kind: 'Pod', namespace, name }, this.pods());
   }
 
-  /** The pod with this UID: one of a manifest, or one that is still in the runtime. */
+  /** The pod with this UID: a pod of a manifest, or a pod that is still in the runtime. */
   podOfUid(uid: string): ExistingPod | undefined {
     const { workers, cache } = this.#parts;
     const known = workers.podOf(uid);
@@ -217,7 +220,7 @@ export class Kubelet {
     return found && existingPod(found);
   }
 
-  /** Changes of pods from this call on; call `pods()` right after it for the state to begin with. */
+  /** Changes of pods from this call on. Call `pods()` right after it to get the initial state. */
   watch(signal: AbortSignal): Subscription<PodChange> {
     return this.#parts.statuses.subscribe(signal);
   }
@@ -230,12 +233,12 @@ export class Kubelet {
     return this.#parts.events.subscribe(signal);
   }
 
-  /** What is wrong with the manifests of the sources now. */
+  /** The current problems of the sources' manifests. */
   manifestErrors(): ManifestError[] {
     return this.#parts.manifestErrors();
   }
 
-  /** What a pod would find on the node if it were applied now. Images are listed only `withImages`. */
+  /** The state of the node for checking pods before they are applied. Images are listed only with `withImages`. */
   async preflightHost({ withImages }: { withImages: boolean }): Promise<PreflightHost> {
     const { options, cri, objects, offer } = this.#parts;
     const { images } = withImages ? await cri.image.listImages({}) : {};
@@ -247,8 +250,8 @@ export class Kubelet {
   }
 
   /**
-   * Ends a pod and removes all that belongs to it. Resolves when it has been removed. If its manifest still exists, the pod is created
-   * again. A second call may shorten the grace period.
+   * Ends a pod and removes all its containers, files and records. Resolves when it has been removed. If its manifest still exists, the pod
+   * is created again. A second call may shorten the grace period.
    */
   deletePod(uid: string, gracePeriodSeconds?: number): Promise<void> {
     const { statuses, workers } = this.#parts;
@@ -321,16 +324,16 @@ export class Kubelet {
 
   /**
    * Ends the pods of manifests gracefully, with `ofApi` also those of an API server, and starts no further pods. Resolves when they have
-   * been removed; the result is whether no pod is left. The manifests stay, and so do the statuses of pods that had ended before. If it
-   * is called again, the shorter grace period applies.
+   * been removed; the result is true if no pod is left. The manifests stay, and so do the statuses of pods that had ended before. If it is
+   * called again, the shorter grace period applies.
    */
   endPods(how: EndPods): Promise<boolean> {
     return this.#parts.endPods(how);
   }
 
   /**
-   * Restarts one container of a pod in place, or all except init and ephemeral ones: it stops them as after a failed liveness probe and
-   * starts them again without a crash backoff. Returns their names at once. Errors: those of `planRestart`.
+   * Restarts one container of a pod in place, or all except init and ephemeral ones: the kubelet stops them as after a failed liveness
+   * probe and starts them again without a crash backoff. Returns their names at once. Errors: those of `planRestart`.
    */
   restartContainers(shown: Pod, containerName: string | undefined): string[] {
     const { restarts, workers, crashBackoff, allocated } = this.#parts;
@@ -346,7 +349,7 @@ export class Kubelet {
   }
 
   /**
-   * Replaces the ephemeral containers of a pod by those that `change` returns for the present ones, and returns them.
+   * Replaces the ephemeral containers of a pod by the containers that `change` returns for the current ones, and returns them.
    * `failed_precondition` for a pod that has ended or is being deleted, `invalid_argument` for invalid containers.
    */
   async changeEphemeralContainers(pod: Pod, change: EphemeralChange): Promise<EphemeralContainer[]> {
@@ -375,7 +378,7 @@ export class Kubelet {
     return this.pod(namespace, name);
   }
 
-  /** Stops the kubelet. Containers go on. */
+  /** Stops the kubelet. Containers keep running. */
   close(): Promise<void> {
     return this.#parts.close();
   }

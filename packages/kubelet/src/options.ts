@@ -100,7 +100,7 @@ export type KubeletOptions = {
   systemReserved: SystemReserved;
   /** Whether the cgroup of all pods is limited to the node less `systemReserved` (`enforceNodeAllocatable`: pods). Default: true. */
   enforceNodeAllocatable: boolean;
-  /** Cgroups of the host that are limited to what is reserved for them (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
+  /** Cgroups of the host that are limited to their reservations (`systemReservedCgroup`, `kubeReservedCgroup`). Default: none. */
   reservedCgroups: ReservedCgroup[];
   images: {
     /** One pull at a time (`serializeImagePulls`). Default: false. */
@@ -144,11 +144,13 @@ export type KubeletOptions = {
    * `--maximum-dead-containers`); those that exited more recently than the age are kept (`--minimum-container-ttl-duration`).
    */
   containerGc: { maxPerContainer: number; maxContainers: number; minAgeMs: number };
-  /** When pods are evicted because the node is short of resources (`evictionHard` and others). */
+  /** Thresholds at which pods are evicted because the node is short of resources (`evictionHard` and others). */
   eviction: EvictionOptions;
   /** oom_score_adj of this process, or the nearest value that is permitted (`oomScoreAdj`). Default: it is not changed. */
   oomScoreAdj?: number;
-  /** What the host must be like for the kubelet to start (`failSwapOn`, `protectKernelDefaults`). Default: no requirements. */
+  /**
+   * Requirements on the host without which the kubelet does not start (`failSwapOn`, `protectKernelDefaults`). Default: no requirements.
+   */
   requirements: HostRequirements;
   /** Period in which each pod is synced although nothing has changed (`syncFrequency`). Default: 1 min. */
   resyncPeriodMs: number;

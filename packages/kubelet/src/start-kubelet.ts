@@ -13,10 +13,10 @@ export type { RuntimeWait } from './assembly/connect-runtime.ts';
 export type { GivenParts } from './assembly/kubelet-graph.ts';
 
 /**
- * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed. Containers go on then, and the
- * next kubelet takes over those that run. Rejects with `already_exists` if another kubelet uses the root directory, with
- * `unimplemented` if no CRI runtime answers at the endpoint, and without `runtimeWait` with `unavailable` if the runtime is down. A
- * start that rejects has ended everything that it had begun.
+ * Runs the pods of the manifest directory (and URL) on a container runtime until the kubelet is closed. Containers then keep running, and
+ * the next kubelet continues with them. Rejects with `already_exists` if another kubelet uses the root directory, with `unimplemented` if
+ * no CRI runtime answers at the endpoint, and without `runtimeWait` with `unavailable` if the runtime is down. If the start rejects,
+ * everything that it had started has been stopped.
  */
 export async function startKubelet(
   options: KubeletOptions,

@@ -60,8 +60,8 @@ function damaged(path: string, cause: unknown): PodwrightError {
 }
 
 /**
- * Migrates one room's tables to the newest version: `steps[i]` is the SQL that upgrades version i to i+1.
- * Throws `failed_precondition` for records of a newer version, which are not changed.
+ * Migrates the tables of one component (`room`) to the newest version: `steps[i]` is the SQL that upgrades version i to i+1. Throws
+ * `failed_precondition` for records of a newer version, which are not changed.
  */
 export function migrate(database: MetadataDatabase, room: string, steps: string[]): void {
   const row = database.prepare('SELECT version FROM schema_versions WHERE name = ?').get(room) as

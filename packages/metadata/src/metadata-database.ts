@@ -18,11 +18,11 @@ export type MetadataDatabaseOptions = {
 };
 
 /**
- * The database of all records: images, snapshots, sandboxes and containers. Every room has its own tables in it.
+ * The database of all records: images, snapshots, sandboxes and containers. Every component has its own tables in it.
  *
- * While the disk cannot be written, a copy in memory replaces the file. Changes that must not wait for space are made in the
- * copy and in the journal, which is on another file system; all others fail. Once there is space, the pending changes are written to
- * the file, and the copy is dropped.
+ * While the disk cannot be written, a copy in memory replaces the file. Changes that must not wait for space are made in the copy and in
+ * the journal, which is on another file system; all others fail. Once there is space, the pending changes are written to the file, and the
+ * copy is dropped.
  */
 export class MetadataDatabase {
   readonly name: string;
@@ -94,7 +94,7 @@ export class MetadataDatabase {
   }
 
   /**
-   * Runs `change` in a transaction, also on a full disk. For changes that must not wait for space: exits and removals. `change` may be
+   * Runs `change` in a transaction, even on a full disk. For changes that must not wait for space: exits and removals. `change` may be
    * called twice, as the first attempt fails when the disk has just become full, so it must do nothing but change records. `replaces`
    * declares that this change overwrites earlier ones with the same value, which are then dropped from the journal.
    */
@@ -220,7 +220,7 @@ export class MetadataDatabase {
       const number = this.#journalNumber();
       file.transaction(() => {
         applyAll(file, this.#pending);
-        file.pragma(`user_version = ${number}`); // so this journal is never applied again
+        file.pragma(`user_version = ${number}`); // so that this journal is never applied again
       })();
     } catch (error) {
       if (isRefusedWrite(error)) return false;
@@ -245,7 +245,7 @@ export class MetadataDatabase {
     }
   }
 
-  /** The number of the next journal: that of the last applied journal plus one. */
+  /** The number of the next journal: the number of the last applied journal plus one. */
   #journalNumber(): number {
     const database = this.#file ?? this.#copy!;
     return (database.pragma('user_version', { simple: true }) as number) + 1;

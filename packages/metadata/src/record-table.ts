@@ -24,9 +24,9 @@ export type RecordTableOptions<T> = {
 const VERSION_FIELD = 'recordVersion';
 
 /**
- * One room's records, all cached in memory. Each change is written through to SQLite before it becomes visible.
- * Records are immutable: a change replaces the record. Lists therefore need no system call and no copy. On a full disk only new
- * records are refused (`resource_exhausted`).
+ * The records of one component, all cached in memory. Each change is written through to SQLite before it becomes visible. Records are
+ * immutable: a change replaces the record. Lists therefore need no system call and no copy. On a full disk only new records are refused
+ * (`resource_exhausted`).
  */
 export class RecordTable<T extends NamedRecord> {
   readonly #records = new Map<string, T>();

@@ -65,7 +65,7 @@ export type ApplyResult = {
     uid?: string;
     action: 'created' | 'replaced' | 'resized' | 'unchanged';
   }[];
-  /** Problems which the pods will have on this host, and fields that this node ignores; with `dryRun=All` also of their images. */
+  /** Problems which the pods will have on this host, and fields that this node ignores; with `dryRun=All` also problems of their images. */
   findings: Finding[];
   /** Ignored parts of the manifest, with their positions. */
   warnings: string[];

@@ -77,7 +77,7 @@ function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   return merged;
 }
 
-/** The patches recorded so far; an invalid record (edited by hand) counts as none. */
+/** The patches recorded so far; an invalid record (edited by hand) is ignored. */
 function recordedPatch(metadata: ObjectMeta): MetadataPatch {
   try {
     return parseMetadataPatch(`{"metadata":${metadata.annotations?.[PATCH_ANNOTATION] ?? '{}'}}`);

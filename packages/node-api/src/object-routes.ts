@@ -106,7 +106,7 @@ const RESOURCES: Resource[] = [
   { kind: 'Node', apiVersion: 'v1', plural: 'nodes', short: 'no', namespaced: false, applied: false, fields: NAMES },
 ];
 
-/** The status subresource, where clients set conditions of their own: `kubectl patch --subresource=status`. */
+/** The status subresource, where clients set their own conditions: `kubectl patch --subresource=status`. */
 const POD_STATUS = {
   kind: 'Pod',
   apiVersion: 'v1',

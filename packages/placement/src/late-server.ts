@@ -6,7 +6,7 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** For the log: why it matters that the server has not started. */
+  /** Added to the log message: the consequences if the server does not start. */
   consequence: string;
   logger: Logger;
   retryMs?: number;

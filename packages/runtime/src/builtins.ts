@@ -43,7 +43,7 @@ import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.t
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Init program from the host, for pods that need an infra process of their own (package catatonit). */
+/** Init program from the host, for pods that need a separate infra process (package catatonit). */
 const INFRA_PROGRAM = 'catatonit';
 /** oom_score_adj of infra processes, so that the OOM killer takes them last. The same value as in containerd and CRI-O. */
 const INFRA_OOM_SCORE_ADJ = -998;

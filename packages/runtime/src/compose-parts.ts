@@ -103,7 +103,7 @@ export function composeParts(
       if (failures.length > 0) logger.error({ error: describeUndoFailures(failures) }, 'plugins could not be closed');
     },
     async removeHostState() {
-      const cleanUp = new Undo(); // runs in reverse order and goes on after a failure
+      const cleanUp = new Undo(); // runs in reverse order, and continues after a failure
       cleanUp.add(`mounts and directories in ${state}`, async () => {
         unmountTree(system, state);
         await stateTrash.close();

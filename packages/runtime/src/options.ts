@@ -1,7 +1,7 @@
 import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
 import type { CountBuffer } from '@podwright/streaming';
 
-/** Options passed to a shim: `binaryName` for the runc shim, the others for shims with a configuration file of their own. */
+/** Options passed to a shim: `binaryName` for the runc shim, the others for shims with their own configuration file. */
 export type ShimSettings = {
   /** Name or path of the OCI runtime that the shim starts (containerd's `BinaryName`). Default: runc. */
   binaryName?: string;

@@ -53,9 +53,9 @@ export type RuntimeHandle = {
   /** `StreamingServer.serve` for a kubelet in the same process, so that streams need no second connection. */
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
-   * Stops serving. Pods go on running, and the next start recovers them. `removeHostState` also removes the runtime's own state
-   * from the host (bridge, rules, mounts, cgroup). Rejects with `failed_precondition`, which lists the remains, if pods exist or
-   * something cannot be removed; everything else is removed, and the runtime is closed in any case.
+   * Stops serving. Pods keep running, and the next start recovers them. `removeHostState` also removes the runtime's own state from the
+   * host (bridge, rules, mounts, cgroup). Rejects with `failed_precondition`, which lists the remains, if pods exist or something cannot be
+   * removed; everything else is removed, and the runtime is closed in any case.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
   /** Whether no pods exist. Must not be called after `close`. */

@@ -1,4 +1,4 @@
-/** Time limits of the runtime, in milliseconds. Those of tasks and shims are next to their code. */
+/** Time limits of the runtime, in milliseconds. The limits of tasks and shims are next to their code. */
 
 /** Limit for starting or stopping a sandbox as a whole: the kubelet's deadline for RunPodSandbox (4 minutes). */
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;

@@ -111,7 +111,7 @@ export class Shims {
     return await readEndpoint(bundle);
   }
 
-  /** Connects to the shim of a bundle, also after a restart; `undefined` if it is not running. */
+  /** Connects to the shim of a bundle, even after a restart; `undefined` if it is not running. */
   async load(bundle: string, signal?: AbortSignal): Promise<Shim | undefined> {
     const endpoint = await this.endpoint(bundle);
     if (endpoint === undefined) return undefined;

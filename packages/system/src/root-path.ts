@@ -12,9 +12,9 @@ const MAX_LINKS = 40;
 export type Covers = ReadonlyMap<string, string | undefined>;
 
 /**
- * Resolves `path` with `root` as its root directory; symbolic links, also absolute ones, never lead out of it. Components that do
- * not exist are used as they are. Below a mount in `covers`, links are read from the mount's source, and unless `mayLeave` is set
- * they must lead to a path in the same mount. The tree must not change during the call.
+ * Resolves `path` with `root` as its root directory; symbolic links, including absolute ones, never lead out of it. Components that do not
+ * exist are used unchanged. Below a mount in `covers`, links are read from the mount's source, and unless `mayLeave` is set they must lead
+ * to a path in the same mount. The tree must not change during the call.
  */
 export async function resolveInRoot(
   root: string,

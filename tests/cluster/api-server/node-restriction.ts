@@ -1,4 +1,4 @@
-/** What nodes may write into the objects that they may write, as in upstream's NodeRestriction. */
+/** Fields that nodes may change in the objects that they may write, as in upstream's NodeRestriction. */
 import { type ApiObject, at, isObject, listAt, sameJson, textAt } from './json.ts';
 import { isMirror } from './pod-references.ts';
 import type { Registry } from './registry.ts';

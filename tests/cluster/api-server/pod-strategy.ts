@@ -1,4 +1,4 @@
-/** What the server does with pods: the status that they begin with, what of them may be changed, and how. */
+/** The server's rules for pods: their initial status, and which of their fields may be changed. */
 import { applyDefaults } from '../../../packages/kube-api/src/defaults/defaults.ts';
 import type { Pod } from '../../../packages/kube-api/src/objects/types.ts';
 import { qosClass } from '../../../packages/kube-api/src/pods/qos-class.ts';

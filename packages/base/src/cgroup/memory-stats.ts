@@ -18,7 +18,7 @@ export type MemoryStats = {
   kernelBytes: number;
   swapBytes: number;
   limitBytes: number | undefined;
-  /** Limit of swap without memory; `undefined` for none. */
+  /** Limit of swap alone, not including memory; `undefined` if there is none. */
   swapLimitBytes: number | undefined;
   /** How often usage hit the limit (v1's `failcnt`, v2's `max` event). */
   limitHits: number;

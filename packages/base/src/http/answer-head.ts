@@ -10,7 +10,7 @@ export type AnswerHead = {
   framing: Framing;
 };
 
-/** What ends a body: a number of bytes, the last chunk, or the server closing the connection. */
+/** How the end of a body is found: by a number of bytes, by the last chunk, or when the server closes the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
 /** Overhead counted for each field (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */

@@ -41,8 +41,8 @@ const MAX_TEXT = 300;
 type Live = { context: TraceContext; ended: boolean };
 
 /**
- * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive
- * the work that started them are in no trace any more.
+ * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive the
+ * work that started them no longer belong to a trace.
  */
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();

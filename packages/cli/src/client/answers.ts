@@ -87,7 +87,7 @@ export const decodeApplyResult = decoder<ApplyResult>(
         action: string(),
       }),
     ),
-    findings: array(finding).optional(), // an older node reports none
+    findings: array(finding).optional(), // older nodes omit it
     warnings: array(string()).optional(),
   }),
 );

@@ -7,7 +7,7 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Ends the exchange, also while the body of the response is read. */
+  /** Ends the exchange, even while the body of the response is being read. */
   signal?: AbortSignal;
 };
 
@@ -30,7 +30,7 @@ const MAX_HEAD_LINES = 100;
 export async function exchange(socketPath: string, request: HttpRequest): Promise<HttpResponse> {
   const head = headOf(request);
   const socket = connect({ path: socketPath, signal: request.signal });
-  socket.on('error', () => undefined); // reading from the socket throws it
+  socket.on('error', () => undefined); // a read from the socket throws the error
   const reader = new ByteReader(socket[Symbol.asyncIterator]());
   try {
     socket.write(head + (request.body ?? ''));
@@ -123,7 +123,7 @@ class ByteReader {
     return part;
   }
 
-  /** Exactly `count` bytes; throws if the connection ends before. */
+  /** Exactly `count` bytes; throws if the connection ends first. */
   async *bytes(count: number): AsyncGenerator<Buffer> {
     for (let left = count; left > 0; ) {
       const part = (await this.some(left)) ?? refuseEnd();

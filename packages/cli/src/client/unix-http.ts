@@ -154,6 +154,6 @@ export async function* readValues<T>(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    response.destroy(); // also if the caller leaves the loop early
+    response.destroy(); // even if the caller leaves the loop early
   }
 }

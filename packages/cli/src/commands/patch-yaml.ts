@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 
 /**
- * Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In its own file, since the YAML library is slow to
+ * Converts YAML without aliases to JSON; `undefined` if it is invalid or a scalar. In a separate module, since the YAML library is slow to
  * load.
  */
 export function yamlAsJson(text: string): string | undefined {

@@ -345,7 +345,7 @@ async function leaveNode({ node, options, program, interrupts }: Course): Promis
   if (!node.started || interrupts.last.aborted) return;
   using signal = withTimeout(undefined, NODE_ANSWER_TIMEOUT_MS, 'list the pods of the node');
   const others = await raceAbort(node.client.pods(), signal).catch((error: unknown) => {
-    if (errorCode(error) === 'unavailable') return undefined; // it has ended
+    if (errorCode(error) === 'unavailable') return undefined; // the node has ended
     throw error;
   });
   if (others === undefined) return;

@@ -8,7 +8,10 @@ import { checkRoom, LocalTree, type Names, showNames, writeBody } from './local-
 export type UnpackOptions = {
   /** The requested name, with which every entry must begin; `.` for a directory without a name. */
   base: string;
-  /** The path given by the user. A file is copied into it if it is a directory. The content of a directory is copied into it. */
+  /**
+   * The destination path that the user gave. If it is a directory, a copied file is put into it. The content of a copied directory is put
+   * into it.
+   */
   destination: string;
   /** Called for skipped entries: links and devices. */
   onSkipped: (message: string) => void;

@@ -113,7 +113,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
     );
 }
 
-/** Makes the daemon use the compile cache of this command. Other daemons do without, but a user waits for this one. */
+/** Makes the daemon use the compile cache of this command. Other daemons start without the cache, but a user waits for this one. */
 function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
   const { getCompileCacheDir } = process.getBuiltinModule('node:module');
   const directory = getCompileCacheDir(); // the subdirectory of this Node.js in the cache

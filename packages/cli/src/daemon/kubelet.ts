@@ -29,7 +29,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
   const { stopped, request, countBuffer } = beginDaemon(config);
-  await refuseTakenSocket(config.apiSocket); // before this kubelet acts on pods of another one
+  await refuseTakenSocket(config.apiSocket); // before this kubelet acts on pods of another kubelet
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
   await using metrics = await openMetrics(config);
   const dockershim = isDocker ? await dockerRuntime(settings, { metrics: metrics.registry, countBuffer }) : undefined;
@@ -64,7 +64,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  // the end begins at once, so that another stop can hurry it
+  // start the end of the pods now, so that another stop request can shorten it
   await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
   await kubelet.close();
   await dockershim?.close();

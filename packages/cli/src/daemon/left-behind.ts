@@ -4,7 +4,7 @@ import { errorMessage, isErrno, PRIVATE_FILE } from '@podwright/base';
 
 const fileIn = (state: string): string => join(state, 'left-behind');
 
-/** Waits for the end of a node. Writes its error, about what it could not remove, to a file for the command that stopped it. */
+/** Waits for the end of a node. Writes the error about state that the node could not remove to a file for the command that stopped it. */
 export async function noteLeftBehind(state: string, end: Promise<void>): Promise<void> {
   rmSync(fileIn(state), { force: true });
   try {

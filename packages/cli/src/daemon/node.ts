@@ -58,7 +58,7 @@ export async function runNode(config: NodeConfig): Promise<void> {
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  // the end begins at once, so that another stop can hurry it
+  // start the end of the pods now, so that another stop request can shorten it
   const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();

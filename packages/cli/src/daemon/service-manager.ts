@@ -3,7 +3,7 @@ import { errorMessage, type Logger, PodwrightError, runProgram, Timer } from '@p
 /** Sends a message of sd_notify(3) to systemd. */
 export type Notify = (message: string) => Promise<void>;
 
-/** The shortest accepted watchdog timeout: half of that of upstream's kubelet. */
+/** The shortest accepted watchdog timeout: half of the timeout of upstream's kubelet. */
 const MIN_WATCHDOG_MS = 1000;
 
 /** Notifies the service manager that started this daemon. Does nothing if it requested no notifications. */

@@ -104,7 +104,7 @@ function explained(error: unknown, endpoint: string): PodwrightError {
   return wrapError(what, error);
 }
 
-/** The cluster of a kubeconfig without users. `invalid_argument` for what is none. Pure. */
+/** The cluster of a kubeconfig without users. Throws `invalid_argument` for any other text. Pure. */
 export function readClusterInfo(text: string): DiscoveredCluster {
   const what = 'read the kubeconfig in cluster-info';
   try {

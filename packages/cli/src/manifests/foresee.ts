@@ -8,7 +8,7 @@ import { textOf } from './read-manifests.ts';
 /** An image in manifests. `onNode` is unknown if no node answers. */
 export type NamedImage = { name: string; onNode?: boolean };
 
-/** Problems that pods would have. `unseen` lists what was not checked. */
+/** Problems that pods would have. `unseen` lists the facts that could not be checked. */
 export type Foresight = { findings: Finding[]; images: NamedImage[]; unseen: string[] };
 
 type Host = Awaited<ReturnType<typeof thisHost>>;

@@ -47,7 +47,7 @@ export function parsePath(text: string): PathStep[] {
   throw new PodwrightError('invalid_argument', `"${text.slice(0, 80)}" is not one path such as .metadata.name`);
 }
 
-/** The step for quoted names. Unescaped dots may separate the names of a path. */
+/** Creates the step for quoted names. A quoted name may itself be a path, whose names are separated by unescaped dots. */
 function namedFields(raw: string[]): PathStep {
   const plain = (text: string) => text.replaceAll(/\\(.)/gs, '$1');
   const paths = raw.map((text) => (text.match(/(?:\\.|[^\\.])+/gs) ?? ['']).map(plain));
@@ -117,7 +117,7 @@ class TemplateParser {
   }
 
   #step(): PathStep[] {
-    // as in kubectl, both are the current value, even `$` in a range
+    // as in kubectl, `$` and `@` both mean the current value, even inside a range
     if (this.#take(/\s+|[@$]/y) !== undefined) return [];
     if (this.#peek(/\[/y)) return [this.#subscript()];
     this.#expect(/\./y, '.');

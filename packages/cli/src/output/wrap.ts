@@ -1,6 +1,6 @@
 import { displayWidth } from './text-width.ts';
 
-/** Matches what is never split: words, and quoted commands, which users copy. */
+/** Matches text that is never split: words, and quoted commands, which users copy. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
 /** A column that starts within this share of the width is continued below itself. */
 const WIDEST_HANG = 2 / 3;

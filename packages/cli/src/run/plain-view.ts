@@ -15,7 +15,7 @@ export class PlainView implements RunView {
   readonly #output: PlainOutput;
   #isHeld: boolean;
 
-  /** `held`: do not print changes before `settle`. */
+  /** `held`: changes are not printed before `settle` is called. */
   constructor(output: PlainOutput, { held = false } = {}) {
     this.#output = output;
     this.#isHeld = held;

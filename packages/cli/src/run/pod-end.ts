@@ -41,8 +41,7 @@ export function lacksImage(pod: Pod): boolean {
 export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
 /**
- * True if the pod is ready or cannot get any closer to it: it is over, or each container is ready or has ended without a later
- * restart.
+ * True if the pod is ready or will not become more ready: it has ended, or each container is ready or has ended without a later restart.
  */
 export function isSettled(pod: Pod, over = isOver): boolean {
   if (over(pod) || isReady(pod)) return true;
@@ -53,7 +52,7 @@ export function isSettled(pod: Pod, over = isOver): boolean {
   });
 }
 
-/** True if the state of a settled pod is certain: it is over, or each container has a probe. */
+/** True if the state of a settled pod is certain: it has ended, or each container has a probe. */
 export function isProven(pod: Pod, over = isOver): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
   return over(pod) || pod.spec.containers.every(isProbed);

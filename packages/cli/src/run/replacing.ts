@@ -68,7 +68,7 @@ async function readAnswer(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** Reports the objects of a killed run that this run has adopted. `stays`: they are kept at the end. */
+/** Reports the objects of a killed run that this run has adopted. `stays`: this run does not remove them at its end. */
 export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   if (objects.length === 0) return;
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);

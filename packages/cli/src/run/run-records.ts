@@ -4,7 +4,7 @@ import { namesInSync, PRIVATE_FILE } from '@podwright/base';
 import { processStart } from '../client/process-start.ts';
 import type { AppliedObject } from './run-session.ts';
 
-/** What a foreground `run` removes at its end. `startedNode`: it also stops the node if no other pods are left. */
+/** The objects that a foreground `run` removes at its end. `startedNode`: it also stops the node if no other pods are left. */
 export type RunRecord = { objects: AppliedObject[]; startedNode: boolean };
 
 type ObjectName = Pick<AppliedObject, 'kind' | 'namespace' | 'name'>;

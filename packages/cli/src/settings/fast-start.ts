@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_FILE } from './node-paths.ts';
 
 /**
- * Whether a command with these arguments may use the fast paths of its own start, that is before the code that parses the command line
- * and the configuration is loaded: `fast_paths` by the flag, otherwise by the file. So it only searches the arguments and the lines
- * before the file's first table. A wrong result affects only how long the start takes. Invalid values are reported later.
+ * Whether a command with these arguments may use fast paths at its start, before the code that parses the command line and the
+ * configuration is loaded: `fast_paths` by the flag, otherwise by the file. So it only searches the arguments and the lines before the
+ * file's first table. A wrong result affects only how long the start takes. Invalid values are reported later.
  */
 export function usesFastStart(args: string[], defaultFile = DEFAULT_FILE): boolean {
   const flag = givenValue(args, '--fast-paths');

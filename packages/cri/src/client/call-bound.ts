@@ -4,7 +4,7 @@ import type { CallTimes } from './call-times.ts';
 type BoundOptions = { signal: AbortSignal | undefined; timeoutMs: number; times: CallTimes };
 
 /**
- * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It has no timer and no signal of its own.
+ * Ends a call before its response arrives: when the caller's signal aborts, or at the deadline. It creates neither a timer nor a signal.
  */
 export class CallBound implements Disposable {
   /** `Infinity` for no bound. */

@@ -159,7 +159,7 @@ export class Connection {
         `a request of ${bytes.length} bytes, more than ${MAX_MESSAGE_BYTES}`,
       );
     const session = this.#channel.usable ?? (await bound.race(this.#channel.session()));
-    if (bound.isOver) throw bound.reason; // ended between the race and this continuation
+    if (bound.isOver) throw bound.reason; // the call ended before this continuation ran
     const head = this.#channel.heads.of(method.path, bound.timeoutMs, this.#options.tracer?.current());
     const outcome: CallOutcome = new CallOutcome(session, { head, body: withPrefix(bytes) }, (data) =>
       onData(data, outcome),

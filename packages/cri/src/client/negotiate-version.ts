@@ -19,7 +19,7 @@ export type Negotiation = {
 
 /**
  * Finds the version that an endpoint serves, and waits for the endpoint to start. v1alpha2 is used only if the endpoint answers
- * `UNIMPLEMENTED` to v1. On timeout it rejects with the last error, except that of an attempt which had too little time for an answer.
+ * `UNIMPLEMENTED` to v1. On timeout it rejects with the last error, but ignores an attempt that had too little time for an answer.
  */
 export async function negotiateVersion(negotiation: Negotiation): Promise<CriApiVersion> {
   const endsAtMs = Date.now() + negotiation.connectTimeoutMs;
@@ -73,6 +73,6 @@ function notServed({ endpoint, service, apiVersion }: Negotiation, cause: unknow
 
 function notReached({ endpoint, connectTimeoutMs }: Negotiation, cause: unknown): PodwrightError {
   const attempt = `connect to the container runtime at ${endpoint}`;
-  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the system's message, without the endpoint a second time
+  const { message } = wrapError(attempt, (cause as Error).cause ?? cause); // the message already names the endpoint
   return new PodwrightError('unavailable', `${message} (tried for ${connectTimeoutMs} ms); is it running?`, { cause });
 }

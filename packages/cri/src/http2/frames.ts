@@ -35,7 +35,7 @@ export const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4, padded: 0x8, pr
 /** The fields of a frame header. */
 export type FrameHeader = { length: number; type: number; flags: number; streamId: number };
 
-/** Header of an outgoing frame; the length is that of the payload. */
+/** Header of an outgoing frame; the length is the length of the payload. */
 type SentHeader = Pick<FrameHeader, 'type'> & Partial<Omit<FrameHeader, 'length'>>;
 /** Position in a buffer at which the next frame is written. */
 type Position = { bytes: Buffer; at: number };

@@ -185,7 +185,7 @@ export class Http2Connection {
     this.#writer.answer(frame({ type, flags: FLAG.ack }, payload));
   }
 
-  /** The stream, if it is still open. Throws for one that never was. */
+  /** The stream, if it is still open. Throws for a stream that was never opened. */
   #known(streamId: number): Http2Stream | undefined {
     const stream = this.streams.get(streamId);
     if (stream === undefined && this.#role.isIdle(streamId)) throw broken(`nothing has begun stream ${streamId}`);

@@ -108,7 +108,7 @@ function servicesOf({ handlers, extraServices = [] }: CriServerOptions): Version
   ];
 }
 
-/** A service with the package of its own file and all of its methods. */
+/** A service with the package that its file declares, and with all of its methods. */
 function asDeclared(handled: HandledService): Versioned {
   return { ...handled, options: { packageName: handled.service.file.proto.package } };
 }

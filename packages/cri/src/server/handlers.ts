@@ -6,7 +6,7 @@ import type { TypedService } from '../service-definition.ts';
 export type CallContext = {
   /**
    * Aborts when the client no longer waits for the response: the client disconnected (reason `cancelled`), its deadline passed
-   * (`deadline_exceeded`), or the server closes (`unavailable`). It never aborts after the handler has answered.
+   * (`deadline_exceeded`), or the server closes (`unavailable`). The signal never aborts after the handler has answered.
    */
   readonly signal: AbortSignal;
   /** The service name that the client called, such as `runtime.v1alpha2.RuntimeService`. */

@@ -103,7 +103,7 @@ export function unimplemented(method: DescMethod, service = method.parent.typeNa
   return new PodwrightError('unimplemented', `method ${method.name} of ${service} is not implemented`);
 }
 
-/** Sends the responses as fast as the client reads them. Stops immediately on an abort, also while it waits for a response. */
+/** Sends the responses as fast as the client reads them. Stops immediately on an abort, even while it waits for a response. */
 async function sendAll(
   responses: AsyncIterable<object>,
   { call, schema, signal }: { call: GrpcCall; schema: DescMessage; signal: AbortSignal },

@@ -1,10 +1,10 @@
 import { ContainerState } from '@podwright/cri';
 import type { ContainerInspection, ContainerSummary } from '../engine/engine-types.ts';
 
-/** Where a container is in its life. */
+/** The phase of a container in its life cycle. */
 export type ContainerPhase = 'created' | 'running' | 'exited';
 
-/** The Engine's states for each phase: a paused or restarting container is running, one that is being removed is not. */
+/** The Engine's states for each phase: a paused or restarting container counts as running, a container that is being removed does not. */
 const WORDS: Record<ContainerPhase, string[]> = {
   created: ['created'],
   running: ['running', 'paused', 'restarting'],

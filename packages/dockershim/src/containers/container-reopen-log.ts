@@ -7,7 +7,7 @@ import { linkContainerLog } from './container-start.ts';
 
 /**
  * ReopenContainerLog: always an error, because Docker rotates its logs itself and cannot reopen them. The link to the log is restored
- * before: a kubelet has moved it away, and if it is killed now it would not find the log again.
+ * first: the kubelet has renamed it, and would not find the log again if it were killed before it handled the error.
  */
 export function containerReopenLog(services: ContainerServices): RuntimeHandlers['reopenContainerLog'] {
   return async ({ containerId: id }, { signal }) => {

@@ -115,7 +115,7 @@ test("CRI fields without an Engine field are stored in labels, which a client's 
     checkRefusal({ logPath }, 'invalid_argument', /leads out of/);
 });
 
-test('users, groups and capabilities', () => {
+test('users, groups and capabilities are translated', () => {
   check(security({ runAsUser: { value: 0n } }), { User: '0' });
   check(security({ runAsUser: { value: 7n }, runAsGroup: { value: 8n } }), { User: '7:8' });
   check(security({ runAsUsername: 'web' }), { User: 'web' });
@@ -132,7 +132,7 @@ test('users, groups and capabilities', () => {
   checkRefusal(security({ capabilities: { addAmbientCapabilities: ['KILL'] } }), 'unimplemented', /ambient.*KILL/);
 });
 
-test('profiles of seccomp, AppArmor and SELinux', () => {
+test('profiles of seccomp, AppArmor and SELinux are translated', () => {
   checkSecurity({}, { SecurityOpt: ['seccomp=unconfined'] });
   checkSecurity({ seccomp: { profileType: RuntimeDefault } }, { SecurityOpt: [] });
   checkSecurity(
@@ -221,7 +221,7 @@ test('a volume is relabelled for a pod with its own SELinux label, if the Engine
   );
 });
 
-test('devices', () => {
+test('devices are translated', () => {
   const device = { PathOnHost: '/dev/a', PathInContainer: '/dev/b', CgroupPermissions: 'r' };
   checkHost({ devices: [{ hostPath: '/dev/a', containerPath: '/dev/b', permissions: 'r' }] }, { Devices: [device] });
   const same = { PathOnHost: '/dev/a', PathInContainer: '/dev/a', CgroupPermissions: 'rwm' };

@@ -117,7 +117,7 @@ function networkFiles({ mounts, linux }: ContainerConfig, sources: SpecSources):
   }));
 }
 
-/** Rejects what the sandbox must allow and does not. */
+/** Rejects requests of the container that its sandbox does not allow. */
 function checkPod({ linux }: ContainerConfig, { sandbox, sandboxConfig }: SpecSources): void {
   const own = linux?.securityContext;
   const pod = sandboxConfig.linux?.securityContext;

@@ -8,8 +8,8 @@ import { phaseOf } from './container-phase.ts';
 import type { ContainerServices } from './container-services.ts';
 
 /**
- * StartContainer: starts the process of a created container; succeeds if it runs already. Its log is linked before, so that the client
- * does not miss the first line. If the process cannot be started, the container exits with the OCI runtime's message.
+ * StartContainer: starts the process of a created container; succeeds if it runs already. The log is linked before the start, so that the
+ * client does not miss the first line. If the process cannot be started, the container exits with the OCI runtime's message.
  */
 export function containerStart(services: ContainerServices): RuntimeHandlers['startContainer'] {
   const { engine, failpoint } = services;

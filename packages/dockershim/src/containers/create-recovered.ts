@@ -13,9 +13,9 @@ const MAX_TRIES = 3;
 type Dependencies = { engine: Pick<Engine, 'containers'>; logger: Logger; signal: AbortSignal };
 
 /**
- * Creates a container of a pod. If its name is taken by a leftover of an earlier attempt that does not run, the leftover is removed; if
- * by one that runs, the call fails with `already_exists`. If by a foreign container, or by one that does not exist (an Engine that was
- * killed may not release names), the new container's name gets a suffix.
+ * Creates a container of a pod. Its name may be taken: a stopped container of an earlier attempt is removed; for a running one, the call
+ * fails with `already_exists`. If another client's container has the name, or a container that no longer exists (an Engine that was killed
+ * may not release names), the new container's name gets a suffix.
  */
 export async function createRecovered(name: string, spec: ContainerSpec, dependencies: Dependencies): Promise<string> {
   const { engine, logger, signal } = dependencies;

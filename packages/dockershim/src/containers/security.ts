@@ -81,7 +81,7 @@ function seccompOf(security: Security | undefined) {
   return securityProfile('seccomp', security?.seccomp, security?.seccompProfilePath) ?? unconfined;
 }
 
-/** No option means the Engine's default profile; a privileged container runs without one. */
+/** No option means the Engine's default profile; a privileged container runs without a profile. */
 function seccompOptions(security: Security | undefined, { seccompProfile }: SecurityFacts): string[] {
   const profile = seccompOf(security);
   if (profile.type === 'runtime-default' || security?.privileged) return [];

@@ -77,7 +77,7 @@ export class EngineExec {
   ) {
     const query = Object.entries({ stream: true, ...streams, detachKeys: ATTACH_DETACH_KEYS });
     const path = `/containers/${encodeURIComponent(containerId)}/attach?${query.map((pair) => pair.join('=')).join('&')}`;
-    // without a body: bytes of one that the Engine does not read would become the container's input
+    // without a body: the Engine does not read it, and its bytes would become the container's input
     return await this.#http.hijack({ what: `attach to container ${containerId}`, method: 'POST', path, signal });
   }
 }
@@ -87,5 +87,5 @@ export class EngineExec {
  * sequence cannot be typed: its bytes never occur in UTF-8. It is percent-encoded as part of a query.
  */
 const ATTACH_DETACH_KEYS = '%FF,%FE,%FF,%FD,%FF,%FE,%FF,%FC';
-/** The same for execs, for which the Engine accepts only names of control characters. */
+/** The detach sequence for execs, for which the Engine accepts only names of control characters. */
 const EXEC_DETACH_KEYS = 'ctrl-^,ctrl-@,ctrl-_,ctrl-^,ctrl-@,ctrl-^,ctrl-_,ctrl-^';

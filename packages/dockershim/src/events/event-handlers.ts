@@ -16,10 +16,10 @@ const TYPES: Record<PodEventKind, ContainerEventType> = {
 };
 
 /**
- * GetContainerEvents: events of sandboxes and containers from now on, also over restarts of the Engine. Each event has the statuses of
- * its pod by `verbs`, taken then or a little later, so that the kubelet need not request them. The stream of a client that reads too
- * slowly fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer add events that the Engine lacks: a sandbox is
- * ready (it has its network), and a container could not be started.
+ * GetContainerEvents: events of sandboxes and containers from now on, including after restarts of the Engine. Each event includes the
+ * statuses of its pod, which `verbs` read at the time of the event or a little later, so that the kubelet need not request them. The stream
+ * of a client that reads too slowly fails with `resource_exhausted`. The returned RunPodSandbox and StartContainer add events that the
+ * Engine lacks: a sandbox is ready (it has its network), and a container could not be started.
  */
 export function eventHandlers(
   { engine, logger }: Pick<DockershimServices, 'engine' | 'logger'>,
@@ -58,7 +58,7 @@ function reportingVerbs({ runPodSandbox, startContainer }: ReportingVerbs, sourc
       try {
         return await startContainer(request, context);
       } catch (error) {
-        // an Engine that has not answered may have started the container, and sends an event then
+        // an Engine that has not answered may have started the container, and then sends an event itself
         if (errorCode(error) !== 'unavailable' && !context.signal.aborted)
           source.report(request.containerId, 'stopped');
         throw error;

@@ -8,7 +8,7 @@ export type PodEventKind = 'created' | 'started' | 'stopped' | 'deleted';
 /** An event of a sandbox or of a container in one. `atMs` is since 1970. */
 export type PodEvent = { id: string; sandboxId: string; kind: PodEventKind; atMs: number };
 
-/** A sandbox or container as it was last seen. */
+/** A sandbox or container in its last observed state. */
 export type KnownContainer = { sandboxId: string; kind: Exclude<PodEventKind, 'deleted'> };
 
 const KINDS: Record<EngineEvent['action'], PodEventKind> = {

@@ -45,7 +45,7 @@ export class PodSnapshots {
   async take(sandboxId: string, sinceMs: number, context: CallContext): Promise<PodSnapshot> {
     const cached = this.#cached.get(sandboxId);
     const takenAtMs = Date.now();
-    // not one from before the clock was set back
+    // a snapshot with a later time is from before the clock was set back
     if (cached !== undefined && cached.takenAtMs > sinceMs && cached.takenAtMs <= takenAtMs) return cached.snapshot;
     const snapshot = await this.#untilAnswered(sandboxId, context);
     this.#cached.delete(sandboxId);

@@ -58,7 +58,7 @@ function removeImage({ engine }: Needs): ImageHandlers['removeImage'] {
     const found = await findImage(engine, reference, signal);
     if (found === undefined) return {};
     const names = namesOf(found);
-    // an image with digests only is removed with all of them by its id
+    // an image that has only digests is removed by its id, with all of its digests
     for (const name of names.repoTags.length > 0 ? names.repoTags : [found.Id]) await remove(engine, name, signal);
     if (await stillThere(engine, found.Id, signal)) await remove(engine, found.Id, signal);
     return {};

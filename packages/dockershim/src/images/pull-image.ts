@@ -33,7 +33,7 @@ export async function pullImage(
   return (await engine.images.inspect(shown, signal)).Id;
 }
 
-/** Its signal aborts `limitMs` after the last restart. */
+/** A timer whose signal aborts `limitMs` after the last restart. */
 class StallTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #limitMs: number;
@@ -50,7 +50,7 @@ class StallTimer implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Starts the time again, or with `isOff` stops it until the next call. */
+  /** Restarts the timer; with `isOff`, stops it until the next call. */
   restart(isOff: boolean): void {
     this.#timer?.[Symbol.dispose]();
     if (isOff) return;

@@ -24,8 +24,8 @@ const UNPACKING = 'Extracting';
 const UNPACKED = 'Pull complete';
 
 /**
- * Reads a pull's progress to its end. `onGain` is called for each line that differs from the last one, with whether a layer is being
- * unpacked. Errors: `PullRefusal`; `internal` for malformed progress; those of the connection.
+ * Reads a pull's progress to its end. `onGain` is called for each line that differs from the last one; its argument is whether a layer is
+ * being unpacked. Errors: `PullRefusal`; `internal` for malformed progress; the errors of the connection.
  */
 export async function readProgress(
   chunks: AsyncIterable<Buffer>,

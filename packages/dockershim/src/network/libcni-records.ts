@@ -40,7 +40,7 @@ export class LibcniRecords {
     return (ports.find(({ length }) => length > 0) ?? []).map(portMapping);
   }
 
-  /** Removes the records, after the network was removed. */
+  /** Removes the records. Call it after the network was removed. */
   async remove(sandboxId: string): Promise<void> {
     await Promise.all((await this.#paths(sandboxId)).map((path) => rm(path, { force: true })));
   }

@@ -29,8 +29,8 @@ export type NetworkEvent = { name: 'POD_CIDR_CHANGE'; podCidr: string };
 export type NetworkPluginSettings = { hairpinMode: HairpinMode; nonMasqueradeCidr: string; mtu: number };
 
 /**
- * The network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for one pod are serialized.
- * `tearDownPod` may be called any number of times, also if `setUpPod` never finished or the namespace does not exist any more.
+ * The network of pods on a Docker Engine, modelled on the kubelet's former network plugins. Calls for one pod are serialized. `tearDownPod`
+ * may be called any number of times, even if `setUpPod` never finished or the namespace does not exist any more.
  */
 export interface NetworkPlugin {
   /** `cni`, or `none` for Docker's own bridge. */

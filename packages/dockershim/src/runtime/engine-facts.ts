@@ -12,7 +12,7 @@ export class EngineFacts {
     this.#engine = engine;
   }
 
-  /** The version, at most a minute old; that of the last answer if the Engine is unreachable. */
+  /** The version, at most a minute old; if the Engine is unreachable, the version in its last answer. */
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;

@@ -9,7 +9,7 @@ import { netnsPathOf } from './sandbox-netns.ts';
 /** A sandbox by its container and its checkpoint; one of them may be missing. */
 export type FoundSandbox = {
   id: string;
-  /** `undefined` also for a foreign container. */
+  /** `undefined` if there is no container, or if it is another client's. */
   container: ContainerInspection | undefined;
   checkpoint: SandboxCheckpoint | undefined;
   pod: NetworkPod & { attempt: number };

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 const CAP_SYS_RESOURCE = 24n;
 
 /**
- * The `oom_score_adj` of a container: the requested one, but without CAP_SYS_RESOURCE at least that of this process, which is also the
- * Engine's if both run in one container: runc fails with a lower one.
+ * The `oom_score_adj` of a container: the requested value. Without CAP_SYS_RESOURCE it is at least the value of this process, which the
+ * Engine has as well if both run in one container, because runc fails with a lower value.
  */
 export function allowedOomScoreAdj(wanted: number): number {
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

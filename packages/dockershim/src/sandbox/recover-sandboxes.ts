@@ -12,7 +12,7 @@ import { sandboxIdentity } from './sandbox-identity.ts';
 export type Recovery =
   /** The sandbox was never finished and has no containers: it is removed. */
   | 'roll back'
-  /** The sandbox has no network but containers: it is killed, so that the client stops and removes them. */
+  /** The sandbox has containers but no network: it is killed, so that the client stops and removes its containers. */
   | 'end'
   | 'keep';
 

@@ -95,7 +95,7 @@ async function finish(
   try {
     await network.setUpPod({ pod, netnsPath, annotations: config.annotations, ...networkFacts(checkpoint) }, signal);
   } finally {
-    dependencies.detached.delete(id); // a stop during the setup has not removed this network
+    dependencies.detached.delete(id); // a stop during the setup marks the network as removed although this setup has created it
   }
   await failpoint('sandbox-run/network-up');
 }

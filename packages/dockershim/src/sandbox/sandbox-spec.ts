@@ -132,7 +132,7 @@ function cgroupOf({ linux }: PodSandboxConfig): HostConfig {
   return { CgroupParent: dockerCgroupParent(parent) };
 }
 
-/** A pod's cgroup as the Engine takes it. Throws `invalid_argument` for a path that leads out of it. */
+/** A pod's cgroup as the Engine takes it. Throws `invalid_argument` for a path with `..`. */
 export function dockerCgroupParent(parent: string): string {
   if (parent.split('/').includes('..') || parent.includes('\0')) throw invalid(`cgroupParent "${parent}" has ".."`);
   return parent.endsWith('.slice') ? basename(parent) : parent;

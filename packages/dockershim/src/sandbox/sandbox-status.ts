@@ -71,7 +71,7 @@ async function withContainer(
   };
 }
 
-/** Addresses by the plugin, or else those of Docker's own bridge. Empty for a pod on the host's network. */
+/** The addresses that the plugin reports, or else the addresses on Docker's own bridge. Empty for a pod on the host's network. */
 async function addressesOf(
   network: SandboxDependencies['services']['network'],
   { pod, hostNetwork, netnsPath }: FoundSandbox,

@@ -48,7 +48,7 @@ test('a measurement succeeds while files are removed, and with names that are no
   writeFileSync(Buffer.concat([odd, Buffer.from('/file')]), Buffer.alloc(1 << 20, 'x'));
   const busy = spawn('sh', ['-c', 'while :; do mkdir -p a/b/c d/e/f g/h/i; rm -rf a d g; done'], {
     cwd: top,
-    detached: true, // a process group of its own
+    detached: true, // a new process group
   });
   try {
     for (let round = 0; round < 200; round++) {

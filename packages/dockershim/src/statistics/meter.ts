@@ -94,7 +94,7 @@ export class Meter {
     };
   }
 
-  /** Measures each; those that fail are skipped. */
+  /** Measures each of them; failed measurements are skipped. */
   each<T>(summaries: ContainerSummary[], measure: (summary: ContainerSummary) => Promise<T>): Promise<T[]> {
     const named = summaries.map((summary) => ({ id: summary.Id, summary }));
     return measureEach(named, this.#services, ({ summary }) => measure(summary));

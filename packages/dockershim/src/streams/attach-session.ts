@@ -15,10 +15,10 @@ export async function attachSession(
   const streams = engineStreams(connection, { tty, endsInput: StdinOnce });
   const exit = streams.over.then(async (broken) => {
     if (broken !== undefined) throw broken;
-    await containers.inspect(id); // fails if the streams ended because the Engine stopped, not the container
+    await containers.inspect(id); // fails if the streams ended because the Engine stopped, not because the container exited
     return 0;
   });
-  exit.catch(() => undefined); // nothing awaits it once the session is closed
+  exit.catch(() => undefined); // after the session is closed, no caller awaits this promise
   return {
     ...remoteStreams(streams, { ...asked, stdin }),
     exit,

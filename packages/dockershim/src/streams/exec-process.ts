@@ -41,8 +41,8 @@ export class ExecProcess {
   }
 
   /**
-   * Kills the command and its descendants, also if only processes of its session are left. The Engine has no call for that, so the
-   * processes are killed directly, if they are on this host and in the container. Never rejects.
+   * Kills the command and its descendants, even if only processes of its session remain. The Engine has no call for that, so the processes
+   * are killed directly, if they are on this host and in the container. Never rejects.
    */
   async kill(): Promise<void> {
     try {

@@ -24,7 +24,7 @@ export async function startExec(
     ...(terminalName !== undefined && { Env: [`TERM=${terminalName}`] }),
   };
   const execId = await exec.create(containerId, spec, signal);
-  // without the signal: after a cancelled start it would be unknown whether the command runs
+  // not cancellable: after a cancelled start it would be unknown whether the command runs
   const connection = await exec.start(execId, tty);
   const streams = engineStreams(connection, { tty, endsInput: true });
   return { process: new ExecProcess(exec, { containerId, execId }), streams, execId };

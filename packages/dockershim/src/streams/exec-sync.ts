@@ -4,7 +4,9 @@ import { fitExecOutput, MAX_EXEC_OUTPUT_BYTES } from '@podwright/cri';
 import type { Engine } from '../engine/engine.ts';
 import { abandon, type StartedExec, startExec } from './exec-session.ts';
 
-/** How long a caller waits for the kill after the timeout, in milliseconds; only an Engine that does not answer takes noticeable time. */
+/**
+ * How long a caller waits for the kill after the timeout, in milliseconds; a kill takes noticeable time only if the Engine does not answer.
+ */
 const MAX_KILL_MS = 2000;
 
 /** `timeoutSeconds` 0 means no timeout. */

@@ -3,8 +3,8 @@ import { raceAbort } from '@podwright/base';
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
 
 /**
- * Work that callers of one key share while it runs. It goes on when a caller aborts, and is aborted when the last one does.
- * (Unlike `SharedWork` of base, whose work outlives its callers.)
+ * Work that callers of one key share while it runs. It continues when a caller aborts, and is aborted when the last caller aborts. (Unlike
+ * `SharedWork` of base, whose work outlives its callers.)
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
@@ -42,7 +42,7 @@ export class SharedTasks {
         this.#unfinished.delete(task);
         if (this.#running.get(key) === task) this.#running.delete(key);
       })
-      .catch(() => undefined); // its callers get the error
+      .catch(() => undefined); // the callers of the task get the error
     this.#running.set(key, task);
     this.#unfinished.add(task);
     return task;

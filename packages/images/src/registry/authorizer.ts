@@ -23,7 +23,7 @@ export class Authorizer {
   readonly #signal: AbortSignal;
   readonly #states = new Map<string, HostState>();
 
-  /** `signal`: aborts token requests; that of the pull. */
+  /** `signal`: the signal of the pull, which aborts token requests. */
   constructor(options: { http: HttpClient; auth: RegistryAuth; repositoryPath: string; signal: AbortSignal }) {
     this.#http = options.http;
     this.#signal = options.signal;

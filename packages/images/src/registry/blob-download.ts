@@ -62,7 +62,7 @@ async function fill(writer: ContentWriter, download: BlobDownload, rotation: num
   });
 }
 
-/** The error for a body that ended early: without a Content-Length, the connection reports no error then. */
+/** The error for a body that ended early, which the connection does not report if there is no Content-Length. */
 function truncated({ digest, size }: Descriptor, offset: number): PodwrightError {
   const cause = Object.assign(new Error('the transfer ended early'), { code: 'ECONNRESET' });
   return new PodwrightError('unavailable', `fetch ${digest}: received only ${offset} of ${size} bytes`, { cause });

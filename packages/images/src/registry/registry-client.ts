@@ -26,7 +26,7 @@ export type Resolved = { descriptor: Descriptor; data?: Buffer };
 
 type HostUse<T> = (host: RegistryHost) => Promise<T>;
 
-/** `signal` overrides that of the pull. */
+/** `signal` overrides the signal of the pull. */
 type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, string>; signal?: AbortSignal };
 
 /** A request for the bytes of a blob from `offset` on. `rotation` is the index of the host to ask first. */
@@ -62,7 +62,7 @@ export class RegistryClient {
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // also if HEAD was refused: only the body of a GET response has the reason
+      // even if HEAD was refused: only the body of a GET response has the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,

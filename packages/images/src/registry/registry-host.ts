@@ -1,4 +1,4 @@
-/** What a host can be used for: `resolve` turns a tag into a digest, `pull` serves content by digest. */
+/** Uses of a host: `resolve` turns a tag into a digest, `pull` serves content by digest. */
 export type RegistryCapability = 'pull' | 'resolve' | 'push' | 'referrers';
 
 /** TLS settings of one host, in PEM. The CAs are added to those that the node trusts. */

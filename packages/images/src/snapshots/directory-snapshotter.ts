@@ -206,7 +206,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return Math.max(this.#records.lastId(), ...numbers, 0);
   }
 
-  /** Deletes the record of a snapshot without a directory, and the snapshots built on it, which are useless without it. */
+  /** Deletes the record of a snapshot without a directory, and the snapshots built on it, which are useless without that snapshot. */
   #dropRecord(record: SnapshotRecord, logger: Logger): void {
     for (const child of this.#records.children(record.id)) this.#dropRecord(child, logger);
     if (this.#records.find(record.key)?.id !== record.id) return;

@@ -6,7 +6,7 @@ import type { SnapshotUsage } from './snapshotter.ts';
 const BLOCK_BYTES = 512;
 /** Directory entries to read at once. */
 const BATCH_ENTRIES = 256;
-/** Paths up to this length, in bytes, are passed to the kernel as they are; PATH_MAX is 4096. */
+/** Paths up to this length, in bytes, are passed to the kernel unchanged; PATH_MAX is 4096. */
 const MAX_PATH_BYTES = 3500;
 /** Levels to descend: no path within PATH_MAX has more, and opening a directory takes time proportional to its depth. */
 const MAX_DEPTH = 2048;

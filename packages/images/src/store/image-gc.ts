@@ -36,13 +36,13 @@ export class GarbageCollector {
     this.#next ??= this.#lock.run('collect', async () => {
       this.#next = undefined;
       if (this.#closed) return;
-      await this.#sweepContent(); // first, as it works on a full disk: it writes no records
+      await this.#sweepContent(); // first, because deleting content writes no records and so works on a full disk
       await this.#sweepSnapshots();
     });
     return this.#next;
   }
 
-  /** Waits for the end of the running collection; later ones do nothing. */
+  /** Waits for the end of the running collection; later collections do nothing. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.collect();

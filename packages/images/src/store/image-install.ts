@@ -166,7 +166,7 @@ export class ImageInstaller {
     const offered = entries.flatMap((entry) => (entry.platform === undefined ? [] : [formatPlatform(entry.platform)]));
     const unnamed = entries.filter((entry) => entry.platform === undefined).slice(0, manifestLimits.unnamedPlatforms);
     for (const entry of unnamed) {
-      if (seen.has(entry.digest)) continue; // it did not match before
+      if (seen.has(entry.digest)) continue; // an earlier check has shown that it does not match
       try {
         return await this.#find(installation, entry, { ...path, certain: false });
       } catch (error) {

@@ -71,7 +71,7 @@ export interface ImageService {
   collectGarbage(): Promise<void>;
   /** As `collectGarbage`, and also removes the content that failed pulls have retained for the next attempt. */
   clean(): Promise<void>;
-  /** Disk usage. That of containers is cached for some seconds. */
+  /** Disk usage. The usage of containers is cached for some seconds. */
   usage(): Promise<StorageUsage>;
   /** Progress of all pulls and loads from now on, until the signal aborts. */
   transfers(signal: AbortSignal): AsyncIterable<TransferProgress>;

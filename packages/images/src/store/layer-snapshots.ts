@@ -146,7 +146,7 @@ export class LayerSnapshots {
       undo.add(`remove snapshot ${key}`, () => snapshotter.remove(key));
       const result = await this.#fill(key, { step, file, signal });
       await file.fetched;
-      file.arriving?.failed.throwIfAborted(); // `fetched` may have resolved by another attempt
+      file.arriving?.failed.throwIfAborted(); // another attempt may have resolved `fetched`; the bytes read here may still be wrong
       this.#note(step, result);
       await snapshotter.commit(step.chainId, key);
     } catch (error) {

@@ -31,7 +31,7 @@ import { isWhiteoutMetadata, WHITEOUT_PREFIX, Whiteouts } from './whiteouts.ts';
 /** The kernel's limit (XATTR_SIZE_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
-/** Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts and bounds what is written. */
+/** Where to unpack a layer, and how to record its deletions (see `UnpackOptions`). `limits` counts and bounds the written data. */
 export type ApplierOptions = {
   directory: string;
   overlayWhiteouts: boolean;
@@ -94,7 +94,7 @@ export class LayerApplier {
     return this.#tree.resolve(components, this.#makeMissing)!;
   }
 
-  /** Creates a directory that has no entry of its own before those below it, with its attributes from the layers below. */
+  /** Creates a directory for which the layer has no entry, before the entries below it, with its attributes from the layers below. */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
     const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name);
     if (found !== undefined && !hidesLower) {

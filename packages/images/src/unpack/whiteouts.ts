@@ -61,7 +61,7 @@ export class Whiteouts {
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    // in an overlay, all files but directories, whiteouts and copies are the layer's own
+    // in an overlay, all files except directories, whiteouts and copies belong to this layer
     if (this.#overlay) parent.copied.delete(name);
     else parent.touched.add(name);
   }

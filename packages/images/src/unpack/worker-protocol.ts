@@ -26,7 +26,7 @@ export type WorkerMessage =
 /** `isOpaque`: the answer to a question. */
 export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
 
-/** A question of a worker, sent as the calls are: whether a directory is opaque. */
+/** A question of a worker, which is sent in the same way as the calls: whether a directory is opaque. */
 export type SystemQuestion = { isOpaque: Uint8Array };
 
 /** An error as sent between threads, which does not preserve its class. */

@@ -33,7 +33,7 @@ export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerato
 /** Number of bytes consumed from a chunk, and whether a frame ends with them. */
 type Taken = { bytes: number; endsFrame: boolean };
 
-/** Parses frame and block headers, also across chunks. */
+/** Parses frame and block headers, which chunks may split. */
 class FrameWalker {
   #header: number[] = [];
   #expect: 'frame' | 'block' = 'frame';

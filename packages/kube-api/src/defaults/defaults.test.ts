@@ -111,7 +111,7 @@ test('the old name of the service account still works', () => {
   assert.equal(specOf({ serviceAccount: 'old' }).serviceAccountName, 'old');
 });
 
-test('a host port of 0 is none', () => {
+test('a host port of 0 counts as absent', () => {
   const spec = specOf({ containers: [{ name: 'a', image: 'b', ports: [{ containerPort: 80, hostPort: 0 }] }] });
   assert.deepEqual(spec.containers[0]?.ports, [{ containerPort: 80, protocol: 'TCP' }]);
 });

@@ -19,7 +19,7 @@ export function restartsAfter(pod: Pod, container: Container, exitCode: number):
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** Whether an init container has failed: also if a process was OOM-killed, whatever the exit code. */
+/** Whether an init container has failed. An OOM-killed process is a failure, whatever the exit code. */
 export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; reason?: string }): boolean {
   return exitCode !== 0 || reason === 'OOMKilled';
 }

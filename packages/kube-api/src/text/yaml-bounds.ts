@@ -69,7 +69,7 @@ class TooManyProblems extends Error {}
 const SCALAR_FOLLOWS = '\x1f';
 
 /**
- * In double quotes go-yaml, and so Kubernetes, accepts `\'`, which the library refuses. Replaces it by `\x27` before the parser.
+ * In double quotes go-yaml, and so Kubernetes, accepts `\'`, which the library refuses. Replaces it by `\x27` before the text is parsed.
  */
 class QuoteEscapes {
   #isText = false;

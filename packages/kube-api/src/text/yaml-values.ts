@@ -3,9 +3,8 @@ import { isMergeKey, keyName, type Report } from './yaml-bounds.ts';
 import { plainValue } from './yaml-scalars.ts';
 
 /**
- * Converts a document's nodes to plain values, as sigs.k8s.io/yaml converts them to JSON: keys become strings, and of duplicate
- * keys the last one counts, merged ones (`<<`) included. Reports values that cannot be converted. The cost is bounded by
- * `inspectDocument`'s count.
+ * Converts a document's nodes to plain values, as sigs.k8s.io/yaml converts them to JSON: keys become strings, and of duplicate keys the
+ * last one is used, merged ones (`<<`) included. Reports values that cannot be converted. The cost is bounded by `inspectDocument`'s count.
  */
 export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;

@@ -5,7 +5,7 @@ export function formatTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** A time in the format of leases (metav1.MicroTime): with microseconds, of which the last three digits are 0. */
+/** A time in the format of leases (metav1.MicroTime): with microseconds; the last three digits are always 0. */
 export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace(/Z$/, '000Z');
 }

@@ -40,9 +40,9 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #problem: string | undefined;
   /** The version from which a watch continues. */
   #version: string | undefined;
-  /** The server does not have the history after that version, or not yet: the next read is of the current objects. */
+  /** True if the server has lost the history after that version, or does not have it yet: then the current objects are read next. */
   #isVersionUnavailable = false;
-  /** No attempt has reached the server since the objects were read. */
+  /** True if no attempt has reached the server since the objects were read. */
   #isUnreachable = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -51,7 +51,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#timing = timing;
     this.#backoff = new Backoff(timing.backoff ?? WATCH_BACKOFF);
     this.synced = this.#sync.promise;
-    this.synced.catch(() => undefined); // it may have no handler
+    this.synced.catch(() => undefined); // callers need not handle the rejection
   }
 
   async run(): Promise<void> {

@@ -125,8 +125,8 @@ function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
 }
 
 /**
- * Starts a plugin in a session of its own. When it is stopped, or some time after it has exited, the processes that it started are killed
- * with it, and its output is closed even if another process still holds it open.
+ * Starts a plugin in a new session. When it is stopped, or some time after it has exited, the processes that it started are killed with it,
+ * and its output is closed even if another process still holds it open.
  */
 const startAlone: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
@@ -146,6 +146,6 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // it has exited
+    // the plugin has exited
   }
 }

@@ -6,7 +6,7 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Whether the response lasts for minutes, like that of a watch: then other requests must not wait for it. */
+  /** Whether the response may last for minutes, as for a watch: then other requests must not wait for it. */
   isLong?: true;
 };
 

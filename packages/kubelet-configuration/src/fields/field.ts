@@ -6,7 +6,7 @@ export type Effect<T> =
   | { kind: 'sets'; option: string; how?: string }
   /** Accepted with any value, and ignored. */
   | { kind: 'nothing'; because: string }
-  /** Refused, except for the values that ask for what the kubelet does anyway. */
+  /** Rejected, except for values that request the behaviour that the kubelet always has. */
   | { kind: 'only'; allows: (value: T) => boolean; values: string; because: string };
 
 /**

@@ -10,5 +10,5 @@ export interface HttpListener {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** Takes over a client of the stream at a runtime's URL; returns false if that runtime does not run in this process. */
+/** Serves the client of the stream at a runtime's URL in this process; returns false if that runtime runs in another process. */
 export type ServeStream = (client: UpgradingClient, url: string) => boolean;

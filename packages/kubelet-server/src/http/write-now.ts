@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
  */
 export function writeNow(response: ServerResponse, chunk: Buffer): boolean {
   const { socket } = response;
-  socket?.cork(); // the chunk goes out in one piece with its length
+  socket?.cork(); // sends the chunk and its length together
   const hasRoom = response.write(chunk);
   socket?.uncork();
   return hasRoom;

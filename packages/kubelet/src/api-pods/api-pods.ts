@@ -14,7 +14,7 @@ export type ApiPodsOptions = {
   client: KubeClient;
   watched: Informers;
   nodeName: string;
-  /** Informer of the node's own object. */
+  /** Informer of the object of this node. */
   node: Informer<KubeObject>;
   manager: PodManager;
   workers: PodWorkers;
@@ -55,7 +55,7 @@ export class ApiPods {
     background(options.logger, 'deletions of static pods are no longer followed', this.#followEnds());
   }
 
-  /** Starts the local sources and the API server's. The latter is read after the node object, as upstream. */
+  /** Starts the local sources and the source of the API server's pods, which is read after the node object, as upstream. */
   startSources(listener: PodSourceListener, startLocal: (listener: PodSourceListener) => PodSources): PodSources {
     const local = startLocal({
       ...listener,

@@ -1,4 +1,4 @@
-/** Decodes pods of an API server, which has validated and defaulted them, and may have fields that are unknown here. */
+/** Decodes pods of an API server, which has validated and defaulted them; they may have fields that this kubelet does not know. */
 import {
   applyDefaults,
   CONFIG_SEEN_ANNOTATION,
@@ -16,7 +16,7 @@ import {
 } from '@podwright/kube-api';
 import { shapedStatus } from './shaped-status.ts';
 
-/** Upstream's reason of rejections that no admission predicate has a reason for. */
+/** Upstream's reason for rejections by checks other than admission predicates. */
 const REFUSED = 'UnexpectedAdmissionError';
 
 /** `unusable`: an object without a valid name, namespace or UID. */

@@ -2,7 +2,7 @@
 
 /** Maximum number of statuses that are sent concurrently. */
 export const STATUSES_AT_ONCE = 8;
-/** Delay of the status of a Pending pod: most pods run by then, so that one patch is enough. */
+/** Delay of the status of a Pending pod: most pods run within this time, so that one patch is enough. */
 export const PENDING_STATUS_HOLD_MS = 100;
 /** Period of comparing the API server's statuses with the kubelet's, as upstream. */
 export const STATUS_RECONCILE_MS = 10_000;

@@ -6,9 +6,9 @@ export type MergeInput = {
   /** The API server's status. */
   theirs: PodStatus | undefined;
   own: PodStatus;
-  /** Containers of the pod may still run. */
+  /** True if containers of the pod may still run. */
   couldRun: boolean;
-  /** The object is the mirror of a static pod, which may restart after its end. */
+  /** True if the object is the mirror of a static pod, which may restart after its end. */
   isMirror?: boolean;
 };
 

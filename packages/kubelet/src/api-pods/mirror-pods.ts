@@ -94,7 +94,7 @@ export class MirrorPods implements MirrorListener {
 
   async #run(): Promise<void> {
     let failed = false;
-    // pause after a failure, even if it has caused another change
+    // after a failure, pause even if another change is pending
     while (this.#pending && !failed && !this.#stop.signal.aborted) {
       this.#pending = false;
       const names = new Set([...this.#mirrors.keys(), ...this.#options.staticPods().map(namespacedName)]);
@@ -105,7 +105,7 @@ export class MirrorPods implements MirrorListener {
     else if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => this.reconcile(), this.#backoff.next(''));
   }
 
-  /** Whether the mirror of this name is up to date, or needs no retry before the next change. */
+  /** Whether the mirror of this name is up to date, or a retry would be useless before the next change. */
   async #settled(fullName: string): Promise<boolean> {
     try {
       return await this.#step(fullName);

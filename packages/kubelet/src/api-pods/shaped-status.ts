@@ -3,7 +3,7 @@ import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '@podwri
 
 const PHASES: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
-/** The API server's status of a pod without fields of a wrong shape; other fields are kept unchanged. */
+/** The API server's status of a pod without fields of the wrong type; other fields are unchanged. */
 export function shapedStatus(value: unknown): PodStatus | undefined {
   if (!isRecord(value) || !PHASES.includes(value.phase as string)) return undefined;
   const status: Record<string, unknown> = {};

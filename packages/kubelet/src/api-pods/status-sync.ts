@@ -26,9 +26,9 @@ export type StatusSyncOptions = {
   client: KubeClient;
   statuses: Pick<StatusManager, 'get' | 'pods' | 'subscribe'>;
   shownAs: (podUid: string) => ShownPod | undefined;
-  /** Containers of the pod run or may still start. */
+  /** True if containers of the pod run or may still start. */
   couldRun: (podUid: string) => boolean;
-  /** The pod has ended and released its resources. */
+  /** True if the pod has ended and released its resources. */
   isFinished: (podUid: string) => boolean;
   logger: Logger;
   /** Stages: `status/merged`, `status/patched`, `status/deleted`. */
@@ -43,15 +43,15 @@ type KnownMetadata = Pick<KubeObject['metadata'], 'uid' | 'resourceVersion' | 'd
 /** The last exchange about a pod: the kubelet's status, and the API server's pod after the patch. */
 type Exchange = { own: PodStatus; answer: Known };
 
-/** An answer of the API server, not validated yet. */
+/** A response of the API server, not validated yet. */
 type Answer = KubeObject & { status?: unknown };
 
 const OUTAGE = 'outage';
 
 /**
- * Sends each change of a status at once, that of a Pending pod a little later; changes during a running patch are sent together after it.
- * A patch is based on the newest known version of the pod, and conditional on it; the pod is read only after a conflict. Failed
- * patches, and statuses that the API server shows differently, are sent again with the next change or the reconciliation every ten
+ * Sends each changed status at once, but delays the status of a Pending pod a little. Changes during a running patch are sent in one patch
+ * after it. A patch is computed from the newest known version of the pod and requires that version; the pod is read only after a conflict.
+ * Failed patches, and statuses that the API server shows differently, are sent again with the next change or the reconciliation every ten
  * seconds. While the API server does not answer, one pod at a time is tried.
  */
 export class StatusSync {
@@ -134,9 +134,9 @@ export class StatusSync {
       const { uid } = metadata;
       const shown = shownAs(uid);
       if (shown === undefined) continue;
-      if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // restored from a backup
+      if (shown.pod.metadata.deletionTimestamp === undefined) this.#deleted.delete(uid); // the server was restored from a backup
       const isShown = isAsSent(shown.pod.status, this.#exchanges.get(uid)?.answer.status);
-      // another client has changed it, or the server was restored from a backup: its last answer is outdated
+      // another client has changed it, or the server was restored from a backup: the last response is outdated
       if (!isShown) this.#exchanges.delete(uid);
       if (!isShown || this.#isDue(uid, shown)) this.touch(uid);
     }
@@ -181,7 +181,7 @@ export class StatusSync {
     }
   }
 
-  /** Pauses all sending for a while, then begins with this pod. */
+  /** Pauses all sending for a while, then continues with this pod. */
   #waitOut(podUid: string): void {
     this.#dirty.add(podUid);
     if (this.#pause !== undefined) return;
@@ -238,7 +238,10 @@ export class StatusSync {
     return isNewer ? answer! : { metadata: pod.metadata, status: pod.status };
   }
 
-  /** A pod being deleted can be removed from the API server once it is finished here and terminal there. Mirrors are removed elsewhere. */
+  /**
+   * A pod being deleted can be removed from the API server once the kubelet has finished it and its status at the API server is terminal.
+   * Mirrors are removed elsewhere.
+   */
   #canDelete(
     podUid: string,
     { deletionTimestamp }: KnownMetadata,

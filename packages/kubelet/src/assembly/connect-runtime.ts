@@ -9,7 +9,7 @@ const RUNTIME_START_PATIENCE_MS = 2000;
 export type RuntimeWait = {
   /** Ends the wait; the start then rejects with the reason of the signal. */
   signal: AbortSignal;
-  /** Called once with the error if the runtime is down. If it rejects, so does the start. */
+  /** Called once with the error if the runtime is down. If it rejects, the start of the kubelet rejects as well. */
   onWait: (reason: string) => Promise<void>;
 };
 

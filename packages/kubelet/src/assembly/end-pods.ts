@@ -20,11 +20,11 @@ type NodePod = { pod: Pod; isOfApi: boolean };
 /** Returns the function that `Kubelet.endPods` calls. */
 export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): KubeletDependencies['endPods'] {
   const { workers } = input.sync;
-  /** UIDs of ended pods: to end them again would delete the statuses that the first call has recorded. */
+  /** UIDs of ended pods: ending them again would delete the statuses that the first call has recorded. */
   const ended = new Set<string>();
   return async ({ ofApi, gracePeriodSeconds }: EndPods) => {
-    await sources.stop(); // or a change of a manifest would bring its pod back
-    workers.refuseNewPods(); // or a pod that waits for another one's end would start
+    await sources.stop(); // otherwise a changed manifest would create its pod again
+    workers.refuseNewPods(); // otherwise a pod that waits for the end of another one would start
     const pods = podsOf(input);
     const ending = pods.filter(({ isOfApi }) => ofApi || !isOfApi);
     await Promise.all(
@@ -39,8 +39,8 @@ export function podsEnder(input: EndInput, sources: Pick<PodSources, 'stop'>): K
 }
 
 /**
- * Every pod of the node: those of the sources, those that are being removed or replaced, and those of the runtime whose source has not
- * been read or whose manifest is invalid. In a cluster, a pod of the runtime without a manifest's path counts as the API server's.
+ * Every pod of the node: pods of the sources, pods that are being removed or replaced, and pods of the runtime whose source has not been
+ * read or whose manifest is invalid. In a cluster, a pod of the runtime without a manifest's path counts as the API server's.
  */
 function podsOf({ options, sync }: EndInput): NodePod[] {
   const { manager, workers, cache, pleg } = sync;
@@ -58,11 +58,11 @@ function podsOf({ options, sync }: EndInput): NodePod[] {
   return [...pods.values()];
 }
 
-/** A pod that ended by itself before keeps its status and logs, so that the next start does not run it a second time. */
+/** A pod that had ended by itself keeps its status and logs, so that the next start does not run it a second time. */
 async function endPod({ records, sync }: EndInput, pod: Pod, gracePeriodSeconds: number | undefined): Promise<void> {
   const { uid, namespace, name } = pod.metadata;
   const status = sync.statuses.lastKnown(pod);
-  const isDeleted = [pod, sync.statuses.pod(uid)].some((one) => one?.metadata.deletionTimestamp !== undefined); // or an earlier call
+  const isDeleted = [pod, sync.statuses.pod(uid)].some((one) => one?.metadata.deletionTimestamp !== undefined); // deleted by its source or an earlier call
   const hadEnded = isTerminal(status?.phase) && !isDeleted;
   await sync.loop.end(pod, { gracePeriodSeconds, keepLogs: hadEnded });
   if (hadEnded) records.save(uid, { namespace, name, status: status! });

@@ -17,7 +17,9 @@ export type GrantServicesInput = {
   grants: NodeGrants;
 };
 
-/** Pods run also if the pod resources API cannot be served, for example because another kubelet has its socket; this is logged. */
+/**
+ * If the pod resources API cannot be served, for example because another kubelet has its socket, that is logged, and pods run without it.
+ */
 export async function startGrantServices(input: GrantServicesInput): Promise<{ close: () => Promise<void> }> {
   const { options, sync, grants } = input;
   const directory = join(options.rootDir, 'pod-resources');

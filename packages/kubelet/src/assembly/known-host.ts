@@ -9,7 +9,7 @@ import { hostAddresses } from '../node/node-facts.ts';
 import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';
 import type { KubeletOptions } from '../options.ts';
 
-/** What a kubelet reads of the runtime and the host when it starts. */
+/** Facts about the runtime and the host that a kubelet reads when it starts. */
 export type KnownHost = {
   version: VersionResponse;
   /** Whether the runtime supports `supplementalGroupsPolicy: Strict`. */

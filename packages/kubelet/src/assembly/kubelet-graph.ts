@@ -1,6 +1,6 @@
 /**
- * The parts of a running kubelet, what each one requires, and what ends it. A part starts after those it requires, otherwise in the
- * order of this table. Parts without a value (`void`) are steps of the start that later parts wait for.
+ * The parts of a running kubelet, the parts that each one requires, and how each one is stopped. A part starts after those it requires,
+ * otherwise in the order of this table. Parts without a value (`void`) are steps of the start that later parts wait for.
  */
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';
@@ -41,7 +41,7 @@ import { openResourceCheckpoints, type ResourceCheckpoints } from './resource-ch
 import { type RunningPods, runPods } from './run-pods.ts';
 import { startSync } from './start-sync.ts';
 
-/** What a caller provides itself: a connection to the runtime, which the kubelet closes, and replacements of the kubelet's parts. */
+/** Parts that the caller provides: a connection to the runtime, which the kubelet closes, and replacements of the kubelet's parts. */
 export type GivenParts = Partial<KubeletParts> & { cri?: CriClient };
 
 /** The started parts by their names. */
@@ -55,12 +55,12 @@ export type KubeletGraph = {
   known: KnownHost;
   records: StatusRecords;
   checkpoints: ResourceCheckpoints;
-  /** The statuses of pods, with those that an earlier kubelet has written. */
+  /** The statuses of pods, including those that an earlier kubelet has recorded. */
   statuses: StatusManager;
   events: PodEvents;
   /** Empty until `runningSync` has started. */
   cache: PodStatusCache;
-  /** What the node gives to pods. Without an API server, the same as `grants`. */
+  /** Resources that the node allocates to pods exclusively. Without an API server, the same as `grants`. */
   nodeGrants: NodeGrants;
   /** Absent without an API server. */
   cluster: Cluster | undefined;
@@ -71,7 +71,7 @@ export type KubeletGraph = {
   shutdown: NodeShutdown;
   hostIps: () => string[];
   parts: KubeletParts;
-  /** Everything that syncs pods. Nothing runs in it before `runningSync`. */
+  /** Everything that syncs pods. None of it runs before `runningSync`. */
   sync: PodSync;
   /** The pods of the runtime have been listed, and its status has been read. */
   runningSync: Done;
@@ -96,7 +96,7 @@ export function kubeletGraph(start: KubeletStart): GraphParts<KubeletGraph> {
   return { ...nodeParts(start), ...podParts(start), ...runningParts(start.options) };
 }
 
-/** The runtime, the host and the API server, as far as pods need them. */
+/** The parts of the runtime, the host and the API server that pods need. */
 function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   const { rootDir, nodeName, logger } = options;
   return {
@@ -197,7 +197,7 @@ function podParts({ options, given: { cri: _, ...given } }: KubeletStart) {
   };
 }
 
-/** What runs, in the order of its start. The sources of pods are read last. */
+/** The parts that run in the background, in the order of their start. The sources of pods are read last. */
 function runningParts(options: KubeletOptions) {
   return {
     runningSync: step(['cri', 'sync', 'runtimeState'], (required, undo) => startSync({ ...required, options }, undo)),

@@ -43,9 +43,9 @@ import type { PodProbes } from '../prober/pod-probes.ts';
 import { ProberManager } from '../prober/prober-manager.ts';
 import { createNodePlugins, type NodePlugins, type PluginCluster } from './node-plugins.ts';
 
-/** What pods need of an API server. */
+/** Objects and services of an API server that pods need. */
 export type ApiParts = PodNeeds & {
-  /** The objects that pods refer to; those of manifests are on the node. */
+  /** The objects that pods refer to; for pods of manifests, these are objects of the node. */
   objects(ofManifests: ObjectLookup): PodObjects;
   tokens: PodTokens;
   serviceVariables(pod: Pod): ReadonlyMap<string, string>;
@@ -67,13 +67,13 @@ export type KubeletParts = {
   api?: ApiParts;
   volumes: PodVolumes;
   claims: ClaimVolumes;
-  /** What plugins of the node need of an API server; absent without one. */
+  /** Connections to the API server for plugins of the node; absent without an API server. */
   pluginCluster?: PluginCluster;
   nodePlugins: NodePlugins;
   probes: PodProbes;
   hooks: HookRunner;
   prepare: KuberuntimeDependencies['prepare'];
-  /** Begins to read the sources of pods. The first update of each source contains all of its pods. */
+  /** Starts to read the sources of pods. The first update of each source contains all of its pods. */
   startSources: (listener: PodSourceListener) => PodSources;
 };
 
@@ -90,7 +90,7 @@ export type KubeletPartsInput = {
   grantsOf: (pod: Pod, container: Container) => Promise<ContainerGrants | undefined>;
 };
 
-/** The given parts, and the default implementation of each other one. */
+/** The given parts, and default implementations of all others. */
 export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletParts>): KubeletParts {
   const { options, cri, events, hostIps, resources } = input;
   const { logger, clusterDomain } = options;

@@ -16,7 +16,7 @@ export type NodeCgroupsInput = {
   events: EventRecorder;
   hierarchy: CgroupHierarchy | undefined;
   host: ContainerHost;
-  /** The most memory and processes that all pods may use together, and the same for every resource. */
+  /** Limits for all pods together: of memory and processes, and of every resource. */
   allocatable: NodeAmounts;
   resources: NodeResources;
   /** Whether the pod has exclusive CPUs, so that its CPU quota does not apply. */

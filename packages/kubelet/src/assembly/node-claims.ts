@@ -11,7 +11,7 @@ export type NodeClaims = {
   claims: DraClaims;
   slices: SliceWiper;
   health: DraHealth;
-  /** A driver can be called: pods may get what they waited for. */
+  /** A driver became callable, so pods that waited for it can be synced. */
   driverUsable: Listeners;
   /** UIDs of pods whose devices have changed their health. */
   healthChanged: Listeners<[podUids: string[]]>;
@@ -21,7 +21,7 @@ type HealthListener = ConstructorParameters<typeof DraDrivers>[0]['onHealth'];
 
 export type NodeClaimsInput = { options: KubeletOptions; cluster: ClusterOptions };
 
-/** Rejects with `data_loss` if the record of what drivers have prepared cannot be read. */
+/** Rejects with `data_loss` if the record of prepared claims cannot be read. */
 export async function openNodeClaims({ options, cluster }: NodeClaimsInput): Promise<NodeClaims> {
   const { rootDir, nodeName, logger, metrics } = options;
   const { client } = cluster;

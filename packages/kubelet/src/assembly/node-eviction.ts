@@ -18,7 +18,7 @@ import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { KnownHost } from './known-host.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** How long an eviction waits for measurements of volumes; then it uses the last ones. */
+/** How long an eviction waits for measurements of volumes; after this time it uses the last measurements. */
 const EVICTION_WALKS_MS = 10_000;
 
 export type NodeEvictionInput = {
@@ -34,7 +34,10 @@ export type NodeEvictionInput = {
   pressure: NodePressure;
 };
 
-/** Does nothing before `run`. On a lone node it also records the events of pressure conditions; in a cluster, the node status does. */
+/**
+ * Does nothing before `run`. On a lone node it also records the events of pressure conditions; in a cluster, the reports of the node status
+ * do.
+ */
 export function nodeEviction(input: NodeEvictionInput): EvictionManager {
   const { options, cri, cgroups, known, sync, summary, events, pressure, volumes } = input;
   const { eviction, nodeName, logger, rootDir, enforceNodeAllocatable } = options;

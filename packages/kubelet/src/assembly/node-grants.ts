@@ -65,7 +65,7 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
   const knownCpus = new KnownCpus();
   return {
     ...{ devices, placement, knownCpus },
-    // on a lone node, pods wait for devices that no plugin offers now
+    // on a lone node, pods wait for devices that currently no plugin offers
     admissible: () => (isLone ? offered(devices) : devices.admissible()),
     amounts: () => inBigInts(devices.amounts()),
     admit: async (pod, signal) => {

@@ -16,7 +16,9 @@ export type NodeHousekeepingInput = {
   sync: PodSync;
   images: ImageGarbageCollector;
   eviction: EvictionManager;
-  /** Removes pods that no source has. Does nothing before each source has been read: one that does not answer may have them. */
+  /**
+   * Removes pods that no source has. Does nothing before every source has been read: a source that does not respond may have these pods.
+   */
   removeOrphans: () => Promise<void>;
 };
 

@@ -10,7 +10,7 @@ const version = (resourceVersion: string, volumesInUse: string[], attached: stri
   status: { volumesInUse, volumesAttached: attached.map((name) => ({ name })) },
 });
 
-test('no volumes in use are reported before those that an earlier kubelet has left have been read', () => {
+test('no volumes in use are reported before the leftover volumes of an earlier kubelet have been read', () => {
   const inUse = new VolumesInUse();
   const volumes = new NodeVolumes(inUse);
   inUse.keep('v');
@@ -51,14 +51,14 @@ test('a mount waits until one version of the node object has the volume both in 
     isAttached = true;
   });
   for (const node of [
-    version('11', ['v'], []), // it was being detached before it was in use
-    version('9', ['v'], ['v']), // late
+    version('11', ['v'], []), // it was being detached before it came into use
+    version('9', ['v'], ['v']), // an older version, which arrives late
   ]) {
     volumes.seen(node);
-    await sleep(150); // longer than between two reports
+    await sleep(150); // longer than the interval of reports
     assert.equal(isAttached, false);
   }
-  volumes.known(version('12', ['v'], [])); // an answer, which does not tell what is attached
+  volumes.known(version('12', ['v'], [])); // a response, which does not contain the attached volumes
   volumes.seen(version('12', ['v'], ['v']));
   await attached;
 });

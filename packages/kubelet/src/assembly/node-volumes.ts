@@ -2,11 +2,11 @@ import type { Node } from '@podwright/kube-api';
 import { compareVersions } from '@podwright/kube-client';
 import type { VolumesInUse } from '@podwright/volumes';
 
-/** Passes the volumes of the node object to `VolumesInUse`, never an older version of the object after a newer one. */
+/** Passes the volumes of the node object to `VolumesInUse`, and ignores versions of the object that are older than the last one. */
 export class NodeVolumes {
   readonly #inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>;
   #version: string | undefined;
-  /** The object from the watch when the API server had been restored from a backup: it is out of date. */
+  /** The version of the object that the watch had when the API server was restored from a backup: it is outdated. */
   #outdated: Node | undefined;
 
   constructor(inUse: Pick<VolumesInUse, 'isLoaded' | 'names' | 'reported'>) {

@@ -19,8 +19,8 @@ export type OrphanInput = {
 };
 
 /**
- * Ends pods that no source has, and removes their remains. Called once each source has been read. The content of `wrong` files is
- * unknown, so pods that were created from them go on.
+ * Ends pods that no source has, and removes their remains. Called once each source has been read. The content of invalid files (`wrong`) is
+ * unknown, so pods that were created from them keep running.
  */
 export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<string>): Promise<void> {
   input.sync.loop.endOrphans(wrong);
@@ -38,7 +38,7 @@ export async function removeOrphans(input: OrphanInput, wrong: ReadonlySet<strin
 async function removeLeftFiles({ sync, volumes, podLogsDir, logger }: OrphanInput): Promise<void> {
   const isKnown = (uid: string) => isKnownPod(sync, uid);
   const withVolumes = await volumes.removeOrphans(isKnown).catch((error: unknown) => {
-    sync.metrics?.swept({ pods: 1, failures: 1 }); // at least one
+    sync.metrics?.swept({ pods: 1, failures: 1 }); // the actual number is unknown, but at least one
     throw error;
   });
   sync.metrics?.swept({ pods: withVolumes.length, failures: 0 });
@@ -55,7 +55,10 @@ async function removeLeftCgroups({ sync, cgroups }: OrphanInput): Promise<void> 
   await cgroups.removeOrphans(new Set([...wanted, ...running]));
 }
 
-/** Whether volumes of the pod may be in use: also if it is ending, or if the runtime lists it but cannot be asked for its status. */
+/**
+ * Whether volumes of the pod may be in use. True also for a pod that is ending, and for one that the runtime lists although its status
+ * cannot be read.
+ */
 function isKnownPod({ manager, workers, cache, pleg }: OrphanInput['sync'], uid: string): boolean {
   return manager.has(uid) || workers.has(uid) || cache.get(uid) !== undefined || pleg.lists(uid);
 }

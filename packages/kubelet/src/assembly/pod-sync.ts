@@ -52,7 +52,7 @@ import type { KubeletParts } from './kubelet-parts.ts';
 import type { ResourceCheckpoints } from './resource-checkpoints.ts';
 import { tracedSteps } from './traced-steps.ts';
 
-/** A restart that takes longer waits for something else than a CPU, and no longer counts against the limit of restarts at once. */
+/** A restart that takes longer does not wait for a CPU, so it no longer counts towards the limit of concurrent restarts. */
 const RESTART_PATIENCE_MS = 500;
 
 /** Delays after failed steps, if no event reports that the cause has ended. */
@@ -109,7 +109,7 @@ export type PodSync = {
   /** The pod with its allocated resources. */
   allocated: (pod: Pod) => Pod;
   ephemeral: EphemeralContainers;
-  /** Removes the checkpointed resources of other pods. */
+  /** Removes the checkpointed resources of unknown pods. */
   keepResourcesOf: (isKnown: (podUid: string) => boolean) => void;
   imageAccess: ImageAccess;
   /** UIDs of pods that have changed in the runtime. */
@@ -118,7 +118,10 @@ export type PodSync = {
   stopped: Listeners<[podUid: string]>;
 };
 
-/** Nothing runs before the PLEG has been started and the loop gets pods. Closures over parts below their own line are not called before. */
+/**
+ * Creates the parts; none of them does anything before the PLEG is started and the loop receives pods. Parts may therefore refer to parts
+ * that are created later.
+ */
 export function createPodSync(input: PodSyncInput): PodSync {
   const { options, parts, cgroups, statuses, cache, events, tracer } = input;
   const { logger } = options;
@@ -233,7 +236,7 @@ function nodeOffer({ options, parts, resources, strictGroups, host, grants }: Po
 function podAdmission(input: PodSyncInput, offer: PodSync['offer']): PodAdmission {
   const { options, pressure, statuses, shutdown } = input;
   const isLone = options.cluster === undefined;
-  // on a lone node, no controller replaces pods that are refused after a restart of the host
+  // on a lone node, no controller recreates pods that are refused after a restart of the host
   const isBack = (pod: Pod) => isLone && statuses.lastKnown(pod) !== undefined;
   const first = (pod: Pod) => (isBack(pod) ? undefined : refuseUnderPressure(pod, pressure.conditions, { isLone }));
   return new PodAdmission(offer, { first, last: () => shutdown.refusal() });
@@ -297,7 +300,7 @@ function userNamespaces({ rootDir, maxPods, userNamespaceIdsPerPod: idsPerPod }:
   return new UserNamespaces({ directories, idsPerPod, maxPods, available: () => podIdRange(idsPerPod) });
 }
 
-/** The present settings. Search domains of the host that exceed the limits of pods are reported as an event of the node. */
+/** The current DNS settings. Search domains of the host that exceed the limits of pods are reported as an event of the node. */
 async function dnsSettings(options: KubeletOptions, events: EventRecorder): Promise<DnsSettings> {
   const { resolvConf, clusterDomain, nodeName } = options;
   const host = await hostResolvConf(resolvConf);
@@ -314,7 +317,7 @@ function hasRecursiveReadOnly({ obstacles, parts }: PodSyncInput, pod: Pod): boo
     const name = runtimeHandler({ objects: parts.podObjects }, pod);
     return handlers.find((one) => one.name === name)?.features?.recursiveReadOnlyMounts === true;
   } catch {
-    return false; // the step that makes the sandbox reports the missing RuntimeClass
+    return false; // the step that creates the sandbox reports the missing RuntimeClass
   }
 }
 

@@ -12,7 +12,7 @@ import type { KubeletOptions } from '../options.ts';
 export type ResourceCheckpoints = {
   allocated: Checkpoint<AllocatedRecord>;
   actuated: Checkpoint<ActuatedRecord>;
-  /** Removes the entries of other pods. */
+  /** Removes the entries of unknown pods. */
   keepOnly: (isKnown: (podUid: string) => boolean) => void;
 };
 

@@ -24,7 +24,7 @@ export async function startSync({ options, cri, sync, runtimeState }: StartSyncI
   ]);
 }
 
-/** Sends the subnet of pods to the runtime, if the kubelet has one (`podCIDR`). A runtime that does not take it is no failure. */
+/** Sends the subnet of pods to the runtime, if the kubelet has one (`podCIDR`). It is not an error if the runtime does not support this. */
 async function sendPodCidr({ podCidr, logger }: KubeletOptions, cri: CriClient): Promise<void> {
   if (podCidr === '') return;
   const runtimeConfig = { networkConfig: { podCidr } };

@@ -7,15 +7,15 @@ export type CgroupName = readonly string[];
 export interface CgroupDriver {
   /** The cgroup's path in the hierarchy, as in the CRI's `cgroup_parent`. */
   path(cgroup: CgroupName): string;
-  /** Creates the cgroup if needed, and sets these limits; absent ones stay as they are. */
+  /** Creates the cgroup if needed, and sets these limits; absent limits are not changed. */
   set(cgroup: CgroupName, limits: CgroupLimits): Promise<void>;
   isThere(cgroup: CgroupName): Promise<boolean>;
-  /** Removes a cgroup without processes, and those below it. */
+  /** Removes a cgroup without processes, and the cgroups below it. */
   remove(cgroup: CgroupName): Promise<void>;
   /** Kills the processes in a cgroup, and removes it. */
   end(cgroup: CgroupName): Promise<void>;
-  /** Names of the child cgroups, as `written` spells them. */
+  /** Names of the child cgroups, in the form that `written` returns. */
   children(cgroup: CgroupName): Promise<string[]>;
-  /** A name as the driver spells it: systemd has no `-` in names. */
+  /** Converts a name to the driver's form: systemd has no `-` in names. */
   written(name: string): string;
 }

@@ -53,7 +53,7 @@ export function burstableLimits({ milliCpu, memoryBytes }: ClassRequests, { memo
 /** The kernel's minimum weight. */
 export const BEST_EFFORT_LIMITS: CgroupLimits = { cpuShares: 2 };
 
-/** Limits of the cgroup of all pods. Its CPU weight follows allocatable: the kernel's default is that of a single core. */
+/** Limits of the cgroup of all pods. Its CPU weight follows allocatable: the kernel's default equals a single core. */
 export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined): CgroupLimits {
   return {
     cpuShares: Number(cpuShares(milliCpu)),
@@ -62,7 +62,9 @@ export function allPodsLimits(milliCpu: bigint, amounts: NodeAmounts | undefined
   };
 }
 
-/** Protected memory of the cgroup of all pods under MemoryQoS: the kernel caps the protection of children to that of the parent. */
+/**
+ * Protected memory of the cgroup of all pods under MemoryQoS: the kernel limits the protection of children to the protection of the parent.
+ */
 export function allPodsReservation(requestedBytes: bigint, { memoryQos }: ResourcePolicy): CgroupLimits | undefined {
   if (memoryQos === undefined) return undefined;
   const bytes = memoryQos.reservation === 'TieredReservation' ? requestedBytes : 0n;

@@ -28,7 +28,7 @@ export type CgroupfsDriverInput = { hierarchy: CgroupHierarchy; root: string; lo
 /** Writes into the kernel's cgroups below `root`. */
 export class CgroupfsDriver implements CgroupDriver {
   readonly #hierarchy: CgroupHierarchy;
-  /** The trees with limits. In the others, the runtime makes directories with the first container. */
+  /** The trees with limits. In the other trees, the runtime creates directories for the first container. */
   readonly #limited: CgroupHierarchy;
   readonly #root: string;
   readonly #logger: Logger;
@@ -51,7 +51,7 @@ export class CgroupfsDriver implements CgroupDriver {
 
   async set(cgroup: CgroupName, limits: CgroupLimits): Promise<void> {
     const path = this.path(cgroup);
-    this.#delegating.delete(path); // the cgroup may have been removed and made again since
+    this.#delegating.delete(path); // the cgroup may have been removed and created again since
     if (await this.#makeNew(path)) setNewLimits(this.#limited, path, limits);
     else {
       await this.#makeReady(path);

@@ -127,7 +127,7 @@ export class KubeletCgroups implements PodCgroups {
     for (const uid of this.#made.keys()) if (!keep.has(uid)) this.#made.delete(uid);
   }
 
-  /** Kills processes that the runtime lost track of (killed while it made a sandbox), unless they may be another kubelet's. */
+  /** Kills processes that the runtime does not track (it was killed while it created a sandbox), unless they may be another kubelet's. */
   async #removeOrEnd(cgroup: CgroupName): Promise<void> {
     const { driver, logger } = this.#input;
     try {
@@ -203,8 +203,8 @@ export class KubeletCgroups implements PodCgroups {
   }
 
   /**
-   * Running pods may use more than the limit, if they started under other settings. Then the kernel refuses the limit on v1 (EBUSY), and
-   * would OOM-kill some of them on v2, so this refuses it there.
+   * Running pods that started under other settings may use more than the limit. Then the kernel rejects the limit on v1 (EBUSY); on v2 it
+   * would OOM-kill some of the pods, so this function rejects the limit there.
    */
   async #refuseBelowUse(limitBytes: number | undefined): Promise<void> {
     const { driver, hierarchy } = this.#input;

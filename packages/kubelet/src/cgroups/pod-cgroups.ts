@@ -23,7 +23,7 @@ export interface PodCgroups {
   remove(podUid: string): Promise<void>;
   /** Kills and removes the cgroups of pods that are not in `keep`, unless they may be another kubelet's. */
   removeOrphans(keep: ReadonlySet<string>): Promise<void>;
-  /** Sets the limits of all pods together and of the classes again: another program may have changed them, or the last try failed. */
+  /** Sets the limits of all pods together and of the classes again: another program may have changed them, or the last attempt failed. */
   refresh(): Promise<void>;
   /** Releases the claim on these cgroups, so that another kubelet can use them. */
   close(): Promise<void>;

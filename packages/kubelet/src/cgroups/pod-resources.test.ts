@@ -35,7 +35,7 @@ test('containers that run together add up, with their sidecars', () => {
   check(podOf(['100m/200m/1Ki'], ['*50m/50m/1Ki']), [150, 250, 2048]);
 });
 
-test('amounts that add up to more than 64 bits are the largest that there is', () => {
+test('sums of more than 64 bits are capped at the largest amount', () => {
   const pod = podOf(['1/1e17/8E', '1/1e17/8E', '1/1e17/8E']);
   const { memoryLimitInBytes, cpuQuota, cpuShares } = podResources(pod, enforcement);
   assert.deepEqual([memoryLimitInBytes, cpuQuota, cpuShares], [2n ** 63n - 1n, 2n ** 44n - 1n, 3072n]);
@@ -91,7 +91,7 @@ test('pod-level resources decide the QoS class of a pod if it has any', () => {
   assert.equal(classOf({}, {}), 'BestEffort', 'empty pod-level resources');
 });
 
-test('an init container without limits does not unlimit the pod after a sidecar with limits', () => {
+test('an init container without limits does not make the pod unlimited after a sidecar with limits', () => {
   check(podOf(['100m/100m/1Ki'], ['*100m/100m/1Ki', '//']), [200, 200, 2048]);
   check(podOf(['100m/100m/1Ki'], ['//', '*100m/100m/1Ki']), [200, 0, 0]);
 });
@@ -100,7 +100,7 @@ test('a BestEffort pod has the least shares whatever its overhead is', () => {
   check(podOf(['//'], [], { overhead: { cpu: '500m', memory: '1Ki' } }), [0, 0, 0]);
 });
 
-test('huge pages are summed up by size, with what init containers take', () => {
+test('huge pages are summed up by size, including those of init containers', () => {
   const container = (amount: string): Container => ({
     name: 'h',
     image: 'i',

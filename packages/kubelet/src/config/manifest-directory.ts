@@ -27,7 +27,7 @@ const MANIFEST_START_PATIENCE_MS = 1000;
 /** A file with errors may still be being written, so it is reported only after this time without a change. */
 const MANIFEST_PATIENCE_MS = 300;
 
-/** A file that changed less than this ago may still be being written, so it is read again. */
+/** A file that changed within this time may still be being written, so it is read again. */
 const MANIFEST_QUIET_MS = 3;
 
 export type ManifestDirectoryOptions = {
@@ -41,7 +41,7 @@ export type ManifestDirectoryOptions = {
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
-/** State of one file. While its content has errors, `objects` are those of the last good content. */
+/** State of one file. While its content has errors, `objects` are the objects of the last valid content. */
 type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 /**
@@ -53,7 +53,7 @@ export class ManifestDirectory {
   /** Keyed by path, as are `#locks` and `#undecided`. */
   readonly #files = new Map<string, FileState>();
   readonly #locks = new KeyedLock();
-  /** Files that may still be being written: their stamp, and since when (monotonic milliseconds) they have it. */
+  /** Files that may still be being written: their stamp, and the time (monotonic milliseconds) at which it was first seen. */
   readonly #undecided = new Map<string, { stamp: string; sinceMs: number }>();
   #place: ManifestPlace | undefined;
   #watcher: { directory: string; identity: string; close: () => void } | undefined;
@@ -82,7 +82,7 @@ export class ManifestDirectory {
       await this.#scan(signal);
     }
     using limited = withTimeout(signal, MANIFEST_START_PATIENCE_MS, 'wait for manifests that are being written');
-    // the first report counts as complete: pods that are missing from it are killed
+    // the first report counts as complete: running pods that it lacks are killed
     await waitFor(() => this.#undecided.size === 0 || undefined, { intervalMs: 5, signal: limited }).catch(
       () => undefined,
     );
@@ -134,7 +134,7 @@ export class ManifestDirectory {
     this.#watcher?.close();
     try {
       const watcher: FSWatcher = watch(directory, (event, name) => {
-        // events of the directory itself carry its own name; its successor may have the same inode
+        // events of the directory itself have its own name; a directory that replaces it may have the same inode
         if (name === null || name === basename(directory)) this.#rescan();
         else if (this.#isWanted(name)) {
           const check = this.#check(join(directory, name), signal, { moved: event === 'rename' });
@@ -180,7 +180,7 @@ export class ManifestDirectory {
         if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
         else if (file !== undefined) this.#consider(path, file, signal);
       } catch (error) {
-        // the directory was replaced by something else: the next scan finds out by what
+        // the directory was replaced by another kind of file: the next scan determines which
         if (isErrno(error, 'ENOTDIR')) return;
         this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }

@@ -13,8 +13,8 @@ export type ManifestPlace = {
 };
 
 /**
- * Finds out whether a manifest path is a directory or a single file. A missing path is a file if it is named like one, or `wasFile`; else
- * this rejects with ENOENT, as it does if the file's directory is missing.
+ * Finds out whether a manifest path is a directory or a single file. A missing path counts as a file if its name looks like one, or if
+ * `wasFile` is set; otherwise the promise rejects with ENOENT. It also rejects with ENOENT if the file's directory is missing.
  */
 export async function manifestPlace(path: string, wasFile = false): Promise<ManifestPlace> {
   const there = await stat(path).catch((error: unknown) => {

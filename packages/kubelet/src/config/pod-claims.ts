@@ -1,7 +1,7 @@
 import { type ExistingPod, namespacedName, type Pod } from '@podwright/kube-api';
 
 /**
- * Decides which pod wins when several manifests claim one name or UID: the pod that has it already, whatever its file is called. A name
+ * Decides which pod gets a name or UID that several manifests claim: the pod that already has it, regardless of its file's name. A name
  * gives access to addresses and logs, a UID to volumes and containers, so neither may pass to another pod that merely claims it.
  */
 export class PodClaims {
@@ -18,8 +18,8 @@ export class PodClaims {
   }
 
   /**
-   * 0 for the existing pod; 1 for another pod of its name from its file, as after an edit of the manifest; 2 for one of its name and
-   * UID from another file, as after a rename; 3 for all others. The lowest rank wins.
+   * 0 for the existing pod; 1 for another pod with that name from the same file, as after an edit of the manifest; 2 for a pod with the
+   * same name and UID from another file, as after a rename; 3 for all others. The lowest rank wins.
    */
   rank(pod: Pod, file: string): number {
     const holder = this.#byUid.get(pod.metadata.uid);

@@ -185,7 +185,7 @@ test('a pod that conflicts with its RuntimeClass is an error', () => {
   ]);
 });
 
-test('the second pod of a name or UID is an error that names both places', () => {
+test('the second pod with a name or UID is an error that names both locations', () => {
   const { config, take } = newConfig(['file', 'http']);
   config.set(
     'file',

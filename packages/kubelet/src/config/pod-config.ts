@@ -29,7 +29,7 @@ import { identifyPod } from './static-pod.ts';
 export type SourceSnapshot = { objects: PlacedObject[]; errors: ManifestError[]; warnings: ManifestError[] };
 
 export type PodConfigOptions = {
-  /** The sources that will report. Of two new pods with one name, that of the earlier source wins. */
+  /** The sources that will report. Of two new pods with the same name, the pod of the earlier source is used. */
   sources: PodSourceName[];
   nodeName: string;
   objects: LocalObjects;
@@ -160,7 +160,7 @@ export class PodConfig {
     };
   }
 
-  /** Of several pods with one UID the first wins. */
+  /** Of several pods with the same UID, the first is used. */
   #addPod(
     pods: Map<string, Desired>,
     { placed, pod, source, holder }: Claim & { holder: ExistingPod | undefined },

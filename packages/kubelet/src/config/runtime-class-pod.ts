@@ -6,7 +6,7 @@ import {
   type Toleration,
 } from '@podwright/kube-api';
 
-/** A pod with the additions of its RuntimeClass, or the conflict between the two. */
+/** A pod with the additions of its RuntimeClass, or the conflict between the pod and the class. */
 export type ClassedPod = { pod: Pod } | { path: string; problem: string };
 
 /** Adds overhead, node selector and tolerations as the API server's admission does (plugin/pkg/admission/runtimeclass). */

@@ -43,7 +43,7 @@ function isReadOnly({ configMap, secret, downwardAPI, projected, image, ...other
   return [configMap, secret, downwardAPI, projected, image].some((source) => source !== undefined);
 }
 
-/** Whether the container has a mount that is recursively read-only, either required or if possible. */
+/** Whether the container requests a recursively read-only mount, required (Enabled) or optional (IfPossible). */
 export function needsRecursiveReadOnly({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.some(({ recursiveReadOnly = 'Disabled' }) => recursiveReadOnly !== 'Disabled');
 }

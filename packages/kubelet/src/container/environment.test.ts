@@ -48,7 +48,7 @@ function environment(
   return variables.map(({ name, value }) => `${name}=${value}`);
 }
 
-test("variables of services come last, the container's own win, and variables may refer to them", () => {
+test("variables of services come last, the container's own take precedence, and variables may refer to them", () => {
   const services = { WEB_SERVICE_HOST: '10.0.0.9', OWN: 'service' };
   const env = [
     { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
@@ -61,7 +61,7 @@ test("variables of services come last, the container's own win, and variables ma
   ]);
 });
 
-test('variables refer to the ones before them, and the last of a name wins', () => {
+test('variables may refer to earlier ones, and the last one with a name is used', () => {
   const env = [
     { name: 'A', value: '1' },
     { name: 'B', value: '$(A)-$(C)-$$(A)' },
@@ -72,7 +72,7 @@ test('variables refer to the ones before them, and the last of a name wins', () 
   assert.deepEqual(environment({ env }), ['A=11', 'B=1-$(C)-$(A)', 'C=3', 'NONE=']);
 });
 
-test('envFrom comes first, sorted by key, later sources win, and env wins over all', () => {
+test('envFrom comes first, sorted by key, later sources take precedence, and env overrides all', () => {
   const configMapRef = { name: 'c' };
   assert.deepEqual(
     environment({

@@ -34,9 +34,9 @@ export type EnvironmentInput = PodAddresses & {
 type SourceKind = 'ConfigMap' | 'Secret';
 
 /**
- * The container's environment, one entry a name: `envFrom` in order, where later sources win; then `env`, which wins over them;
- * then the variables of services whose names are not taken. A value may refer to variables before it and to those of services.
- * Throws `failed_precondition` naming a missing object or key, and for an environment that is too large for a program.
+ * The container's environment, one entry per name: `envFrom` in order, where later sources take precedence; then `env`, which overrides
+ * them; then the variables of services whose names are not taken. A value may refer to variables before it and to those of services. Throws
+ * `failed_precondition` naming a missing object or key, and for an environment that is too large for a program.
  */
 export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] {
   const variables = new Map<string, string>();
@@ -59,7 +59,7 @@ export function makeEnvironment(input: EnvironmentInput): EnvironmentVariable[] 
   return [...variables].map(([name, value]) => ({ name, value }));
 }
 
-/** Every key of the ConfigMap or Secret, sorted so that a restart makes the same environment. */
+/** Every key of the ConfigMap or Secret, sorted so that a restart creates the same environment. */
 function entriesOf(input: EnvironmentInput, source: EnvFromSource): [string, string][] {
   const kind: SourceKind = source.configMapRef !== undefined ? 'ConfigMap' : 'Secret';
   const ref = source.configMapRef ?? source.secretRef;

@@ -42,7 +42,7 @@ test('references are replaced once, escapes and unknown names stay', () => {
     );
 });
 
-test('references that make too much of a text are refused; a long text without any is kept', () => {
+test('references that make a text too long are refused; a long text without references is accepted', () => {
   const lookup = () => 'x'.repeat(100_000);
   assert.equal(expand('$(A)', lookup).length, 100_000);
   assert.throws(() => expand('$(A)$(A)', lookup), { code: 'failed_precondition', message: /128 KiB or more/ });

@@ -3,13 +3,13 @@ import { PodwrightError } from '@podwright/base';
 /** The longest argument or variable of a program, with its zero byte (MAX_ARG_STRLEN, execve(2)). */
 const MAX_EXPANDED_LENGTH = 128 << 10;
 
-/** The value of a variable, or `undefined` to leave the reference as it is. */
+/** The value of a variable, or `undefined` to leave the reference unchanged. */
 export type Lookup = (name: string) => string | undefined;
 
 /**
- * Replaces `$(NAME)` as Kubernetes does: `$$` is one `$`, so `$$(NAME)` is not a reference; unknown names and a `$` before any
- * other character stay as they are. Throws `failed_precondition` when the result is longer than the kernel allows for one
- * argument: variables that refer to each other may double in length with every line.
+ * Replaces `$(NAME)` as Kubernetes does: `$$` is one `$`, so `$$(NAME)` is not a reference; unknown names and a `$` before any other
+ * character are unchanged. Throws `failed_precondition` when the result is longer than the kernel allows for one argument: variables that
+ * refer to each other may double in length with every line.
  */
 export function expand(text: string, lookup: Lookup): string {
   const parts: string[] = [];

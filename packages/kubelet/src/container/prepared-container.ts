@@ -34,11 +34,11 @@ export type GrantedDevice = { containerPath: string; hostPath: string; permissio
 
 /** Resources that the kubelet's managers assigned to a container: devices, exclusive CPUs, NUMA memory. */
 export type ContainerGrants = {
-  /** Set before the container's own variables, which win. */
+  /** Set before the container's own variables, which override these. */
   environment: EnvironmentVariable[];
   mounts: ContainerMount[];
   devices: GrantedDevice[];
-  /** CRI annotations; the kubelet's own win. */
+  /** CRI annotations; the kubelet's own annotations override these. */
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];

@@ -22,7 +22,7 @@ async function check(files: { message?: string; log?: string }, fields: Partial<
 
 const logLine = (text: string, tag = 'F') => `2026-01-01T00:00:00.000000000Z stderr ${tag} ${text}\n`;
 
-test('the message file wins over the log', () => check({ message: 'why', log: logLine('log') }, {}, 'why'));
+test('the message file takes precedence over the log', () => check({ message: 'why', log: logLine('log') }, {}, 'why'));
 
 test('the log is used only for containers that failed and have the policy FallbackToLogsOnError', async () => {
   const log = `${logLine('par', 'P')}${logLine('tial')}${logLine('end')}`;

@@ -11,7 +11,7 @@ import { rotatedLogs } from '../logs/rotated-logs.ts';
 /** The most that is read from the end of a log: its lines have timestamps and tags, and long ones are in pieces. */
 const MAX_LOG_MESSAGE_READ_BYTES = 256 << 10;
 
-/** How long a runtime may take to read the end of a log that it keeps in no file. */
+/** How long a runtime may take to read the end of a log that the runtime does not store in a file. */
 const LEGACY_LOG_TIMEOUT_MS = 10_000;
 
 const MAX_LOG_MESSAGE_LINES = 80;
@@ -44,7 +44,7 @@ async function readMessage(path: string): Promise<string> {
   });
 }
 
-/** The end of a log that is in no file; '' if it cannot be read. */
+/** The end of a log that is not in a file; '' if it cannot be read. */
 async function legacyLogEnd({ legacyLog }: EndedContainer): Promise<string | undefined> {
   const query = { tailLines: MAX_LOG_MESSAGE_LINES };
   try {

@@ -36,12 +36,12 @@ export type ApiEvent = {
   reportingInstance: string;
 };
 
-/** An event to send: to create, or if it `isRepeat`, to patch into the one that the API server has. */
+/** An event to send: it is created, or, if it `isRepeat`, the existing event at the API server is patched. */
 export type CorrelatedEvent = { event: ApiEvent; isRepeat: boolean };
 
 /**
  * Decides which recorded events are sent to the API server, by the rules of client-go's tools/record: repeats are counted; events that
- * differ in their message only are combined from the tenth on; an object may have 25 events at once and one more every five minutes.
+ * differ only in their message are combined from the tenth on; an object may have 25 events at once and one more every five minutes.
  */
 export class EventCorrelator {
   readonly #nodeName: string;

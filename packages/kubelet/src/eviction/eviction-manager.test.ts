@@ -269,7 +269,7 @@ function attacked(signal: Signal, use: (amount: number) => GivenUse, step: (fill
 }
 
 for (const [signal, use] of KINDS) {
-  test(`${signal}: a pod that frees what it took before it is measured does not get another pod evicted`, async () => {
+  test(`${signal}: a pod that frees its usage before it is measured does not cause the eviction of another pod`, async () => {
     const { round, fill } = attacked(signal, use, (change) => change(false));
     for (let count = 0; count < 5; count++) {
       fill(true);
@@ -277,7 +277,7 @@ for (const [signal, use] of KINDS) {
     }
   });
 
-  test(`${signal}: a pod that takes and frees it in turn, measured full once, is evicted at the third shortage`, async () => {
+  test(`${signal}: a pod that repeatedly fills and frees it, and was measured once while full, is evicted at the third shortage`, async () => {
     let measurements = 0;
     const { round, fill } = attacked(signal, use, (change) => change(++measurements === 3));
     const rounds: string[] = [];
@@ -299,7 +299,7 @@ for (const [signal, use] of KINDS) {
   });
 }
 
-test('no pod is evicted for a disk that the host fills and frees in turn', async () => {
+test('no pod is evicted for a disk that the host repeatedly fills and frees', async () => {
   const { round, uses, signals } = attacked('nodefs.available', KINDS[0]![1], () => {
     uses.attacker = {};
     signals['nodefs.available'] = 900n;

@@ -30,7 +30,7 @@ import { RecentUse } from './recent-use.ts';
 /** How long a round waits for the measurement of volumes; later results are used in a later round. */
 const EVICTION_MEASURE_MS = 1000;
 
-/** File systems free removed files in the background: that is over after this many consecutive checks without more free space. */
+/** File systems free removed files in the background: this counts as complete after so many consecutive checks without more free space. */
 const EVICTION_CHECKS_IN_VAIN = 4;
 
 /** Poll interval of that cleanup, and of free disk space. */
@@ -235,7 +235,7 @@ export class EvictionManager {
     const resource = resourceOf(threshold.signal);
     events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
     const isOver = !(await this.#isMet(threshold)) || (await this.#reclaimFromNode(threshold, round.disks));
-    if (this.#stopping.aborted) return []; // reclaiming was interrupted, so its result says nothing
+    if (this.#stopping.aborted) return []; // the signal aborted the reclaim, so its result is meaningless
     const pods = activePods();
     if (pods.length === 0) {
       if (!isOver) logger.warn({ resource }, 'the eviction threshold is met, but there is no pod to evict');
@@ -342,7 +342,7 @@ export class EvictionManager {
     return Math.max(EVICTION_GRACE_SECONDS, wanted);
   }
 
-  /** Returns false for a critical pod, and for one that was cleaned up in the meantime. */
+  /** Returns false for a critical pod, and for a pod that was removed in the meantime. */
   async #evict(pod: Pod, signal: string, { annotations, ...eviction }: Ended): Promise<boolean> {
     const { isExempt, isCleanedUp, evict, events, metrics, logger } = this.#deps;
     if (isCleanedUp(pod)) return false;

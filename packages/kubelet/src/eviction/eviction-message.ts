@@ -13,7 +13,7 @@ import type { Candidate } from './rank-pods.ts';
 
 export type EvictionMessage = { message: string; annotations: Record<string, string> };
 
-/** `pressing`: all thresholds that cause evictions now. `resource`: the resource that the eviction frees. */
+/** `pressing`: all thresholds that currently cause evictions. `resource`: the resource that the eviction frees. */
 export function evictionMessage(
   { pod, stats }: Candidate,
   resource: StarvedResource,

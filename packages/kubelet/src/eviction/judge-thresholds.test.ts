@@ -22,7 +22,7 @@ function nodeWith(settings: Partial<ThresholdSettings>, transitionMs = 60_000) {
   };
 }
 
-test('a hard threshold presses at once, and its condition lasts for the transition period', () => {
+test('a hard threshold causes evictions at once, and its condition lasts for the transition period', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' } });
   assert.equal(node.at(0, { 'nodefs.available': 10 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');
@@ -37,7 +37,7 @@ test('without a transition period a condition lasts as long as its threshold is 
   assert.equal(node.at(20, { 'nodefs.available': 10 }), ' | ');
 });
 
-test('a soft threshold sets its condition at once, and presses after an uninterrupted grace period', () => {
+test('a soft threshold sets its condition at once, and causes evictions after an uninterrupted grace period', () => {
   const node = nodeWith({ soft: { 'memory.available': '20' }, softGracePeriod: { 'memory.available': '30s' } });
   assert.equal(node.at(0, { 'memory.available': 19 }), 'MemoryPressure | ');
   assert.equal(node.at(20, { 'memory.available': 20 }), 'MemoryPressure | ');
@@ -46,7 +46,7 @@ test('a soft threshold sets its condition at once, and presses after an uninterr
   assert.equal(node.at(55, { 'memory.available': 19 }), 'MemoryPressure | memory.available');
 });
 
-test('a pressing threshold lasts until its minimum reclaim is free', () => {
+test('a threshold causes evictions until its minimum reclaim is free', () => {
   const node = nodeWith({ hard: { 'nodefs.available': '10%' }, minimumReclaim: { 'nodefs.available': '5' } });
   assert.equal(node.at(0, { 'nodefs.available': 14 }), ' | ');
   assert.equal(node.at(10, { 'nodefs.available': 9 }), 'DiskPressure | nodefs.available');

@@ -58,7 +58,7 @@ export function hasStorageLimit({ spec }: Pod): boolean {
   );
 }
 
-/** The local storage limit that the pod exceeds, that of the pod or of one container. Pure. */
+/** The local storage limit that the pod exceeds: the pod's limit, or a container's. Pure. */
 export function storageExcess(pod: Pod, stats: PodStats, layout: DiskLayout): LocalStorageExcess | undefined {
   if (!hasStorageLimit(pod)) return undefined;
   const limit = podLimit(pod);

@@ -35,7 +35,7 @@ export class NodeSignals {
     this.#options = options;
   }
 
-  /** `shared` also if the runtime's image directory is not on this host. Rejects with the runtime's error. */
+  /** The disk layout. It is also `shared` if the runtime's image directory is not on this host. Rejects with the runtime's error. */
   async diskLayout(): Promise<DiskLayout> {
     const { images, containers } = await this.#imagePaths();
     if (images === undefined || containers === undefined) return 'shared';

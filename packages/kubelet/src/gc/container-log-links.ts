@@ -30,7 +30,7 @@ export function linksOf({ pod, containers }: RuntimePodStatus): Links {
 /** Maintains one link for each container with a log. Failures are logged, and retried with the next update. */
 export class ContainerLogLinks {
   readonly #input: ContainerLogLinksInput;
-  /** Serializes updates, so that an outdated one cannot restore a removed link. */
+  /** Serializes updates, so that an outdated update cannot restore a removed link. */
   readonly #order = new Limiter(1);
   readonly #made = new Map<string, Links>();
   #danglingBefore = new Set<string>();
@@ -89,7 +89,7 @@ export class ContainerLogLinks {
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) === target) return true; // from an earlier kubelet
     await mkdir(this.#input.directory, { recursive: true, mode: LOG_DIRECTORY });
-    await this.#unlink(name); // another container's, whose truncated name is the same
+    await this.#unlink(name); // the link is another container's, whose truncated name is the same
     await symlink(target, path);
     return true;
   }

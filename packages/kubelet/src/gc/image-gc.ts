@@ -62,7 +62,7 @@ export class ImageGarbageCollector {
     }
   }
 
-  /** Called when the kubelet starts: images that exist by then are exempt from the minimum age (upstream's detectImages). */
+  /** Called when the kubelet starts: images that already exist are exempt from the minimum age (upstream's detectImages). */
   async begin(): Promise<void> {
     const { images } = await this.#cri.image.listImages({});
     this.#existedAtStart = new Set(images.map(({ id }) => id));

@@ -115,7 +115,7 @@ class FollowedLog {
   readonly #growth: LogGrowth;
   /** The `order` of the newest rotated file, once one is known. */
   #newest: string | undefined;
-  /** Whether there may be uncompressed rotated files. */
+  /** True if there may be rotated files that are not compressed. */
   #hasUncompressed = true;
 
   constructor(input: LogInput) {
@@ -163,10 +163,10 @@ class FollowedLog {
     }
   }
 
-  /** The log was renamed, by this or another process, and the runtime still writes to that file. */
+  /** Makes the runtime reopen the log: this or another process has renamed the file, and the runtime still writes to it. */
   async #reopenLost(): Promise<void> {
     const { cri, id, logPath } = this.#input;
-    if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // it never existed
+    if (this.#watcher === undefined && (await rotatedLogs(logPath)).length === 0) return; // there has never been a log
     await cri.runtime.reopenContainerLog({ containerId: id });
     this.#isNew();
   }
@@ -192,7 +192,7 @@ class FollowedLog {
     this.#growth.due(performance.now() + this.#checkMs);
     this.#timer = new Timer(() => {
       this.#timer = undefined;
-      // a running check may have read the size already
+      // a running check may have read the size before the last write
       const next = (this.#checking ?? Promise.resolve()).then(() => this.check());
       background(this.#input.logger, 'a container log is no longer watched', next);
     }, this.#checkMs);
@@ -229,7 +229,7 @@ class FollowedLog {
   async compress(): Promise<void> {
     if (!this.#hasUncompressed) return;
     const { id, logPath, policy, logger, compressing, compressAfterMs = LOG_COMPRESS_AFTER_MS } = this.#input;
-    this.#hasUncompressed = false; // a rotation while this runs sets it again
+    this.#hasUncompressed = false; // a rotation during the compression sets it again
     try {
       if (await compressing.run(() => compressRotated(logPath, Date.now() - compressAfterMs)))
         this.#hasUncompressed = true;

@@ -64,7 +64,7 @@ const startWithChildren: ProgramStarter = (file, args, options) => {
     try {
       return child.pid !== undefined && process.kill(-child.pid, signal);
     } catch {
-      return false; // it has exited
+      return false; // the process has exited
     }
   };
   return child;

@@ -94,8 +94,8 @@ const config = object<{ apiVersion: string; kind: string; providers: CredentialP
 );
 
 /**
- * Reads a file, or the files `*.json`, `*.yaml` and `*.yml` of a directory in the order of their names. Throws `invalid_argument`
- * naming file, line and field, also if a provider's program does not exist.
+ * Reads a file, or the files `*.json`, `*.yaml` and `*.yml` of a directory in the order of their names. Throws `invalid_argument` with the
+ * file, line and field, including if a provider's program does not exist.
  */
 export function readCredentialProviderConfig(path: string, programDirectory: string): CredentialProviderConfig {
   const hash = createHash('sha256');

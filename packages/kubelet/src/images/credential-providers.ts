@@ -35,7 +35,7 @@ export class CredentialProviders {
     this.#metrics = options.metrics && providerMetrics(options.metrics, hash);
   }
 
-  /** Credentials of all providers that match the image, in their order. A failing provider is logged and gives none. */
+  /** Credentials of all providers that match the image, in their order. A failing provider is logged and skipped. */
   async entriesFor(reference: ImageReference): Promise<KeyringEntry[]> {
     const matching = this.#providers.filter(({ matchImages }) =>
       matchImages.some((pattern) => matchesImage(registryPattern(pattern), reference)),

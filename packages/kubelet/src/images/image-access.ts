@@ -1,4 +1,7 @@
-/** Decides which present images a pod may use without pulling them: by the policy, those that its credentials could pull. */
+/**
+ * Decides which images on the node a pod may use without pulling them. Depending on the policy, these are only images that its credentials
+ * could pull.
+ */
 import { errorMessage, type Logger, type Registry } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { canonicalName } from '@podwright/kube-api';
@@ -27,7 +30,9 @@ export class ImageAccess {
     this.#metrics = options.metrics && accessMetrics(options.metrics);
   }
 
-  /** Whether a pod with these Secrets must pull a present image under this name again. Rejects if the Secrets cannot be read. */
+  /**
+   * Whether a pod with these Secrets must pull an image again that is on the node under this name. Rejects if the Secrets cannot be read.
+   */
   async mustPull(image: string, imageRef: string, podSecrets: () => Promise<PullSecret[]>): Promise<boolean> {
     const result = await this.#check(image, imageRef, podSecrets);
     this.#metrics?.checked(result);

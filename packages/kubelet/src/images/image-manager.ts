@@ -34,7 +34,7 @@ export type ImageManagerOptions = {
   backoff: { initialMs: number; maxMs: number };
   /** Docker configuration files of the node. */
   dockerConfigPaths: string[];
-  /** Decides which present images a pod may use. */
+  /** Decides which images on the node a pod may use. */
   access: ImageAccess;
   /** Credential provider programs. Optional. */
   providers?: CredentialProviders;
@@ -56,7 +56,7 @@ type Waiting = Extract<ImageOutcome, { waiting: unknown }>;
 
 type PullDecision = 'use' | 'pull' | 'refuse';
 
-/** Whether to pull the image, use the present one, or refuse. `usable`: it is present and the pod may use it. */
+/** Whether to pull the image, use the one on the node, or refuse. `usable`: the image is on the node and the pod may use it. */
 export function decidePull(policy: PullPolicy, usable: boolean): PullDecision {
   if (policy === 'Never') return usable ? 'use' : 'refuse';
   return policy === 'Always' || !usable ? 'pull' : 'use';

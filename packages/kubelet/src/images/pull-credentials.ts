@@ -7,7 +7,7 @@ import { MAX_PULL_SECRETS_PER_IMAGE } from './limits.ts';
 /** A Secret that an image was pulled with, and a hash of its credential. */
 export type PullSecret = SecretCoordinates & { credentialHash: string };
 
-/** The pods that may use an image under one name: all of the node, or those with one of these Secrets. */
+/** The pods that may use an image under one name: all pods of the node, or the pods with one of these Secrets. */
 export type PullCredentials = { nodePodsAccessible?: boolean; kubernetesSecrets?: PullSecret[] };
 
 /** `credentialMapping`: credentials by the name (without tag and digest) that the image was pulled under. */
@@ -37,7 +37,7 @@ function credentialHash({ username, password, identityToken }: RegistryCredentia
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** Whether a pod may use a present image. `adds`: a Secret of the pod to record, as it is equivalent to a recorded one. */
+/** Whether a pod may use an image that is on the node. `adds`: a Secret of the pod to record, as it is equivalent to a recorded one. */
 export type Access = { allowed: false } | { allowed: true; adds?: PullSecret };
 
 /** Whether the pod may use the image under this name. `podSecrets` is called only if they matter. Pure. */

@@ -24,7 +24,7 @@ export class PullQueue {
     this.#filledAtMs = now();
   }
 
-  /** Runs `pull` when it is its turn. If the signal aborts before, rejects at once with its reason. */
+  /** Runs `pull` when it is its turn. If the signal aborts first, rejects at once with its reason. */
   run<T>(pull: () => Promise<T>, signal: AbortSignal): Promise<T> {
     return this.#limiter.run(async () => {
       const waitMs = this.#takeToken();

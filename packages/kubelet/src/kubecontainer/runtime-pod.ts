@@ -32,7 +32,7 @@ export type RuntimeContainer = {
   preStop: LifecycleHandler | undefined;
   /** The resources that the container was created with, from its annotation. */
   resources?: GivenResources;
-  /** Its present limits, if the runtime reports them. */
+  /** The container's current limits, if the runtime reports them. */
   limits?: ContainerLimits;
 };
 
@@ -65,7 +65,7 @@ export type RuntimePodStatus = {
   containers: RuntimeContainer[];
 };
 
-/** A consistent snapshot of one sandbox and its containers; without `sandbox` it was removed. */
+/** A consistent snapshot of one sandbox and its containers; if `sandbox` is absent, the sandbox was removed. */
 export type SandboxSnapshot = { id: string; sandbox: RuntimeSandbox | undefined; containers: RuntimeContainer[] };
 
 /**
@@ -109,12 +109,12 @@ export function runningContainers(status: RuntimePodStatus): RuntimeContainer[] 
   return status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** The owner of a sandbox with this pod's UID that was created for a pod of another name. */
+/** The pod with another name for which a sandbox with this pod's UID was created. */
 export function otherOwner({ sandboxes }: RuntimePodStatus, pod: PodIdentity): ExistingPod | undefined {
   return sandboxes.find(({ owner }) => owner.namespace !== pod.namespace || owner.name !== pod.name)?.owner;
 }
 
-/** True once nothing of the pod runs any more. */
+/** True once no container and no sandbox of the pod runs. */
 export function isStopped(status: RuntimePodStatus): boolean {
   return runningContainers(status).length === 0;
 }

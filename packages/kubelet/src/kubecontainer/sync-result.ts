@@ -30,7 +30,7 @@ export const REFUSED_AT_SHUTDOWN: WaitingReason = {
   message: 'Pod was rejected as the node is shutting down.',
 };
 
-/** Whether a pod's status has one of these two verdicts. */
+/** Whether a pod's status has one of the two verdicts of a node shutdown. */
 export function isShutDown(status: { reason?: string; message?: string } | undefined): boolean {
   return [SHUT_DOWN, REFUSED_AT_SHUTDOWN].some(
     ({ reason, message }) => status?.reason === reason && status.message === message,
@@ -45,7 +45,7 @@ export type StepResult = {
   error?: WaitingReason;
   /** Earliest time of the next attempt, in Unix milliseconds; absent if there is no delay. */
   retryAtMs?: number;
-  /** Nothing was changed in the runtime. */
+  /** The step changed nothing in the runtime. */
   held?: true;
 };
 

@@ -39,7 +39,7 @@ async function open(path: string) {
   return { checkpoint, actuated: new ActuatedResources(checkpoint, fakeNode()) };
 }
 
-/** What the next kubelet reads for the container, whose limit is `mebibytes` by then. */
+/** The resources that the next kubelet reads for the container, whose limit is then `mebibytes`. */
 async function afterRestart(path: string, mebibytes: bigint): Promise<string | undefined> {
   const { actuated } = await open(path);
   const container = running(mebibytes);
@@ -56,7 +56,7 @@ test('a completed update outlives the kubelet, whatever the runtime reports', as
   assert.equal(await afterRestart(path, 70n), '60Mi');
 });
 
-test('after an interrupted update the limit that the runtime reports counts', async (t) => {
+test('after an interrupted update the limit that the runtime reports is used', async (t) => {
   const path = newPath(t);
   const { checkpoint, actuated } = await open(path);
   actuated.observe(emptyRuntimePod(identity));
@@ -73,7 +73,7 @@ for (const [name, content] of [
   ['a checkpoint of another shape', '{"data":"{}","checksum":1}'],
   ['a checkpoint without the pod', '{"entries":{"u2":{}}}'],
 ] as const) {
-  test(`with ${name} the limit that the runtime reports counts`, async (t) => {
+  test(`with ${name} the limit that the runtime reports is used`, async (t) => {
     const path = newPath(t);
     mkdirSync(dirname(path));
     if (content !== undefined) writeFileSync(path, content);
@@ -108,7 +108,7 @@ test('a failed write removes the outdated checkpoint, and is retried', async (t)
   assert.equal(existsSync(dirname(path)), false);
 });
 
-test('observed resources are the recorded ones but for what differs', () => {
+test('observed resources are the recorded ones, except for the differences', () => {
   const check = (recorded: GivenResources, actual: Partial<ContainerLimits> | undefined, expected: GivenResources) => {
     const limits = actual && { ...NO_LIMITS, ...actual };
     assert.deepEqual(observedResources(recorded, limits, fakeNode()), expected);

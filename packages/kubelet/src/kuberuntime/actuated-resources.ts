@@ -7,9 +7,9 @@ import type { ActuatedContainer, ActuatedRecord } from './resource-records.ts';
 type Update = { id: string; from: GivenResources };
 
 /**
- * CPU and memory that running containers have. A container has the resources of its annotation, which it was created with, until it is
- * updated; updates are in a checkpoint. Where the checkpoint is not certain, the limits that the runtime reports count: for a container
- * whose update was interrupted, and for the containers of a pod that the checkpoint does not have.
+ * CPU and memory that running containers have. Until its first update, a container has the resources that its annotation recorded at its
+ * creation; updates are recorded in a checkpoint. The limits that the runtime reports are used where the checkpoint is not reliable: for a
+ * container whose update was interrupted, and for the containers of a pod that is not in the checkpoint.
  */
 export class ActuatedResources {
   readonly #checkpoint: Checkpoint<ActuatedRecord>;
@@ -21,7 +21,7 @@ export class ActuatedResources {
     this.#enforcement = enforcement;
   }
 
-  /** Call it with a status that is newer than the last update, before `of`. Resolves uncertainties about the pod's containers. */
+  /** Resolves uncertainties about the pod's containers. Must be called before `of`, with a status that is newer than the last update. */
   observe({ pod: { uid }, containers }: RuntimePodStatus): void {
     const known = this.#checkpoint.get(uid);
     const record: ActuatedRecord = {};

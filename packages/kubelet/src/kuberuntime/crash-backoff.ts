@@ -79,10 +79,13 @@ export class CrashBackoff {
   collectGarbage(): void {
     this.#backoff.collectGarbage();
     for (const key of this.#ends.keys()) if (this.#backoff.delayOf(key) === 0) this.#ends.delete(key);
-    this.#requested.clear(); // requested restarts happen immediately, so these are leftovers
+    this.#requested.clear(); // a requested restart happens immediately, so the remaining requests are leftovers
   }
 
-  /** Monotonic time of the container's last exit, even if it was removed since. A container that is being killed has not exited yet. */
+  /**
+   * Monotonic time of the container's last exit, even if the container was removed since. A container that is being killed has not exited
+   * yet.
+   */
   #endOf({ pod, container, status }: Restart): number | undefined {
     const ended = status.containers.find(({ name, state }) => name === container.name && state === 'exited');
     const key = crashKey(pod, container);

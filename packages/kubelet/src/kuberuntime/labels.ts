@@ -71,7 +71,7 @@ export function kubeletIdOf(rootDir: string): string {
   return createHash('sha256').update(rootDir).digest('hex').slice(0, 16);
 }
 
-/** The pod's labels and its identity labels; the latter take precedence. */
+/** The pod's labels and its identity labels; the identity labels take precedence. */
 export function sandboxLabels(pod: Pod, kubeletId: string): StringMap {
   return { ...pod.metadata.labels, ...podLabels(pod, kubeletId) };
 }

@@ -59,7 +59,7 @@ function bytesText(bytes: bigint): string | undefined {
   return `${bytes / unit}${suffix}`;
 }
 
-/** A request that equals its limit follows it. Without a limit, the pod has none either that would apply to the container. */
+/** A request that equals its limit follows the limit. If the container has no limit, no pod-level limit applies to it either. */
 function withLimit(given: GivenResources, name: 'cpu' | 'memory', text: string | undefined): GivenResources {
   const { limits = {}, requests, pod } = given;
   const { [name]: before, ...others } = limits;

@@ -30,7 +30,7 @@ export class SandboxNetworks {
     }
   }
 
-  /** Caches a sandbox's network from a status that was received anyway. */
+  /** Caches a sandbox's network from a status that was read for another reason. */
   note(status: PodSandboxStatus): SandboxNetwork {
     const known = this.#known.get(status.id);
     if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export class SandboxNetworks {
     return network;
   }
 
-  /** Drops all sandboxes except the existing ones. */
+  /** Drops the cached networks of all sandboxes except these. */
   keep(existing: ReadonlySet<string>): void {
     for (const id of this.#known.keys()) if (!existing.has(id)) this.#known.delete(id);
   }

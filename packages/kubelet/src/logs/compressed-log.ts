@@ -21,9 +21,7 @@ export class CompressedLog implements LogFile {
     this.#text = new EntryText(query);
   }
 
-  /**
-   * Selects only the last lines, counted as in `findTail`. Resolves with `Tail.before` of that.
-   */
+  /** Selects only the last lines, counted as in `findTail`. Resolves with the `before` of the resulting `Tail`. */
   async showLast({ lines, isContinued, signal }: Omit<TailSearch, 'size'>): Promise<number | undefined> {
     const counted = new EntryText(this.#query);
     let found = 0;

@@ -57,7 +57,7 @@ function placed(
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
 
-/** Counts lines back from the present end of the file; later writes do not count. */
+/** Counts lines back from the current end of the file; later writes do not count. */
 async function openTail(
   { before, opened, query, lines }: TailInput,
   signal: AbortSignal,

@@ -9,7 +9,7 @@ export type LogQuery = LogFilesQuery & {
   limitBytes?: number;
 };
 
-/** `ended` aborts when the container has exited; `signal` when the reader has left. */
+/** `ended` aborts when the container has exited; `signal` aborts when the reader has disconnected. */
 export type LogEnd = { ended: AbortSignal; signal: AbortSignal };
 
 /**
@@ -76,7 +76,7 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
 class JoinedText {
   #isInLine = false;
 
-  /** `undefined` is a file that was removed before it could be read. */
+  /** `undefined`: a file that was removed before it could be read. */
   async *wholeFile(log: LogFile | undefined, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
       if (log !== undefined) yield* this.of(log.text(signal));

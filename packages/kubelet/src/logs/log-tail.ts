@@ -20,14 +20,14 @@ export type TailSearch = {
   lines: number;
   /** Searches only this many bytes before the end. Default: the whole file. */
   withinBytes?: number;
-  /** The log continues in another file: trailing partial entries are the beginning of that file's first line, not a line. */
+  /** True if the log continues in another file: then trailing partial entries are the beginning of that file's first line, not a line. */
   isContinued?: boolean;
   signal?: AbortSignal;
 };
 
 /**
- * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is set if the file has too
- * few lines: so many more are to be taken from the file before it, where the first of these lines may also begin.
+ * The offset of the last lines, and the bytes from there to the end if the search has read them. `before` is set if the file has too few
+ * lines: so many more lines must be read from the previous file, in which the first of these lines may begin.
  */
 export type Tail = { offset: number; bytes?: Buffer; before?: number };
 
@@ -78,7 +78,7 @@ export async function findTail(file: number, search: TailSearch): Promise<Tail> 
   return block.from === 0 ? { ...tail, before: Math.max(0, lines - found) } : tail;
 }
 
-/** Includes the bytes if the block reaches the end of the file, so if it was the first that was read. */
+/** The bytes are included only if the block reaches the end of the file, that is, if it was the first block read. */
 function tailAt(offset: number, { from, bytes }: Block, size: number): Tail {
   return from + bytes.length < size || offset < from ? { offset } : { offset, bytes: bytes.subarray(offset - from) };
 }
@@ -102,7 +102,10 @@ function isPartialEntry(block: Block, { start, end }: { start: number; end: numb
   return entryParts(bytes, start - from, headEnd - from)?.partial;
 }
 
-/** This is at the end of a Docker entry, which may be after the block; then a synchronous read is fast, as it is in the page cache. */
+/**
+ * Reads the end of a Docker entry, which shows whether it is partial. If the end is after the block, it is read synchronously, which is
+ * fast because it is in the page cache.
+ */
 function isPartialDockerEntry(
   { file, from, bytes }: Block,
   { start, end }: { start: number; end: number },

@@ -10,8 +10,8 @@ export const CHUNK_BYTES = 64 << 10;
 /** A log file that is being read, with the current offset. */
 export interface LogFile {
   /**
-   * The selected text of the whole entries from the end of the last call to the present end. `hasChanged`: the file has just grown, so the
-   * new bytes are in the page cache, and a synchronous read is faster than the thread pool.
+   * The selected text of the whole entries from the end of the last call to the current end of the file. `hasChanged`: the file has just
+   * grown, so the new bytes are in the page cache, and a synchronous read is faster than the thread pool.
    */
   text(signal: AbortSignal, hint?: { hasChanged: boolean }): AsyncGenerator<Buffer>;
   /** The selected text of an unfinished entry at the end. */

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { isErrno } from '@podwright/base';
 
 /**
- * A rotated log file: `<log>.<time>`, or `<log>.<time>.<number>` if there was one of that second, with the suffix `.gz` once it is
- * compressed. `order` sorts files by age; it is the same for a file and its compressed form.
+ * A rotated log file: `<log>.<time>`, or `<log>.<time>.<number>` if that second already had a rotated file, with the suffix `.gz` once it
+ * is compressed. `order` sorts files by age; it is the same for a file and its compressed form.
  */
 export type RotatedLog = { path: string; order: string; isCompressed: boolean };
 

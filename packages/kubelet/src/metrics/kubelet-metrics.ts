@@ -63,12 +63,12 @@ export class KubeletMetrics implements PodObserver {
     this.#of.orphans.inc();
   }
 
-  /** A pod with the UID of one that was being removed was added and starts again. */
+  /** Records that a pod was added with the UID of a pod that was being removed, and starts again. */
   cameBack(): void {
     this.#of.comebacks.inc({ static: 'true' });
   }
 
-  /** The last sweep found leftovers of `pods` deleted pods, and failed to remove those of `failures` of them. */
+  /** Records that the last sweep found leftovers of `pods` deleted pods, and failed to remove those of `failures` of them. */
   swept({ pods, failures }: { pods: number; failures: number }): void {
     this.#of.swept.set(pods);
     this.#of.sweepFailures.set(failures);
@@ -83,7 +83,7 @@ export class KubeletMetrics implements PodObserver {
     this.#of.evictionStatsAge.observe({ eviction_signal: signal }, seconds);
   }
 
-  /** A step of a pod has ended. */
+  /** Records that a step of a pod has ended. */
   step(podUid: string, { name, startMs, endMs, detail }: TraceSpan): void {
     const failed = detail?.startsWith('failed: ') === true;
     const [, verb, what = ''] = /^(run|create|image|resize)(?: (.+))?$/.exec(name) ?? [];
@@ -93,7 +93,7 @@ export class KubeletMetrics implements PodObserver {
     if (verb === 'resize') this.#of.resizeMs.observe({ success: String(!failed) }, endMs - startMs);
   }
 
-  /** The results of the steps of a sync. A container in CrashLoopBackOff was not tried. */
+  /** Records the results of the steps of a sync. A container in CrashLoopBackOff was not tried. */
   acted({ spec }: Pod, steps: StepResult[]): void {
     for (const { action, error } of steps) {
       const type = CONTAINER_TYPES[action];
@@ -107,7 +107,7 @@ export class KubeletMetrics implements PodObserver {
     if (failedSteps(steps).length > 0) this.#of.startedUserNamespacedErrors.inc();
   }
 
-  /** The pod's status was published; `undefined` when the pod was deleted. */
+  /** Records the published status of the pod; `undefined` when the pod was deleted. */
   told(podUid: string, pod: Pod | undefined): void {
     if (pod === undefined) {
       this.#starts.forget(podUid);

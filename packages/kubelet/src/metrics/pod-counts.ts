@@ -11,7 +11,7 @@ export type CountedPods = {
   /** Whether static pods have mirror pods in an API server. */
   hasMirrors: boolean;
   runtimePods: () => RuntimePodStatus[];
-  /** Pods of the sources, and those of them that have not terminated. */
+  /** Pods of the sources, and the pods among them that have not terminated. */
   desiredPods: () => Pod[];
   activePods: () => Pod[];
   /** Every pod that has a worker. */

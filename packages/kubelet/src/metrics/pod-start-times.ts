@@ -33,7 +33,7 @@ export class PodStartTimes {
     this.#metrics = metrics;
   }
 
-  /** The pod was seen for the first time, at `atMs` (Unix milliseconds). */
+  /** Records that the pod was seen for the first time, at `atMs` (Unix milliseconds). */
   seen(podUid: string, atMs: number): void {
     this.#starts.set(podUid, {
       seenAtMs: atMs,
@@ -63,7 +63,7 @@ export class PodStartTimes {
     return Math.max(0, atMs - start.seenAtMs);
   }
 
-  /** The pod's status was published. */
+  /** Records the published status of the pod. */
   statusChanged({ metadata, status, spec }: Pod, nowMs: number): void {
     const start = this.#starts.get(metadata.uid);
     if (start === undefined || !start.begun || start.started) return;

@@ -41,7 +41,7 @@ export class StatusMetrics {
     });
   }
 
-  /** The pod's status was published. */
+  /** Records the published status of the pod. */
   statusChanged({ metadata: { uid }, status }: Pod): void {
     if (status === undefined) return;
     const before = this.#shown.get(uid) ?? NOTHING;
@@ -49,7 +49,7 @@ export class StatusMetrics {
     for (const { type, name, exitCode, reason = '' } of ended)
       if (!before.ended.has(name)) this.#ended.inc({ container_type: type, exit_code: String(exitCode), reason });
     const pending = conditionOf(status, 'PodResizePending')?.reason;
-    // deferred resizes are only retried periodically
+    // deferred resizes are retried only periodically, so that is the trigger
     if (before.pending === 'Deferred' && pending === undefined && conditionOf(status, 'PodResizeInProgress'))
       this.#accepted.inc({ retry_trigger: 'periodic_retry' });
     // swap is the only reason for which a resize is infeasible

@@ -5,7 +5,7 @@ import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
-  /** Pods that run or may still start, also after another pod has stopped. */
+  /** Pods that run or may still start, including pods that wait until another pod has stopped. */
   pods(): Pod[];
   /** Starts to stop a pod; its object is kept. */
   end(pod: Pod, how: { gracePeriodSeconds: number; verdict: PodVerdict }): void;

@@ -2,7 +2,7 @@
 import { type Pod, podPriority, SYSTEM_CRITICAL_PRIORITY } from '@podwright/kube-api';
 import { DEFAULT_GRACE_SECONDS, LEAST_GRACE_SECONDS } from '../kubecontainer/grace-periods.ts';
 
-/** The time for pods from this priority up to that of the next period. */
+/** The time for pods from this priority up to the priority of the next period. */
 export type ShutdownPeriod = { priority: number; gracePeriodSeconds: number };
 
 /** The periods of a configuration, lowest priority first; empty if graceful shutdown is disabled. Input durations are in ms. */

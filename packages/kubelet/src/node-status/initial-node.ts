@@ -7,7 +7,7 @@ import { type NodeUpdate, updateNode } from './update-node.ts';
 /** Annotation: volumes of the node are attached by the attach-detach controller of the cluster. */
 export const CONTROLLER_ATTACHES = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
-/** Keeps pods off a node until the cloud controller has initialized it and removes the taint. */
+/** The taint that keeps pods off a node until the cloud controller has initialized it and removed the taint. */
 const UNINITIALIZED = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
 export type NodeIdentity = {

@@ -27,8 +27,9 @@ export type AddressSources = {
 };
 
 /**
- * The addresses of the node object. Those of `--node-ip` must be the host's. Without it, the address is that of the node's name in the
- * name service, if it is the host's, else that of the default route. Rejects with `failed_precondition` if there is none.
+ * The addresses of the node object. The addresses in `--node-ip` must be addresses of the host. Without `--node-ip`, the address is the one
+ * of the node's name in the name service, if the host has it, else the address of the default route. Rejects with `failed_precondition` if
+ * there is none.
  */
 export async function nodeAddresses(
   { name, nodeIp, externalCloudProvider }: WantedAddresses,

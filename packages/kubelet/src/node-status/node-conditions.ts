@@ -55,7 +55,7 @@ export function pressureEvents(node: string, changed: readonly PressureCondition
   return words.map(({ short, fine, isShort }) => nodeStatusEvent(node, isShort ? short.event : fine.event));
 }
 
-/** The pressure conditions of a lone node; the transition time of one that never changed is the start of the kubelet. */
+/** The pressure conditions of a lone node; if a condition has never changed, its transition time is the start of the kubelet. */
 export function pressureConditions(now: NodePressure, startedAtMs: number): NodeObject['status']['conditions'] {
   return PRESSURES.map(({ type, short, fine }) => {
     const { reason, message } = now.has(type) ? short : fine;
@@ -130,7 +130,7 @@ function missingCapacity(capacity: Record<string, string>): string[] {
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
 }
 
-/** Joins errors as Go's aggregate: one as it is, several in brackets, without duplicates. */
+/** Joins errors as Go's aggregate: a single error is unchanged, several are in brackets, without duplicates. */
 function aggregate(errors: string[]): string {
   const once = [...new Set(errors)];
   return once.length === 1 ? once[0]! : `[${once.join(', ')}]`;

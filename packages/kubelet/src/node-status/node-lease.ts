@@ -25,7 +25,7 @@ export type NodeLeaseOptions = {
 export class NodeLease {
   readonly #options: NodeLeaseOptions;
   #latest: Lease | undefined;
-  /** The last known resource version, also of a deleted lease. */
+  /** The last known resource version, even if the lease was deleted since. */
   #version: string | undefined;
   #failing = false;
 
@@ -122,7 +122,7 @@ export class NodeLease {
     };
   }
 
-  /** The time is that of this host's clock, even if the lease has a later one: observers compare renewals, not clocks. */
+  /** The time is taken from this host's clock, even if the lease has a later time: observers compare renewals, not clocks. */
   async #renewed(base: Lease, signal: AbortSignal): Promise<Lease> {
     const { leaseDurationSeconds } = this.#options;
     const ownerReferences = base.metadata.ownerReferences ?? [];

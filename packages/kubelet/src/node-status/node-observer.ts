@@ -140,7 +140,7 @@ export class NodeObserver {
       const { runtimeVersion } = await this.#options.cri.runtime.version({}, { signal, timeoutMs });
       return plainVersion(runtimeVersion) ?? 'Unknown';
     } catch {
-      return 'Unknown'; // the runtime state reports the error
+      return 'Unknown'; // the runtime state reports this error
     }
   }
 

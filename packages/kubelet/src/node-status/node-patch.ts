@@ -5,9 +5,9 @@ import type { Node, NodeCondition } from '@podwright/kube-api';
 type Json = Record<string, unknown>;
 
 /**
- * The strategic merge patch from one node object to another, without `spec`: only differences, null for removed keys. Conditions have
- * their type and the changed keys. Existing addresses are replaced as a whole, as merging them by type would mix up several of one
- * type.
+ * The strategic merge patch from one node object to another, without `spec`: only differences, null for removed keys. A changed condition
+ * is sent with only its type and its changed keys. Existing addresses are replaced as a whole, as merging them by type would mix up several
+ * of one type.
  */
 export function nodePatch(before: Node, after: Node): Json {
   const { addresses: from, conditions: known, ...others } = before.status ?? {};

@@ -222,7 +222,7 @@ test('a reboot is reported once', async (t) => {
   assert.deepEqual(events.reasons, ['Rebooted']);
 });
 
-test('an invalid node object does not stop the reporter, which goes on once it is valid again', async (t) => {
+test('an invalid node object does not stop the reporter, which continues once it is valid again', async (t) => {
   const { api, clock, verbs } = begin(t);
   await clock.pass(10);
   const node = registered();

@@ -30,9 +30,9 @@ export type NodeReporterOptions = {
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** The last answer of the server. */
+  /** The server's last response. */
   #answered: Node | undefined;
-  /** The informer has had the node object: if it has none later, the object was deleted. */
+  /** True once the informer has received the node object: if it later has no object, the object was deleted. */
   #shown = false;
   #reportedAtMs: number | undefined;
   /** Random offset of the next unchanged report, so that the nodes of a cluster do not all report at once. */
@@ -40,7 +40,7 @@ export class NodeReporter {
   #isRebootEmitted = false;
   #unschedulable = false;
   #wake = new AbortController();
-  /** The server was restored from a backup, so the informer may have a newer, lost state. */
+  /** True after the server was restored from a backup: the informer may have a newer state, which is lost. */
   #isInformerStale = false;
   #failing = false;
 
@@ -52,7 +52,7 @@ export class NodeReporter {
   async run(signal: AbortSignal): Promise<void> {
     this.#answered = await this.#options.registered;
     while (!signal.aborted) {
-      this.#wake = new AbortController(); // a prompt during this report causes another one
+      this.#wake = new AbortController(); // a call of `prompt` during this report causes another report
       await this.#report(signal);
       await this.#pause(signal);
     }

@@ -11,9 +11,9 @@ export type ContainerHost = {
   /** Bytes of memory that all pods together may use. */
   allocatableMemory: bigint;
   swapCapacity: bigint;
-  /** The host has only cgroup v2. */
+  /** True if the host has only cgroup v2. */
   cgroupV2: boolean;
-  /** The kernel accounts swap by cgroup. */
+  /** True if the kernel accounts swap by cgroup. */
   countsSwap: boolean;
   /** Supported sizes of huge pages, in the CRI's notation: `2MB`. */
   hugePageSizes: string[];

@@ -93,7 +93,7 @@ export function nodeObject(facts: NodeFacts, isReady: boolean, problems: string[
   };
 }
 
-/** Joins errors as Go's aggregate: one as it is, several in brackets. */
+/** Joins errors as Go's aggregate: a single error is unchanged, several are in brackets. */
 const aggregate = (errors: string[]) => (errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`);
 
 /** The host's id; '' if it has none. */

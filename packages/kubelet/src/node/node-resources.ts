@@ -22,7 +22,7 @@ export async function nodeResources(capacity: NodeAmounts, rootDir: string): Pro
 }
 
 /**
- * The part of the capacity that is not reserved. Memory is that of `allocatable` without huge pages, which cannot be used as other
+ * The part of the capacity that is not reserved. Memory is the memory in `allocatable` minus huge pages, which cannot be used as other
  * memory. Throws `invalid_argument` if a reservation exceeds the capacity.
  */
 export function allocatableResources(

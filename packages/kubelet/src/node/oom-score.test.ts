@@ -6,7 +6,7 @@ import { applyOomScore } from './oom-score.ts';
 
 const own = () => Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
 
-test('a permitted score is set, and one that may not be lowered stays', async () => {
+test('a permitted score is set, and a score that must not be lowered is unchanged', async () => {
   await applyOomScore(500, silentLogger);
   assert.equal(own(), 500);
   const lines: unknown[] = [];

@@ -1,10 +1,10 @@
 import { readPodResolvConf } from '@podwright/base';
 
-/** Kubernetes' limits: number of search domains, length of one, and length of the search line. */
+/** Kubernetes' limits: number of search domains, length of each, and length of the search line. */
 export const MAX_SEARCHES = 32;
 export const MAX_SEARCH_DOMAIN_LENGTH = 253;
 export const MAX_SEARCH_LINE_LENGTH = 2048;
-/** Number of search domains that a cluster adds before those of the host. */
+/** Number of search domains that a cluster adds before the search domains of the host. */
 const CLUSTER_SEARCHES = 3;
 
 /** The parsed settings of a resolv.conf. */

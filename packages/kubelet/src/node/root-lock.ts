@@ -26,7 +26,8 @@ type Unlock = () => Promise<void>;
 
 /**
  * Locks a root directory until the returned function is called, or the process ends. Rejects with `already_exists` if another kubelet has
- * it. One of the two sockets suffices: a full disk prevents the one in the directory, and a user without root the other.
+ * it. One of the two sockets is enough: on a full disk the socket in the directory cannot be created, and a user other than root cannot
+ * create the other socket.
  */
 export async function lockRoot(rootDir: string): Promise<Unlock> {
   await mkdir(rootDir, { recursive: true, mode: POD_DIRECTORY });

@@ -210,7 +210,7 @@ test('getNewerThan reads the pod immediately if the cached status is too old', a
   assert.equal(runtime.calls.length, calls);
 });
 
-test('concurrent reads of one pod are served by two', async (context) => {
+test('concurrent requests to read one pod cause at most two reads', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   await runApp(runtime);
   await pleg.look(podIdentity(ownPod));

@@ -51,8 +51,8 @@ const EVENT_MARGIN_MS = 5;
 const MAX_EVENT_AGE_MS = 5000;
 
 /**
- * Without events, the listing interval is short after a change and then grows up to the period: the exit of a short-lived container
- * is detected quickly, that of a long-running one within a fraction of its run time.
+ * Without events, the listing interval is short after a change and then grows up to the period: the exit of a short-lived container is
+ * detected quickly, the exit of a long-running container within a fraction of its run time.
  */
 const afterChange = { delayMs: 40, growth: 1.3 };
 /** Minimum pause between two listings as a multiple of the duration of one, so that listing many pods does not load a busy host. */
@@ -69,7 +69,7 @@ export class Pleg {
   #lastRelistAtMs = performance.now();
   /** Start of the last successful listing (monotonic). */
   #listedAtMs = 0;
-  /** The pods of the last listing. */
+  /** The pods in the last listing. */
   #listed: ReadonlyMap<string, ListedPod> = new Map();
   /** UIDs of listed pods that had been removed when they were read afterwards. */
   readonly #removed = new Set<string>();
@@ -310,7 +310,7 @@ export class Pleg {
       try {
         await this.#followEvents(signal);
       } catch (error) {
-        if (isUnimplemented(error)) return; // rely on listings
+        if (isUnimplemented(error)) return; // without events, rely on listings
         if (!isCancelled(error) && !signal.aborted) {
           this.#metrics.connectionFailed();
           this.#options.logger.warn({ error: errorMessage(error) }, 'the event stream of the runtime failed');

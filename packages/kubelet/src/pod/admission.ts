@@ -14,7 +14,10 @@ export class PodAdmission {
   readonly #checks: AdmissionChecks;
   readonly #decided = new Map<string, Refusal | 'admitted'>();
 
-  /** `node` returns what the node offers, according to the Node object that is passed, or to the last one the kubelet received. */
+  /**
+   * `node` returns the resources and features that the node offers, according to the Node object that is passed, or to the last one the
+   * kubelet received.
+   */
   constructor(node: (object?: Node) => NodeFacts, checks: AdmissionChecks = {}) {
     this.#node = node;
     this.#checks = checks;

@@ -92,7 +92,7 @@ export class EphemeralContainers {
     this.#byPod.delete(podUid);
   }
 
-  /** Forgets all pods except known ones. */
+  /** Drops the containers of all pods except known ones. */
   keepOnly(isKnown: (podUid: string) => boolean): void {
     for (const uid of this.#byPod.keys()) if (!isKnown(uid)) this.#byPod.delete(uid);
   }

@@ -25,7 +25,7 @@ export async function foreignPorts(pod: Pod, ownUids: readonly string[]): Promis
   return (await Promise.all(found)).flat();
 }
 
-/** Emits a HostPortTaken event for each such port. Upstream has no such event, and users wonder which process responds. */
+/** Emits a HostPortTaken event for each such port. Upstream has no such event, but users otherwise cannot see which process responds. */
 export async function warnOfForeignPorts(pod: Pod, events: EventRecorder): Promise<void> {
   for (const { message } of await foreignPorts(pod, [pod.metadata.uid]))
     events.event(eventSubject(pod), 'Warning', 'HostPortTaken', message);

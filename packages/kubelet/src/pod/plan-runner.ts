@@ -94,8 +94,8 @@ export class PlanRunner {
   }
 
   /**
-   * Prepares the cgroup and the volumes, which must exist before the first container and stay up to date. `failed` if volumes that
-   * are mounted could not be updated: the pod goes on with them as they are.
+   * Prepares the cgroup and the volumes, which must exist before the first container and stay up to date. `failed`: mounted volumes could
+   * not be updated, and the pod continues with their old content.
    */
   async #makeReady(pod: Pod, signal: AbortSignal): Promise<{ failed: boolean }> {
     const { cgroups, volumes, needs } = this.#deps;
@@ -129,7 +129,7 @@ function isResized({ containersToUpdate, containersToKill }: PodActions): boolea
   return containersToUpdate.length > 0 || containersToKill.some(({ reason }) => reason === 'resize');
 }
 
-/** The earliest known time at which the pod can go on. A failure without such a time is left to the backoff of the worker. */
+/** The earliest known time at which the sync can continue. For a failure without such a time, the worker's backoff applies. */
 function whenToRetry(steps: StepResult[], known: number[]): { retryAtMs?: number; failed: boolean } {
   const failures = failedSteps(steps);
   const times = [...known, ...failures.map(({ retryAtMs }) => retryAtMs).filter((time) => time !== undefined)];

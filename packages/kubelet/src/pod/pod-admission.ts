@@ -16,7 +16,7 @@ import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { portText, takenPort } from './host-ports.ts';
 import { type SelectableNode, wantsNode } from './node-affinity.ts';
 
-/** What a node offers to pods. */
+/** The resources and features that a node offers to pods. */
 export type NodeFacts = SelectableNode & {
   maxPods: number;
   allowedUnsafeSysctls: string[];

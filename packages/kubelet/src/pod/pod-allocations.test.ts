@@ -207,7 +207,7 @@ const podOf = (metadata: Pod['metadata'], memory: string): Pod => ({
   spec: { containers: [{ name: 'app', image: 'i', resources: { requests: { memory } } }] } as Pod['spec'],
 });
 
-test('after a restart of the kubelet a pod has its checkpointed allocation, or else what its containers were created with', () => {
+test('after a restart of the kubelet a pod has its checkpointed allocation, or else the resources with which its containers were created', () => {
   const other = podOf({ namespace: 'default', name: 'other', uid: 'o' }, '600Mi');
   assert.deepEqual(afterRestart(new Map(RESIZED), []), ['600Mi', '600Mi', false]);
   assert.deepEqual(afterRestart(new Map(RESIZED), [other]), ['600Mi', '600Mi', false]);
@@ -216,7 +216,7 @@ test('after a restart of the kubelet a pod has its checkpointed allocation, or e
   assert.deepEqual(afterRestart(new Map(LOST), [other], false), ['600Mi', '600Mi', false], 'admitted as desired');
 });
 
-test('a pod whose manifest is set back while no kubelet runs gets its first amounts again', async (t) => {
+test('a pod whose manifest is reverted while no kubelet runs gets its original amounts again', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   fake.apply(manifest('200m'));
   await fake.pod('web', (one) => has('200m')(one) && !condition(one, 'PodResizeInProgress'));

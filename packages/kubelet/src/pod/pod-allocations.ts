@@ -50,9 +50,9 @@ type Allocated = { pod: ResourceRequirements | undefined; containers: Map<string
 type Verdict = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /**
- * The resources allocated to each pod (pkg/kubelet/allocation). A pod with changed resources keeps its old ones until the new ones fit,
- * and is then resized in place. After a restart of the kubelet, the allocation is that of the checkpoint, or else the resources that the
- * pod's containers have.
+ * The resources allocated to each pod (pkg/kubelet/allocation). A pod with changed resources keeps its old ones until the new ones fit, and
+ * is then resized in place. After a restart of the kubelet, the allocation is taken from the checkpoint, or else from the resources that
+ * the pod's containers have.
  */
 export class PodAllocations {
   readonly #options: PodAllocationsOptions;

@@ -115,5 +115,5 @@ function waitingReason(pod: Pod, name: string): string {
   const { waiting, terminated } = statusOf(pod, name)?.state ?? {};
   if (terminated !== undefined) return `it ended with exit code ${terminated.exitCode}`;
   if (waiting !== undefined || (pod.status?.phase ?? 'Pending') !== 'Pending') return waiting?.reason ?? '';
-  return pod.status?.reason ?? 'ContainerCreating'; // what the pod's status will show
+  return pod.status?.reason ?? 'ContainerCreating'; // the reason that the pod's status will show
 }

@@ -12,16 +12,16 @@ import type { StatusManager } from '../status/status-manager.ts';
 import { HELD_RETRY_MS } from './limits.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 
-/** A pod is refused for good, or waits until a device plugin registers. */
+/** The outcome for a pod that did not get its resources: it is refused permanently, or waits until a device plugin registers. */
 export type GrantAnswer = { kind: 'refused'; refusal: WaitingReason } | { kind: 'waits'; message: string };
 
 /** Allocates exclusive resources to pods: devices, CPUs, memory of NUMA nodes. */
 export type PodGrants = {
-  /** `undefined` if everything was allocated. */
+  /** Returns `undefined` if everything was allocated. */
   admit(pod: Pod, signal: AbortSignal): Promise<GrantAnswer | undefined>;
   /** Prepares the pod's ResourceClaims before its sandbox is created. Rejects on failure. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Unprepares the pod's claims after its containers stop and before its status says so. Rejects on failure. */
+  /** Unprepares the pod's claims after its containers stop and before its status reports that. Rejects on failure. */
   unprepare(podUid: string, signal: AbortSignal): Promise<void>;
   /** Health of the devices allocated to a container. */
   healthOf(pod: Pod, container: string): AllocatedResourceStatus[];

@@ -8,14 +8,14 @@ import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 /** Reads pods from the runtime, never in a state from before the last action on them. */
 export class PodSights {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
-  /** When the last action on a pod ended, monotonic: a status that was read earlier is out of date. */
+  /** The monotonic time at which the last action on each pod ended: a status that was read earlier is outdated. */
   readonly #actedAtMs = new Map<string, number>();
 
   constructor(deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>) {
     this.#deps = deps;
   }
 
-  /** The pod as it was after the last action on it, or later. A runtime that is down is reported elsewhere. */
+  /** The state of the pod after the last action on it, or later. Other code reports a runtime that is down. */
   async statusOf(pod: Pod): Promise<RuntimePodStatus> {
     try {
       return await this.#deps.pleg.getNewerThan(podIdentity(pod), this.#actedAtMs.get(pod.metadata.uid) ?? 0);
@@ -33,7 +33,7 @@ export class PodSights {
     return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.look(podIdentity(pod)));
   }
 
-  /** Notes that an action on the pod has ended now. */
+  /** Records that an action on the pod has ended now. */
   acted(pod: Pod): void {
     this.#actedAtMs.set(pod.metadata.uid, performance.now());
   }

@@ -15,14 +15,14 @@ import type { PodGrants } from './pod-grants.ts';
 import type { RestartRequests } from './restart-requests.ts';
 import type { WaitingReasons } from './waiting-reasons.ts';
 
-/** Fetches the objects that a pod refers to before its volumes and containers are made, and keeps them until `release`. */
+/** Fetches the objects that a pod refers to before its volumes and containers are created, and caches them until `release`. */
 export type PodNeeds = {
   /** May be called again for the same pod. Rejects only with the reason of the signal. */
   ready(pod: Pod, signal: AbortSignal): Promise<void>;
   release(podUid: string): void;
 };
 
-/** What `PodSyncer` and its gates work with. */
+/** Dependencies of `PodSyncer` and its gates. */
 export type PodSyncerDependencies = {
   runtime: SyncPodDependencies & KillPodDependencies & RemovePodDependencies;
   pleg: Pleg;
@@ -44,6 +44,6 @@ export type PodSyncerDependencies = {
   grants: PodGrants;
   /** Whether the pod's runtime handler can make mounts read-only recursively. */
   recursiveReadOnly: (pod: Pod) => boolean;
-  /** Called with the steps of each sync that had any. */
+  /** Called with the steps of each sync, unless it had no steps. */
   onActed?: (pod: Pod, steps: StepResult[]) => void;
 };

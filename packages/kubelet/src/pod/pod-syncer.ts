@@ -1,4 +1,4 @@
-/** What a pod worker does in each of its phases: decides, acts through the runtime, and reports the status. */
+/** The work of a pod worker in each of its phases: makes decisions, acts through the runtime, and reports the status. */
 import { PodwrightError } from '@podwright/base';
 import { allContainers, eventSubject, namespacedName, type Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
@@ -29,7 +29,7 @@ export class PodSyncer implements PodSteps {
     this.#runner = new PlanRunner({ deps, sights: this.#sights, reports: this.#reports, deadlines: this.#deadlines });
   }
 
-  /** The decisions, in their order, are in `SYNC_GATES`. */
+  /** `SYNC_GATES` contains the decisions, in their order. */
   sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     return passGates({
       ...{ desired, signal, deps: this.#deps, sights: this.#sights, reports: this.#reports },

@@ -20,7 +20,7 @@ export type PodEnd = {
   gracePeriodSeconds?: number;
   /** Reason and message if this end makes the pod fail. */
   verdict?: PodVerdict;
-  /** The pod has left its source: remove every trace of it. */
+  /** The pod was removed from its source: remove all its containers, files and records. */
   remove: boolean;
   /** With `remove`: keep the log files, because the kubelet lists the pod again at its next start. */
   keepLogs?: boolean;
@@ -34,11 +34,11 @@ export type SyncOutcome = { ended: boolean; verdict?: PodVerdict; retryAtMs?: nu
 /** The steps of a pod's life. Calls for one pod never overlap; each may be repeated. */
 export interface PodSteps {
   sync(pod: Pod, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Stops the pod's containers; resolves once none runs. */
+  /** Stops the pod's containers; resolves once no container runs. */
   terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void>;
   /** Releases the pod's volumes and cgroup; its final status stays. */
   finish(pod: Pod, end: PodEnd): Promise<void>;
-  /** Removes every trace of the pod, except logs that `end` keeps. */
+  /** Removes all containers, files and records of the pod, except logs that `end` retains. */
   remove(pod: Pod, end: PodEnd): Promise<void>;
 }
 
@@ -51,17 +51,14 @@ export type PodWorkersOptions = {
   errorBackoff: { initialMs: number; maxMs: number };
   /** Called when a pod is recreated because its source added it again while it was being removed. */
   onRecreate?: () => void;
-  /** Called when nothing of the pod runs any more (`finishing`), and when it holds no resources any more (`terminated`). */
+  /** Called when no container of the pod runs any more (`finishing`), and when the pod has released its resources (`terminated`). */
   onStopped?: (podUid: string, phase: 'finishing' | 'terminated') => void;
 };
 
 /** Phases of a pod, in the order of the diagram above. */
 export type WorkerPhase = 'waiting' | 'syncing' | 'terminating' | 'finishing' | 'terminated' | 'removed';
 
-/**
- * What a worker does after a step: run the next one immediately, at a given time (`performance.now`), or only when woken.
- * A wake-up cuts a wait short.
- */
+/** When a worker runs the next step: immediately, at a given time (`performance.now`), or only when woken. A wake-up cuts a wait short. */
 type Next = { kind: 'again' } | { kind: 'wait'; untilMs: number } | { kind: 'sleep' };
 
 const UNENDED: ReadonlySet<WorkerPhase> = new Set(['waiting', 'syncing', 'terminating']);
@@ -72,7 +69,7 @@ const SLEEP: Next = { kind: 'sleep' };
 type Worker = {
   pod: Pod;
   phase: WorkerPhase;
-  /** There was a wake-up that the running step may not have seen. */
+  /** A wake-up has arrived that the running step may not have seen. */
   pending: boolean;
   busy: boolean;
   end: PodEnd | undefined;
@@ -82,7 +79,7 @@ type Worker = {
   timer: Timer | undefined;
   /** `notice` runs no step before this time (monotonic milliseconds). */
   notBeforeMs: number;
-  /** Resolves when nothing of the pod runs any more. */
+  /** Resolves when no container of the pod runs any more. */
   stopped: PromiseWithResolvers<void>;
   removed: PromiseWithResolvers<void>;
 };
@@ -201,7 +198,7 @@ export class PodWorkers {
     return UNENDED.has(worker.phase);
   }
 
-  /** Resolves when nothing of the pod runs any more. */
+  /** Resolves when no container of the pod runs any more. */
   whenStopped(podUid: string): Promise<void> {
     return this.#workers.get(podUid)?.stopped.promise ?? Promise.resolve();
   }
@@ -343,7 +340,7 @@ export class PodWorkers {
     return { kind: 'wait', untilMs: performance.now() + Math.max(1, Math.min(...delaysMs)) };
   }
 
-  /** Returns the delay before the next try. */
+  /** Returns the delay before the next attempt. */
   #noteFailure(worker: Worker): number {
     const delayMs = this.#backoff.next(worker.pod.metadata.uid);
     worker.notBeforeMs = performance.now() + Math.min(MIN_RETRY_MS, delayMs);

@@ -13,7 +13,7 @@ import type { Refusal } from './pod-admission.ts';
 /** The amount of a resource that is still to be freed. */
 type Requirement = { resource: string; amount: bigint };
 
-/** A final refusal, or the pods to end before the pod starts, because the node lacks the resource `shortOf`. */
+/** Either a final refusal, or the pods that must end before the pod starts, because the node has too little of the resource `shortOf`. */
 export type Room = { refusal?: Refusal; preempt?: Pod[]; shortOf?: string };
 
 /**

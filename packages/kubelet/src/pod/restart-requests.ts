@@ -1,4 +1,7 @@
-/** Running containers for which a client requested a restart, until they have ended. In memory only: lost when the kubelet restarts. */
+/**
+ * Records the running containers for which a client requested a restart, until they have ended. In memory only: lost when the kubelet
+ * restarts.
+ */
 export class RestartRequests {
   readonly #byPod = new Map<string, Set<string>>();
 

@@ -14,7 +14,7 @@ type Reporting = Pick<
 /** A published status; `ended` if the containers of the pod have finished and are not started again. */
 export type ReportedStatus = { status: PodStatus; ended: boolean };
 
-/** Works out the statuses of pods, and publishes them. */
+/** Computes the statuses of pods, and publishes them. */
 export class StatusReports {
   readonly #deps: Reporting;
 
@@ -22,7 +22,7 @@ export class StatusReports {
     this.#deps = deps;
   }
 
-  /** Publishes the status that follows from what the runtime has. */
+  /** Computes the status from the runtime's state of the pod, and publishes it. */
   report(pod: Pod, runtime: RuntimePodStatus, how: { verdict?: PodVerdict; terminal?: boolean }): ReportedStatus {
     const { statuses, reasons, probes, allocations, grants, recursiveReadOnly } = this.#deps;
     const { actuated, hostIps } = this.#deps.runtime;
@@ -50,7 +50,7 @@ export class StatusReports {
     return { status: shown, ended };
   }
 
-  /** Publishes the refusal of a pod that was refused, with its event. Returns whether the pod was refused. */
+  /** If the pod was refused, publishes the refusal with its event. Returns whether the pod was refused. */
   reportRefusal(pod: Pod): boolean {
     const { statuses, refusal, runtime } = this.#deps;
     const why = refusal(pod.metadata.uid);
@@ -66,7 +66,7 @@ export class StatusReports {
     this.#deps.statuses.change(pod.metadata.uid, (shown, status) => withNewSandbox(shown, status, { ips, now }));
   }
 
-  /** Takes over the probe results of an earlier kubelet process. They count until the probes of this one have other results. */
+  /** Takes over the probe results of an earlier kubelet process. They are used until the probes of this process have other results. */
   keepProbeAnswers(pod: Pod): void {
     const { statuses, probes } = this.#deps;
     const { uid } = pod.metadata;

@@ -26,7 +26,7 @@ type Given = {
   deps?: object;
 };
 
-/** A context with what the gate under test uses. `calls` is what it did, `events` are the reasons of its events. */
+/** A context with the dependencies of the gate under test. `calls` records its actions, `events` the reasons of its events. */
 function contextOf({ refused = false, ended = false, shown = NEW, leftMs, ...given }: Given = {}) {
   const calls: string[] = [];
   const events: string[] = [];
@@ -87,7 +87,7 @@ test('nothing else runs between gates that need not wait', async () => {
   assert.deepEqual(order, ['a', 'b', 'other work']);
 });
 
-test('a refused pod is refused before and after its grants, and nothing is read of it', () => {
+test('a refused pod is refused before and after its grants, and its state is not read', () => {
   assert.deepEqual(
     gates.SYNC_GATES.map(({ name }) => name),
     [
@@ -117,7 +117,7 @@ test('the pod is synced with the resources that it is allocated', async () => {
   assert.deepEqual(calls, ['observe', 'settle yes']);
 });
 
-test('a pod of another name with the same UID is ended first, and the sync begins again', async () => {
+test('a pod of another name with the same UID is ended first, and the sync starts again', async () => {
   const other = { ...podIdentity(pod), name: 'other' };
   const sandboxes = [{ id: 's', attempt: 0, ready: true, owner: other }];
   const status = { ...emptyRuntimePod(other), sandboxes } as unknown as RuntimePodStatus;
@@ -168,7 +168,7 @@ test('a pod waits while the runtime is down', () => {
   assert.equal(gates.waitForNode(contextOf({ deps: down([]) }).context), undefined);
 });
 
-test('claims are prepared before a sandbox is made, and only then', async () => {
+test('claims are prepared before a sandbox is created, and only then', async () => {
   const failing = { grants: { prepare: () => Promise.reject(new Error('no driver')) } };
   const { context, events } = contextOf({ deps: failing, plan: { createSandbox: true } });
   assert.deepEqual(await gates.prepareClaims(context), { ended: false, failed: true });
@@ -176,7 +176,7 @@ test('claims are prepared before a sandbox is made, and only then', async () => 
   assert.equal(await gates.prepareClaims(contextOf({ deps: failing }).context), undefined);
 });
 
-test('the last gate carries out the plan', async () => {
+test('the last gate executes the plan', async () => {
   assert.deepEqual(await gates.carryOut(contextOf().context), { ended: false, retryAtMs: 7 });
   assert.equal(gates.SYNC_GATES.at(-1), gates.carryOut);
 });

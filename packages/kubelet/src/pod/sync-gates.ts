@@ -25,11 +25,11 @@ export type SyncContext = {
   readonly reports: Pick<StatusReports, 'report' | 'reportRefusal' | 'keepProbeAnswers'>;
   readonly deadlines: Pick<ActiveDeadlines, 'leftMs'>;
   readonly runner: Pick<PlanRunner, 'carryOut'>;
-  /** Ends and removes a pod of the runtime. */
+  /** Ends a pod in the runtime, and removes it. */
   readonly endPod: (pod: Pod, signal: AbortSignal) => Promise<void>;
   /** The pod with the resources that the node has allocated to it. */
   pod: Pod;
-  /** What the runtime has of it. */
+  /** The runtime's state of the pod. */
   status: RuntimePodStatus;
   /** The published status. */
   shown: PodStatus;
@@ -37,8 +37,8 @@ export type SyncContext = {
 };
 
 /**
- * Decides whether a sync goes on: the result ends the sync, `undefined` leads to the next gate. A gate that need not wait returns no
- * promise, so that nothing else runs between it and the next one.
+ * Decides whether a sync continues: a result ends the sync, `undefined` means the next gate. A gate that need not wait returns no promise,
+ * so that no other code runs before the next gate.
  */
 export type Gate = (context: SyncContext) => Promise<SyncOutcome | undefined> | SyncOutcome | undefined;
 
@@ -78,7 +78,7 @@ export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<S
   return grantPod(desired, { ...deps, events: deps.runtime.events }, signal);
 }
 
-/** Reads what the runtime has of the pod, and allocates its resources. */
+/** Reads the pod's state from the runtime, and allocates its resources. */
 export async function readStatus(context: SyncContext): Promise<undefined> {
   const { desired, deps, sights } = context;
   context.status = await sights.statusOf(desired);
@@ -87,7 +87,7 @@ export async function readStatus(context: SyncContext): Promise<undefined> {
   deps.allocations.settle(context.pod, context.status);
 }
 
-/** Ends another pod with the same UID, with its volumes, so that the pod that has the UID now gets nothing of it. */
+/** Ends another pod with the same UID, with its volumes, so that the pod that now has the UID does not get its data. */
 export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome | undefined> {
   const { pod, status, endPod, signal } = context;
   const other = otherOwner(status, podIdentity(pod));
@@ -114,7 +114,7 @@ export function endIfOverdue({ pod, shown, deadlines, deps }: SyncContext): Sync
   return { ended: true, verdict: { reason: 'DeadlineExceeded', message } };
 }
 
-/** Works out the actions. A pod whose sandbox is to be stopped and not made again has ended. */
+/** Computes the actions. A pod has ended if its sandbox is to be stopped and not created again. */
 export function planActions(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, shown, deps } = context;
   const { probes, restarts, runtime } = deps;
@@ -139,7 +139,7 @@ export function waitForNode({ pod, deps }: SyncContext): SyncOutcome | undefined
   return holdPod(pod, deps.obstacles, deps.runtime.events);
 }
 
-/** The claims of a pod are prepared before its sandbox is made. */
+/** The claims of a pod are prepared before its sandbox is created. */
 export function prepareClaims({ pod, plan, deps, signal }: SyncContext): ReturnType<Gate> {
   if (!plan.createSandbox) return undefined;
   return preparePod(pod, { ...deps, events: deps.runtime.events }, signal);
@@ -151,7 +151,7 @@ export function warnOfPorts({ pod, plan, deps }: SyncContext): ReturnType<Gate> 
   return warnOfForeignPorts(pod, deps.runtime.events).then(() => undefined);
 }
 
-/** Prepares the cgroup and the volumes, and carries out the plan. */
+/** Prepares the cgroup and the volumes, and executes the plan. */
 export function carryOut({ pod, status, plan, shown, runner, signal }: SyncContext): Promise<SyncOutcome> {
   return runner.carryOut(pod, { status, plan, shown }, signal);
 }

@@ -188,7 +188,7 @@ const record = (uid: string, phase: 'Failed' | 'Running'): [string, StatusRecord
   { namespace: 'default', name: `pod-${uid}`, status: { phase } },
 ];
 
-test('pods that arrive together are admitted in order up to the maximum, and decided about once', () => {
+test('pods that arrive together are admitted in order up to the maximum, and each is decided once', () => {
   const { add, loop, admission, calls } = start();
   add(podOf('a'), podOf('b'), podOf('c'));
   assert.deepEqual(
@@ -279,7 +279,7 @@ test('a pod whose manifest is invalid at the start keeps running', () => {
   assert.deepEqual(calls, ['end b {"remove":true}', 'end d {"remove":true}']);
 });
 
-test('a pod that does not match the cached Node object is decided about by the current one', async () => {
+test('a pod that does not match the cached Node object is admitted or refused by the current one', async () => {
   const reads: PromiseWithResolvers<Node>[] = [];
   const readNode = () => {
     const read = Promise.withResolvers<Node>();
@@ -315,7 +315,7 @@ test('a pod that does not match the cached Node object is decided about by the c
   );
 });
 
-test('if the Node object cannot be read, the cached one counts', async () => {
+test('if the Node object cannot be read, the cached one is used', async () => {
   const { add, calls, admission } = start({ readNode: () => Promise.reject(new Error('away')) });
   add({ ...podOf('a'), spec: { containers: [], nodeSelector: { disk: 'ssd' } } });
   const signal = AbortSignal.timeout(30_000);

@@ -44,7 +44,7 @@ export type PodObserver = {
   seen(pod: Pod): void;
   /** A source has changed a pod. */
   changed(before: Pod, after: Pod): void;
-  /** A pod was refused; `reason` is that of its status. */
+  /** A pod was refused; `reason` is the reason in its status. */
   refused(reason: string): void;
   /** A pod was preempted because another one lacks this resource. */
   preempted(resource: string): void;

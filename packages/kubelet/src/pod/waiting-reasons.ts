@@ -1,6 +1,6 @@
 import type { StepResult, WaitingReason } from '../kubecontainer/sync-result.ts';
 
-/** Limit for messages of registries, hooks and runtimes in a status: that of a termination message. */
+/** Limit for messages of registries, hooks and runtimes in a status: the same as for a termination message. */
 const MAX_WAITING_MESSAGE_LENGTH = 4096;
 
 /** Why the last attempt to start each container failed, until it succeeds. */

@@ -112,7 +112,7 @@ function ifMissing<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** The findings of `look`, or a finding why the check failed: no permission, or a file system such as NFS does not answer. */
+/** The findings of `look`, or a finding that explains why the check failed: no permission, or a file system such as NFS does not answer. */
 async function looked(
   look: () => Promise<Found[]>,
   { path, what, signal }: { path: FieldPath; what: string; signal: AbortSignal },

@@ -17,8 +17,8 @@ export function hostOf(options: KubeletOptions, facts: NodeFacts): PreflightHost
 }
 
 /**
- * The same, read without a node. `unseen`: notes about paths that this user may not access. Rejects with `invalid_argument` if the
- * options reserve everything.
+ * The facts about this host, read without a running node. `unseen`: notes about paths that this user may not access. Rejects with
+ * `invalid_argument` if the options reserve everything.
  */
 export async function thisHost(options: KubeletOptions): Promise<{ host: PreflightHost; unseen: string[] }> {
   const capacity = await readNodeCapacity(await hostCgroups(options.logger));

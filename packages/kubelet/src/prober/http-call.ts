@@ -162,7 +162,7 @@ function tooLate(url: CallUrl, answered: boolean): PodwrightError {
   return failure(url, `context deadline exceeded (${what})`);
 }
 
-/** The name for SNI: that of the Host header, unless it is an address. */
+/** The name for SNI: the name in the Host header, unless it is an address. */
 function serverName(host: string): string {
   const name = hostnameOf(host) ?? '';
   return isIP(name) === 0 ? name : '';

@@ -2,7 +2,7 @@ import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { ProbeResults } from './probe-results.ts';
 
-/** The prober as the pod workers see it. */
+/** The part of the prober that the pod workers use. */
 export interface PodProbes {
   readonly liveness: ProbeResults;
   readonly readiness: ProbeResults;

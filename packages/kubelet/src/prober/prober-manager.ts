@@ -75,7 +75,7 @@ export class ProberManager implements PodProbes {
     const watched = this.#pods.get(podUid);
     if (watched === undefined) return;
     watched.ending = true;
-    // their results stay, because the status shows them, or because they are why the pod ends
+    // the results stay, because the status shows them, or because they are the reason why the pod ends
     for (const { kind, worker } of watched.workers.values()) if (kind !== 'readiness') worker.stop();
   }
 

@@ -12,7 +12,7 @@ export function tickFrom({ anchorMs, periodMs }: ProbeTicks, fromMs: number): nu
 }
 
 /**
- * The next tick after the one at `servedMs`. If several ticks passed meanwhile, only the last one is served: a probe that
+ * The time of the next tick after the tick at `servedMs`. If several ticks passed meanwhile, only the last one is served: a probe that
  * takes longer than its period is repeated immediately, but missed ticks are not made up for.
  */
 export function tickAfter({ periodMs }: ProbeTicks, servedMs: number, nowMs: number): number {
@@ -35,9 +35,9 @@ export class ThresholdCounter {
 /** A running container, as seen by the worker of one of its probes. */
 export type ProbedContainer = {
   id: string;
-  /** It started while this kubelet ran, so its readiness is awaited. */
+  /** True if the container started while this kubelet ran, so that its readiness is awaited. */
   isNew: boolean;
-  /** Its startup probe has not succeeded yet, so other probes must wait. */
+  /** True if the container's startup probe has not succeeded yet, so that other probes must wait. */
   isGated: boolean;
   /** End of its initial delay, monotonic. */
   probedFromMs: number;

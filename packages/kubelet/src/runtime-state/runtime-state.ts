@@ -160,7 +160,7 @@ export class RuntimeState {
     this.#noteNetwork(conditions.find(({ type, status }) => type === 'NetworkReady' && status));
   }
 
-  /** Reports a new message of a ready network. Other runtimes attach none. */
+  /** Reports a new message that the runtime attaches to a ready network; only Podwright's runtime attaches one. */
   #noteNetwork({ reason, message }: Pick<RuntimeCondition, 'reason' | 'message'> = { reason: '', message: '' }): void {
     if (message !== '' && message !== this.#networkNote) this.#options.onNetworkNote?.(reason, message);
     this.#networkNote = message;

@@ -37,7 +37,7 @@ test('concurrent callers and callers who accept the cached reading share one', a
   assert.deepEqual([answer, ages], [2, [STATISTICS_CACHED_MS - 1]], 'a rejected reading is replaced');
 });
 
-test('it is refreshed in the background while there are callers, and no longer', async (t) => {
+test('a reading is refreshed in the background only while there are callers', async (t) => {
   const { reading, pass, taken } = numbered(t);
   await reading.get(always);
   await pass(STATISTICS_CACHED_MS);

@@ -1,4 +1,4 @@
-/** Background refreshes stop when there was no call for this long: Prometheus scrapes once a minute by default. */
+/** Background refreshes stop after this time without a call: Prometheus scrapes once a minute by default. */
 export const STATISTICS_DEMAND_MS = 90_000;
 
 /** Maximum age of statistics, as upstream: cAdvisor's housekeeping interval. */

@@ -48,7 +48,7 @@ test('searching the files of many processes does not block the event loop', asyn
   assert.ok(turns > 3, `${turns} turns`);
 });
 
-test('an exited process holds nothing', async () => {
+test('an exited process holds no files open', async () => {
   const { layers } = await heldFiles([2 ** 30], anywhere);
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });
 });

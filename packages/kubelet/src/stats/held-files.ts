@@ -5,12 +5,15 @@ import type { MountEntry } from '@podwright/system/mountinfo';
 import { type BoundedReads, MountsOfProcesses, OpenFiles } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
 
-/** Maximum number of descriptors of a pod to check in one measurement, which takes about 0.1 s. */
+/** Maximum number of descriptors of a pod that one measurement checks; checking so many takes about 0.1 s. */
 const MAX_DESCRIPTORS_A_POD = 20_000;
 /** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
-/** Usage in container layers and in the kubelet's directory; of the latter that in emptyDirs, by volume name. */
+/**
+ * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs` is the part of the latter in emptyDirs, by volume
+ * name.
+ */
 export type HeldFiles = { layers: FileUse; kubelet: FileUse; emptyDirs: ReadonlyMap<string, FileUse> };
 
 export const NOTHING_HELD: HeldFiles = { layers: sumOf([]), kubelet: sumOf([]), emptyDirs: new Map() };
@@ -18,7 +21,7 @@ export const NOTHING_HELD: HeldFiles = { layers: sumOf([]), kubelet: sumOf([]), 
 /** `emptyDir`: name of the volume, if the file is in an emptyDir. */
 type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string };
 
-/** The place of files in a mount; `undefined` if they are not the pod's, as in a hostPath. */
+/** The location of files in a mount; `undefined` if they do not belong to the pod, as in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
 
 /** Directories on the disks of the kubelet and of containers' layers; '' if unknown. */
@@ -31,10 +34,10 @@ export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: Bo
 const DELETED_COST = 10;
 
 /**
- * Usage of deleted files that these processes of a pod have open. Bounded: of a pod with more than 20,000 descriptors, each call checks
- * a random part. A descriptor may come from another container, by a message in a socket or by /proc/PID/root: if no process of the pod
- * has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files that are held only by a mapping, a message
- * in a socket or one thread's own table of descriptors are not found.
+ * Usage of deleted files that these processes of a pod have open. The cost is bounded: if a pod has more than 20,000 descriptors, each call
+ * checks a random part of them. A process may have received a descriptor from another container, in a socket message or through
+ * /proc/PID/root: if no process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files
+ * that only a mapping, a socket message or one thread's own descriptor table keeps open are not found.
  */
 export async function heldFiles(pids: readonly number[], options: PlaceOptions): Promise<HeldFiles> {
   const budget = new EventLoopBudget();
@@ -72,7 +75,7 @@ function sumsOf(found: HeldFile[]): HeldFiles {
   };
 }
 
-/** Directories of the kubelet have the pod's UID in their paths, those of a runtime the container's id. Pure. */
+/** The kubelet's directories have the pod's UID in their paths; a runtime's directories have the container's id. Pure. */
 export function placesOf({ podUid, containerIds }: { podUid: string; containerIds: readonly string[] }): PlaceOf {
   return ({ root, type, mountPoint }) => {
     const directories = root.split('/');
@@ -86,11 +89,11 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Finds the places of the files that processes of a pod have open, by their mounts. */
+/** Finds the locations of the files that processes of a pod have open, by their mounts. */
 class Places {
   readonly #options: PlaceOptions;
   readonly #mounts: MountsOfProcesses;
-  /** Places of mounts that no process of the pod has. */
+  /** Locations of mounts that no process of the pod has. */
   readonly #detached = new Map<number, Place | undefined>();
 
   constructor(pids: readonly number[], options: PlaceOptions) {
@@ -108,7 +111,7 @@ class Places {
     return this.#detached.get(id);
   }
 
-  /** The mount may be of an exited container, or unmounted. Files in memory, as of memfd_create(2), are on no disk. */
+  /** The mount may belong to an exited container, or be unmounted. Files in memory, as of memfd_create(2), are on no disk. */
   async #placeOfDetached(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
     const { device, isOverlay } = await files.fileSystemOf(descriptor);
     if (isOverlay) return { directory: 'layers' };

@@ -22,7 +22,7 @@ import {
   type SwapStats,
 } from './summary.ts';
 
-/** A cgroup to measure. `availableBytes`: memory that it may use, if not its limit. */
+/** A cgroup to measure. `availableBytes`: the memory that the cgroup may use; absent if that is the cgroup's limit. */
 export type MeasuredCgroup = { path: string; availableBytes?: number };
 
 /** CPU, memory, pressure and swap of a cgroup; empty if it is missing. The pressure of `/` is the host's. */
@@ -108,7 +108,7 @@ export async function processLimits(): Promise<RlimitStats> {
   };
 }
 
-/** The host's interfaces without loopback. The default one is `eth0`, as upstream, else that of the default route. */
+/** The host's interfaces without loopback. The default interface is `eth0`, as upstream, else the interface of the default route. */
 export async function hostNetwork(): Promise<NetworkStats | undefined> {
   const [devices = '', routes = ''] = await Promise.all(['/proc/net/dev', '/proc/net/route'].map(readIfThere));
   const interfaces = parseDevices(devices);

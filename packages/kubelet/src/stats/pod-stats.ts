@@ -138,7 +138,7 @@ function diskOfContainer(
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
 }
 
-/** Counts layers and logs, also of exited containers, and ephemeral volumes. */
+/** Counts layers and logs, including those of exited containers, and ephemeral volumes. */
 function podDiskUse({ containers }: SandboxUse, { pod, logs, volumes, others, held }: PodDisk): PodDiskUse {
   const ephemeral = new Set(pod?.spec.volumes?.filter(isEphemeral).map(({ name }) => name));
   const layers = containers.map(({ writableLayer }) => ({

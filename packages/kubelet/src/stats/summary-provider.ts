@@ -188,7 +188,7 @@ export class SummaryProvider {
     return use.cpu === undefined && use.memory === undefined ? {} : { systemContainers: [pods] };
   }
 
-  /** The pods with a ready sandbox, each with its newest one and that sandbox's statistics. */
+  /** The pods with a ready sandbox, each with its newest ready sandbox and the statistics of that sandbox. */
   async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
     const isGood = (known: RuntimeUses, ageMs: number) => this.#isGood(known, ageMs);
     const { uses, rates } = await (fresh ? this.#uses.takeNew() : this.#uses.get(isGood));
@@ -198,7 +198,7 @@ export class SummaryProvider {
     });
   }
 
-  /** A reading without some pod, running container or rate is only accepted while a new one could not have rates either. */
+  /** A reading that lacks a pod, a running container or a rate is accepted only if a new reading would lack rates as well. */
   #isGood({ ids, hasAllRates }: RuntimeUses, ageMs: number): boolean {
     if (ageMs < LEAST_USAGE_WINDOW_MS) return true;
     if (!hasAllRates) return false;

@@ -1,6 +1,6 @@
 import { formatTime } from '@podwright/kube-api';
 
-/** A time in milliseconds; in JSON in whole seconds, as metav1.Time. */
+/** A time in milliseconds. In JSON it has whole seconds, like metav1.Time. */
 export class StatsTime extends Date {
   override toJSON(): string {
     return formatTime(this.getTime());

@@ -28,7 +28,7 @@ export type StatusSources = {
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
   /** True when the pod is ending: no container will be started. */
   terminal: boolean;
-  /** The pod restarts all containers: containers that the runtime lacks were removed for that. */
+  /** The pod restarts all containers: containers that the runtime does not have were removed for the restart. */
   restarting: boolean;
   /** Whether the runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
@@ -79,7 +79,7 @@ function neverSeen(
   if (old === undefined) return blank;
   if (old.state.running === undefined) return { ...blank, lastState: old.lastState };
   if (terminal) return { ...blank, state: { terminated: lost(old) } };
-  if (isEphemeral(pod, container)) return { ...blank, state: { terminated: lost(old, LOST_WHILE_RUNNING) } }; // runs once
+  if (isEphemeral(pod, container)) return { ...blank, state: { terminated: lost(old, LOST_WHILE_RUNNING) } }; // ephemeral containers run only once
   const restarts = pod.metadata.deletionTimestamp === undefined ? 1 : 0;
   const lastState = { terminated: lost(old, LOST_WHILE_RUNNING) };
   return { ...blank, lastState, restartCount: blank.restartCount + restarts };

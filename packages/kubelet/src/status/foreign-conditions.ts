@@ -49,7 +49,7 @@ export function isOwnCondition({ type }: Pick<PodCondition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** The status with the API server's conditions of other writers. DisruptionTarget may be the kubelet's or theirs. Pure. */
+/** The status with the API server's conditions of other writers. Both the kubelet and other writers may set DisruptionTarget. Pure. */
 export function withForeign(status: PodStatus, theirs: PodStatus | undefined): PodStatus {
   if (theirs === undefined) return status;
   const foreign = (theirs.conditions ?? []).filter((one) => !isOwnCondition(one));

@@ -42,7 +42,7 @@ export type PodStatusInput = {
   actuated?: (container: RuntimeContainer) => GivenResources | undefined;
   /** Whether the pod's runtime supports recursive read-only mounts. */
   recursiveReadOnly: boolean;
-  /** No container of the pod will be started. */
+  /** True if no container of the pod will be started any more. */
   terminal: boolean;
   hostIps: string[];
   nowMs: number;
@@ -105,7 +105,7 @@ function withoutStarted({ started: _, ...status }: ContainerStatus): ContainerSt
   return status;
 }
 
-/** The status of a rejected pod, of which nothing was or will be started. */
+/** The status of a rejected pod: none of its containers was or will be started. */
 export function refusedPodStatus(pod: Pod, refusal: WaitingReason, nowMs: number): PodStatus {
   return {
     ...observed(pod),
@@ -122,7 +122,7 @@ export function isRefused(status: PodStatus | undefined): status is PodStatus {
   return status?.phase === 'Failed' && status.containerStatuses === undefined;
 }
 
-/** The status after a sandbox with these addresses was created; everything else is unchanged. */
+/** The status after a sandbox with these addresses was created; all other fields are unchanged. */
 export function withNewSandbox(pod: Pod, status: PodStatus, { ips, now }: { ips: string[]; now: string }): PodStatus {
   const ready = { type: 'PodReadyToStartContainers', status: 'True' } as const;
   const conditions = withCondition(status.conditions ?? [], ready, { pod, now });
@@ -172,7 +172,7 @@ function why(
   return given?.reason === undefined ? undefined : { reason: given.reason, message: given.message };
 }
 
-/** After a restart of the kubelet, the start time is that of the oldest sandbox. */
+/** After a restart of the kubelet, the start time is the start time of the oldest sandbox. */
 function startTime({ sandboxes }: RuntimePodStatus): string | undefined {
   const oldest = sandboxes.at(-1);
   return oldest === undefined ? undefined : formatTime(oldest.createdAtMs);

@@ -14,9 +14,9 @@ export type PhaseInput = {
   pod: Pod;
   initStatuses: ContainerStatus[];
   statuses: ContainerStatus[];
-  /** A main container was created in the pod's current sandbox. */
+  /** True if a main container was created in the pod's current sandbox. */
   initialized: boolean;
-  /** No container of the pod will be started. */
+  /** True if no container of the pod will be started any more. */
   terminal: boolean;
 };
 

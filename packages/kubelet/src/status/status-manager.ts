@@ -42,8 +42,8 @@ export class StatusManager {
   }
 
   /**
-   * Shows a pod before its first sync, which it may wait for: with its last known status, or a status why it waits. Does not replace a
-   * status that a sync has published.
+   * Publishes a pod that has not been synced yet, and may have to wait for its first sync: with its last known status, or with `status`,
+   * which explains the wait. Does not replace a status that a sync has published.
    */
   introduce(pod: Pod, status: PodStatus = this.lastKnown(pod) ?? { phase: 'Pending' }): void {
     const known = this.#pods.get(pod.metadata.uid);
@@ -52,8 +52,8 @@ export class StatusManager {
   }
 
   /**
-   * The published status; else the record of an earlier process, merged with the API server's status; else the latter. A pod that was
-   * deleted and added again with the same UID starts over, and so does a static pod that was ended by a shutdown of the host.
+   * The published status; else the record of an earlier process, merged with the API server's status; else the API server's status alone. A
+   * pod that was deleted and added again with the same UID starts over, and so does a static pod that was ended by a shutdown of the host.
    */
   lastKnown(pod: Pod): PodStatus | undefined {
     const { uid, namespace, name, deletionTimestamp } = pod.metadata;
@@ -111,7 +111,7 @@ export class StatusManager {
     if (pod !== undefined && status !== undefined) this.set(pod, change(pod, status));
   }
 
-  /** Publishes changed labels and annotations at once, also for a pod that is not synced any more. */
+  /** Publishes changed labels and annotations at once, even for a pod that is no longer synced. */
   relabel({ metadata: { uid, labels, annotations } }: Pod): void {
     this.#wanted.set(uid, { labels, annotations });
     const known = this.#pods.get(uid);

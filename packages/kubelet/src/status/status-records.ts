@@ -21,7 +21,7 @@ const STATUS_RECORD_RETRY_MS = 1000;
 /** Changes of a pod's status within this time are written together; a kubelet that is killed loses them. */
 export const STATUS_RECORD_DELAY_MS = 100;
 
-/** The last published status of a pod, with its name; `going`: the pod was being deleted. */
+/** The last published status of a pod, with its name. `going`: the pod was being deleted. */
 export type StatusRecord = { namespace: string; name: string; status: PodStatus; going?: boolean };
 
 const SUFFIX = '.json';

@@ -13,12 +13,12 @@ export type UsageReport = { containers: Map<string, ContainerUse>; atMs: number;
 
 type Sample = {
   atMs: number;
-  /** The same on the monotonic clock. */
+  /** The time of a sample on the monotonic clock. */
   monotonicMs: number;
   containers: Map<string, { cpuNanoseconds: bigint; cpuAtNs: bigint; memoryBytes: number }>;
 };
 
-/** Usage of containers from two samples of the CRI's statistics; the first may be that of an earlier call. */
+/** Usage of containers from two samples of the CRI's statistics; the first may be from an earlier call. */
 export class ContainerUsage {
   readonly #cri: CriClient;
   #last: Sample | undefined;

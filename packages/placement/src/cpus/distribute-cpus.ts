@@ -19,7 +19,7 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
   return packed();
 }
 
-/** The least number of nodes if all their processors were free, and the greatest number that can take part. */
+/** The smallest number of nodes that would suffice if all their processors were free, and the number of nodes with free processors. */
 function nodeRange(
   cpus: Cpu[],
   { free, groups, groupSize }: { free: number; groups: number; groupSize: number },
@@ -77,7 +77,7 @@ function bestRest(
   return best;
 }
 
-/** The free processors after each node has given up one group in turn; `undefined` if there are not enough. */
+/** The free processors of the nodes after one group was taken from each node in turn; `undefined` if there are not enough. */
 function afterRest(
   nodes: number[],
   left: Map<number, number>,

@@ -3,8 +3,8 @@ import { DEVICE_PLUGIN_GRACE_MS } from './limits.ts';
 import type { PluginConnection } from './plugin-connection.ts';
 
 /**
- * A resource is `offered` by a registered plugin, which lists its devices; `lost` after the plugin disconnected, until the grace
- * period is over; or `gone`: the node has none of it.
+ * A resource is `offered` by a registered plugin, which lists its devices; `lost` after the plugin disconnected, until the grace period is
+ * over; or `gone`: the node no longer has the resource.
  */
 type Resource =
   | { state: 'offered'; plugin: PluginConnection; devices: Device[] }

@@ -2,7 +2,7 @@ import { fromBinary } from '@podwright/cri';
 import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
 
-/** Options from all plugins' answers; for the same name or path the first one counts. */
+/** Options from all plugins' answers; for the same name or path the first one is used. */
 export function deviceOptions(assignments: Assignment[]): ContainerDeviceOptions {
   const answers = assignments.map(({ answer }) => fromBinary(ContainerAllocateResponseSchema, answer));
   return {

@@ -20,13 +20,13 @@ type Asked = { claimName: string; request: string };
 
 type HealthOf = (driver: string, device: DeviceName) => DeviceHealth;
 
-/** Prefix of resources that stand for device classes (resource.k8s.io DeviceClass) rather than for plugins' resources. */
+/** Prefix of resources that represent device classes (resource.k8s.io DeviceClass) rather than for plugins' resources. */
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
 /** CDI names of a container's devices. Throws for a claim that is not prepared. */
 export function cdiDevices(pod: Pod, container: Container, prepared: PreparedClaims): string[] {
   const names = askedBy(pod, container).flatMap(({ claimName, request }) => {
-    if (claimName === '') return []; // no claim on purpose, so no devices
+    if (claimName === '') return []; // the pod's status says that no claim is needed, so there are no devices
     const record = prepared(claimName);
     if (record === undefined) {
       const where = `ResourceClaim ${claimName} in namespace ${pod.metadata.namespace}`;

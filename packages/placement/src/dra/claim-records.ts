@@ -1,4 +1,6 @@
-/** Records of prepared claims and their pods, in upstream's file format: a kubelet can continue with the other one's file. */
+/**
+ * Records of prepared claims and their pods, in upstream's file format: this kubelet and upstream's can continue with each other's files.
+ */
 import { crc32 } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { readStateFile, writeStateFile } from '../topology/state-file.ts';

@@ -4,7 +4,7 @@ import { HealthStatus, type DeviceHealth as ReportedHealth } from '@podwright/cr
 /** Upstream's limit for the message of a device. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 
-/** How long a report is valid without a timeout of its own: upstream's default. */
+/** How long a report is valid if it has no timeout: upstream's default. */
 const DRA_HEALTH_TIMEOUT_MS = 30_000;
 
 /** Current health of a device. */

@@ -18,7 +18,7 @@ export function claimsOf(pod: Pod): NamedClaim[] {
     const made = resourceClaimStatuses.find(({ name }) => name === podClaim);
     if (made === undefined) throw refusal(`${where}: ResourceClaim not created yet`);
     return made.resourceClaimName === undefined
-      ? [] // no claim on purpose: there is nothing to prepare
+      ? [] // the pod's status says that no claim is needed, so there is nothing to prepare
       : [{ podClaim, claimName: made.resourceClaimName, mustOwn: true }];
   });
   if (extended === undefined) return named;

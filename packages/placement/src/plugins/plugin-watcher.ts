@@ -7,7 +7,7 @@ import { findSockets } from './plugin-sockets.ts';
 const PLUGIN_LOOK_PERIOD_MS = 10_000;
 
 export type PluginWatcherOptions = {
-  /** Made if it does not exist, also after it was removed. */
+  /** Created if it does not exist, and again after it was removed. */
   directory: string;
   logger: Logger;
   /** Period of scans that are independent of inotify, in milliseconds. Default: 10 s. */

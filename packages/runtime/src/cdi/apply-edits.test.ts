@@ -46,7 +46,7 @@ test('an added mount replaces the one with the same destination, and parents com
   );
 });
 
-test('hooks are appended by name, groups except 0 are added, and the last RDT class wins', async () => {
+test('hooks are appended by name, groups except 0 are added, and the last RDT class is used', async () => {
   const edited = await apply(
     { hooks: [{ hookName: 'prestart', path: '/a' }], additionalGids: [0, 7, 1], intelRdt: { closID: 'one' } },
     { hooks: [{ hookName: 'prestart', path: '/b', timeout: 2 }], intelRdt: { closID: 'two' } },

@@ -35,7 +35,7 @@ test("devices are found by name, and a file's common edits come once, before tho
   ]);
 });
 
-test('a later directory wins, and a new file takes effect at once', async () => {
+test('a later directory takes precedence, and a new file takes effect at once', async () => {
   write('static/one.json', ['x']);
   assert.deepEqual(await variables('a.com/b=x'), ['FROM=x of static/one.json']);
   write('dynamic/one.json', ['x']);

@@ -29,10 +29,10 @@ const NAMES = {
 };
 
 /**
- * Writes a checkpoint of a running container to an archive that can be restored on another host: CRIU's memory images, changed
- * files, specification, status and log. The container is frozen meanwhile and goes on afterwards. A failure leaves no files.
- * Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of
- * `openArchiveTarget`, `deadline_exceeded`, `internal` (with CRIU's message).
+ * Writes a checkpoint of a running container to an archive that can be restored on another host: CRIU's memory images, changed files,
+ * specification, status and log. The container is frozen meanwhile and continues afterwards. A failure leaves no files. Errors:
+ * `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of `openArchiveTarget`,
+ * `deadline_exceeded`, `internal` (with CRIU's message).
  */
 export async function checkpointContainer(
   context: Pick<ContainerContext, 'files' | 'tasks' | 'table'>,

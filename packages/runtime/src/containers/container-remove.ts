@@ -28,7 +28,7 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   if (before.state.phase !== 'creating') events.publish('deleted', before);
 }
 
-/** Removes everything of the container in any state. It goes on after the caller has cancelled. */
+/** Removes everything of the container in any state. The removal continues after the caller has cancelled. */
 export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, exits, failpoint } = context;
   await retireContainer(context, id);

@@ -23,7 +23,7 @@ import { ExitWatch } from './exit-watch.ts';
 const START_PATIENCE_MS = 5000;
 /** Limit for the rollback of an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** Limit for stopping or removing all containers of a sandbox; each container also has a limit of its own. */
+/** Limit for stopping or removing all containers of a sandbox; there is also a limit per container. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
 /** Delay of cleaning up after an exited or removed container, so that calls in progress come first. */
@@ -35,9 +35,9 @@ const REMOVE_AGAIN_MS = 60_000;
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
- * The operations on containers. Those on one container run one after the other, and go on after the caller has cancelled. A create
- * either succeeds or leaves nothing. A stop takes no lock, so that a stop with a short grace period overtakes one with a long one.
- * As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
+ * The operations on containers. Those on one container run one after the other, and continue after the caller has cancelled. A create
+ * either succeeds or leaves nothing. A stop takes no lock, so that a stop with a short grace period overtakes one with a long one. As in
+ * `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
  */
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
@@ -128,7 +128,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     await this.#change('update', { id, signal }, () => updateContainer(this.#context, id, resources));
   }
 
-  /** Writes a checkpoint of the container to an archive; the container goes on running. Errors: see `checkpointContainer`. */
+  /** Writes a checkpoint of the container to an archive; the container keeps running. Errors: see `checkpointContainer`. */
   async checkpoint(idOrPrefix: string, request: CheckpointRequest, signal: AbortSignal): Promise<void> {
     const { id } = this.requireRunning(idOrPrefix);
     await this.#changes.run(id, () => checkpointContainer(this.#context, id, { ...request, signal }));
@@ -169,7 +169,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#later.beginAll();
   }
 
-  /** Stops watching; the containers go on. */
+  /** Stops watching; the containers keep running. */
   close(): void {
     this.#closed.abort();
     this.#later.close();

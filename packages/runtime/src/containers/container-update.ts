@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { ContainerResources } from '../records/container-record.ts';
 import type { ContainerContext } from './container-context.ts';
 
-/** Changes the limits of a running container at once, and those of a created container for its start. */
+/** Changes the limits of a running container at once, and the limits of a created container for its start. */
 export async function updateContainer(
   {
     table,
@@ -23,7 +23,7 @@ export async function updateContainer(
     ...record,
     config: { ...record.config, resources: mergeResources(record.config.resources, resources) },
   };
-  const limits = specs.limits(changed); // throws for unsupported limits, also of a container that is not started yet
+  const limits = specs.limits(changed); // throws for unsupported limits, even for a container that is not started yet
   if (phase === 'running') await tasks.update(id, limits);
   await failpoint('container-update/applied');
   const spec = files.spec(id);

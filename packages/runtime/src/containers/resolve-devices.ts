@@ -5,7 +5,7 @@ import { deviceOf } from '../oci/devices.ts';
 import type { OciDevice } from '../oci/spec.ts';
 import type { SpecDevice } from '../oci/spec-input.ts';
 
-/** Directories of /dev that are file systems of their own. Each container has its own instance of them. */
+/** Directories of /dev that are separate file systems. Each container has its own instance of them. */
 const OTHER_FILE_SYSTEMS = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev']);
 /** Maximum number of device nodes below one directory. */
 const MAX_DEVICES = 4096;

@@ -33,7 +33,7 @@ const LOAD_TIMEOUT_MS = 60_000;
 export class AppArmor {
   readonly #enabled: boolean;
   readonly #paths: AppArmorPaths;
-  /** Whether this process has loaded the default profile; until then the kernel may have that of an earlier version. */
+  /** Whether this process has loaded the default profile; until then the kernel may have the profile of an earlier version. */
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 
@@ -80,7 +80,7 @@ export class AppArmor {
     return loaded.split('\n').some((line) => line.startsWith(`${name} (`));
   }
 
-  /** A host may have AppArmor without apparmor_parser; then containers that name no profile run without one. */
+  /** A host may have AppArmor without apparmor_parser; then containers that name no profile run without a profile. */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;
   }

@@ -73,7 +73,7 @@ test("the next start resets a killed runtime's value of the switch, and no other
   await check('1', '1');
 });
 
-test('work goes on without expediting if that is disabled or impossible', async () => {
+test('work continues without expediting if that is disabled or impossible', async () => {
   const { rcu } = open({ enabled: false });
   assert.equal(await rcu.during(async () => read()), '0');
   const { rcu: without, messages } = open();

@@ -21,7 +21,7 @@ export function startedByOthers<P extends OciProgram>(program: P, dependencies: 
   return { program: { ...program, path: covered.nsenter, args }, [Symbol.dispose]: () => closeNamespace(namespace) };
 }
 
-/** The command for this process to start the runtime in the namespace, with the function that starts it. */
+/** The command with which this process starts the runtime in the namespace, and the function that starts the command. */
 export function startedHere<P extends OciProgram>(
   { program, start }: { program: P; start: ProgramStarter },
   dependencies: NamespaceDependencies,

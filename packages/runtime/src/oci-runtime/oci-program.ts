@@ -46,9 +46,9 @@ export async function runOciCommand(runtime: OciRuntime, args: string[], start =
 }
 
 /**
- * Starts the runtime with the `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (up to 1.29 at least)
- * does so only for the container's init process: processes of an exec would inherit the daemon's value, by which its unit protects
- * it from the OOM killer, and would be killed last. Costs half a millisecond. Ignored if this process may not set the value.
+ * Starts the runtime with the `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (up to 1.29 at least) does so
+ * only for the container's init process: processes of an exec would inherit the value with which the daemon's unit protects the daemon from
+ * the OOM killer, and would be killed last. Costs half a millisecond. Ignored if this process may not set the value.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
   if (runtime.name === 'runc' || oomScoreAdj === undefined) return runtime;

@@ -63,7 +63,7 @@ export async function probeOciRuntime(
   if (cached?.key === key) return cached.finding;
   const shortages: unknown[] = [];
   const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
-  // not a verdict: an earlier one is better, and the next start tries again
+  // not a verdict: an earlier finding is better, and the next start tries again
   if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
   await writeCache(cache, { key, finding });
   return finding;

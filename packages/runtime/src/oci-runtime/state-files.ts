@@ -18,11 +18,11 @@ import { START_LOOK_MS } from './limits.ts';
 export type StateFormat = 'runc' | 'crun';
 
 type KnownFormat = {
-  /** Versions that use the format. */
+  /** Versions of the OCI runtime that use the format. */
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
-  /** Other files that may be in the directory. */
+  /** Other files that the runtime may store in the directory. */
   others: string[];
   /** Releases the waiting process. */
   release(fifo: string, wait: StartWait): Promise<void>;

@@ -31,7 +31,7 @@ test("the limit of open files is systemd's default or the configured one, capped
   check({ soft: 4096, hard: 8192 }, 20_000, [4096, 8192]);
 });
 
-test('a later source of the environment wins, in the position of the first one', () => {
+test('a later source of the environment takes precedence, in the position of the first one', () => {
   const environment = computeEnvironment({
     image: { Env: ['PATH=/image', 'KEEP=1', 'EMPTY='] },
     hostname: 'pod',

@@ -16,14 +16,14 @@ const NAMESPACE_FLAGS = 0x7e020000;
  * allow 0x100000028. The masks therefore ignore the upper bits, which the calling convention leaves undefined.
  */
 const SOCKET_FAMILIES: [mask: number, value: number][] = [
-  [0xffffffe0, 0], // 0 to 31
-  [0xfffffffc, 32], // 32 to 35
-  [0xfffffffe, 36], // 36 and 37
+  [0xffffffe0, 0], // families 0 to 31
+  [0xfffffffc, 32], // families 32 to 35
+  [0xfffffffe, 36], // families 36 and 37
   [0xffffffff, 39],
   [0xffffffff, 41],
-  [0xfffffffe, 42], // 42 and 43
-  [0xfffffffc, 44], // 44 to 47
-  [0xfffffff0, 48], // 48 to 63; the newest family of Linux 6.18 is 45
+  [0xfffffffe, 42], // families 42 and 43
+  [0xfffffffc, 44], // families 44 to 47
+  [0xfffffff0, 48], // families 48 to 63; the newest family of Linux 6.18 is 45
 ];
 /** Allowed arguments of personality(2): Linux, BSD-like 32 bit, UNAME26, both, and the query of the current one. */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];

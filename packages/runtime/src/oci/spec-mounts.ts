@@ -13,9 +13,9 @@ export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMod
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs shows a network namespace, and may be mounted only by the owner of that. Otherwise the host's sysfs is bound, with private
-  // propagation: systemd makes it shared, and crun binds it from the host's mount namespace, where the container's mounts below it would
-  // appear otherwise.
+  // sysfs shows a network namespace, and may be mounted only by the owner of that namespace. Otherwise the host's sysfs is bound, with
+  // private propagation: systemd makes it shared, and crun binds it from the host's mount namespace, where the container's mounts below it
+  // would appear otherwise.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },

@@ -4,7 +4,7 @@ import { pluginName } from './plugin.ts';
 /** The fields of a plugin that ordering needs. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
-/** Sorts plugins so that each one comes after all that it requires. Errors: those of `orderGraph`. */
+/** Sorts plugins so that each one comes after all plugins that it requires. Errors: those of `orderGraph`. */
 export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   return orderGraph(plugins, {
     attempt: 'order plugins',

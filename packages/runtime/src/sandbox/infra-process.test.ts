@@ -67,7 +67,7 @@ test('a stop removes the bundle of a start that was interrupted before the task 
   assert.ok(!existsSync(bundle));
 });
 
-test('its pid is cached until its exit is reported or it is stopped', async () => {
+test('the pid of the process is cached until its exit is reported or it is stopped', async () => {
   let end = () => {};
   const exited: string[] = [];
   const process = processOn({

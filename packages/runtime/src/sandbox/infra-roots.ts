@@ -11,7 +11,7 @@ export interface InfraRoots {
   prepare(sandbox: SandboxRecord, signal: AbortSignal): Promise<InfraProgram>;
   /** Removes the sandbox's root file system. No error if there is none. */
   remove(sandboxId: string): Promise<void>;
-  /** Ids of sandboxes with a root file system of their own. */
+  /** Ids of sandboxes with their own root file system. */
   list(): Promise<string[]>;
 }
 

@@ -2,7 +2,7 @@ import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The network's request for a sandbox: the same at setup and at teardown, also after a restart. */
+/** The network's request for a sandbox: the same at setup and at teardown, even after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {

@@ -60,7 +60,7 @@ for (const [starts, most, target] of [
     assert.equal(readyTarget(starts, most), target);
   });
 
-test('the first pods find some ready, and during the next minute there are as many as there were pods', async (context) => {
+test('the first pods find ready sandboxes, and during the next minute there are as many as there were pods', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: false });
   assert.equal(take(), undefined, 'none is ready immediately');
@@ -76,7 +76,7 @@ test('the first pods find some ready, and during the next minute there are as ma
   assert.equal(host.namespaces.size, 4);
 });
 
-test('they are prepared even while the network status is polled continuously', async (context) => {
+test('ready sandboxes are prepared even while the network status is polled continuously', async (context) => {
   const { ready, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -88,7 +88,7 @@ test('they are prepared even while the network status is polled continuously', a
   assert.equal(ready.count, 2);
 });
 
-test('nothing is prepared while the runtime is busy', async (context) => {
+test('no sandbox is prepared while the runtime is busy', async (context) => {
   const { ready, host, pass } = open(context);
   host.idle = false;
   ready.begin({ hadPods: true });
@@ -111,7 +111,7 @@ test('a node without pods prepares namespaces only, and links from its first pod
   assert.ok(host.networks.has(take()!));
 });
 
-test('only matching pods get one', async (context) => {
+test('only matching pods get a ready sandbox', async (context) => {
   const { ready, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -127,7 +127,7 @@ test('only matching pods get one', async (context) => {
   assert.ok(ready.take({ ...pod, sysctls: { 'net.ipv4.tcp_syncookies': '0' } }, controller));
 });
 
-test('when the network changes, those attached to the old one are removed', async (context) => {
+test('when the network changes, ready sandboxes that are attached to the old one are removed', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -139,7 +139,7 @@ test('when the network changes, those attached to the old one are removed', asyn
   assert.equal(host.networks.size, 1, 'only the one that was taken is attached');
 });
 
-test('when the network changes while no pod is started, those attached to the old one are removed, too', async (context) => {
+test('when the network changes while no pod is started, ready sandboxes that are attached to the old one are removed, too', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -153,7 +153,7 @@ test('when the network changes while no pod is started, those attached to the ol
   assert.deepEqual([ready.count, host.namespaces.size, host.networks.size], [2, 2, 2]);
 });
 
-test('one that is being checked cannot be taken, and others can', async (context) => {
+test('a ready sandbox that is being checked cannot be taken, and others can', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let calls = 0;
   const network = { prepare: async () => (++calls === 3 ? promise : true), tearDown: async () => undefined };
@@ -170,7 +170,7 @@ test('one that is being checked cannot be taken, and others can', async (context
   assert.ok(![take(), take()].includes(taken));
 });
 
-test('ready ones release their addresses for a pod that finds none', async (context) => {
+test('ready sandboxes release their addresses for a pod that finds no free address', async (context) => {
   const { ready, host, pass } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -179,7 +179,7 @@ test('ready ones release their addresses for a pod that finds none', async (cont
   assert.equal(await ready.releaseAll(), false);
 });
 
-test('there are none while the network is not ready, and new ones when it is again', async (context) => {
+test('there are no ready sandboxes while the network is not ready, and new ones when it is ready again', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -192,7 +192,7 @@ test('there are none while the network is not ready, and new ones when it is aga
   assert.equal(ready.count, 2);
 });
 
-test('one that is being attached when all are dropped is dropped, too', async (context) => {
+test('a sandbox that is being attached when all are dropped is dropped, too', async (context) => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const network = { prepare: () => promise, tearDown: async () => undefined };
   const { ready, host, pass } = open(context, { network });
@@ -206,7 +206,7 @@ test('one that is being attached when all are dropped is dropped, too', async (c
   assert.ok(!host.namespaces.has(made!));
 });
 
-test('a failed one is removed before a new one is prepared, with growing pauses and one log line', async (context) => {
+test('a sandbox whose preparation failed is removed before another one is prepared, with growing pauses and one log line', async (context) => {
   const lines: string[] = [];
   const logger = { ...silentLogger, warn: (fields: object) => void lines.push(JSON.stringify(fields)) };
   let attempts = 0;
@@ -246,7 +246,7 @@ test('after close nothing remains and no more are prepared', async (context) => 
   assert.equal(take(), undefined);
 });
 
-test('one that was taken and discarded is removed', async (context) => {
+test('a ready sandbox that was taken and discarded is removed', async (context) => {
   const { ready, host, pass, take } = open(context);
   ready.begin({ hadPods: true });
   await pass(1000);
@@ -257,7 +257,7 @@ test('one that was taken and discarded is removed', async (context) => {
   assert.equal(ready.count, 2);
 });
 
-test('with a maximum of 0 there are none', async (context) => {
+test('with a maximum of 0 there are no ready sandboxes', async (context) => {
   const { ready, host, pass, take } = open(context, { most: 0 });
   ready.begin({ hadPods: true });
   assert.equal(take(), undefined);
@@ -265,7 +265,7 @@ test('with a maximum of 0 there are none', async (context) => {
   assert.equal(host.namespaces.size, 0);
 });
 
-test('metrics count ready sandboxes and the pods that found one', async (context) => {
+test('metrics count ready sandboxes and the pods that found a ready sandbox', async (context) => {
   const metrics = new Registry();
   const { ready, pass, take } = open(context, { metrics });
   ready.begin({ hadPods: true });

@@ -44,16 +44,18 @@ export class ReadySandboxes {
   readonly #now: () => number;
   readonly #backoff: Backoff;
   readonly #requests: Counter<'result'> | undefined;
-  /** Those that can be taken, oldest first. */
+  /** Ready sandboxes that pods can take, oldest first. */
   #ready: ReadySandbox[] = [];
-  /** Those being prepared or to be removed: no new one is prepared before these are removed. */
+  /** Sandboxes that are being prepared, or that must be removed before another one is prepared. */
   readonly #pending = new Set<ReadySandbox>();
   /** Times of the last pod starts, limited to the maximum number of ready sandboxes. */
   #starts: number[] = [];
-  /** Whether to attach them: on a node without pods in the pod network, only namespaces are created on the host. */
+  /**
+   * Whether to attach ready sandboxes to the network: on a node without pods in the pod network, only namespaces are created on the host.
+   */
   #attaches = false;
   #networkReady = true;
-  /** Whether to check that they are attached to the current network. */
+  /** Whether to check that ready sandboxes are attached to the current network. */
   #mustCheckNetwork = false;
   #failing = false;
   #closed = false;
@@ -68,7 +70,7 @@ export class ReadySandboxes {
     this.#requests = dependencies.metrics && this.#metricsIn(dependencies.metrics);
   }
 
-  /** Number of sandboxes that can be taken now. */
+  /** Number of ready sandboxes that pods can take now. */
   get count(): number {
     return this.#ready.length;
   }
@@ -79,7 +81,7 @@ export class ReadySandboxes {
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** Takes one for a pod and returns its id; undefined if there is none or the pod does not match. */
+  /** Takes a ready sandbox for a pod and returns its id; undefined if there is none or the pod does not match. */
   take(config: SandboxConfig, controller: SandboxController): string | undefined {
     if (config.network !== 'pod') return undefined;
     this.#attaches = true;
@@ -91,12 +93,12 @@ export class ReadySandboxes {
     return taken?.id;
   }
 
-  /** Removes one that was taken but is not used. */
+  /** Removes a ready sandbox that was taken but is not used. */
   discard(id: string): void {
     this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
-  /** Call it with each network status: while the network is not ready there are none. */
+  /** Call it with each network status: while the network is not ready, there are no ready sandboxes. */
   onNetworkStatus({ ready }: { ready: boolean }): void {
     this.#networkReady = ready;
     this.#mustCheckNetwork = ready;
@@ -104,13 +106,13 @@ export class ReadySandboxes {
     else this.dropAll();
   }
 
-  /** Drops all of them when the network changes, so that no pod gets one attached to the old network. */
+  /** Drops all ready sandboxes when the network changes, so that no pod gets one that is attached to the old network. */
   dropAll(): void {
     this.#drop(this.#ready);
     this.#ready = [];
   }
 
-  /** Removes all of them, so that a pod can have their addresses; false if there were none. */
+  /** Removes all ready sandboxes, so that a pod can have their addresses; false if there were none. */
   async releaseAll(): Promise<boolean> {
     if (this.#ready.length === 0) return false;
     const released = this.#ready;
@@ -119,7 +121,7 @@ export class ReadySandboxes {
     return true;
   }
 
-  /** Removes all of them and stops. Those that cannot be removed are logged, and the next start removes them. */
+  /** Removes all ready sandboxes and stops. A sandbox that cannot be removed is logged, and the next start removes it. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -216,7 +218,7 @@ export class ReadySandboxes {
     this.#backoff.forget(KEY);
   }
 
-  /** Checks with one of them, which cannot be taken meanwhile, whether they are attached to the network that pods use now. */
+  /** Checks with one ready sandbox, which no pod can take meanwhile, whether all are attached to the network that pods use now. */
   async #checkNetwork(): Promise<void> {
     this.#mustCheckNetwork = false;
     const sandbox = this.#ready.pop();
@@ -225,12 +227,12 @@ export class ReadySandboxes {
     await this.#attach(sandbox);
   }
 
-  /** Attaches one if the network supports that. It stays in `#pending` until then, so that it is removed after a failure. */
+  /** Attaches a ready sandbox if the network supports that. It stays in `#pending` until then, so that it is removed after a failure. */
   async #attach(sandbox: ReadySandbox): Promise<void> {
     const others = this.#ready;
     const attached = this.#attaches && (await this.#prepareNetwork(sandbox));
     if (this.#ready !== others) return; // all were dropped meanwhile
-    if (others.some((other) => other.attached !== attached)) this.dropAll(); // the network has changed
+    if (others.some((other) => other.attached !== attached)) this.dropAll(); // these are attached to the old network
     if (sandbox.attached !== attached) return; // this one is still attached to the old network
     this.#pending.delete(sandbox);
     this.#ready.push(sandbox);

@@ -143,10 +143,7 @@ export class SandboxNamespaces {
   }
 }
 
-/**
- * Processes of a pod may bind low ports and send pings without capabilities, as in containerd: the pod has a network namespace of
- * its own.
- */
+/** Processes of a pod may bind low ports and send pings without capabilities, as in containerd: the pod has its own network namespace. */
 const POD_NETWORK_SYSCTLS = {
   'net.ipv4.ip_unprivileged_port_start': '0',
   'net.ipv4.ping_group_range': '0 2147483647',

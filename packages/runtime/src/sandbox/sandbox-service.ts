@@ -39,7 +39,7 @@ const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 /** Phases of an existing sandbox with the name of a RunPodSandbox request. */
 const PHASES: ExistingPhases<SandboxRecord> = { unfinished: ['creating', 'broken'], finished: 'ready' };
 
-/** Operations on a pod's containers, provided by the container room. */
+/** Operations on a pod's containers, provided by `ContainerService`. */
 export type PodContainers = {
   /** Kills every running container of the sandbox and waits until they have exited. */
   stopAll(sandboxId: string): Promise<void>;
@@ -145,7 +145,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Writes the record, by which a ready sandbox is found from then on. */
+  /** Writes the record. From then on a ready sandbox can be found by it. */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -274,7 +274,9 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Finishes operations of an earlier process, and stops sandboxes that did not survive. A failed one keeps its record. */
+  /**
+   * Finishes operations of an earlier process, and stops sandboxes that did not survive. A sandbox for which that fails keeps its record.
+   */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }

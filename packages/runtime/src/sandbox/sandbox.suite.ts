@@ -12,7 +12,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 /** A controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
-  /** Releases what the end of the process would release; the sandboxes remain. */
+  /** Releases the resources that the end of the process would release; the sandboxes remain. */
   close(): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ const plain: SandboxConfig = {
   runtimeHandler: '',
 };
 
-/** A sandbox to create; by default with all namespaces of its own. */
+/** A sandbox to create; by default with all of its own namespaces. */
 export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   const state = { phase: 'creating' } as const;
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };

@@ -4,7 +4,7 @@ import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.t
 
 /** Deadline for the start of a sandbox: a virtual machine boots. */
 const START_TIMEOUT_MS = 120_000;
-/** Deadline for other answers of a shim, also on a busy host. */
+/** Deadline for other answers of a shim; it allows for a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 

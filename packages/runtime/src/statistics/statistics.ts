@@ -23,7 +23,7 @@ export type ContainerDetails = ContainerUse & {
   devices: (DeviceIo & { name: string })[];
 };
 
-/** Usage of a pod as a whole. `cgroup` is undefined for a pod without a cgroup of its own. */
+/** Usage of a pod as a whole. `cgroup` is undefined for a pod without its own cgroup. */
 export type SandboxUse = {
   atMs: number;
   cgroup: CgroupStats | undefined;

@@ -16,8 +16,8 @@ const committedSpec = z.looseObject({
 });
 
 /**
- * Replaces the spec of a bundle atomically, now or for its next start: a reader sees the old or the new one, also after a crash.
- * Creates a missing bundle. Only the owner of a bundle may call it: the container room, or that of infra processes.
+ * Replaces the spec of a bundle atomically, now or for its next start: a reader sees either the old or the new spec, even after a crash.
+ * Creates a missing bundle. Only the owner of a bundle may call it: the code of containers, or that of infra processes.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);

@@ -3,7 +3,7 @@ import type { OciProcess } from '../oci/spec.ts';
 export type ExecCommand = { command: string[]; terminal: boolean; terminalName?: string };
 
 /**
- * The OCI process of an exec: that of the task with another command. On a terminal it gets a TERM, as with containerd and Docker,
+ * The OCI process of an exec: the process of the task with another command. On a terminal it gets a TERM, as with containerd and Docker,
  * unless the container sets one.
  */
 export function execProcess(task: OciProcess, { command, terminal, terminalName = 'xterm' }: ExecCommand): OciProcess {

@@ -1,4 +1,4 @@
-/** Limits of the task rooms, in milliseconds and bytes. */
+/** Limits of tasks, in milliseconds and bytes. */
 
 /** Limit for each of stdout and stderr, as in containerd (`maxExecSyncSize` of its CRI server). */
 export const EXEC_OUTPUT_BYTES = 16 * 1024 * 1024;

@@ -42,7 +42,7 @@ export type ExecConfig = {
   terminal: boolean;
   /** TERM for a command on a terminal, unless the task sets its own. Default: xterm. */
   terminalName?: string;
-  /** An abort kills the process. Environment and working directory are those of the task. */
+  /** An abort kills the process. Environment and working directory are the task's. */
   signal: AbortSignal;
 };
 
@@ -83,7 +83,9 @@ export interface TaskRuntime {
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
   /** The task's state. A task whose monitor or shim died without reporting an exit is killed first, because its stdio is broken. */
   state(id: string): Promise<TaskState>;
-  /** Calls `listener` once when the task has exited, immediately if it already has; also after the death of its monitor. */
+  /**
+   * Calls `listener` once when the task has exited, immediately if it already has. It is also called after the death of the task's monitor.
+   */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
   /**
    * Kills the task, and removes all its processes, cgroups and files. Its bundle stays, from which it can be created again. No

@@ -21,7 +21,7 @@ export type CommandStreams = {
 
 /**
  * Joins a process to its client until the process exits or the client disconnects. All output is forwarded before the exit code is sent.
- * The process returned by `start` is always closed, also if the client has disconnected meanwhile. Never rejects unless `close` throws.
+ * The process returned by `start` is always closed, even if the client has disconnected meanwhile. Never rejects unless `close` throws.
  */
 export async function runSession(
   start: (gone: AbortSignal) => Promise<RemoteProcess>,
@@ -132,5 +132,5 @@ async function sendStatus(streams: CommandStreams, status: ExitStatus): Promise<
   if (gone.aborted || !error.writable) return;
   const sent = new Promise<void>((resolve) => finished(error, { readable: false }, () => resolve()));
   error.end(streams.structuredStatus ? JSON.stringify(status) : (status.message ?? ''));
-  await raceAbort(sent, gone).catch(() => undefined); // gone: the client has disconnected
+  await raceAbort(sent, gone).catch(() => undefined); // the client has disconnected
 }

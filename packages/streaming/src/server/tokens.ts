@@ -17,7 +17,7 @@ export class TokenCache<T> {
   /** Throws `resource_exhausted` while a thousand requests are waiting. */
   insert(value: T): string {
     for (const [token, entry] of this.#entries) {
-      if (entry.expiresAtMs > this.#now()) break; // in insertion order, so the rest is newer
+      if (entry.expiresAtMs > this.#now()) break; // the entries are in insertion order, so all later ones are newer
       this.#entries.delete(token);
     }
     if (this.#entries.size >= MAX_TOKENS) {

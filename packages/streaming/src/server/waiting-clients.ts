@@ -34,7 +34,7 @@ export class WaitingClients {
   }
 
   #closeOldest(): void {
-    const [oldest] = this.#waiting; // in insertion order
+    const [oldest] = this.#waiting; // the entries are in insertion order
     if (oldest === undefined) return;
     this.#forget(oldest[0]);
     oldest[1].socket.destroy();

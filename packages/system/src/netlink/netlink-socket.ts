@@ -27,7 +27,7 @@ export const requestFlags = {
 } as const;
 
 export type NetlinkRequest = {
-  /** What the request does; error messages start with it. */
+  /** Description of the request, with which error messages start. */
   what: string;
   type: number;
   /** In addition to `request` and `ack`. */

@@ -125,7 +125,7 @@ test('a forbidden object is an error with upstream’s message, unlike an absent
   assert.equal(cache.get('Secret', 'shop', 'closed')?.data?.key, 'value');
 });
 
-test('the watch of an immutable object ends once it has been read, and it stays as it is', async () => {
+test('the watch of an immutable object ends once it has been read, and the cached object does not change', async () => {
   const client = new FakeKubeClient();
   client.put(CONFIG_MAPS, object('fixed', { immutable: true }));
   using started = watching(client);

@@ -43,7 +43,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
       () => undefined, // stopped before the first list
     );
     return {
-      // pods that waited in vain are notified by `onRead` later
+      // pods that waited until the timeout are notified by `onRead` later
       refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),

@@ -53,7 +53,7 @@ test('a token is requested with upstream’s fields, once for concurrent callers
   });
 });
 
-test('each audience, lifetime and pod has a token of its own', async () => {
+test('each audience, lifetime and pod has its own token', async () => {
   const { client, tokens, count } = setUp();
   const specs = [SPEC, { ...SPEC, audience: 'vault' }, { expirationSeconds: 600 }];
   for (const spec of [...specs, ...specs]) await tokens.token(pod, spec, NEVER);

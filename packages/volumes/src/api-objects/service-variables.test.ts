@@ -64,7 +64,7 @@ test('without enableServiceLinks a pod gets only the API server’s variables', 
   check({ namespace: 'shop', enableServiceLinks: false }, KUBERNETES);
 });
 
-test('of two services with the same name the one in the pod’s namespace wins', () => {
+test('of two services with the same name the one in the pod’s namespace is used', () => {
   const own = service('shop/kubernetes', { clusterIP: '10.0.0.2', ports: [{ name: 'https', port: 8443 }] });
   const variables = serviceVariables([own, ...SERVICES], { namespace: 'shop', enableServiceLinks: true });
   assert.equal(variables.get('KUBERNETES_SERVICE_HOST'), '10.0.0.2');

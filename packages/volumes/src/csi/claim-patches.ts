@@ -6,12 +6,12 @@ const RESIZE_CONDITIONS = ['FileSystemResizePending', 'Resizing', 'ControllerRes
 
 export type ClaimPatch = { metadata?: { resourceVersion: string }; status?: Record<string, unknown> };
 
-/** The node has begun the expansion. The API server refuses the patch if the claim has changed since it was read. */
+/** The patch at the start of an expansion. The API server refuses it if the claim has changed since it was read. */
 export function expansionInProgress(claim: BoundClaim): ClaimPatch {
   return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
 }
 
-/** The volume has `size` for its pods: removes all conditions and statuses about its resize. */
+/** The patch after an expansion: the volume has `size` for its pods. Removes all conditions and statuses about its resize. */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
   const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
@@ -25,12 +25,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** The driver refuses this size for good; the controller may try another one. */
+/** The patch after a permanent refusal of this size by the driver; the controller may try another size. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** The driver failed; the kubelet tries again. */
+/** The patch after a failure of the driver; the kubelet tries again. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }

@@ -212,7 +212,7 @@ export class CsiBlockVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: target }, signal);
     } catch (error) {
-      // the staged volume is removed mergeFound with the pod
+      // the staged volume is removed together with the pod
       if (!signal.aborted && isFinal(error) && !isKnown)
         await this.#options.maps.removeLink(this.#options.paths.mapped(pod.metadata.uid, volume.name));
       throw error;
@@ -268,7 +268,7 @@ export class CsiBlockVolumes {
     const { name, data } = recorded;
     const { driverName: driver } = data;
     await this.#locks.run(keyOf(recorded), async () => {
-      const isRemoved = (await readVolumeData(paths.data(name))) === undefined; // another call was first
+      const isRemoved = (await readVolumeData(paths.data(name))) === undefined; // another call may have removed it first
       if (isRemoved || (await this.#isUsed(recorded))) return;
       if (!drivers.has(driver)) await driversKnown;
       const operation = { plugin: metricName({ driver }), name: 'unmap_device' };

@@ -7,7 +7,7 @@ import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';
 import { CSI_TIMEOUT_MS } from './limits.ts';
 
-/** How a driver identifies this node, and its limits here. */
+/** A driver's ID for this node, and its limits on this node. */
 export type DriverNodeInfo = {
   nodeId: string;
   /** 0 for no limit. */
@@ -114,7 +114,7 @@ export class CsiDrivers implements PluginHandler {
       });
   }
 
-  /** Throws for unsupported versions, and if a registered driver of that name has the same or a higher version. */
+  /** Throws for unsupported versions, and if a driver with the same name and the same or a higher version is registered. */
   #versionOf({ name, versions }: Plugin, caller: string): Version {
     const failed = (why: string) =>
       new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${caller} for CSI driver "${name}" failed. ${why}`);

@@ -21,7 +21,7 @@ export interface CsiObjects {
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
-/** Without a cluster every driver counts as one with this spec: it may make inline volumes, and receives the pod's name. */
+/** Without a cluster every driver counts as one with this spec: it supports inline volumes, and receives the pod's name. */
 const LONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,

@@ -52,9 +52,9 @@ export type CsiVolumesOptions = StepParts & {
 };
 
 /**
- * Volumes of CSI drivers: staged once per node, published once per pod; undone in reverse. Every stage is recorded in
- * `vol_data.json` before the driver is called, so a kubelet that is killed at any stage can be followed by one that continues.
- * Operations of one volume run one after another; volumes do not wait for each other.
+ * Volumes of CSI drivers: staged once per node, published once per pod; undone in reverse. Every stage is recorded in `vol_data.json`
+ * before the driver is called, so that after a kubelet is killed at any stage, the next one can continue. Operations of one volume run one
+ * after another; volumes do not wait for each other.
  */
 export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
@@ -295,7 +295,7 @@ export class CsiVolumes {
       await paths.remove(stagingPath);
     };
     await this.#locks.run(key, async () => {
-      const isRemoved = (await readVolumeData(directory)) === undefined; // another call was first
+      const isRemoved = (await readVolumeData(directory)) === undefined; // another call may have removed it first
       if (isRemoved || (await this.#isUsed(key))) return;
       if (!drivers.has(driver)) await driversKnown;
       await this.#tries.run(directory, { driver }, async () => {

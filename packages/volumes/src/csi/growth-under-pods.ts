@@ -7,9 +7,9 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 type Attempt = { stop: AbortController; ended: Promise<void> };
 
 /**
- * Expands volumes, one attempt at a time for each volume. A pod without its volume waits for the expansion; for a pod that has it
- * the expansion runs in the background, so that a hanging driver or API server delays no container. The next `look` returns the
- * error of a failed attempt.
+ * Expands volumes, one attempt at a time for each volume. A pod that does not have its volume yet waits for the expansion; for a pod that
+ * uses the volume, the expansion runs in the background, so that a hanging driver or API server delays no container. The next `look`
+ * returns the error of a failed attempt.
  */
 export class GrowthUnderPods {
   readonly #expansion: VolumeExpansion;
@@ -44,8 +44,8 @@ export class GrowthUnderPods {
   }
 
   /**
-   * Stops a running attempt before the volume is unpublished, as it may use that path. The next `look` of another pod starts it
-   * again.
+   * Stops a running attempt before the volume is unpublished, because the driver may be using that path. The next `look` of another pod
+   * starts it again.
    */
   async end(key: string): Promise<void> {
     const attempt = this.#attempts.get(key);
@@ -53,7 +53,7 @@ export class GrowthUnderPods {
     await attempt?.ended;
   }
 
-  /** Call it when the node no longer has the volume. */
+  /** Must be called when the volume is no longer on the node. */
   forget(key: string): void {
     this.#expansion.forget(key);
     this.#tries.forget(key);

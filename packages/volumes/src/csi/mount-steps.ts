@@ -27,7 +27,7 @@ export type StepParts = {
   driversKnown: Promise<void>;
 };
 
-/** Some leftover volumes of an earlier kubelet are unreadable: keeps everything in use that the node object lists. */
+/** Called if leftover volumes of an earlier kubelet are unreadable: keeps everything in use that the node object lists. */
 export function keepUnread(
   unread: UnreadDirectory[],
   { inUse, logger }: Pick<StepParts, 'inUse'> & { logger: Logger },

@@ -74,7 +74,7 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the volume has grown under the pod, and its claim does not wait for the controller. */
+  /** Whether the PersistentVolume has grown while the pod uses it, and its claim does not wait for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
     const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
@@ -166,7 +166,7 @@ export class VolumeExpansion {
     if (kind === 'unsupported' && isAgain) return size;
     if (signal.aborted) throw error;
     if (kind !== 'later') {
-      // the claim requests another size meanwhile, and this size was refused before: lets the controller start again
+      // the claim requests another size by now, and the driver refused this one: the controller has to start again
       const isOutdated =
         this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
       this.#refused.add(key);

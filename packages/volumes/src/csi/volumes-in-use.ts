@@ -9,14 +9,14 @@ const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
 /** Attached volumes that the node uses, by upstream's unique names, and the API server's view of them. */
 export class VolumesInUse {
-  /** Makes the node report its status soon; absent without an API server. */
+  /** Makes the kubelet report the node's status soon; absent without an API server. */
   readonly #report: (() => void) | undefined;
-  /** The node object does not list attached volumes: the VolumeAttachment's status is enough. */
+  /** True if the node object does not list attached volumes: then the VolumeAttachment's status is enough. */
   readonly #hasNoController: boolean;
   #isLoaded = false;
-  /** Volumes in use that an earlier kubelet reported: those of the first version of the node object that was seen. */
+  /** Volumes in use that an earlier kubelet reported: the volumes in use in the first version of the node object that was seen. */
   #reportedBefore: readonly string[] | undefined;
-  /** Some volumes of an earlier kubelet are unreadable. */
+  /** True if some volumes of an earlier kubelet are unreadable. */
   #isUnsure = false;
   /** Names of volumes that pods need or have, by path. */
   readonly #requested = new Map<string, string>();
@@ -49,7 +49,7 @@ export class VolumesInUse {
     for (const name of this.#reportedBefore ?? []) this.keep(name);
   }
 
-  /** A pod needs the volume at `place`. */
+  /** Records that a pod needs the volume at `place`. */
   request(place: string, name: string, { attachable }: { attachable: boolean }): void {
     this.#requested.set(place, name);
     if (attachable) this.keep(name);
@@ -57,7 +57,8 @@ export class VolumesInUse {
   }
 
   /**
-   * The volume must not be detached. A volume that was not in use must be reported again: a report without it may be on its way.
+   * Records that the volume must not be detached. A volume that was not in use must be reported again: a report without it may be on its
+   * way.
    */
   keep(name: string): void {
     if (!this.#inUse.has(name)) this.#reported.delete(name);
@@ -80,7 +81,7 @@ export class VolumesInUse {
     return left.map(([, name]) => name);
   }
 
-  /** The volume may be detached. Reported at once, so that another node can have it soon. */
+  /** Records that the volume may be detached. Reported at once, so that another node can have it soon. */
   free(name: string): void {
     // a pod may have requested it during the teardown
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();

@@ -68,7 +68,7 @@ test('no path leads out of the volume, or to the writer’s own files', async (c
   assert.deepEqual(await visible(directory), ['a']);
 });
 
-test('a path is normalized, and the last of two equal ones wins', async (context) => {
+test('a path is normalized, and the last of two equal ones is used', async (context) => {
   const directory = await scratch(context);
   const files = { './a': '1', 'x//b': '2', 'c/': '3', 'x/./b/': '4' };
   assert.equal(await writeAtomically(directory, payload(files)), true);

@@ -46,7 +46,7 @@ export async function writeAtomically(directory: string, files: Payload, options
     await removeOthers(directory, payload, new Set([version, ...covered]));
   };
   if (current !== undefined && (await holds(join(directory, current), payload, options))) {
-    await show(current); // a killed writer may not have come to this
+    await show(current); // a killed writer may not have done this
     return false;
   }
   const version = `..${new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_')}.${randomBytes(4).toString('hex')}`;
@@ -59,8 +59,8 @@ export async function writeAtomically(directory: string, files: Payload, options
 }
 
 /**
- * The path normalized, as upstream writes it. Paths come from users, also as keys of objects: none may lead out of the volume, or
- * to the writer's own files in it.
+ * The path normalized, as upstream writes it. Paths come from users, partly as keys of objects: none may lead out of the volume, or to the
+ * writer's own files in it.
  */
 function checkedPath(path: string): string {
   const shortest = shortestPath(path);

@@ -12,8 +12,8 @@ import type { Mounter } from './mounter.ts';
 export type DevicePaths = { globalMap: string; podUid: string; link: string };
 
 /**
- * Maps block devices for pods, as upstream does (pkg/volume/util/volumepathhandler). The pod's link is made first and removed
- * last: it marks devices that a restarted kubelet has to unmap.
+ * Maps block devices for pods, as upstream does (pkg/volume/util/volumepathhandler). The pod's link is created first and removed last: it
+ * marks devices that a restarted kubelet has to unmap.
  */
 export class DeviceMaps {
   readonly #mounter: Mounter;
@@ -26,7 +26,7 @@ export class DeviceMaps {
     this.#events = events;
   }
 
-  /** Makes the pod's link, before the device is mapped. Returns whether it existed. */
+  /** Creates the pod's link, before the device is mapped. Returns whether it existed. */
   async addLink({ link }: Pick<DevicePaths, 'link'>, device: string): Promise<boolean> {
     await mkdir(dirname(link), { recursive: true, mode: POD_DIRECTORY });
     try {
@@ -38,7 +38,7 @@ export class DeviceMaps {
     }
   }
 
-  /** Maps an existing device. What is already mapped stays. */
+  /** Maps an existing device. Existing mappings stay. */
   async map(device: string, { globalMap, podUid, link }: DevicePaths, signal: AbortSignal): Promise<void> {
     const bound = join(globalMap, podUid);
     await withPrefix(

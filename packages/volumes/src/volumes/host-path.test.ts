@@ -30,7 +30,7 @@ test('existing paths pass the check of their type', async () => {
   await setUp('/dev/null', 'CharDevice');
 });
 
-test('missing directories and files are made if the type requires it', async () => {
+test('missing directories and files are created if the type requires it', async () => {
   await setUp(join(directory, 'new/deep'), 'DirectoryOrCreate');
   await setUp(join(directory, 'new/file'), 'FileOrCreate');
   assert.ok((await stat(join(directory, 'new/deep'))).isDirectory());

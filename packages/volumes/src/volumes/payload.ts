@@ -63,7 +63,7 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
   return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
 }
 
-/** A token is readable for the pod's only user, or for its fsGroup; without these, for every user in the pod. */
+/** A token is readable for the pod's only user, or for its fsGroup; if the pod has neither, for every user in the pod. */
 function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
   const token = tokens?.get(source);
   if (token === undefined)

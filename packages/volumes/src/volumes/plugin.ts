@@ -14,16 +14,16 @@ export type VolumeRequest = {
 };
 
 /**
- * One kind of volume. What a plugin mounts or writes at or below `request.directory` is removed by the volume manager;
- * a plugin without `tearDown` must not make anything else.
+ * One kind of volume. The volume manager removes everything that a plugin mounts or writes at or below `request.directory`; a plugin
+ * without `tearDown` must not create anything elsewhere.
  */
 export interface VolumePlugin {
   /** As in the kubelet's directory names, such as `kubernetes.io/empty-dir`. */
   readonly name: string;
   supports(volume: Volume): boolean;
   /**
-   * Makes or updates the volume, and returns its host path. Called again in each sync and after a restart: existing mounts stay.
-   * Rejects with a message for users.
+   * Creates or updates the volume, and returns its host path. Called again in each sync and after a restart: existing mounts stay. Rejects
+   * with a message for users.
    */
   setUp(request: VolumeRequest, signal: AbortSignal): Promise<string>;
   /** The host path of an earlier `setUp`'s result, if the volume could not be updated now. */

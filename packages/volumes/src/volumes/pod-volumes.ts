@@ -16,8 +16,8 @@ export type MountedVolumes = {
 /** The volume operations of pod workers. Calls for one pod may overlap; they run one after another. */
 export interface PodVolumes {
   /**
-   * Makes every volume that a container of the pod uses, and returns their paths. May be called again at any time (each sync
-   * does): mounts stay, and changed content is updated. A volume that cannot be updated stays as it was.
+   * Creates every volume that a container of the pod uses, and returns their paths. May be called again at any time (each sync does):
+   * mounts stay, and changed content is updated. A volume that cannot be updated keeps its content.
    */
   mountForPod(pod: Pod, signal: AbortSignal): Promise<MountedVolumes>;
 
@@ -39,7 +39,7 @@ export interface PodVolumes {
   /** Removes all files of unknown pods; `isKnown` is called just before each removal. Returns their UIDs. */
   removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]>;
 
-  /** Waits until removed trees, which are moved away at once, are deleted. */
+  /** Removal only moves trees away; this waits until they are deleted. */
   close(): Promise<void>;
 }
 

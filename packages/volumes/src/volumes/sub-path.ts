@@ -27,7 +27,7 @@ export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal
   return mount.target;
 }
 
-/** Opens a path inside `root`; missing directories are made. */
+/** Opens a path inside `root`; missing directories are created. */
 async function openInside(root: string, path: string): Promise<FileHandle> {
   const realRoot = await realpath(root);
   const inside = await resolveInside(realRoot, path);

@@ -34,7 +34,7 @@ export type VolumeManagerOptions = {
   storageMetrics?: StorageMetrics;
 };
 
-/** Path of a usable volume, and the error if it could not be made or updated. */
+/** Path of a usable volume, and the error if it could not be created or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
 /**
@@ -147,7 +147,7 @@ export class VolumeManager implements PodVolumes {
     }
   }
 
-  /** Records the duration, also since the pod first required the volume. */
+  /** Records the duration of the operation, and the time since the pod first required the volume. */
   async #timed<T>(key: string, operation: StorageOperation, work: () => Promise<T>): Promise<T> {
     const { storageMetrics } = this.#options;
     const wantedAtMs = this.#wantedAtMs.get(key) ?? performance.now();

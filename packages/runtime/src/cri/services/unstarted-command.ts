@@ -13,8 +13,8 @@ export type ExecAttempt = {
 };
 
 /**
- * Returns a process that stands for a command which could not be started in a running container: it prints the reason and exits with
- * the exit code of a shell, so that clients can distinguish it from a failure of the runtime. Undefined for every other error.
+ * Returns a process in place of a command that could not be started in a running container: it prints the reason and exits with the exit
+ * code of a shell, so that clients can distinguish it from a failure of the runtime. Undefined for every other error.
  */
 export async function unstartedCommand(
   error: unknown,

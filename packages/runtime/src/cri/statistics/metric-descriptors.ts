@@ -7,7 +7,7 @@ import {
 } from '@podwright/cri';
 import { toNanoseconds } from '../../records/ids.ts';
 
-/** A metric's description. Names and labels are cAdvisor's, so that dashboards and alerts made for cAdvisor go on working. */
+/** A metric's description. Names and labels are cAdvisor's, so that dashboards and alerts made for cAdvisor keep working. */
 type Described = { help: string; type: MetricType; labels: string[] };
 
 const counter = (help: string, ...labels: string[]): Described => ({ help, type: MetricType.COUNTER, labels });

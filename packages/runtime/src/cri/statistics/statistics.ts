@@ -20,7 +20,7 @@ export function criContainerStats(
   return containerStatsMessage(measured({ record, use, mountpoint }));
 }
 
-/** A pod's usage as a CRI message: that of its cgroup, or the sum of its containers if it has no cgroup of its own. */
+/** A pod's usage as a CRI message: the usage of its cgroup, or the sum of its containers if it does not have its own cgroup. */
 export function criSandboxStats(
   { id, config }: SandboxRecord,
   use: SandboxUse,

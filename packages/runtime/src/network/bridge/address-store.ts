@@ -6,9 +6,9 @@ import { type AddressRange, addressAt, addressNumber } from './address-range.ts'
 import { POD_LINK } from './link-names.ts';
 
 /**
- * Records which sandbox has which address: one file per address, named after it, whose first line is the sandbox's id. The format
- * is that of the CNI plugin `host-local`, which earlier versions called, so that neither assigns an address twice. The directory is
- * in memory and belongs to one runtime: files are read and written synchronously.
+ * Records which sandbox has which address: one file per address, named after it, whose first line is the sandbox's id. The format is the
+ * one of the CNI plugin `host-local`, which earlier versions called, so that no address is assigned twice. The directory is in memory and
+ * belongs to one runtime: files are read and written synchronously.
  */
 export class AddressStore {
   readonly #directory: string;

@@ -44,7 +44,7 @@ export class Connections {
     this.#held = options.store.held();
   }
 
-  /** Looks for links of sandboxes without an address. Only the process that owns the network may call it. */
+  /** Finds sandboxes that have a link but no address. Only the process that owns the network may call it. */
   async recover(): Promise<void> {
     this.#options.store.removeUnfinished();
     const { bridge, stateDir, links } = this.#options;

@@ -113,7 +113,7 @@ export function restoreInput(chains: IptablesChain[], saved: string): string {
   }
 }
 
-/** Input of `iptables-restore --noflush` that removes those of the chains that exist; '' if there are none. */
+/** Input of `iptables-restore --noflush` that removes the chains that exist; '' if there are none. */
 export function removalInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(removeFrom).join('');
 

@@ -20,8 +20,8 @@ export type HostSideOptions = {
 };
 
 /**
- * The host's side of the pod network: the bridge and the rules of its subnets. They are set up once per process, and retryLostAnswers after
- * they were removed.
+ * The host's side of the pod network: the bridge and the rules of its subnets. They are set up once per process, and again after another
+ * program removed them.
  */
 export class HostSide {
   readonly #options: HostSideOptions;
@@ -64,7 +64,7 @@ export class HostSide {
     const ensured = this.#ensure();
     this.#ensured = ensured;
     ensured.catch(() => {
-      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries retryLostAnswers
+      if (this.#ensured === ensured) this.#ensured = undefined; // the next pod tries again
     });
     return ensured;
   }

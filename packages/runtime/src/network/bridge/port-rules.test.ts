@@ -33,7 +33,7 @@ test('a port leads to the first pod address of each IP version of the host addre
     );
 });
 
-test('of several requests for a port the first wins, unless the ports on single addresses do not overlap', () => {
+test('of several requests for a port the first one is used, unless the ports on single addresses do not overlap', () => {
   const of = (id: string, ip: string, ...mappings: PortMapping[]) => requestedRules(id, { ips: [ip], mappings });
   const every = of('a', '10.88.0.2', mapping(1));
   const everyToo = of('b', '10.88.0.3', mapping(1), mapping(2));

@@ -182,7 +182,10 @@ class AttachConnection {
     this.#turn();
   }
 
-  /** Whether a new session can use the connection. Output that arrived while it was idle must not reach the session, and closes it. */
+  /**
+   * Whether a new session can use the connection. If output arrived while the connection was idle, the connection is closed, because that
+   * output must not reach the session.
+   */
   isQuiet(): boolean {
     this.#turn();
     return !this.#closed;

@@ -51,7 +51,7 @@ export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /** Exit code of the runtime's program, which equals that of the process once it has started. Never rejects after the start. */
+  /** Exit code of the runtime's program, which equals the exit code of the process once that has started. Never rejects after the start. */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
@@ -160,8 +160,8 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
- * Writes the OCI process of an exec: that of the task with another command. Without it, crun would run the command as root and
- * without the task's groups; runc would not. Returns the file, and the OOM score to start the runtime with (`withOomScore`).
+ * Writes the OCI process of an exec: the process of the task with another command. Without this file, crun would run the command as root
+ * and without the task's groups; runc would not. Returns the file, and the OOM score to start the runtime with (`withOomScore`).
  */
 export function writeProcess(
   { pidFile, config, command, terminalName }: ExecRequest,

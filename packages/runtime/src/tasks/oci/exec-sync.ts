@@ -12,7 +12,7 @@ export async function execSync(request: ExecRequest, signal: AbortSignal): Promi
     const { what, exited, logger } = exec;
     const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
     const result = await collectExec(running, signal);
-    // If no process was started, output and exit code are those of the runtime.
+    // If no process was started, output and exit code are the runtime's.
     if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
     return result;
   } finally {

@@ -117,7 +117,7 @@ export class ShimExec {
     return (await callShim(this.what, shim.tasks.start(names))).pid;
   }
 
-  /** The OCI process of the task, with another command. */
+  /** The OCI process of an exec: the process of the task with another command. */
   async #process(): Promise<Buffer> {
     const { record } = this.#request;
     const { process } = JSON.parse(await readFile(join(record.bundle, 'config.json'), 'utf8')) as OciSpec;
@@ -187,7 +187,7 @@ export async function killExec(
   });
 }
 
-/** Deletes an exec in the shim. If that fails, its directory stays, by which the exec is found again. */
+/** Deletes an exec in the shim. If that fails, its directory stays, so that the exec can be found again. */
 async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promise<void> {
   await shim.tasks.delete({ id: record.id, execId: id }).catch((error) => {
     if (!isNotFound(error)) throw error; // it was never created

@@ -20,8 +20,8 @@ export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
 }
 
 /**
- * Finds or starts the shim for a task. The containers of a pod share one: the shim of its sandbox, if a shim created the sandbox,
- * or that of the infra process, a task with the pod's id. Otherwise it gets a bundle for the pod, because any of its containers may
+ * Finds or starts the shim for a task. The containers of a pod share one: the shim of its sandbox, if a shim created the sandbox, or the
+ * shim of the infra process, which is a task with the pod's id. Otherwise it gets a bundle for the pod, because any of its containers may
  * be removed before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {

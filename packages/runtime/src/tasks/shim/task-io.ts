@@ -27,7 +27,7 @@ export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'd
   };
 }
 
-/** Creates the FIFOs, and starts a process that keeps those of the output open. Returns its pid. */
+/** Creates the FIFOs, and starts a process that keeps the FIFOs of the output open. Returns its pid. */
 export function makeTaskFifos(system: System, options: TaskIoOptions): number {
   const { stdin, stdout, stderr } = fifoPaths(options);
   for (const path of [stdin, stdout, stderr]) if (path !== '') system.makeFifo(path, PRIVATE_FILE);
