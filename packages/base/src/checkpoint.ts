@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { removeUnfinished, writeFileDurable } from './atomic-file.ts';
 import { removeIfEmpty } from './directory.ts';
 import { errorMessage, isErrno } from './errors.ts';
+import { isRecord } from './is-record.ts';
 import type { Logger } from './log.ts';
 import { PRIVATE_DIRECTORY } from './modes.ts';
 
@@ -126,6 +127,6 @@ async function readEntries<T>({ path, logger, decode }: CheckpointOptions<T>): P
 
 /** The fields of an object; throws for anything else. */
 export function fieldsOf(value: unknown): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('an object is expected');
+  if (!isRecord(value)) throw new Error('an object is expected');
   return Object.entries(value);
 }

@@ -1,5 +1,5 @@
 /** The last step of the start: connects all sources of changes with the sync loop, and reads the pods. */
-import { errorMessage, type Undo } from '@podwright/base';
+import { background, type Undo } from '@podwright/base';
 import type { PodUpdate } from '@podwright/kube-api';
 import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
 import type { KubeletDependencies } from '../kubelet.ts';
@@ -47,9 +47,7 @@ export function runPods(input: RunInput, undo: Undo): RunningPods {
     areSourcesRead = true;
     return endOrphans();
   });
-  sourcesReady.catch((error: unknown) =>
-    logger.error({ error: errorMessage(error) }, 'what is left of pods that are gone could not be removed'),
-  );
+  background(logger, 'what is left of pods that are gone could not be removed', sourcesReady);
   const controller = new AbortController();
   const removeOrphansOnceRead = async () => {
     if (areSourcesRead) await endOrphans();
