@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
 import { type FileSystem, SmallDisk } from '../fixtures/small-disk.ts';
@@ -9,6 +9,8 @@ import type { Bundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';
 
 export type FullDiskNodeOptions = { bundle: Bundle; subnet: string; fileSystem: FileSystem; mkfsOptions?: string[] };
+
+const isEvicted = (pod: Pod) => pod.status?.reason === 'Evicted';
 
 /** A node whose root directory, with the node's own log, is on a small disk. */
 export class FullDiskNode {
@@ -64,8 +66,13 @@ export class FullDiskNode {
     await this.place.until(async () => areRemoved(await this.place.pods()));
   }
 
+  async isEvicted(name: string): Promise<boolean> {
+    const pod = await this.find(name);
+    return pod !== undefined && isEvicted(pod);
+  }
+
   async evicted(name: string): Promise<void> {
-    await this.place.until(async () => (await this.find(name))?.status?.reason === 'Evicted');
+    await this.place.until(() => this.isEvicted(name));
   }
 
   async kill(): Promise<void> {
@@ -73,15 +80,24 @@ export class FullDiskNode {
     await once(this.#daemon!, 'exit');
   }
 
-  /** Runs `podwright stop`, and asserts that nothing of the pods is left on the host. */
+  /** Runs `podwright stop`, and asserts that nothing of the pods is left on the host but the logs of evicted ones. */
   async stop(): Promise<void> {
+    const evictedBefore = (await this.place.pods()).filter(isEvicted).map(({ metadata }) => metadata.uid);
     await this.place.ok('stop');
-    // may stay: files that wait for free space, statuses and logs of evicted pods, and the socket of a killed node
+    // may stay: files that wait for free space, statuses of evicted pods, and the socket of a killed node
     const own =
-      /^(mounts|files): \S+\/(state\/records.journal|logs\/default_.*|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
+      /^(mounts|files): \S+\/(state\/records.journal|root(\/filler|\/manifests\/.*|\/kubelet\/pod-(resources(\/kubelet.sock)?|statuses(\/.*)?)|\/runtime\/metadata.db-wal)?)$/;
     assert.deepEqual(
-      this.place.leftovers().filter((line) => !own.test(line)),
+      this.place.leftovers().filter((line) => !own.test(line) && !this.#isLogOfEvicted(line, evictedBefore)),
       [],
     );
+  }
+
+  /** A pod may also be evicted while the node stops: then its recorded status says so. */
+  #isLogOfEvicted(line: string, evictedBefore: string[]): boolean {
+    const uid = /^files: \S+\/logs\/[^/]+_([^/_]+)(\/|$)/.exec(line)?.[1];
+    if (uid === undefined) return false;
+    const record = this.place.path('root/kubelet/pod-statuses', `${uid}.json`);
+    return evictedBefore.includes(uid) || (existsSync(record) && readFileSync(record, 'utf8').includes('"Evicted"'));
   }
 }
