@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
+import type { NodeInfo } from '@podwright/node-api';
 import { type FileSystem, SmallDisk } from '../fixtures/small-disk.ts';
 import type { Bundle } from './bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from './node.fixture.ts';
@@ -38,10 +39,16 @@ export class FullDiskNode {
     await this.place.until(async () => (await this.place.call('ps')).code === 0);
   }
 
-  /** Starts idle pods, and waits until they run. */
+  /** Starts idle pods, and waits until they run. A node under disk pressure would reject them for good. */
   async run(...names: string[]): Promise<void> {
+    await this.place.until(async () => !(await this.#isUnderPressure()));
     for (const name of names) this.writeManifest(name, podManifest(name, forever));
     await this.place.until(() => this.areRunning(...names));
+  }
+
+  async #isUnderPressure(): Promise<boolean> {
+    const { pressure } = await this.place.json<Pick<NodeInfo, 'pressure'>>('status');
+    return (pressure?.conditions ?? []).length > 0;
   }
 
   writeManifest(name: string, text: string): void {
