@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runProgram } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { ProcessStarter } from '@podwright/system';
 import { NodeClient } from '../packages/cli/src/client/node-client.ts';
 import { stopNode } from '../packages/cli/src/daemon/ensure-node.ts';

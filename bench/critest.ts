@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PodwrightError, removeIfEmpty, runChecked } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { removeIfEmpty, runChecked } from '@podwright/host';
 import type { Bench } from './bench.ts';
 import { cgroupTrees } from './leave-nothing.ts';
 import { IMAGE, type Side } from './sides.ts';

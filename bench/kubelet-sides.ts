@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { startUpstreamKubelet } from '../scripts/upstream-kubelet.ts';
 import type { Bench } from './bench.ts';
 import { BRIDGE, loadImage, type Side, startContainerd, startPodwright } from './sides.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { discoverCgroups, endDelegation, runChecked } from '@podwright/base';
+import { discoverCgroups, endDelegation, runChecked } from '@podwright/host';
 import { BRIDGE } from './sides.ts';
 
 /** Removes what stopped daemons keep on the host for their next start: links, nftables, mounts, cgroups, `scratch`. */

@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 
 const FILE_BYTES = 256 << 10;
 

@@ -9,7 +9,7 @@
 import { mkdtempSync } from 'node:fs';
 import { availableParallelism, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { Bench } from './bench.ts';
 import { measureBursts } from './bursts.ts';
 import { measureCluster } from './cluster.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, runChecked } from '@podwright/base';
+import { findProgram, runChecked } from '@podwright/host';
 import { writeExampleArchive } from '../scripts/example-image.ts';
 import { IMAGE, PEER, writeNetworkList } from './sides.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { type ImageSize, makeImage } from './made-image.ts';
 import { until } from './until.ts';
 

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errorMessage, runChecked, silentLogger } from '@podwright/base';
+import { errorMessage, silentLogger } from '@podwright/base';
 import { type CriClient, connectCri } from '@podwright/cri';
+import { runChecked } from '@podwright/host';
 import { makeExampleImage, writeExampleArchive } from '../scripts/example-image.ts';
 
 /** A CRI runtime under measurement. */

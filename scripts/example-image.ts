@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { errorMessage, isErrno, PodwrightError, runChecked } from '@podwright/base';
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 
 /** The name of the image in the layout's annotations. */
 export const EXAMPLE_IMAGE_NAME = 'localhost/podwright/busybox:1';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/base';
+import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/host';
 
 /**
  * Makes /etc, /var and /run writable in memory, except for the node's directories: these are in the directory $1, because images need

@@ -4,7 +4,8 @@
  */
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { runChecked, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { renderSvg } from './pictures/animated-svg.ts';
 import { framesOf } from './pictures/frames.ts';
 import { TerminalSession, type TerminalSize } from './pictures/terminal-session.ts';

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { createCgroup, discoverCgroups } from '@podwright/base';
+import { createCgroup, discoverCgroups } from '@podwright/host';
 
 /** The node's name for every kubelet under comparison. */
 export const NODE_NAME = 'node';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 
 const TRACEFS = '/sys/kernel/tracing';
 const BUFFER_KB = 16_384;

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { errorCode, waitFor } from '@podwright/base';
 import {
   type CgroupHierarchy,
   cgroupDirectory,
@@ -13,7 +14,6 @@ import {
   countCgroupProcesses,
   createCgroup,
   discoverCgroups,
-  errorCode,
   killCgroup,
   listChildCgroups,
   readCgroupFile,
@@ -21,8 +21,7 @@ import {
   removeCgroup,
   setCgroupLimits,
   treeOf,
-  waitFor,
-} from '../../packages/base/src/index.ts';
+} from '@podwright/host';
 
 describe('cgroups of this host', () => {
   const parent = `/cgroup-test-${randomBytes(4).toString('hex')}`;

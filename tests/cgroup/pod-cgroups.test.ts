@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { silentLogger } from '@podwright/base';
 import {
   type CgroupHierarchy,
   cgroupDirectory,
@@ -15,9 +16,8 @@ import {
   readCgroupFile,
   removeCgroup,
   setCgroupLimits,
-  silentLogger,
   treeOf,
-} from '../../packages/base/src/index.ts';
+} from '@podwright/host';
 import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import type { KubeletCgroupsSettings } from '../../packages/kubelet/src/cgroups/kubelet-cgroups.ts';
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
@@ -260,8 +260,10 @@ async function sleeperIn(context: TestContext, path: string) {
 async function kubeletProcess(context: TestContext, parent: string) {
   const module = new URL('../../packages/kubelet/src/cgroups/open-pod-cgroups.ts', import.meta.url);
   const base = new URL('../../packages/base/src/index.ts', import.meta.url);
+  const host = new URL('../../packages/host/src/index.ts', import.meta.url);
   const source = `
-    import { discoverCgroups, silentLogger as logger } from ${JSON.stringify(base.href)};
+    import { silentLogger as logger } from ${JSON.stringify(base.href)};
+    import { discoverCgroups } from ${JSON.stringify(host.href)};
     import { openPodCgroups } from ${JSON.stringify(module.href)};
     const policy = ${JSON.stringify(DEFAULT_RESOURCE_POLICY)};
     const settings = { limits: {}, milliCpu: 1000n, policy, hugePageSizes: [] };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cgroupPids, discoverCgroups } from '@podwright/base';
+import { cgroupPids, discoverCgroups } from '@podwright/host';
 
 test('a threaded cgroup of a container, whose processes the kernel lists in its parent, is not an error', async (t) => {
   const hierarchy = await discoverCgroups();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { after, before, test } from 'node:test';
-import { runProgram } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, forever, freePort, NodePlace, podManifest } from '../pods/node.fixture.ts';
 

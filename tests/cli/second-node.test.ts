@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { cgroupDirectory, discoverCgroups } from '@podwright/base';
+import { cgroupDirectory, discoverCgroups } from '@podwright/host';
 import { takeInventory } from '../fixtures/host-inventory.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';

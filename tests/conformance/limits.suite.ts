@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, readCgroupFile, treeOf } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, readCgroupFile, treeOf } from '@podwright/host';
 import { createIn, type Pod, runPod, startIn, untilExited } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 

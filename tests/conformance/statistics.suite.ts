@@ -1,8 +1,9 @@
 /** Statistics of containers, pods and image file systems of any CRI runtime. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { createCgroup, discoverCgroups, removeCgroup, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
 import type { ContainerStats, PodSandboxStats } from '@podwright/cri';
+import { createCgroup, discoverCgroups, removeCgroup } from '@podwright/host';
 import { createIn, type Pod, podConfig, runPod, startIn } from './pods.fixture.ts';
 import type { RuntimeToCompare } from './runtimes.fixture.ts';
 

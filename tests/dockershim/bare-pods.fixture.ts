@@ -1,8 +1,9 @@
 /** Pods on an Engine as a dockershim creates them, but without a dockershim: for tests of rooms that do not create pods. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { discoverCgroups, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { type CriClient, connectCri, createCriServer } from '@podwright/cri';
+import { discoverCgroups } from '@podwright/host';
 import { StreamingServer } from '@podwright/streaming';
 import { createPortDialer, loadSystem } from '@podwright/system';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';

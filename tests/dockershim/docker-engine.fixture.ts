@@ -13,7 +13,8 @@ import {
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runChecked, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { readMounts } from '@podwright/system';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';

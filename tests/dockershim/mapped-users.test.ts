@@ -4,13 +4,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runChecked, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
 import {
   type ContainerConfigSchema,
   type MessageInitShape,
   NamespaceMode,
   type PodSandboxConfigSchema,
 } from '@podwright/cri';
+import { runChecked } from '@podwright/host';
 import { busyboxImage, type DockerEngine, MAPPED_USERS, startDockerEngine } from './docker-engine.fixture.ts';
 import { type Dockershim, openDockershim } from './dockershim.fixture.ts';
 

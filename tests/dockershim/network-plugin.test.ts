@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { runChecked, runProgram } from '@podwright/base';
 import { Protocol } from '@podwright/cri';
+import { runChecked, runProgram } from '@podwright/host';
 import { recoverSandboxes } from '../../packages/dockershim/src/sandbox/recover-sandboxes.ts';
 import { dockerBridge, openShim, podConfig, remains, startPlace } from './sandbox-place.fixture.ts';
 

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { cgroupExists, discoverCgroups } from '@podwright/base';
+import { cgroupExists, discoverCgroups } from '@podwright/host';
 import { connectEngine } from '../../packages/dockershim/src/engine/engine.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { KubeletOptions } from '@podwright/kubelet';
 import { readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Failpoint, type Logger, namesInSync, noFailpoint, runProgram, silentLogger } from '@podwright/base';
+import { type Failpoint, type Logger, noFailpoint, silentLogger } from '@podwright/base';
 import { create, type MessageInitShape, type PodSandboxConfig, PodSandboxConfigSchema } from '@podwright/cri';
+import { namesInSync, runProgram } from '@podwright/host';
 import { readMounts } from '@podwright/system';
 import { CheckpointStore } from '../../packages/dockershim/src/checkpoints/checkpoint-store.ts';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';

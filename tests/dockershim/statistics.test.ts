@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { discoverCgroups, removeCgroup, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { CONTAINER_TYPE, TYPE_LABEL } from '../../packages/dockershim/src/labels/labels.ts';
 import { BarePods } from './bare-pods.fixture.ts';
 import { busyboxImage } from './docker-engine.fixture.ts';

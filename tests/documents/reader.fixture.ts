@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { runChecked, waitFor, withTimeout } from '@podwright/base';
+import { waitFor, withTimeout } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { framesOf } from '../../scripts/pictures/frames.ts';
 import { type Output, TerminalSession } from '../../scripts/pictures/terminal-session.ts';
 import { PrivateHost } from '../../scripts/private-host.ts';

@@ -3,13 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  cgroupExists,
-  createCgroup,
-  discoverCgroups,
-  findProgram,
-  removeCgroup,
-} from '../../packages/base/src/index.ts';
+import { cgroupExists, createCgroup, discoverCgroups, findProgram, removeCgroup } from '@podwright/host';
 import { probeHost } from '../../packages/runtime/src/host/host-abilities.ts';
 import { fastOci, type OciFastPaths, plainOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';

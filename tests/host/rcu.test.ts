@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { discoverCgroups } from '@podwright/base';
+import { discoverCgroups } from '@podwright/host';
 import { measureCgroupMove } from '@podwright/runtime';
 import { RCU_SWITCH } from '../../packages/runtime/src/host/rcu-expediting.ts';
 import { podOf } from '../fixtures/pods.ts';

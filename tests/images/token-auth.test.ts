@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { RegistryAuth } from '../../packages/images/src/registry/registry-auth.ts';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { DockerRegistry } from './docker-registry.ts';

@@ -4,8 +4,9 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runChecked, runProgram, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { connectCri } from '@podwright/cri';
+import { runChecked, runProgram } from '@podwright/host';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
 /** Name of the busybox image of test containers. */

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { cgroupDirectory, createCgroup, discoverCgroups, treeOf } from '@podwright/base';
+import { cgroupDirectory, createCgroup, discoverCgroups, treeOf } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { KubeletOptions } from '@podwright/kubelet';
 import { busyboxImage } from './containerd.fixture.ts';

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLogger, discoverCgroups, listChildCgroups, removeCgroup, waitFor, withTimeout } from '@podwright/base';
+import { createLogger, waitFor, withTimeout } from '@podwright/base';
+import { discoverCgroups, listChildCgroups, removeCgroup } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
 import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, discoverCgroups, treeOf } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { startKubelet } from '@podwright/kubelet';
 import { killKubelet, startKubeletChild } from './kubelet-child.fixture.ts';

@@ -1,7 +1,7 @@
 /** A third-party plugin with a task runtime: Podwright's own under another name, with its own state. */
-import { discoverCgroups } from '@podwright/base';
+import { discoverCgroups } from '@podwright/host';
 import type { TaskRuntime, ThirdPartyPlugin } from '@podwright/runtime/plugin';
-import { requireProgram } from '../../packages/base/src/find-program.ts';
+import { requireProgram } from '../../packages/host/src/programs/find-program.ts';
 import { OciTaskRuntime } from '../../packages/runtime/src/tasks/oci/oci-task-runtime.ts';
 
 const plugin: ThirdPartyPlugin<Record<string, never>, 'task-runtime'> = {

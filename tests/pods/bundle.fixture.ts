@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno, runChecked } from '@podwright/base';
+import { isErrno } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;

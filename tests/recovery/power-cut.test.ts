@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { silentLogger, writeFileAtomic, writeFileDurable } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
+import { writeFileAtomic, writeFileDurable } from '@podwright/host';
 import { openDatabase } from '@podwright/metadata';
 import { CertificateStore } from '../../packages/certificates/src/certificate-store.ts';
 import { EphemeralContainers } from '../../packages/kubelet/src/pod/ephemeral-containers.ts';

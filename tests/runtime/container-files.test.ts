@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLogger, Trash } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
+import { Trash } from '@podwright/host';
+import { loadSystem, mountFlags, unmountTree } from '@podwright/system';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
-import { loadSystem, mountFlags, unmountTree } from '../../packages/system/src/index.ts';
 
 test('the directories of a removed container are moved away at once, and nothing behind a mount in them is touched', async (t) => {
   const place = mkdtempSync('/tmp/pwt-files-');

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
+import { loadSystem, unmountTree } from '@podwright/system';
 import { PinnedController } from '../../packages/runtime/src/sandbox/pinned-controller.ts';
 import { sandboxOf, testSandboxController } from '../../packages/runtime/src/sandbox/sandbox.suite.ts';
 import { SharedPidInit } from '../../packages/runtime/src/sandbox/shared-pid-init.ts';
-import { loadSystem, unmountTree } from '../../packages/system/src/index.ts';
 import { makeInfraParts } from './place.fixture.ts';
 
 await testSandboxController(async (state) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { discoverCgroups, silentLogger } from '@podwright/base';
-import { findProgram, requireProgram } from '../../packages/base/src/find-program.ts';
+import { silentLogger } from '@podwright/base';
+import { discoverCgroups } from '@podwright/host';
+import { findProgram, requireProgram } from '../../packages/host/src/programs/find-program.ts';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import { InfraProcess } from '../../packages/runtime/src/sandbox/infra-process.ts';
 import { HostInitRoot } from '../../packages/runtime/src/sandbox/infra-roots.ts';

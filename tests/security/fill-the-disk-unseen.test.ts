@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace } from '../pods/node.fixture.ts';
 

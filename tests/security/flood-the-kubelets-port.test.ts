@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { Certificates } from '../fixtures/certificates.ts';
 import type { FloodKind } from './flood.child.ts';

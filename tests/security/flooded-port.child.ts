@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { deferAccept, filterConnections, SocketOwners } from '@podwright/system';
 import { serveApi } from '../../packages/kubelet-server/src/served-api.fixture.ts';
 import type { FloodKind } from './flood.child.ts';

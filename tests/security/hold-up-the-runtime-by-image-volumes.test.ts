@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLogger, sleep, Trash, waitFor } from '@podwright/base';
+import { silentLogger, sleep, waitFor } from '@podwright/base';
+import { Trash } from '@podwright/host';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
 import { loadSystem } from '../../packages/system/src/system.ts';
 

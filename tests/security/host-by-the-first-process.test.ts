@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { NamespaceMode } from '@podwright/cri';
-import { requireProgram } from '../../packages/base/src/find-program.ts';
+import { requireProgram } from '../../packages/host/src/programs/find-program.ts';
 import type { FixtureEntry } from '../../packages/images/src/unpack/tar-writer.fixture.ts';
 import { symlink } from '../unpack/layer.fixture.ts';
 import { AttackedRuntime, OCI_RUNTIMES } from './attacked-runtime.fixture.ts';

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { removeTree } from '@podwright/base';
+import { removeTree } from '@podwright/host';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { removeTree, runChecked, silentLogger, Trash } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
+import { removeTree, runChecked, Trash } from '@podwright/host';
 
 for (const flag of ['+i', '+a'])
   test(`files, directories and a volume that are ${flag} are removed with the rest`, async (t) => {

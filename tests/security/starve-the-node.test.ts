@@ -14,7 +14,7 @@ import {
   readOomKills,
   systemdObstacle,
   treeOf,
-} from '@podwright/base';
+} from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';

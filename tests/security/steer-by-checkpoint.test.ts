@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runChecked } from '@podwright/base';
 import { NamespaceMode, SecurityProfile_ProfileType } from '@podwright/cri';
+import { runChecked } from '@podwright/host';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import { writeFakeCriu, writeFakeRunc } from '../conformance/fake-criu.fixture.ts';
 import { containerOf, podOf } from '../fixtures/pods.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { discoverCgroups } from '@podwright/base';
+import { discoverCgroups } from '@podwright/host';
 import { createIn, type Pod, podConfig, runPod, startIn } from '../conformance/pods.fixture.ts';
 import { openOurs } from '../conformance/runtimes.fixture.ts';
 

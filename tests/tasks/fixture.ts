@@ -5,7 +5,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { discoverCgroups, killCgroup, removeCgroup, silentLogger } from '../../packages/base/src/index.ts';
+import { silentLogger } from '@podwright/base';
+import { discoverCgroups, killCgroup, removeCgroup } from '@podwright/host';
 import { readKernelAbilities } from '../../packages/runtime/src/host/kernel.ts';
 import type { OciSpec } from '../../packages/runtime/src/oci/spec.ts';
 import type { OciFastPaths } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';

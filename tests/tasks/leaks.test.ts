@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
-import { Limiter, sleep, waitFor } from '../../packages/base/src/index.ts';
+import { Limiter, sleep, waitFor } from '@podwright/base';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { ExecSession, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { makeScratch, newMark, openShims, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';

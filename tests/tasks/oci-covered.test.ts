@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { discoverCgroups, runProgram, silentLogger, startByFork, waitFor } from '../../packages/base/src/index.ts';
+import { silentLogger, waitFor } from '@podwright/base';
+import { discoverCgroups, runProgram, startByFork } from '@podwright/host';
+import { loadSystem, readMounts } from '@podwright/system';
 import { startedByOthers, startedHere } from '../../packages/runtime/src/oci-runtime/covered-call.ts';
 import { fastOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import { startExec } from '../../packages/runtime/src/tasks/oci/exec-process.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { loadSystem, readMounts } from '../../packages/system/src/index.ts';
 import { findProgram, makeScratch, openTasks, type Scratch, testSpec, workingCrun } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { cgroupExists, discoverCgroups } from '../../packages/base/src/index.ts';
+import { cgroupExists, discoverCgroups } from '@podwright/host';
 import { fastOci } from '../../packages/runtime/src/oci-runtime/oci-fast-paths.ts';
 import type { OciProgram } from '../../packages/runtime/src/oci-runtime/oci-program.ts';
 import { probeOciRuntime } from '../../packages/runtime/src/oci-runtime/oci-runtimes.ts';

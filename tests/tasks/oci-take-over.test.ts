@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { errorCode, waitFor } from '../../packages/base/src/index.ts';
+import { errorCode, waitFor } from '@podwright/base';
+import { isRunning } from '@podwright/system';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
-import { isRunning } from '../../packages/system/src/index.ts';
 import { makeScratch, newMark, openTasks, processesWith, runc, type Scratch, testSpec } from './fixture.ts';
 
 const bound = () => AbortSignal.timeout(60_000);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { waitFor } from '../../packages/base/src/index.ts';
+import { waitFor } from '@podwright/base';
 import { makeScratch, processesWith } from './fixture.ts';
 
 const packageDirectory = new URL('../../packages/shim/', import.meta.url).pathname;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { waitFor } from '../../packages/base/src/index.ts';
+import { waitFor } from '@podwright/base';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { makeScratch, openShims, type Scratch, testSpec } from './fixture.ts';
 

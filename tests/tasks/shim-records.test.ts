@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { waitFor } from '../../packages/base/src/index.ts';
+import { waitFor } from '@podwright/base';
 import type { TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { makeScratch, openShims, processesWith, type Scratch, testSpec } from './fixture.ts';
 

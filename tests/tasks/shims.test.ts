@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, anyPack } from '@bufbuild/protobuf/wkt';
-import { errorCode, errorMessage, silentLogger, waitFor } from '../../packages/base/src/index.ts';
+import { errorCode, errorMessage, silentLogger, waitFor } from '@podwright/base';
 import { TaskOOMSchema } from '../../packages/shim/src/gen/containerd/events/task_pb.js';
 import { Status } from '../../packages/shim/src/gen/containerd/v1/types/task_pb.js';
 import type { Shim } from '../../packages/shim/src/shim.ts';

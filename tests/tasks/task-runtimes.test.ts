@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { errorCode, silentLogger } from '../../packages/base/src/index.ts';
+import { errorCode, silentLogger } from '@podwright/base';
 import { commitSpec } from '../../packages/runtime/src/tasks/bundle.ts';
 import type { TaskExit, TaskRuntime } from '../../packages/runtime/src/tasks/task-runtime.ts';
 import { TaskRuntimes } from '../../packages/runtime/src/tasks/task-runtimes.ts';

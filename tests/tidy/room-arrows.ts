@@ -4,7 +4,6 @@
  */
 export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   base: {
-    cgroup: [],
     http: [],
     tracing: [],
   },
@@ -184,4 +183,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     http: [],
   },
   'node-api': {},
+  host: {
+    cgroup: ['files', 'programs'],
+    files: ['programs'],
+    network: [],
+    programs: [],
+  },
 };

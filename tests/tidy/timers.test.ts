@@ -5,7 +5,7 @@ import { read, shipped } from './source-tree.ts';
 
 /** Delays that do not depend on settings or requests: files, and the expressions that they pass to timers. */
 const OWN_DELAYS: Record<string, string[]> = {
-  'packages/base/src/checkpoint.ts': ['delayMs'],
+  'packages/host/src/files/checkpoint.ts': ['delayMs'],
   'packages/base/src/deadline.ts': ['leftMs'], // the Timer for delays of any length
   'packages/base/src/keyed-lock.ts': ['this.#patienceMs'],
   'packages/base/src/later.ts': ['this.#delayMs'],

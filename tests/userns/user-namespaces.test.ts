@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { createCgroup, discoverCgroups, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
 import { NamespaceMode } from '@podwright/cri';
+import { createCgroup, discoverCgroups } from '@podwright/host';
 import { makeBusyboxImage } from '../fixtures/busybox-image.ts';
 import { containerOf, type Modes, podOf } from '../fixtures/pods.ts';
 import { RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runChecked } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { runChecked, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 

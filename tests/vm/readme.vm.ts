@@ -5,7 +5,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { runChecked, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { commandLines, readBlocks } from '../documents/blocks.ts';
 import { missingLine } from '../documents/output-shape.ts';
 import { type InventoryScope, leftovers, takeInventory } from '../fixtures/host-inventory.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
-import { delegatedUnit } from '@podwright/base';
+import { delegatedUnit } from '@podwright/host';
 import { type Bundle, buildBundle } from '../pods/bundle.fixture.ts';
 import { exampleImage, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { countJobs, pidsBelow, readCgroup, reloadSystemd, stopUnits, unitsWith } from './systemd.fixture.ts';

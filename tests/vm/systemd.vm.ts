@@ -6,8 +6,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { delegateCgroup, delegatedUnit, discoverCgroups, endDelegation, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
 import { CgroupDriver, ContainerState } from '@podwright/cri';
+import { delegateCgroup, delegatedUnit, discoverCgroups, endDelegation } from '@podwright/host';
 import { containerOf, podOf } from '../fixtures/pods.ts';
 import { makeTestPlace, RuntimeUnderTest } from '../fixtures/runtime-under-test.ts';
 import {

@@ -19,7 +19,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runChecked, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { LocalObjects } from '../../packages/kube-api/src/objects/local-objects.ts';
 import type { LocalObject, Pod, Volume } from '../../packages/kube-api/src/objects/types.ts';
 import { builtinVolumePlugins } from '../../packages/volumes/src/volumes/builtin-plugins.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { findProgram } from '@podwright/base';
+import { findProgram } from '@podwright/host';
 import { factsOf, satisfies } from './certificate-pair.ts';
 import { type CertificateSubject, certificateRequest, nodeSubject } from './certificate-request.ts';
 import { childrenOf, TestAuthority } from './cluster-signer.fixture.ts';

@@ -1,13 +1,7 @@
 import { readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import {
-  isErrno,
-  makePrivateDirectory,
-  PodwrightError,
-  syncDirectory,
-  wrapError,
-  writeFileDurable,
-} from '@podwright/base';
+import { isErrno, makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base';
+import { syncDirectory, writeFileDurable } from '@podwright/host';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
 /** A stored pair, with its certificate's fields. */

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
-import { makePrivateDirectory, wrapError, writeFileDurable } from '@podwright/base';
+import { makePrivateDirectory, wrapError } from '@podwright/base';
+import { writeFileDurable } from '@podwright/host';
 import type { TlsOptions } from '@podwright/kube-client';
 import { stringify } from 'yaml';
 

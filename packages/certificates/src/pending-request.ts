@@ -1,7 +1,8 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { isErrno, makePrivateDirectory, removeUnfinished, wrapError, writeFileDurable } from '@podwright/base';
+import { isErrno, makePrivateDirectory, wrapError } from '@podwright/base';
+import { removeUnfinished, writeFileDurable } from '@podwright/host';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 

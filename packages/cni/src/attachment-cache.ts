@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, PRIVATE_DIRECTORY, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import * as z from 'zod';
 import type { Attachment } from './attachment.ts';
 import type { NetworkList } from './network-list.ts';

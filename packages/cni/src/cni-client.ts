@@ -4,14 +4,13 @@ import {
   isDeadlineExceeded,
   KeyedLock,
   PodwrightError,
-  type ProgramStarter,
-  startByFork,
   type TraceWork,
   Undo,
   untraced,
   withTimeout,
   wrapError,
 } from '@podwright/base';
+import { type ProgramStarter, startByFork } from '@podwright/host';
 import { type Attachment, validateAttachment } from './attachment.ts';
 import { AttachmentCache, type AttachmentKey, type AttachmentRecord } from './attachment-cache.ts';
 import { endStrayPlugins } from './left-processes.ts';

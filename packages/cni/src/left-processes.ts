@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { findProcesses, parseProcessStart, readProcessStart, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
+import { findProcesses, parseProcessStart, readProcessStart } from '@podwright/host';
 import { KILLED_MS } from './limits.ts';
 
 const INTERVAL_MS = 20;

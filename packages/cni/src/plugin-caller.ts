@@ -1,12 +1,6 @@
 import { stat } from 'node:fs/promises';
-import {
-  errorMessage,
-  findProgram,
-  type ProgramStarter,
-  type TraceWork,
-  withTimeout,
-  wrapError,
-} from '@podwright/base';
+import { errorMessage, type TraceWork, withTimeout, wrapError } from '@podwright/base';
+import { findProgram, type ProgramStarter } from '@podwright/host';
 import type { Attachment } from './attachment.ts';
 import { isJsonObject } from './json.ts';
 import type { NetworkList, PluginConfig } from './network-list.ts';

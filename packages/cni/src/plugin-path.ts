@@ -1,4 +1,5 @@
-import { findProgram, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { findProgram } from '@podwright/host';
 import type { NetworkList } from './network-list.ts';
 
 /** Plugins of the reference collection, which distributions provide in one package. */

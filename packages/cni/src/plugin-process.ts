@@ -1,12 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import {
-  BoundedBytes,
-  PodwrightError,
-  type ProgramStarter,
-  programDirectories,
-  type StartedProgram,
-  wrapError,
-} from '@podwright/base';
+import { BoundedBytes, PodwrightError, wrapError } from '@podwright/base';
+import { type ProgramStarter, programDirectories, type StartedProgram } from '@podwright/host';
 import { endProcessGroup } from './left-processes.ts';
 import { HELPER_GRACE_MS, LINGER_MS, MAX_OUTPUT_BYTES } from './limits.ts';
 

@@ -1,5 +1,6 @@
 import { normalize } from 'node:path';
-import { MAX_SOCKET_PATH_BYTES, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 
 /** The address at which a runtime listens. */
 export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };

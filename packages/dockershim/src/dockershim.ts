@@ -1,14 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  discoverCgroups,
-  noFailpoint,
-  PodwrightError,
-  SpanStore,
-  Tracer,
-  Undo,
-} from '@podwright/base';
+import { noFailpoint, PodwrightError, SpanStore, Tracer, Undo } from '@podwright/base';
 import {
   type CriServer,
   createCriServer,
@@ -22,6 +14,7 @@ import {
   Traces,
   traces,
 } from '@podwright/cri';
+import { type CgroupHierarchy, discoverCgroups } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
 import { afterStartup } from './after-startup.ts';

@@ -1,4 +1,5 @@
-import { type CgroupDriver, isDeadlineExceeded, withTimeout, wrapError } from '@podwright/base';
+import { isDeadlineExceeded, withTimeout, wrapError } from '@podwright/base';
+import type { CgroupDriver } from '@podwright/host';
 import { connectEngine } from './engine/engine.ts';
 import { isCriLogDriver } from './engine/log-driver.ts';
 import { LOOK_TIMEOUT_MS } from './limits.ts';

@@ -1,4 +1,5 @@
-import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { CgroupDriver } from '@podwright/host';
 import type { CountBuffer } from '@podwright/streaming';
 import type { HairpinMode } from './network/network-plugin.ts';
 

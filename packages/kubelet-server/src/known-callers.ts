@@ -1,14 +1,7 @@
 import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  errorMessage,
-  isErrno,
-  type Logger,
-  PRIVATE_DIRECTORY,
-  RecentlyUsed,
-  Timer,
-  writeFileAtomic,
-} from '@podwright/base';
+import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, RecentlyUsed, Timer } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import {
   FORMER_CALLER_MS,
   KNOWN_CALLER_MS,

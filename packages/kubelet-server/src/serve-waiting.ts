@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { type Logger, listenUnix, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { type Logger, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { listenUnix } from '@podwright/host';
 import type { KubeletServerOptions } from '@podwright/kubelet-configuration';
 import { healthListener, kubeletChecks } from './health-routes.ts';
 import type { HttpListener } from './http/http-listener.ts';

@@ -1,15 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  isErrno,
-  isShortage,
-  makePrivateDirectory,
-  PodwrightError,
-  wrapError,
-  writeFileDurable,
-} from '@podwright/base';
+import { isErrno, isShortage, makePrivateDirectory, PodwrightError, wrapError } from '@podwright/base';
 import { type CertificatePair, readPair, selfSignedCertificate } from '@podwright/certificates';
+import { writeFileDurable } from '@podwright/host';
 import type { ServerTls } from '@podwright/kubelet-configuration';
 import { SELF_SIGNED_CERTIFICATE_MS } from './limits.ts';
 

@@ -1,5 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { isErrno, isRecord, wrapError, writeFileAtomicSync } from '@podwright/base';
+import { isErrno, isRecord, wrapError } from '@podwright/base';
+import { writeFileAtomicSync } from '@podwright/host';
 
 /** A statement that changed records, with its values. Without values, `sql` may have several statements. */
 export type Change = { sql: string; values?: unknown[]; replaces?: string };

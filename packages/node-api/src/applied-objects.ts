@@ -2,14 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  isNothingThere,
-  KeyedLock,
-  PodwrightError,
-  PRIVATE_DIRECTORY,
-  removeFileDurable,
-  writeFileDurable,
-} from '@podwright/base';
+import { isNothingThere, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { removeFileDurable, writeFileDurable } from '@podwright/host';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_HASH_ANNOTATION,

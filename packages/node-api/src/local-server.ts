@@ -1,16 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  background,
-  errorCode,
-  errorMessage,
-  type Logger,
-  listenUnix,
-  PodwrightError,
-  PRIVATE_FILE,
-  type SocketFile,
-} from '@podwright/base';
+import { background, errorCode, errorMessage, type Logger, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { listenUnix, type SocketFile } from '@podwright/host';
 import { readContainerLog } from '@podwright/kubelet';
 import {
   type Call,

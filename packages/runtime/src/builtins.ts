@@ -1,15 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  findProgram,
-  PodwrightError,
-  type ProgramStarter,
-  requireProgram,
-  silentLogger,
-  type TraceWork,
-  Trash,
-  untraced,
-} from '@podwright/base';
+import { PodwrightError, silentLogger, type TraceWork, untraced } from '@podwright/base';
+import { findProgram, type ProgramStarter, requireProgram, Trash } from '@podwright/host';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeUndoFailures, PodwrightError, removeCgroup, Trash, Undo, VERSION } from '@podwright/base';
+import { describeUndoFailures, PodwrightError, Undo, VERSION } from '@podwright/base';
+import { removeCgroup, Trash } from '@podwright/host';
 import { createPortDialer, type System, unmountTree } from '@podwright/system';
 import { CDI_DIRECTORIES } from './cdi/cdi-devices.ts';
 import { cgroupsPathBelow, taskCgroupBelow } from './containers/cgroups-path.ts';

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { discoverCgroups, removeCgroup, silentLogger, Undo } from '@podwright/base';
+import { silentLogger, Undo } from '@podwright/base';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { loadSystem, unmountTree } from '@podwright/system';
 import { tryBuiltins } from './builtins.ts';
 import type { RuntimeOptions } from './options.ts';

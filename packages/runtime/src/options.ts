@@ -1,4 +1,5 @@
-import type { CgroupDriver, Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/base';
+import type { CgroupDriver } from '@podwright/host';
 import type { CountBuffer } from '@podwright/streaming';
 
 /** Options passed to a shim: `binaryName` for the runc shim, the others for shims with their own configuration file. */

@@ -3,14 +3,8 @@ import { chmod, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { AnySchema } from '@bufbuild/protobuf/wkt';
-import {
-  errorMessage,
-  type Logger,
-  makePrivateDirectory,
-  namesIn,
-  PRIVATE_DIRECTORY,
-  writeFileAtomic,
-} from '@podwright/base';
+import { errorMessage, type Logger, makePrivateDirectory, PRIVATE_DIRECTORY } from '@podwright/base';
+import { namesIn, writeFileAtomic } from '@podwright/host';
 import { MAX_EVENT_BYTES } from './limits.ts';
 import type { ShimEvents } from './shim-events.ts';
 

@@ -1,5 +1,5 @@
 import { anyUnpack, timestampMs } from '@bufbuild/protobuf/wkt';
-import type { CgroupStats } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import type { Metric } from './gen/containerd/types/metrics_pb.js';
 import {
   type Metrics as MetricsV1,

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { AnySchema, timestampMs } from '@bufbuild/protobuf/wkt';
-import { errorMessage, PodwrightError, type ProgramStarter, runProgram, withTimeout, wrapError } from '@podwright/base';
+import { errorMessage, PodwrightError, withTimeout, wrapError } from '@podwright/base';
+import { type ProgramStarter, runProgram } from '@podwright/host';
 import { BootstrapParamsSchema } from './gen/containerd/runtime/bootstrap/v1/bootstrap_pb.js';
 import { DeleteResponseSchema } from './gen/containerd/task/v2/shim_pb.js';
 import { PROGRAM_ERROR_CHARACTERS, PROGRAM_TIMEOUT_MS } from './limits.ts';

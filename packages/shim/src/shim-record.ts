@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import type { ShimEndpoint } from './shim-endpoint.ts';
 
 /** Version of new records. Records without a version have the previous format, which does not differ otherwise. */

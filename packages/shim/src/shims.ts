@@ -7,8 +7,8 @@ import {
   makePrivateDirectory,
   PodwrightError,
   PRIVATE_FILE,
-  type ProgramStarter,
 } from '@podwright/base';
+import type { ProgramStarter } from '@podwright/host';
 import { hasErrno, loadSystem } from '@podwright/system';
 import { CONNECT_TIMEOUT_MS } from './limits.ts';
 import { PublishSpool } from './publish-spool.ts';

@@ -1,13 +1,7 @@
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  errorMessage,
-  type Logger,
-  MOUNT_POINT_FILE,
-  makePrivateDirectory,
-  PodwrightError,
-  runChecked,
-} from '@podwright/base';
+import { errorMessage, type Logger, MOUNT_POINT_FILE, makePrivateDirectory, PodwrightError } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { wrapFileError } from './errno.ts';
 import { mountFlags } from './mount-options.ts';
 import { readMounts, unmountOnce } from './mountinfo.ts';

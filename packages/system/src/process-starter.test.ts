@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { type ProgramStarter, runProgram, startByFork } from '@podwright/base';
+import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
 import { ProcessStarter } from './process-starter.ts';
 
 const { start } = new ProcessStarter();

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { ProgramStarter } from '@podwright/base';
+import type { ProgramStarter } from '@podwright/host';
 import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 

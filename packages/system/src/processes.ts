@@ -1,15 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import {
-  EventLoopBudget,
-  findProcesses,
-  isErrno,
-  listProcesses,
-  PodwrightError,
-  parseProcessStart,
-  readProcessStart,
-  sleep,
-} from '@podwright/base';
+import { EventLoopBudget, isErrno, PodwrightError, sleep } from '@podwright/base';
+import { findProcesses, listProcesses, parseProcessStart, readProcessStart } from '@podwright/host';
 
 /** A process as in /proc/PID/stat (proc_pid_stat(5)). */
 export type ProcessStat = {

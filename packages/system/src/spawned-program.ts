@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
-import type { StartedProgram, StartOptions } from '@podwright/base';
+import type { StartedProgram, StartOptions } from '@podwright/host';
 import type { ProcessEnd } from './posix-spawn.ts';
 
 /** A process of `ProcessStarter`, with the interface of node:child_process. */

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { create, type DescMethod, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
-import { errorMessage, type Logger, listenUnix, PodwrightError, type SocketFile, Timer } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, Timer } from '@podwright/base';
+import { listenUnix, type SocketFile } from '@podwright/host';
 import { encodeFrame, type Frame, FrameDecoder, frameType, MAX_FRAME_BYTES } from './frame.ts';
 import { type Request, RequestSchema, type Response, ResponseSchema } from './gen/ttrpc/request_pb.js';
 import { MAX_CALLS, MAX_UNSENT_BYTES } from './limits.ts';

@@ -6,7 +6,8 @@
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { discoverCgroups, removeCgroup, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 import { startContainerd } from '../containerd.fixture.ts';
 import { IMAGE, STAY, shell } from './manifest-parts.ts';

@@ -8,7 +8,8 @@
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { discoverCgroups, removeCgroup, runProgram, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
+import { discoverCgroups, removeCgroup, runProgram } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { startContainerd } from '../containerd.fixture.ts';
 import { startOwnRuntime } from '../own-runtime.fixture.ts';

@@ -7,7 +7,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { discoverCgroups, removeCgroup, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { nodeAddress, startUpstreamKubelet } from '../../../scripts/upstream-kubelet.ts';
 import { takeInventory } from '../../fixtures/host-inventory.ts';

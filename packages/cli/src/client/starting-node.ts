@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { namesInSync, PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
+import { PRIVATE_FILE, sleep, withTimeout } from '@podwright/base';
+import { namesInSync } from '@podwright/host';
 import { NODE_START_TIMEOUT_MS } from '../limits.ts';
 import { processStart } from './process-start.ts';
 

@@ -5,10 +5,10 @@ import {
   isErrno,
   isRecord,
   linesOf,
-  MAX_SOCKET_PATH_BYTES,
   PodwrightError,
   wrapError,
 } from '@podwright/base';
+import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 import type { Decoder } from './answers.ts';
 import { exchange, type HttpResponse } from './http-exchange.ts';
 

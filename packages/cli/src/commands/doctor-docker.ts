@@ -1,5 +1,6 @@
-import { errorMessage, namesIn } from '@podwright/base';
+import { errorMessage } from '@podwright/base';
 import { type DockershimOptions, lookAtEngine, lookAtPodNetwork } from '@podwright/dockershim';
+import { namesIn } from '@podwright/host';
 import { engineHelp } from '../daemon/docker-runtime.ts';
 import { dockershimOptions } from '../daemon/dockershim-options.ts';
 import type { NodeConfig } from '../settings/node-config.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { type CgroupHierarchy, discoverCgroups, errorCode, errorMessage, isSystemdHost } from '@podwright/base';
+import { errorCode, errorMessage } from '@podwright/base';
+import { type CgroupHierarchy, discoverCgroups, isSystemdHost } from '@podwright/host';
 import type { PodDefaults } from '@podwright/kubelet';
 import {
   fastPathsOf,

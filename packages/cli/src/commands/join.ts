@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateDirectory, PodwrightError, removeUnfinished, withTimeout, writeFileDurable } from '@podwright/base';
+import { makePrivateDirectory, PodwrightError, withTimeout } from '@podwright/base';
 import { kubeconfigText } from '@podwright/certificates';
+import { removeUnfinished, writeFileDurable } from '@podwright/host';
 import { parseGoDuration } from '@podwright/kube-api';
 import { readKubeconfig } from '@podwright/kube-client';
 import { checkClusterConfiguration } from '../daemon/cluster-settings.ts';

@@ -1,15 +1,13 @@
+import { createLogger, errorMessage, PodwrightError } from '@podwright/base';
 import {
   type CgroupDriver,
-  createLogger,
   delegateCgroup,
   delegatedUnit,
   discoverCgroups,
   endDelegation,
-  errorMessage,
   isSystemdHost,
-  PodwrightError,
   systemdObstacle,
-} from '@podwright/base';
+} from '@podwright/host';
 import { CgroupClaim } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 

@@ -1,6 +1,7 @@
-import { type CgroupDriver, errorCode, errorMessage, PodwrightError } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { parseEndpoint } from '@podwright/cri';
 import { type DockershimHandle, lookAtEngine, startDockershim } from '@podwright/dockershim';
+import type { CgroupDriver } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockershimOptions } from './dockershim-options.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { type CgroupDriver, createLogger } from '@podwright/base';
+import { createLogger } from '@podwright/base';
 import type { DockershimOptions } from '@podwright/dockershim';
+import type { CgroupDriver } from '@podwright/host';
 import { parseGoDuration } from '@podwright/kube-api';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { tracingOptions } from './tracing-options.ts';

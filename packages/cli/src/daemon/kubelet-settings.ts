@@ -1,6 +1,7 @@
 /** The settings of a kubelet: a KubeletConfiguration or our TOML, distinguished by content, overridden by flags. */
 import { resolve } from 'node:path';
-import { discoverCgroups, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { discoverCgroups } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
 import {
   checkedConfiguration,

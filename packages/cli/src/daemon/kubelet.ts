@@ -1,4 +1,5 @@
-import { createLogger, refuseTakenSocket } from '@podwright/base';
+import { createLogger } from '@podwright/base';
+import { refuseTakenSocket } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
 import { beginDaemon } from './begin-daemon.ts';
 import type { DockerRuntime } from './docker-runtime.ts';

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
-import { createLogger, discoverCgroups, removeCgroup } from '@podwright/base';
+import { createLogger } from '@podwright/base';
+import { discoverCgroups, removeCgroup } from '@podwright/host';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import { deferAccept, filterConnections, loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';

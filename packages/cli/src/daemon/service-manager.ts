@@ -1,4 +1,5 @@
-import { errorMessage, type Logger, PodwrightError, runProgram, Timer } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, Timer } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 
 /** Sends a message of sd_notify(3) to systemd. */
 export type Notify = (message: string) => Promise<void>;

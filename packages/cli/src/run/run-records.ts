@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { namesInSync, PRIVATE_FILE } from '@podwright/base';
+import { PRIVATE_FILE } from '@podwright/base';
+import { namesInSync } from '@podwright/host';
 import { processStart } from '../client/process-start.ts';
 import type { AppliedObject } from './run-session.ts';
 

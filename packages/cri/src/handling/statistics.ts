@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { CgroupStats, CpuStats, InterfaceUse, MemoryStats, PressureStats } from '@podwright/base';
+import type { CgroupStats, CpuStats, InterfaceUse, MemoryStats, PressureStats } from '@podwright/host';
 import type {
   ContainerAttributesSchema,
   ContainerStatsSchema,

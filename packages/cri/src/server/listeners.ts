@@ -1,15 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import {
-  errorMessage,
-  type Logger,
-  listenUnix,
-  PodwrightError,
-  PRIVATE_FILE,
-  type SocketFile,
-  wrapError,
-} from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
+import { listenUnix, type SocketFile } from '@podwright/host';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 
 /**

@@ -1,14 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  errorMessage,
-  isErrno,
-  type Logger,
-  makePrivateDirectory,
-  namesIn,
-  PodwrightError,
-  writeFileDurable,
-} from '@podwright/base';
+import { errorMessage, isErrno, type Logger, makePrivateDirectory, PodwrightError } from '@podwright/base';
+import { namesIn, writeFileDurable } from '@podwright/host';
 import { MAX_CHECKPOINT_BYTES } from '../limits.ts';
 import { decodeCheckpoint, encodeCheckpoint, type SandboxCheckpoint } from './checkpoint.ts';
 

@@ -1,15 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  CONTAINER_FILE,
-  errorMessage,
-  isErrno,
-  type Logger,
-  namesIn,
-  PodwrightError,
-  writeFileAtomic,
-} from '@podwright/base';
+import { CONTAINER_FILE, errorMessage, isErrno, type Logger, PodwrightError } from '@podwright/base';
 import { loadNetworks, missingPlugins, missingPluginsError, type NetworkList } from '@podwright/cni';
+import { namesIn, writeFileAtomic } from '@podwright/host';
 import { MAX_TEMPLATE_BYTES } from '../limits.ts';
 import { renderTemplate, type TemplateValues } from './configuration-template.ts';
 

@@ -1,7 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, type Logger, namesIn } from '@podwright/base';
+import { errorMessage, type Logger } from '@podwright/base';
 import { create, type PortMapping, PortMappingSchema, Protocol } from '@podwright/cri';
+import { namesIn } from '@podwright/host';
 import * as z from 'zod';
 
 const record = z.object({

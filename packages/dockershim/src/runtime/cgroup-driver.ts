@@ -1,4 +1,5 @@
-import { type CgroupDriver, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import type { CgroupDriver } from '@podwright/host';
 import type { EngineInfo } from '../engine/engine-types.ts';
 
 /** The Engine's cgroup driver. `failed_precondition` if the kubelet is configured with another one, or if it is unknown. */

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cgroupDirectory, createCgroup, discoverCgroups, wrapError } from '@podwright/base';
+import { wrapError } from '@podwright/base';
+import { cgroupDirectory, createCgroup, discoverCgroups } from '@podwright/host';
 
 /** Moves this process to a cgroup of the host, which is created if needed. */
 export async function moveToCgroup(path: string): Promise<void> {

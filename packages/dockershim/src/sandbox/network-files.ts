@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, readPodResolvConf, wrapError } from '@podwright/base';
+import { CONTAINER_DIRECTORY, CONTAINER_FILE, isErrno, wrapError } from '@podwright/base';
 import type { DNSConfig, PodSandboxConfig } from '@podwright/cri';
+import { readPodResolvConf } from '@podwright/host';
 import { resolvConf } from './resolv-conf.ts';
 
 /** Paths in containers of the files for names of hosts. */

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { PodwrightError } from '@podwright/base';
+import { type MeasuredContainer, type MeasuredSandbox, measureEach } from '@podwright/cri';
 import {
   type CgroupHierarchy,
   type CgroupStats,
   CpuSamples,
   type InterfaceUse,
-  PodwrightError,
   parseInterfaces,
   readCgroupStats,
-} from '@podwright/base';
-import { type MeasuredContainer, type MeasuredSandbox, measureEach } from '@podwright/cri';
+} from '@podwright/host';
 import type { ContainerSummary } from '../engine/engine-types.ts';
 import { CONTAINER_TYPE, criMarks, SANDBOX_ID_LABEL, SANDBOX_TYPE, TYPE_LABEL } from '../labels/labels.ts';
 import { type ContainerName, parseName } from '../labels/names.ts';

@@ -1,4 +1,5 @@
-import { findProcesses, sleep, withTimeout } from '@podwright/base';
+import { sleep, withTimeout } from '@podwright/base';
+import { findProcesses } from '@podwright/host';
 import { isInCgroup, killProcessTrees, readProcess } from '@podwright/system';
 import type { EngineExec, ExecInspection } from '../engine/engine-exec.ts';
 import { CALL_TIMEOUT_MS } from '../limits.ts';

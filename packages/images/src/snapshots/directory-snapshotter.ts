@@ -1,13 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Logger,
-  makePrivateDirectory,
-  PodwrightError,
-  PRIVATE_DIRECTORY,
-  Trash,
-  wrapError,
-} from '@podwright/base';
+import { type Logger, makePrivateDirectory, PodwrightError, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
+import { Trash } from '@podwright/host';
 import type { MetadataDatabase } from '@podwright/metadata';
 import { type Mount, wrapFileError } from '@podwright/system';
 import { diskUsage } from './disk-usage.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { removeTree } from '@podwright/base';
+import { removeTree } from '@podwright/host';
 import { diskUsage, measureTree } from './disk-usage.ts';
 
 const signal = AbortSignal.timeout(60_000);

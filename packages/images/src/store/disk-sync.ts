@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { errorMessage, type Logger, runChecked, sleep } from '@podwright/base';
+import { errorMessage, type Logger, sleep } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { SYNC_DELAY_MS } from '../limits.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { ImageRecords } from './image-records.ts';

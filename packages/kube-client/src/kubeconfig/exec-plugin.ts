@@ -1,13 +1,5 @@
-import {
-  isNotFound,
-  PodwrightError,
-  type ProgramResult,
-  type ProgramStarter,
-  runProgram,
-  startByFork,
-  withTimeout,
-  wrapError,
-} from '@podwright/base';
+import { isNotFound, PodwrightError, withTimeout, wrapError } from '@podwright/base';
+import { type ProgramResult, type ProgramStarter, runProgram, startByFork } from '@podwright/host';
 import { MAX_PLUGIN_OUTPUT_BYTES, PLUGIN_OUTPUT_GRACE_MS, PLUGIN_PAUSE_MS, PLUGIN_TIMEOUT_MS } from '../limits.ts';
 import type { TlsOptions } from '../transport/http-exchange.ts';
 import { decodeExecCredential, type ExecCredential, execInfo } from './exec-credential.ts';

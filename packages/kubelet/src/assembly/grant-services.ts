@@ -1,7 +1,8 @@
 /** Services for pods with exclusive resources: the pod resources API, and the regular check that containers use their own CPUs. */
 import { join } from 'node:path';
-import { errorMessage, removeIfEmpty } from '@podwright/base';
+import { errorMessage } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { removeIfEmpty } from '@podwright/host';
 import { allContainers, type Container, type Pod } from '@podwright/kube-api';
 import { type RunningContainer, reconcileCpus, servePodResources } from '@podwright/placement';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';

@@ -1,5 +1,5 @@
-import type { CgroupHierarchy } from '@podwright/base';
 import type { CriClient, VersionResponse } from '@podwright/cri';
+import type { CgroupHierarchy } from '@podwright/host';
 import { hostCgroups } from '../cgroups/host-cgroups.ts';
 import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { type ContainerHost, readContainerHost } from '../node/container-host.ts';

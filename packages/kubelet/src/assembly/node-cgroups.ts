@@ -1,5 +1,6 @@
-import { type CgroupHierarchy, errorMessage, PodwrightError, type Undo } from '@podwright/base';
+import { errorMessage, PodwrightError, type Undo } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { CgroupHierarchy } from '@podwright/host';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
 import { runtimeCgroupDriver } from '../cgroups/host-cgroups.ts';
 import { openPodCgroups } from '../cgroups/open-pod-cgroups.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { Checkpoint, type Undo } from '@podwright/base';
+import type { Undo } from '@podwright/base';
+import { Checkpoint } from '@podwright/host';
 import {
   type ActuatedRecord,
   type AllocatedRecord,

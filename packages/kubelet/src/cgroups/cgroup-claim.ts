@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { errorCode, listenUnix, makePrivateDirectory, PRIVATE_FILE, type SocketFile } from '@podwright/base';
+import { errorCode, makePrivateDirectory, PRIVATE_FILE } from '@podwright/base';
+import { listenUnix, type SocketFile } from '@podwright/host';
 
 /** Owned by root, so only root can claim; the same for all kubelets of a host, whatever their root directories are. */
 const CLAIMS_DIRECTORY = '/run/podwright-cgroups';

@@ -1,4 +1,4 @@
-import type { CgroupLimits } from '@podwright/base';
+import type { CgroupLimits } from '@podwright/host';
 
 /** A cgroup as the names below `kubepods`: `[]` is `kubepods` itself, `['burstable']` a QoS class, `['burstable', 'pod1-2']` a pod. */
 export type CgroupName = readonly string[];

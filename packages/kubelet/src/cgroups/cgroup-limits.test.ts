@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CgroupLimits } from '@podwright/base';
+import type { CgroupLimits } from '@podwright/host';
 import type { Pod, PodSpec, ResourceRequirements } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
 import { allPodsLimits, allPodsReservation, burstableLimits, podCgroupLimits } from './cgroup-limits.ts';

@@ -1,5 +1,5 @@
 /** Limits of the kubelet's cgroups, as upstream sets them (pkg/kubelet/cm). Pure. */
-import type { CgroupLimits } from '@podwright/base';
+import type { CgroupLimits } from '@podwright/host';
 import { type Pod, podRequest, podTotals, qosClass } from '@podwright/kube-api';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
 import type { ResourcePolicy } from '../node/resource-policy.ts';

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type CgroupHierarchy, type Logger, silentLogger } from '@podwright/base';
+import { type Logger, silentLogger } from '@podwright/base';
+import type { CgroupHierarchy } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
 import { openPodCgroups } from './open-pod-cgroups.ts';

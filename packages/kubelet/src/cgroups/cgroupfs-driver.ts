@@ -1,23 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { CONTAINER_DIRECTORY, errorMessage, isErrno, type Logger, wrapError } from '@podwright/base';
 import {
   type CgroupHierarchy,
   type CgroupLimits,
-  CONTAINER_DIRECTORY,
   cgroupDirectory,
   cgroupExists,
   createCgroup,
-  errorMessage,
-  isErrno,
   killCgroup,
-  type Logger,
   limitWrites,
   listChildCgroups,
   removeCgroup,
   treeOf,
-  wrapError,
-} from '@podwright/base';
+} from '@podwright/host';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 
 /** The controllers that limit pods and classes. */

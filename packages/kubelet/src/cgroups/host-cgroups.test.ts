@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CgroupHierarchy, metricsText, PodwrightError, Registry, silentLogger } from '@podwright/base';
+import { metricsText, PodwrightError, Registry, silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import type { CgroupHierarchy } from '@podwright/host';
 import { hostCgroups, runtimeCgroupDriver } from './host-cgroups.ts';
 
 test('without cgroups the reason is logged, as containers get no limits', async () => {

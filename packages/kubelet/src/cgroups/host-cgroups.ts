@@ -1,13 +1,6 @@
-import {
-  type CgroupHierarchy,
-  discoverCgroups,
-  errorMessage,
-  Gauge,
-  isUnimplemented,
-  type Logger,
-  type Registry,
-} from '@podwright/base';
+import { errorMessage, Gauge, isUnimplemented, type Logger, type Registry } from '@podwright/base';
 import { CgroupDriver, type CriClient } from '@podwright/cri';
+import { type CgroupHierarchy, discoverCgroups } from '@podwright/host';
 
 /** The host's cgroups; logs the reason and returns `undefined` if there are none. */
 export async function hostCgroups(

@@ -1,16 +1,7 @@
 /** The cgroup of each QoS class. A pod's cgroup is below its class's, and its limits hold for all its containers together. */
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  cgroupDirectory,
-  errorCode,
-  errorMessage,
-  KeyedLock,
-  type Logger,
-  PodwrightError,
-  readCgroupFile,
-  treeOf,
-} from '@podwright/base';
+import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
 import { type Pod, podRequest, type QosClass, qosClass } from '@podwright/kube-api';
 import { CgroupClaim } from './cgroup-claim.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';

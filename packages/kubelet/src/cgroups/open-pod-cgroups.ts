@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type CgroupHierarchy, errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
+import type { CgroupHierarchy } from '@podwright/host';
 import { measuredDriver } from './cgroup-metrics.ts';
 import { CgroupfsDriver } from './cgroupfs-driver.ts';
 import { KubeletCgroups, type KubeletCgroupsSettings } from './kubelet-cgroups.ts';
-import type { PodCgroups } from './pod-cgroups.ts';
-import { noPodCgroups } from './pod-cgroups.ts';
+import { noPodCgroups, type PodCgroups } from './pod-cgroups.ts';
 import { SystemdDriver } from './systemd-driver.ts';
 
 export type PodCgroupsInput = {

@@ -1,5 +1,6 @@
 import { basename, posix } from 'node:path';
-import { type CgroupHierarchy, type CgroupLimits, cgroupExists, PodwrightError, slicePath } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { type CgroupHierarchy, type CgroupLimits, cgroupExists, slicePath } from '@podwright/host';
 import type { ReservedCgroup } from '../node/reserved-cgroup.ts';
 import { writeLimits } from './cgroupfs-driver.ts';
 import { cpuShares } from './cpu.ts';

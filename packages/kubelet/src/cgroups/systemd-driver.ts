@@ -15,7 +15,7 @@ import {
   setSlice,
   slicePath,
   treeOf,
-} from '@podwright/base';
+} from '@podwright/host';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import { writeLimits } from './cgroupfs-driver.ts';
 

@@ -3,7 +3,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runChecked, silentLogger } from '@podwright/base';
+import { silentLogger } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { type Container, LocalObjects, type Pod } from '@podwright/kube-api';
 import { builtinVolumePlugins, ClaimVolumes, PodDirectories, ProgramMounter, VolumeManager } from '@podwright/volumes';
 import { ContainerPreparer } from './prepare-container.ts';

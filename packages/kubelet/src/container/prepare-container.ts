@@ -11,8 +11,8 @@ import {
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
-  writeFileAtomic,
 } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import type { Container, Pod, PodObjects } from '@podwright/kube-api';
 import type { NodeAllocatable, PodDirectories, PodVolumes } from '@podwright/volumes';
 import { absolutePath, type WantedMount, wantedMounts } from './container-mounts.ts';

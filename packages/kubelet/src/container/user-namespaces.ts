@@ -1,14 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
-import {
-  isErrno,
-  KeyedLock,
-  namesIn,
-  POD_DIRECTORY,
-  PodwrightError,
-  PRIVATE_FILE,
-  writeFileDurable,
-} from '@podwright/base';
+import { isErrno, KeyedLock, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { namesIn, writeFileDurable } from '@podwright/host';
 import type { PodDirectories } from '@podwright/volumes';
 
 /** A range of host uids and gids that a user namespace maps to 0 and up. */

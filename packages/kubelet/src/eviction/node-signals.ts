@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
-import { type CgroupHierarchy, readCgroupUse } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { type CgroupHierarchy, readCgroupUse } from '@podwright/host';
 import type { DiskLayout, Signal } from '@podwright/kubelet-configuration';
 import { STATISTICS_TIMEOUT_MS } from '../stats/limits.ts';
 import { processLimits } from '../stats/node-stats.ts';

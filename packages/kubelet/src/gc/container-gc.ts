@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorMessage, isNotFound, type Logger, namesIn } from '@podwright/base';
+import { errorMessage, isNotFound, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
+import { namesIn } from '@podwright/host';
 import { MINIMUM_GRACE_SECONDS, STOP_MARGIN_MS } from '../kubecontainer/grace-periods.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import {

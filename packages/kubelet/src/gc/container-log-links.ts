@@ -1,7 +1,8 @@
 /** Links to container logs for log collectors, as upstream's kubelet makes them in /var/log/containers. */
 import { access, mkdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger, namesIn } from '@podwright/base';
+import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /** Maximum length of a file name in bytes (ext4 and nearly every other file system), without the suffix. */

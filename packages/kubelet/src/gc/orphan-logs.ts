@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Logger, namesIn, removeTree, shownError } from '@podwright/base';
+import { type Logger, shownError } from '@podwright/base';
+import { namesIn, removeTree } from '@podwright/host';
 
 /**
  * Removes the log directories (`<namespace>_<name>_<uid>`) of these pods. Pass only pods of this kubelet, as other kubelets may share

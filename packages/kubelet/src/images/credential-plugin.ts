@@ -1,15 +1,7 @@
 /** One call of a credential provider's program: a request on its stdin, an answer on its stdout. */
 import { join } from 'node:path';
-import {
-  errorMessage,
-  isDeadlineExceeded,
-  isRecord,
-  PodwrightError,
-  type ProgramStarter,
-  runProgram,
-  startByFork,
-  withTimeout,
-} from '@podwright/base';
+import { errorMessage, isDeadlineExceeded, isRecord, PodwrightError, withTimeout } from '@podwright/base';
+import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
 import { parseGoDuration } from '@podwright/kube-api';
 import type { CredentialProvider } from './credential-provider-config.ts';
 import { type KeyringEntry, registryPattern } from './keyring.ts';

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { errorMessage, findProgram, PodwrightError } from '@podwright/base';
+import { errorMessage, PodwrightError } from '@podwright/base';
+import { findProgram } from '@podwright/host';
 import {
   type Decoder,
   formatFieldPath,

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorMessage, KeyedLock, type Logger, namesIn, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
+import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
+import { namesIn, writeFileDurable } from '@podwright/host';
 import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 

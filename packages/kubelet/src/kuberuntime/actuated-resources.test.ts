@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Checkpoint, silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { silentLogger, waitFor, withTimeout } from '@podwright/base';
+import { Checkpoint } from '@podwright/host';
 import {
   type ContainerLimits,
   emptyRuntimePod,

@@ -1,4 +1,4 @@
-import { Checkpoint } from '@podwright/base';
+import { Checkpoint } from '@podwright/host';
 import type { Enforcement } from '../cgroups/linux-resources.ts';
 import type { GivenResources, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { observedResources } from './observed-resources.ts';

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isNotFound, namesIn, shownError } from '@podwright/base';
+import { errorMessage, isNotFound, shownError } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import { type Pod, restartsAllContainers } from '@podwright/kube-api';
 import { describePod, podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';

@@ -1,4 +1,5 @@
-import { isNotFound, removeTree } from '@podwright/base';
+import { isNotFound } from '@podwright/base';
+import { removeTree } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { KuberuntimeDependencies } from './dependencies.ts';

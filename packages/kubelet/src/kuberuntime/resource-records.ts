@@ -1,5 +1,5 @@
 /** The entries of the checkpoints of allocated and of actuated resources. */
-import { fieldsOf } from '@podwright/base';
+import { fieldsOf } from '@podwright/host';
 import { parseQuantity, type ResourceList, type ResourceRequirements } from '@podwright/kube-api';
 import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { namesIn } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import { latestContainer, type RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /**

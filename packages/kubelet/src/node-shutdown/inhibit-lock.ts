@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { startByFork, withTimeout, wrapError } from '@podwright/base';
+import { withTimeout, wrapError } from '@podwright/base';
+import { startByFork } from '@podwright/host';
 import { DBUS_TIMEOUT_MS } from './limits.ts';
 
 /** A logind inhibitor lock: the host delays its shutdown until it is released. */

@@ -1,7 +1,8 @@
 /** Client of systemd-logind (org.freedesktop.login1(5)), to delay shutdowns of the host. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError, writeFileAtomic } from '@podwright/base';
+import { CONTAINER_DIRECTORY, CONTAINER_FILE, errorMessage, PodwrightError } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import type { DBusValue } from './dbus-message.ts';
 import { type InhibitLock, takeInhibitLock } from './inhibit-lock.ts';
 import { SystemBus } from './system-bus.ts';

@@ -1,7 +1,8 @@
 /** The times of the last graceful shutdown, in upstream's file and metrics. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, Gauge, isErrno, type Logger, type Registry, writeFileAtomic } from '@podwright/base';
+import { errorMessage, Gauge, isErrno, type Logger, type Registry } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 

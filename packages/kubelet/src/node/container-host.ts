@@ -2,7 +2,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type CgroupHierarchy, cgroupDirectory, namesIn, treeOf } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, namesIn, treeOf } from '@podwright/host';
 
 /** Properties of the host that limits and masked paths of containers depend on. */
 export type ContainerHost = {

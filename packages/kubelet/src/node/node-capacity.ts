@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, readCgroupFile, treeOf } from '@podwright/host';
 import type { NodeAmounts } from './node-allocatable.ts';
 
 /** The kernel's limits of pids and threads (Documentation/admin-guide/sysctl/kernel.rst). */

@@ -1,7 +1,8 @@
 import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isErrno, namesIn, PodwrightError } from '@podwright/base';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import { formatQuantity, isHugePages } from '@podwright/kube-api';
 import type { NodeAmounts, SystemReserved } from './node-allocatable.ts';
 

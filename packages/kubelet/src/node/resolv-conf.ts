@@ -1,4 +1,4 @@
-import { readPodResolvConf } from '@podwright/base';
+import { readPodResolvConf } from '@podwright/host';
 
 /** Kubernetes' limits: number of search domains, length of each, and length of the search line. */
 export const MAX_SEARCHES = 32;

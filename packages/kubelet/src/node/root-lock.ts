@@ -6,12 +6,12 @@ import {
   errorCode,
   errorMessage,
   isAlreadyExists,
-  listenUnix,
   makePrivateDirectory,
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
 } from '@podwright/base';
+import { listenUnix } from '@podwright/host';
 
 /**
  * One socket per locked root directory, so that the lock ends with the process. It needs no space on the disk of the root directory,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { findProgram, PodwrightError, runChecked } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { findProgram, runChecked } from '@podwright/host';
 
 /** Uids have 32 bits. */
 const ID_COUNT = 2 ** 32;

@@ -5,12 +5,11 @@ import {
   isErrno,
   KeyedLock,
   type Logger,
-  namesIn,
   POD_DIRECTORY,
   PodwrightError,
   PRIVATE_FILE,
-  writeFileDurable,
 } from '@podwright/base';
+import { namesIn, writeFileDurable } from '@podwright/host';
 import {
   completeEphemeral,
   type EphemeralContainer,

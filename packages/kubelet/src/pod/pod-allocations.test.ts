@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { type TestContext, test } from 'node:test';
-import { Checkpoint, PodwrightError, sleep } from '@podwright/base';
+import { PodwrightError, sleep } from '@podwright/base';
+import { Checkpoint } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { type FakeKubelet, startFakeKubelet } from '../fake-kubelet.fixture.ts';
 import type { RuntimeContainer } from '../kubecontainer/runtime-pod.ts';

@@ -1,4 +1,4 @@
-import { Checkpoint } from '@podwright/base';
+import { Checkpoint } from '@podwright/host';
 import {
   allContainers,
   containerAmount,

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PodwrightError, runProgram } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { type FsStats, StatsTime } from './summary.ts';
 
 /** Timeout of measuring one volume. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { CgroupHierarchy } from '@podwright/base';
+import type { CgroupHierarchy } from '@podwright/host';
 import { CpuRates } from './cpu-rates.ts';
 import { cgroupUse } from './node-stats.ts';
 

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
+import { isErrno } from '@podwright/base';
 import {
   type CgroupHierarchy,
   type CgroupStats,
-  isErrno,
   type PressureStats,
   readCgroupUse,
   readHostPressure,
-} from '@podwright/base';
+} from '@podwright/host';
 import type { CpuRates } from './cpu-rates.ts';
 import {
   type ContainerStats,

@@ -1,14 +1,7 @@
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  cgroupPids,
-  isDeadlineExceeded,
-  isUnimplemented,
-  type Logger,
-  type Registry,
-  raceAbort,
-} from '@podwright/base';
+import { isDeadlineExceeded, isUnimplemented, type Logger, type Registry, raceAbort } from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
+import { type CgroupHierarchy, cgroupPids } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { BoundedReads } from '@podwright/system/open-files';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';

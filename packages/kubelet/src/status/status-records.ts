@@ -1,15 +1,7 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  errorMessage,
-  isErrno,
-  type Logger,
-  namesIn,
-  PRIVATE_DIRECTORY,
-  removeIfEmpty,
-  writeFileAtomic,
-  writeFileDurable,
-} from '@podwright/base';
+import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
+import { namesIn, removeIfEmpty, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import type { PodStatus } from '@podwright/kube-api';
 
 /** Larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, and conditions. */

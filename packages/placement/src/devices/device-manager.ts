@@ -1,15 +1,8 @@
 import { join } from 'node:path';
-import {
-  background,
-  CoalescedWork,
-  errorMessage,
-  type Logger,
-  PodwrightError,
-  type Registry,
-  removeIfEmpty,
-} from '@podwright/base';
+import { background, CoalescedWork, errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import { toBinary } from '@podwright/cri';
 import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
+import { removeIfEmpty } from '@podwright/host';
 import {
   type AllocatedResourceStatus,
   type Container,

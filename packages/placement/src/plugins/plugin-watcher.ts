@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { CONTAINER_DIRECTORY, errorMessage, type Logger, removeIfEmpty } from '@podwright/base';
+import { CONTAINER_DIRECTORY, errorMessage, type Logger } from '@podwright/base';
+import { removeIfEmpty } from '@podwright/host';
 import { findSockets } from './plugin-sockets.ts';
 
 /** Period of scans, for changes that inotify does not report. */

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { isErrno, namesIn, PodwrightError } from '@podwright/base';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import { parseCpus } from '@podwright/kube-api';
 
 /** A logical processor. `core` is the lowest processor of its core, `cache` the lowest one that shares its last-level cache. */

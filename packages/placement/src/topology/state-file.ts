@@ -2,14 +2,8 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  errorCode,
-  isErrno,
-  PodwrightError,
-  PRIVATE_DIRECTORY,
-  removeUnfinished,
-  writeFileDurable,
-} from '@podwright/base';
+import { errorCode, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { removeUnfinished, writeFileDurable } from '@podwright/host';
 
 /** Maximum size of a checkpoint file. */
 const MAX_STATE_FILE_BYTES = 64 << 20;

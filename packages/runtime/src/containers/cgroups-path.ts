@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
-import { type CgroupDriver, cgroupPathOf, PodwrightError, slicePath } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { type CgroupDriver, cgroupPathOf, slicePath } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** Prefix of the names of containers' scopes, so that an administrator sees which runtime has created them. */

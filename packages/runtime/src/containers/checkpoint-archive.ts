@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, normalize } from 'node:path';
-import {
-  isErrno,
-  PodwrightError,
-  PRIVATE_FILE,
-  runChecked,
-  STICKY,
-  WRITABLE_BY_OTHERS,
-  wrapError,
-} from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_FILE, STICKY, WRITABLE_BY_OTHERS, wrapError } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 
 /**
  * Opens the directory of a checkpoint archive. The archive is written through this descriptor, so replacing the directory by a

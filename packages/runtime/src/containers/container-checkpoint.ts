@@ -1,14 +1,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  findProgram,
-  isErrno,
-  PodwrightError,
-  PRIVATE_DIRECTORY,
-  withTimeout,
-  wrapError,
-  writeFileAtomic,
-} from '@podwright/base';
+import { isErrno, PodwrightError, PRIVATE_DIRECTORY, withTimeout, wrapError } from '@podwright/base';
+import { findProgram, writeFileAtomic } from '@podwright/host';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { copyPlainFile, openArchiveTarget } from './checkpoint-archive.ts';
 import type { ContainerContext } from './container-context.ts';

@@ -7,9 +7,9 @@ import {
   isNotFound,
   makePrivateDirectory,
   PRIVATE_DIRECTORY,
-  type Trash,
   wrapError,
 } from '@podwright/base';
+import type { Trash } from '@podwright/host';
 import type { ImageRecord, Snapshotter, UnpackTarget } from '@podwright/images';
 import {
   bindIdMapped,

@@ -1,5 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
-import { isErrno, PodwrightError, runChecked } from '@podwright/base';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { bytesForImages, diskUsage, filesForImages } from '@podwright/images';
 
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };

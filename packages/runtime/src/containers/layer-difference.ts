@@ -1,7 +1,8 @@
 import { lstatSync, opendirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE, runChecked } from '@podwright/base';
+import { EventLoopBudget, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 

@@ -1,4 +1,4 @@
-import { parseSystemdCgroup } from '@podwright/base';
+import { parseSystemdCgroup } from '@podwright/host';
 
 /** Inputs for the systemd properties of a container's scope, apart from the limits, which the OCI runtime sets. */
 export type ScopeNeeds = {

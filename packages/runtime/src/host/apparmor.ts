@@ -1,7 +1,8 @@
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram, KeyedLock, PodwrightError, runChecked, wrapError } from '@podwright/base';
+import { KeyedLock, PodwrightError, wrapError } from '@podwright/base';
+import { findProgram, runChecked } from '@podwright/host';
 import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparmor-profile.ts';
 
 /** Paths of AppArmor in the kernel and in the distribution. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type CgroupHierarchy, sleep } from '@podwright/base';
+import { sleep } from '@podwright/base';
+import type { CgroupHierarchy } from '@podwright/host';
 import { moveToOwnCgroup } from '../oci-runtime/start-with-migration.ts';
 import { RCU_SWITCH } from './rcu-expediting.ts';
 

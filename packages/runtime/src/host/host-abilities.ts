@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { revokeTraversal } from '@podwright/base';
 import {
   type CgroupDriver,
   type CgroupHierarchy,
@@ -7,9 +8,8 @@ import {
   findProgram,
   type ProgramFinding,
   readVersion,
-  revokeTraversal,
   takesScopeOomPolicy,
-} from '@podwright/base';
+} from '@podwright/host';
 import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/system';
 import type { SelinuxContexts } from '../oci/selinux.ts';
 import type { OciFastPaths } from '../oci-runtime/oci-fast-paths.ts';

@@ -1,6 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, treeOf } from '@podwright/base';
+import { type CgroupHierarchy, treeOf } from '@podwright/host';
 import { type MountEntry, readMounts } from '@podwright/system';
 import { capabilitiesOfMask } from '../oci/capabilities.ts';
 import type { SpecHost } from '../oci/spec-input.ts';

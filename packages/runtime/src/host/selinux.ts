@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PodwrightError, runProgram } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
 
 /** Names the policy in use. */

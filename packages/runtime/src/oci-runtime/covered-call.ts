@@ -1,5 +1,5 @@
 import { close } from 'node:fs';
-import type { ProgramStarter } from '@podwright/base';
+import type { ProgramStarter } from '@podwright/host';
 import { createCoveredNamespace, type NamespaceDependencies, withMountNamespace } from '@podwright/system';
 import type { OciProgram } from './oci-program.ts';
 

@@ -1,4 +1,4 @@
-import { type CgroupHierarchy, findProgram } from '@podwright/base';
+import { type CgroupHierarchy, findProgram } from '@podwright/host';
 import { readMounts } from '@podwright/system';
 import { type OciProgram, SHELL } from './oci-program.ts';
 

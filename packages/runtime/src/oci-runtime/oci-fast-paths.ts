@@ -1,4 +1,4 @@
-import type { CgroupHierarchy, ProgramStarter } from '@podwright/base';
+import type { CgroupHierarchy, ProgramStarter } from '@podwright/host';
 import type { OciProgram } from './oci-program.ts';
 import { SeccompFilters } from './seccomp-filters.ts';
 import { startWithMigration } from './start-with-migration.ts';

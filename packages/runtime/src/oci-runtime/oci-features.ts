@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
-import { isShortage, PodwrightError, runProgram } from '@podwright/base';
+import { isShortage, PodwrightError } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { mountsBelow, readMounts, trialMappings, withUserNamespace } from '@podwright/system';
 import { ociMappings } from '../oci/id-mappings.ts';
 import type { OciSpec } from '../oci/spec.ts';

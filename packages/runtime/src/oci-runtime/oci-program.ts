@@ -1,4 +1,5 @@
-import { PodwrightError, runProgram, startByFork, withTimeout } from '@podwright/base';
+import { PodwrightError, withTimeout } from '@podwright/base';
+import { runProgram, startByFork } from '@podwright/host';
 import * as z from 'zod';
 import { COMMAND_TIMEOUT_MS } from './limits.ts';
 import { runtimeError } from './runtime-error.ts';

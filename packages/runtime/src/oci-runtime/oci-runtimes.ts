@@ -1,15 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import {
-  errorMessage,
-  findProgram,
-  isErrno,
-  isShortage,
-  makePrivateDirectory,
-  PodwrightError,
-  readVersion,
-  writeFileAtomic,
-} from '@podwright/base';
+import { errorMessage, isErrno, isShortage, makePrivateDirectory, PodwrightError } from '@podwright/base';
+import { findProgram, readVersion, writeFileAtomic } from '@podwright/host';
 import { withoutUnifiedTree } from './hybrid-crun.ts';
 import type { OciFastPaths } from './oci-fast-paths.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';

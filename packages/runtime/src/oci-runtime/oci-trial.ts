@@ -14,17 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  CONTAINER_DIRECTORY,
-  killCgroup,
-  PRIVATE_DIRECTORY,
-  PRIVATE_FILE,
-  removeCgroup,
-  silentLogger,
-  startByFork,
-  wrapError,
-} from '@podwright/base';
+import { CONTAINER_DIRECTORY, PRIVATE_DIRECTORY, PRIVATE_FILE, silentLogger, wrapError } from '@podwright/base';
+import { type CgroupHierarchy, killCgroup, removeCgroup, startByFork } from '@podwright/host';
 import { grantTraversal, type IdMappings, loadSystem, type NamespaceDependencies } from '@podwright/system';
 import type { OciMount, OciSpec } from '../oci/spec.ts';
 import { startedByOthers, startedHere } from './covered-call.ts';

@@ -6,7 +6,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type CgroupHierarchy, discoverCgroups, startByFork, waitFor } from '@podwright/base';
+import { waitFor } from '@podwright/base';
+import { type CgroupHierarchy, discoverCgroups, startByFork } from '@podwright/host';
 import { startWithMigration } from './start-with-migration.ts';
 
 /** Starts a program that does nothing, and waits for its exit. */

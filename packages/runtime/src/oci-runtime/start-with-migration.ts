@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@podwright/base';
+import { type CgroupHierarchy, cgroupDirectory, type ProgramStarter } from '@podwright/host';
 
 /**
  * Starts programs that will move a process to another cgroup, such as OCI runtimes. The first such move within about 20 ms waits 5 to

@@ -1,4 +1,4 @@
-import type { CgroupMode } from '@podwright/base';
+import type { CgroupMode } from '@podwright/host';
 import type { IdMappings } from '@podwright/system';
 import type { OciDevice, OciProcess, OciSeccomp } from './spec.ts';
 

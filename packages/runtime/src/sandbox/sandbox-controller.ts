@@ -1,4 +1,4 @@
-import type { CgroupStats } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
 /** The parts of a sandbox that its containers use. An absent namespace is the host's. */

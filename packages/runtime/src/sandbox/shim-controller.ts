@@ -1,6 +1,5 @@
 import { readlinkSync } from 'node:fs';
 import {
-  type CgroupStats,
   errorCode,
   errorMessage,
   isErrno,
@@ -9,6 +8,7 @@ import {
   PodwrightError,
   wrapError,
 } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import { type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import { infraAnnotations } from './infra-spec.ts';

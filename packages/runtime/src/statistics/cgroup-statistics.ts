@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Logger } from '@podwright/base';
 import {
   type CgroupHierarchy,
   type CgroupStats,
@@ -6,11 +7,10 @@ import {
   cgroupExists,
   cgroupPids,
   type InterfaceUse,
-  type Logger,
   parseInterfaces,
   readCgroupStats,
   scopeOf,
-} from '@podwright/base';
+} from '@podwright/host';
 import { type System, withNetworkNamespace } from '@podwright/system';
 import { podCgroup } from '../containers/cgroups-path.ts';
 import type { ContainerRecord } from '../records/container-record.ts';

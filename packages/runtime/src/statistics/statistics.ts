@@ -1,4 +1,4 @@
-import type { CgroupStats, DeviceIo, InterfaceUse } from '@podwright/base';
+import type { CgroupStats, DeviceIo, InterfaceUse } from '@podwright/host';
 import type { SnapshotUsage } from '@podwright/images';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';

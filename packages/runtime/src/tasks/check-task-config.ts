@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { cgroupPathOf, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import { cgroupPathOf } from '@podwright/host';
 import type { TaskConfig } from './task-runtime.ts';
 
 /** Rejects ids and paths that could refer to files of other tasks, or that conmon would misread. */

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { CgroupStats } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 
 /** Configuration of a task. The caller has committed the bundle, and mounted the root file system at `spec.root.path`. */

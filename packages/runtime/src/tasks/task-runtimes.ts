@@ -1,4 +1,5 @@
-import { type CgroupStats, PodwrightError } from '@podwright/base';
+import { PodwrightError } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import type { OciLinuxResources } from '../oci/spec.ts';
 import type {
   ExecConfig,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { namesIn, removeIfEmpty } from '@podwright/base';
+import { namesIn, removeIfEmpty } from '@podwright/host';
 import type { DevicePaths } from '../volumes/device-maps.ts';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';

@@ -1,6 +1,7 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorMessage, isErrno, namesIn, removeIfEmpty } from '@podwright/base';
+import { errorMessage, isErrno } from '@podwright/base';
+import { namesIn, removeIfEmpty } from '@podwright/host';
 import type { Mounter } from '../volumes/mounter.ts';
 import { oneName, type PodDirectories } from '../volumes/pod-directories.ts';
 import { BLOCK_VOLUMES, CSI_PLUGIN, type CsiVolume, namedVolume, sha256 } from './csi-volume.ts';

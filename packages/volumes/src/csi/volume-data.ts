@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, namesIn, removeUnfinished, wrapError, writeFileDurable } from '@podwright/base';
+import { errorMessage, isErrno, wrapError } from '@podwright/base';
+import { namesIn, removeUnfinished, writeFileDurable } from '@podwright/host';
 
 const FILE = 'vol_data.json';
 

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { KeyedLock, type Logger, namesInSync, OPEN_DIRECTORY, PRIVATE_DIRECTORY, Trash } from '@podwright/base';
+import { KeyedLock, type Logger, OPEN_DIRECTORY, PRIVATE_DIRECTORY } from '@podwright/base';
+import { namesInSync, Trash } from '@podwright/host';
 import { oneName } from './pod-directories.ts';
 
 /** A host directory that outlives pods. */

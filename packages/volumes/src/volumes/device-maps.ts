@@ -1,6 +1,7 @@
 import { lstat, mkdir, open, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorMessage, isErrno, MOUNT_POINT_FILE, namesIn, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { errorMessage, isErrno, MOUNT_POINT_FILE, POD_DIRECTORY, PodwrightError } from '@podwright/base';
+import { namesIn } from '@podwright/host';
 import { type EventRecorder, eventSubject, type Pod } from '@podwright/kube-api';
 import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';

@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, KeyedLock, namesIn, PodwrightError, removeIfEmpty } from '@podwright/base';
+import { errorMessage, KeyedLock, PodwrightError } from '@podwright/base';
+import { namesIn, removeIfEmpty } from '@podwright/host';
 import type { DeviceMaps, DevicePaths } from './device-maps.ts';
 import { isOfOnePod, refuseSecondPod } from './one-pod.ts';
 import type { PersistentVolumeRequest } from './persistent-volumes.ts';

@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno, PodwrightError, runChecked } from '@podwright/base';
+import { isErrno, PodwrightError } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
 /** Keeps devices busy: a loop device on top of each prevents that its name is reused for another device. */

@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { isErrno, runChecked, withTimeout } from '@podwright/base';
+import { isErrno, withTimeout } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { parseMountsBelow, readMountinfo, readMounts } from '@podwright/system/mountinfo';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 

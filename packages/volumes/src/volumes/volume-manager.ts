@@ -4,13 +4,12 @@ import {
   errorMessage,
   KeyedLock,
   type Logger,
-  namesIn,
   POD_DIRECTORY,
   PodwrightError,
   type Registry,
   sleep,
-  Trash,
 } from '@podwright/base';
+import { namesIn, Trash } from '@podwright/host';
 import { everyContainer, type Pod, type Volume } from '@podwright/kube-api';
 import type { Mounter } from './mounter.ts';
 import type { VolumePlugin } from './plugin.ts';

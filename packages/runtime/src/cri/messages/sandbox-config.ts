@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { basename } from 'node:path';
-import { slicePath } from '@podwright/base';
 import {
   type PortMapping as CriPortMapping,
   invalid,
@@ -10,6 +9,7 @@ import {
   Protocol,
   plainText,
 } from '@podwright/cri';
+import { slicePath } from '@podwright/host';
 import type { PortMapping } from '../../network/network.ts';
 import type { PidNamespaceMode, SandboxConfig, SandboxNamespaceMode } from '../../records/sandbox-record.ts';
 import { selinuxOf } from './security-context.ts';

@@ -1,4 +1,5 @@
-import type { CgroupDriver, Logger } from '@podwright/base';
+import type { Logger } from '@podwright/base';
+import type { CgroupDriver } from '@podwright/host';
 import type { ImageService } from '@podwright/images';
 import type { ContainerService } from '../../containers/container-service.ts';
 import type { Network } from '../../network/network.ts';

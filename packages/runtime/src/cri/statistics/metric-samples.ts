@@ -1,4 +1,4 @@
-import type { CgroupPressure, CgroupStats, CpuStats, InterfaceUse, MemoryStats } from '@podwright/base';
+import type { CgroupPressure, CgroupStats, CpuStats, InterfaceUse, MemoryStats } from '@podwright/host';
 import type { ContainerRecord, ContainerResources } from '../../records/container-record.ts';
 import type { ContainerDetails } from '../../statistics/statistics.ts';
 import type { Sample } from './metric-descriptors.ts';

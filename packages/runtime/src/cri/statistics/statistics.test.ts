@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CgroupStats } from '@podwright/base';
+import type { CgroupStats } from '@podwright/host';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import type { ContainerUse } from '../../statistics/statistics.ts';

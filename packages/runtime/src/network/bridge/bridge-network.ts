@@ -13,8 +13,8 @@ import {
   type TraceWork,
   Undo,
   untraced,
-  writeFileAtomic,
 } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import type { NetlinkSockets, System } from '@podwright/system';
 import type { Network, NetworkRequest, NetworkResult, NetworkStatus } from '../network.ts';
 import { AddressStore } from './address-store.ts';

@@ -1,15 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  errorCode,
-  errorMessage,
-  findProgram,
-  isErrno,
-  Limiter,
-  type Logger,
-  PodwrightError,
-  PRIVATE_FILE,
-} from '@podwright/base';
+import { errorCode, errorMessage, isErrno, Limiter, type Logger, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { findProgram } from '@podwright/host';
 import { type NetlinkSocket, type NetlinkSockets, wrapFileError } from '@podwright/system';
 import { ForwardRules } from './forward-rules.ts';
 import type { HostRuleset } from './host-ruleset.ts';

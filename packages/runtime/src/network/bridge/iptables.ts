@@ -1,4 +1,5 @@
-import { findProgram, PodwrightError, runChecked, withTimeout } from '@podwright/base';
+import { PodwrightError, withTimeout } from '@podwright/base';
+import { findProgram, runChecked } from '@podwright/host';
 import { NETWORK_PROGRAM_TIMEOUT_MS } from '../../time-limits.ts';
 import { type IptablesChain, removalInput, restoreInput } from './host-ruleset.ts';
 import type { Subnet } from './subnet.ts';

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, isErrno, type Logger, makePrivateDirectory, writeFileAtomic } from '@podwright/base';
+import { errorMessage, isErrno, type Logger, makePrivateDirectory } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import { type PortRule, type PublishedPorts, requestedRules } from './port-rules.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, type Logger, PodwrightError, type ProgramStarter, type TraceWork } from '@podwright/base';
+import { errorMessage, type Logger, PodwrightError, type TraceWork } from '@podwright/base';
+import type { ProgramStarter } from '@podwright/host';
 import type { RuntimeOptions } from '../../options.ts';
 import type { Subnet } from '../bridge/subnet.ts';
 import { CniNetwork } from '../cni/cni-network.ts';

@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, writeFileDurable } from '@podwright/base';
+import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/cni';
+import { writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
 
 /** A usable CNI configuration and its file. */

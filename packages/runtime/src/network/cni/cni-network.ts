@@ -4,7 +4,6 @@ import {
   errorMessage,
   type Logger,
   PodwrightError,
-  type ProgramStarter,
   type TraceWork,
   Undo,
   withTimeout,
@@ -20,6 +19,7 @@ import {
   podAttachment,
   withoutIdlePlugins,
 } from '@podwright/cni';
+import type { ProgramStarter } from '@podwright/host';
 import { NETWORK_STATUS_TIMEOUT_MS, NETWORK_TEAR_DOWN_TIMEOUT_MS } from '../../time-limits.ts';
 import type { NetworkRequest, NetworkResult } from '../network.ts';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { BoundedBytes, PodwrightError, type ProgramStarter, scopeOf, wrapError } from '@podwright/base';
+import { BoundedBytes, PodwrightError, wrapError } from '@podwright/base';
+import { type ProgramStarter, scopeOf } from '@podwright/host';
 import { globalArguments, type OciProgram, type OciRuntime, withoutHostNull } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import { MONITOR_REPORT_BYTES } from '../limits.ts';

@@ -1,17 +1,8 @@
 import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import {
-  ignoreFailure,
-  type Logger,
-  PRIVATE_FILE,
-  type ProgramStarter,
-  raceAbort,
-  type StartedProgram,
-  sleep,
-  withTimeout,
-  wrapError,
-} from '@podwright/base';
+import { ignoreFailure, type Logger, PRIVATE_FILE, raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
+import type { ProgramStarter, StartedProgram } from '@podwright/host';
 import { killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { startedHere } from '../../oci-runtime/covered-call.ts';

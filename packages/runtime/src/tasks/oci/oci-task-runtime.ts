@@ -1,21 +1,23 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type CgroupHierarchy,
-  cgroupPids,
-  countCgroupProcesses,
   describeUndoFailures,
   KeyedLock,
   type Logger,
   makePrivateDirectory,
   PodwrightError,
-  type ProgramStarter,
-  startByFork,
   type TraceWork,
   Undo,
   untraced,
   withTimeout,
 } from '@podwright/base';
+import {
+  type CgroupHierarchy,
+  cgroupPids,
+  countCgroupProcesses,
+  type ProgramStarter,
+  startByFork,
+} from '@podwright/host';
 import { loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
 import { fastOci, type OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';

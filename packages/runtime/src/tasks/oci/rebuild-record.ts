@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupPathOf, errorCode, errorMessage, type Logger } from '@podwright/base';
+import { errorCode, errorMessage, type Logger } from '@podwright/base';
+import { cgroupPathOf } from '@podwright/host';
 import { readCommandLine } from '@podwright/system';
 import type { OciProgram } from '../../oci-runtime/oci-program.ts';
 import { readSpec } from '../bundle.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorMessage, PodwrightError, runProgram, wrapError } from '@podwright/base';
+import { errorMessage, PodwrightError, wrapError } from '@podwright/base';
+import { runProgram } from '@podwright/host';
 import { globalArguments, type OciRuntime, readOciStatus, runOciCommand } from '../../oci-runtime/oci-program.ts';
 import { runtimeError } from '../../oci-runtime/runtime-error.ts';
 import type { TaskCheckpoint } from '../task-runtime.ts';

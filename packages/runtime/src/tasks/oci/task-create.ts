@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, type ProgramStarter, type TraceWork } from '@podwright/base';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE, type TraceWork } from '@podwright/base';
+import { cgroupPathOf, type ProgramStarter } from '@podwright/host';
 import type { NamespaceDependencies } from '@podwright/system';
 import { startedByOthers } from '../../oci-runtime/covered-call.ts';
 import type { OciFastPaths } from '../../oci-runtime/oci-fast-paths.ts';

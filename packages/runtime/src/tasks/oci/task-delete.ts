@@ -1,16 +1,8 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  endScope,
-  errorCode,
-  isErrno,
-  killCgroup,
-  PodwrightError,
-  removeCgroup,
-  sleep,
-} from '@podwright/base';
+import { errorCode, isErrno, PodwrightError, sleep } from '@podwright/base';
+import { type CgroupHierarchy, endScope, killCgroup, removeCgroup } from '@podwright/host';
 import { findByCommandLine, isRunning, killProcessTrees, signalProcess } from '@podwright/system';
 import { forgetTask } from '../../oci-runtime/oci-program.ts';
 import type { ThrowAway } from '../../oci-runtime/state-files.ts';

@@ -1,14 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type CgroupHierarchy,
-  errorCode,
-  isErrno,
-  killCgroup,
-  readOomKills,
-  scopeOf,
-  writeFileAtomic,
-} from '@podwright/base';
+import { errorCode, isErrno } from '@podwright/base';
+import { type CgroupHierarchy, killCgroup, readOomKills, scopeOf, writeFileAtomic } from '@podwright/host';
 import { isInCgroup, isRunning, readCommandLine } from '@podwright/system';
 import { waitsForStart } from '../../oci-runtime/oci-program.ts';
 import { KILLED_EXIT_CODE, removedExit } from '../task-exit.ts';

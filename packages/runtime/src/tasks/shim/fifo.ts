@@ -4,7 +4,8 @@ import { readlink } from 'node:fs/promises';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { basename, dirname } from 'node:path';
-import { findProcesses, isErrno, waitFor, wrapError } from '@podwright/base';
+import { isErrno, waitFor, wrapError } from '@podwright/base';
+import { findProcesses } from '@podwright/host';
 import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwright/system';
 import { HOLDER_END_MS } from './limits.ts';
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { findProgram } from '@podwright/base';
+import { findProgram } from '@podwright/host';
 import type { ShimProgram } from '@podwright/shim';
 import type { HandlerOptions } from '../../options.ts';
 

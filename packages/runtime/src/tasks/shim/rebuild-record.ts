@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cgroupPathOf, isNotFound } from '@podwright/base';
+import { isNotFound } from '@podwright/base';
+import { cgroupPathOf } from '@podwright/host';
 import type { ShimProgram, Shims } from '@podwright/shim';
 import { readSpec } from '../bundle.ts';
 import { findShimProcesses, groupOf, shimIdOf } from './shim-group.ts';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { isErrno, PodwrightError, wrapError, writeFileAtomic } from '@podwright/base';
+import { isErrno, PodwrightError, wrapError } from '@podwright/base';
+import { writeFileAtomic } from '@podwright/host';
 import * as z from 'zod';
 
 /** Version of new records; records without a number have the previous format, which is otherwise equal. */

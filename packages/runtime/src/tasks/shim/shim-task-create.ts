@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cgroupPathOf, PRIVATE_DIRECTORY, PRIVATE_FILE, scopeOf } from '@podwright/base';
+import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@podwright/base';
+import { cgroupPathOf, scopeOf } from '@podwright/host';
 import { packOptions, type Shim, type ShimProgram } from '@podwright/shim';
 import type { TaskConfig } from '../task-runtime.ts';
 import { optionsInScope } from './handler-shims.ts';

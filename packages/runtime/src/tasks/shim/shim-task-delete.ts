@@ -1,16 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import {
-  cgroupPids,
-  endScope,
-  errorMessage,
-  isNotFound,
-  killCgroup,
-  raceAbort,
-  removeCgroup,
-  wrapError,
-} from '@podwright/base';
+import { errorMessage, isNotFound, raceAbort, wrapError } from '@podwright/base';
+import { cgroupPids, endScope, killCgroup, removeCgroup } from '@podwright/host';
 import type { Shim } from '@podwright/shim';
 import { unmountTree } from '@podwright/system';
 import { removedExit } from '../task-exit.ts';

@@ -2,9 +2,6 @@ import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import {
   background,
-  type CgroupHierarchy,
-  type CgroupStats,
-  cgroupPids,
   describeUndoFailures,
   errorCode,
   errorMessage,
@@ -15,6 +12,7 @@ import {
   sleep,
   Undo,
 } from '@podwright/base';
+import { type CgroupHierarchy, type CgroupStats, cgroupPids } from '@podwright/host';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import {
-  type CgroupHierarchy,
   errorCode,
   errorMessage,
   isNotFound,
-  killCgroup,
   type Limiter,
   type Logger,
   PodwrightError,
   raceAbort,
-  readOomKills,
 } from '@podwright/base';
+import { type CgroupHierarchy, killCgroup, readOomKills } from '@podwright/host';
 import { type Shim, type Shims, Status, type WaitResponse } from '@podwright/shim';
 import type { System } from '@podwright/system';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';

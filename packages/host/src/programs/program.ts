@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { BoundedBytes } from './bounded-bytes.ts';
-import { PodwrightError, wrapError } from './errors.ts';
+import { BoundedBytes, PodwrightError, wrapError } from '@podwright/base';
 import { type ProgramStarter, startByFork } from './program-starter.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { namesInSync } from '../directory-sync.ts';
+import { namesInSync } from '../files/directory-sync.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**

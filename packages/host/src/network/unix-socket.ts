@@ -3,9 +3,7 @@ import type { Stats } from 'node:fs';
 import { chmod, link, lstat, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { waitFor, withTimeout } from './deadline.ts';
-import { errorCode, isErrno, PodwrightError, wrapError } from './errors.ts';
-import { PRIVATE_FILE } from './modes.ts';
+import { errorCode, isErrno, PodwrightError, PRIVATE_FILE, waitFor, withTimeout, wrapError } from '@podwright/base';
 import { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
 
 /** A bound socket file; `remove` deletes it unless another process has replaced it. */

@@ -1,12 +1,9 @@
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { errorMessage, isErrno, isRecord, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import { removeUnfinished, writeFileDurable } from './atomic-file.ts';
 import { removeIfEmpty } from './directory.ts';
-import { errorMessage, isErrno } from './errors.ts';
-import { isRecord } from './is-record.ts';
-import type { Logger } from './log.ts';
-import { PRIVATE_DIRECTORY } from './modes.ts';
 
 /** Enough for thousands of entries, such as one per pod. */
 const MAX_CHECKPOINT_BYTES = 64 << 20;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { PRIVATE_FILE } from '@podwright/base';
 import { namesIn } from './directory.ts';
-import { PRIVATE_FILE } from './modes.ts';
 
 /**
  * Writes `path` atomically: readers, also after a crash of this process, see the old content or the new one, never a part. Not synced

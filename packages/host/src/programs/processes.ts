@@ -1,6 +1,5 @@
 import { open, readdir } from 'node:fs/promises';
-import { isErrno } from './errors.ts';
-import { Limiter } from './keyed-lock.ts';
+import { isErrno, Limiter } from '@podwright/base';
 
 /**
  * How much of a process's arguments or environment is read, in bytes. Enough to recognize programs that Podwright started; a process

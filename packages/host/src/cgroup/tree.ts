@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { sleep } from '../deadline.ts';
-import { isErrno, PodwrightError, wrapError } from '../errors.ts';
-import { CONTAINER_DIRECTORY } from '../modes.ts';
+import { CONTAINER_DIRECTORY, isErrno, PodwrightError, sleep, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /** A controller that the kernel refused to delegate to the children of a v2 cgroup: its limits have no effect there. */

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { isErrno } from './errors.ts';
+import { isErrno } from '@podwright/base';
 
 /**
  * Names of a directory's entries, read synchronously; empty if the directory does not exist. In a separate module, so that commands need

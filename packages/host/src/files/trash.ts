@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from './deadline.ts';
-import { errorCode, errorMessage, isErrno, isNothingThere } from './errors.ts';
-import { Limiter } from './keyed-lock.ts';
-import type { Logger } from './log.ts';
-import { makePrivateDirectory } from './modes.ts';
+import {
+  errorCode,
+  errorMessage,
+  isErrno,
+  isNothingThere,
+  Limiter,
+  type Logger,
+  makePrivateDirectory,
+  sleep,
+} from '@podwright/base';
 import { removeTree } from './remove-tree.ts';
 
 /** How long `close` continues to delete, so that small trees are removed before the process exits. */

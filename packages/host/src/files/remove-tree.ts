@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { type FileHandle, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { isErrno, isNothingThere, PodwrightError, wrapError } from './errors.ts';
-import { runProgram } from './program.ts';
+import { isErrno, isNothingThere, PodwrightError, wrapError } from '@podwright/base';
+import { runProgram } from '../programs/program.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 /** Directories below this depth are moved to the top of the tree and removed there, as each level holds two descriptors open. */

@@ -2,10 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isErrno, PodwrightError } from '../errors.ts';
-import type { Logger } from '../log.ts';
-import { CONTAINER_DIRECTORY } from '../modes.ts';
-import { type ProgramResult, runProgram } from '../program.ts';
+import { CONTAINER_DIRECTORY, isErrno, type Logger, PodwrightError } from '@podwright/base';
+import { type ProgramResult, runProgram } from '../programs/program.ts';
 import { type CgroupHierarchy, type CgroupMode, cgroupDirectory } from './hierarchy.ts';
 import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';

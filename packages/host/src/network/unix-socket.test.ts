@@ -4,7 +4,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { runChecked } from './program.ts';
+import { runChecked } from '../programs/program.ts';
 import { listenUnix, refuseTakenSocket } from './unix-socket.ts';
 
 async function scratch(t: TestContext): Promise<string> {

@@ -1,6 +1,6 @@
 import { readdir, rmdir } from 'node:fs/promises';
+import { isErrno } from '@podwright/base';
 import { noneWithoutDirectory } from './directory-sync.ts';
-import { isErrno } from './errors.ts';
 
 /** Names of a directory's entries; empty if the directory does not exist. */
 export async function namesIn(directory: string): Promise<string[]> {

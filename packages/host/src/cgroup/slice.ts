@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { PodwrightError } from '../errors.ts';
+import { PodwrightError } from '@podwright/base';
 
 /** A cgroup in the systemd form `slice:prefix:name`: the scope `prefix-name.scope` in that slice. */
 export type SystemdCgroup = { slice: string; prefix: string; name: string };

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
-import { PodwrightError } from './errors.ts';
+import { PodwrightError } from '@podwright/base';
 import { runProgram } from './program.ts';
 
 /** Searched after PATH, which often lacks these directories for services and for root shells that are not login shells. */

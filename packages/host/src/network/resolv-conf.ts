@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isErrno, wrapError } from './errors.ts';
+import { isErrno, wrapError } from '@podwright/base';
 
 /** systemd-resolved's list of its upstream servers. */
 const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';

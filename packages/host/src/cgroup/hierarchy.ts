@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { isErrno, PodwrightError } from '../errors.ts';
+import { isErrno, PodwrightError } from '@podwright/base';
 
 /** Larger than most cgroup files, and small enough to be allocated from Node.js's buffer pool. */
 const SMALL_FILE_BYTES = 2048;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '@podwright/base';
 import { cgroupDirectory, parseCgroupHierarchy, treeOf } from './hierarchy.ts';
 
 const mount = (point: string, type: string, options: string) =>

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { silentLogger } from './log.ts';
+import { silentLogger } from '../../../base/src/log.ts';
 import { removeTree } from './remove-tree.ts';
 import { Trash } from './trash.ts';
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, isErrno, wrapError } from '../errors.ts';
+import { errorCode, isErrno, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, treeOf } from './hierarchy.ts';
 
 /** Limits of a cgroup. Absent ones are not changed; -1 means unlimited. */

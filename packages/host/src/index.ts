@@ -1,0 +1,70 @@
+export { CpuSamples } from './cgroup/cpu-samples.ts';
+export type { CpuStats } from './cgroup/cpu-stats.ts';
+export {
+  type CgroupHierarchy,
+  type CgroupMode,
+  cgroupDirectory,
+  discoverCgroups,
+  readCgroupFile,
+  treeOf,
+} from './cgroup/hierarchy.ts';
+export type { DeviceIo } from './cgroup/io-stats.ts';
+export { type CgroupLimits, cpuWeightOfShares, limitWrites, setCgroupLimits } from './cgroup/limits.ts';
+export { type MemoryStats, readOomKills } from './cgroup/memory-stats.ts';
+export { type CgroupPressure, type PressureStats, readHostPressure } from './cgroup/pressure.ts';
+export { cgroupPathOf, parseSystemdCgroup, scopeOf, slicePath } from './cgroup/slice.ts';
+export { type CgroupStats, readCgroupStats, readCgroupUse } from './cgroup/stats.ts';
+export {
+  type CgroupDriver,
+  delegateCgroup,
+  delegatedUnit,
+  endDelegation,
+  endScope,
+  endSlice,
+  isSystemdHost,
+  type SliceProperties,
+  setSlice,
+  systemdObstacle,
+  takesScopeOomPolicy,
+} from './cgroup/systemd.ts';
+export {
+  cgroupExists,
+  cgroupPids,
+  countCgroupProcesses,
+  createCgroup,
+  killCgroup,
+  listChildCgroups,
+  removeCgroup,
+} from './cgroup/tree.ts';
+export {
+  removeFileDurable,
+  removeUnfinished,
+  syncDirectory,
+  writeFileAtomic,
+  writeFileAtomicSync,
+  writeFileDurable,
+} from './files/atomic-file.ts';
+export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
+export { namesIn, removeIfEmpty } from './files/directory.ts';
+export { namesInSync } from './files/directory-sync.ts';
+export { removeTree } from './files/remove-tree.ts';
+export { Trash } from './files/trash.ts';
+export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';
+export { readPodResolvConf } from './network/resolv-conf.ts';
+export { MAX_SOCKET_PATH_BYTES } from './network/socket-path.ts';
+export { listenUnix, refuseTakenSocket, type SocketFile } from './network/unix-socket.ts';
+export {
+  findProgram,
+  type ProgramFinding,
+  programDirectories,
+  readVersion,
+  requireProgram,
+} from './programs/find-program.ts';
+export { findProcesses, listProcesses, parseProcessStart, readProcessStart } from './programs/processes.ts';
+export { type ProgramResult, runChecked, runProgram } from './programs/program.ts';
+export {
+  type ProgramStarter,
+  type StartedProgram,
+  type StartOptions,
+  startByFork,
+} from './programs/program-starter.ts';
