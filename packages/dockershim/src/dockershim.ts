@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { noFailpoint, PodwrightError, SpanStore, Tracer, Undo } from '@podwright/base';
+import type { Logger } from '@podwright/base';
+import { noFailpoint, PodwrightError, SpanStore, Tracer, Undo, wrapError } from '@podwright/base';
 import {
   type CriServer,
   createCriServer,
@@ -14,7 +16,7 @@ import {
   Traces,
   traces,
 } from '@podwright/cri';
-import { type CgroupHierarchy, discoverCgroups } from '@podwright/host';
+import { type CgroupHierarchy, cgroupDirectory, createCgroup, discoverCgroups } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
 import { afterStartup } from './after-startup.ts';
@@ -27,12 +29,13 @@ import { eventHandlers } from './events/event-handlers.ts';
 import { imageEnsurer } from './images/ensure-image.ts';
 import { imageHandlers } from './images/image-handlers.ts';
 import { TRACE_BOUNDS } from './limits.ts';
-import { openNetworkPlugin } from './network/open-network.ts';
+import { CniPlugin, type CniPluginOptions } from './network/cni-plugin.ts';
+import { DockerBridge } from './network/docker-bridge.ts';
+import type { NetworkPlugin, NetworkPluginSettings } from './network/network-plugin.ts';
 import type { DockershimOptions } from './options.ts';
 import { cgroupDriverOf } from './runtime/cgroup-driver.ts';
 import { EngineFacts } from './runtime/engine-facts.ts';
 import { LegacyLogs } from './runtime/legacy-logs.ts';
-import { moveToCgroup } from './runtime/runtime-cgroup.ts';
 import { runtimeHandlers } from './runtime/runtime-handlers.ts';
 import { recoverSandboxes } from './sandbox/recover-sandboxes.ts';
 import { type SandboxDependencies, sandboxDependencies } from './sandbox/sandbox-dependencies.ts';
@@ -188,4 +191,29 @@ function exporterOf({ tracing, logger }: DockershimOptions): SpanExporter {
 function lockRoot(root: string): () => void {
   const refusal = `start a dockershim in ${root}: another one uses this root directory; stop it, or use another root`;
   return lockDirectory(root, refusal);
+}
+
+/** Creates and initializes the network plugin of the options. */
+async function openNetworkPlugin({
+  network,
+  logger,
+}: {
+  network: { plugin: 'cni' | 'none' } & CniPluginOptions['network'] & NetworkPluginSettings;
+  logger: Logger;
+}): Promise<NetworkPlugin> {
+  const plugin = network.plugin === 'cni' ? new CniPlugin({ network, logger }) : new DockerBridge();
+  await plugin.init(network);
+  return plugin;
+}
+
+/** Moves this process to a cgroup of the host, which is created if needed. */
+async function moveToCgroup(path: string): Promise<void> {
+  try {
+    const hierarchy = await discoverCgroups();
+    await createCgroup(hierarchy, path);
+    for (const tree of hierarchy.trees)
+      await writeFile(join(cgroupDirectory(tree, path), 'cgroup.procs'), String(process.pid));
+  } catch (error) {
+    throw wrapError(`move the dockershim to cgroup ${path} (runtime_cgroups)`, error, 'failed_precondition');
+  }
 }

@@ -42,7 +42,6 @@ import { openRecords } from './runtime-records.ts';
 import { ReadySandboxes } from './sandbox/ready-sandboxes.ts';
 import { SandboxService } from './sandbox/sandbox-service.ts';
 import { CLOSE_GRACE_MS } from './time-limits.ts';
-import { TRACE_BOUNDS } from './trace-bounds.ts';
 
 /** A running runtime. */
 export type RuntimeHandle = {
@@ -265,3 +264,9 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
 function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
   return `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
 }
+
+/**
+ * Maximum number of stored traces and spans. A span takes about 300 bytes, so clients that trace every call cost a few MB. The
+ * start of a pod with two containers and a pulled image of ten layers has about sixty spans.
+ */
+const TRACE_BOUNDS = { traces: 200, spansPerTrace: 100 };

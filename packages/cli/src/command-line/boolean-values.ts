@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import { forgetEmptyValues } from './empty-values.ts';
-import { splitShortValue } from './short-values.ts';
 
 /**
  * Makes all commands accept kubectl's forms of options: `=true` and `=false` for booleans (`--wait=false` is `--no-wait`) and `=` before
@@ -29,4 +28,20 @@ function withoutBooleanValues(command: Command, args: string[]): string[] {
     return command.options.some(({ long }) => long === own) ? [own] : [];
   });
   return [...words, ...args.slice(end)];
+}
+
+/**
+ * Splits a word such as `-o=json` or `-fn=team` at its equals sign, which is not part of the value, as in kubectl. `-w=false` becomes no
+ * word. Any other word stays unchanged.
+ */
+function splitShortValue(options: readonly Option[], word: string): string[] {
+  const [, letters, value] = /^-([A-Za-z]+)=(.*)$/s.exec(word) ?? [];
+  if (letters === undefined || value === undefined) return [word];
+  const known = [...letters].map((letter) => options.find(({ short }) => short === `-${letter}`));
+  const last = known.pop();
+  if (last === undefined || known.some((option) => option === undefined || option.required)) return [word];
+  if (last.required) return [`-${letters}`, value];
+  const before = letters.length > 1 ? [`-${letters.slice(0, -1)}`] : [];
+  if (value === 'true') return [`-${letters}`];
+  return value === 'false' ? before : [word];
 }

@@ -1,9 +1,9 @@
 import { ignoreFailure } from '@podwright/base';
+import type { NodeInfo } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
 import { type ApiObject, ObjectClient } from '../client/object-client.ts';
 import { POD } from '../client/object-names.ts';
-import { printManifestErrors } from '../manifests/node-manifests.ts';
-import { print } from '../output/terminal-text.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { type GetOptions, queryOf, show } from './get.ts';
 import { PS_COLUMNS } from './object-tables.ts';
@@ -32,4 +32,9 @@ export async function ps({ config }: CommandContext, options: PsOptions): Promis
 /** Prints only names, and nothing if there are no pods, for scripts. */
 function printNames(pods: ApiObject[]): void {
   for (const { metadata } of pods) print(metadata.name);
+}
+
+/** Prints errors in the node's manifest directory. The affected pods are missing, or run with an older version of their file. */
+function printManifestErrors({ manifestErrors = [] }: NodeInfo): void {
+  for (const error of manifestErrors) printError(`warning: ${error}`);
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { errorCode, errorMessage, KeyedLock, type Logger, PodwrightError, withTimeout } from '@podwright/base';
 import {
@@ -25,7 +26,6 @@ import type {
   NetworkSetup,
   PodNetworkStatus,
 } from './network-plugin.ts';
-import { parsePodCidrs } from './pod-cidrs.ts';
 import { PodNamespaces } from './pod-namespace.ts';
 
 export type CniPluginOptions = {
@@ -223,3 +223,18 @@ const podPorts = (mappings: PortMapping[]) =>
   mappings.map(({ protocol, containerPort, hostPort, hostIp }) => {
     return { protocol: PROTOCOLS[protocol], containerPort, hostPort, hostIp };
   });
+
+/** Parses the node's pod CIDRs: one or, separated by a comma, one per address family. Throws `invalid_argument`. */
+export function parsePodCidrs(text: string): string[] {
+  const cidrs = text.split(',').map((part) => part.trim());
+  const bad = cidrs.find((cidr) => !isCidr(cidr));
+  if (bad === undefined && cidrs.length <= 2) return cidrs;
+  const message = `pod CIDR ${JSON.stringify(text)}: it must be a subnet such as 10.88.0.0/16, or two of them, IPv4 and IPv6`;
+  throw new PodwrightError('invalid_argument', message);
+}
+
+function isCidr(text: string): boolean {
+  const match = /^([0-9a-fA-F.:]+)\/(\d{1,3})$/.exec(text);
+  const family = isIP(match?.[1] ?? '');
+  return family !== 0 && Number(match?.[2]) <= (family === 4 ? 32 : 128);
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parsePodCidrs } from './cni-plugin.ts';
 import { renderTemplate } from './configuration-template.ts';
-import { parsePodCidrs } from './pod-cidrs.ts';
 
 const values = { podCidrs: ['10.1.0.0/24', 'fd00::/64'], mtu: 1400, nonMasqueradeCidr: '10.0.0.0/8' };
 

@@ -1,6 +1,7 @@
 /** The plugins of the node: CSI drivers, DRA drivers and device plugins that register at sockets. */
 import { join } from 'node:path';
-import { background, errorMessage, Listeners } from '@podwright/base';
+import { background, errorMessage, Listeners, PodwrightError } from '@podwright/base';
+import type { ObjectLookup } from '@podwright/kube-api';
 import { type EventRecorder, formatTime, type LocalObjects } from '@podwright/kube-api';
 import { type PluginHandlers, PluginRegistry } from '@podwright/placement';
 import {
@@ -23,7 +24,6 @@ import {
   VolumesInUse,
 } from '@podwright/volumes';
 import type { KubeletOptions } from '../options.ts';
-import { secretStrings } from './secret-strings.ts';
 
 /** What plugins need of an API server. */
 export type PluginCluster = {
@@ -117,4 +117,15 @@ function csiRooms(
     csi: new CsiVolumes({ ...parts, seLinux: seLinuxHost(), paths: new CsiPaths({ pods, rootDir, mounter }) }),
     csiBlock: new CsiBlockVolumes({ ...parts, maps, paths: new CsiBlockPaths({ pods, rootDir, mounter }) }),
   };
+}
+
+/** The data of a Secret of the node, as text. Throws `not_found` with the message of an API server. */
+function secretStrings(
+  objects: ObjectLookup,
+  { namespace, name }: { namespace: string; name: string },
+): Record<string, string> {
+  const secret = objects.get('Secret', namespace, name);
+  if (secret === undefined) throw new PodwrightError('not_found', `secrets "${name}" not found`);
+  const decoded = Object.entries(secret.data ?? {}).map(([key, data]) => [key, Buffer.from(data, 'base64').toString()]);
+  return { ...Object.fromEntries(decoded), ...secret.stringData };
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
-import { orderPlugins } from './order-plugins.ts';
 import type { AnyPlugin, Plugin, PluginName, Requirement } from './plugin.ts';
-import { PluginGraph } from './plugin-graph.ts';
+import { orderPlugins, PluginGraph } from './plugin-graph.ts';
 
 type Types = { letter: string; count: number };
 

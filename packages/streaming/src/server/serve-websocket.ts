@@ -1,5 +1,6 @@
+import { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
-import { servePortForward } from './port-forward.ts';
+import { forwardPort, type PortDialer, servePortForward } from './port-forward.ts';
 import {
   CHANNEL_PORT_FORWARD_PROTOCOLS,
   chooseProtocol,
@@ -13,7 +14,6 @@ import type { StreamingRequest } from './streaming-request.ts';
 import { refuseUpgrade } from './upgrade-answers.ts';
 import { answerPings, WebSocketChannels } from './websocket-channels.ts';
 import { webSocketCommand } from './websocket-command.ts';
-import { forwardPortChannels } from './websocket-port-forward.ts';
 
 /** A larger message ends its connection; Kubernetes' servers have the same limit. */
 const MAX_MESSAGE_BYTES = 32 << 20;
@@ -79,4 +79,26 @@ async function serve(
   } finally {
     channels.close();
   }
+}
+
+/**
+ * Serves one connection to each of `ports` over channels. The data of the n-th port is on channel 2n, and its error message on channel
+ * 2n+1; each channel starts with the port number in two bytes, little-endian. Resolves when all connections have ended.
+ */
+async function forwardPortChannels(
+  channels: WebSocketChannels,
+  { dial, ports }: { dial: PortDialer; ports: number[] },
+): Promise<void> {
+  const forwarding = ports.map((port, index) => {
+    const number = Buffer.alloc(2);
+    number.writeUInt16LE(port);
+    const data = Duplex.from({ readable: channels.reader(2 * index), writable: channels.writer(2 * index) });
+    const error = Duplex.from({ writable: channels.writer(2 * index + 1) });
+    data.on('error', () => undefined);
+    error.on('error', () => undefined);
+    channels.send(2 * index, number);
+    channels.send(2 * index + 1, number);
+    return forwardPort(dial, { data, error, port, signal: channels.gone });
+  });
+  await Promise.all(forwarding);
 }

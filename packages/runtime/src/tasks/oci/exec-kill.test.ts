@@ -9,8 +9,8 @@ import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
 import type { ProgramStarter, StartedProgram } from '@podwright/host';
 import { loadSystem } from '@podwright/system';
 import type { ExecRequest } from './exec-process.ts';
+import { execSync } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
-import { execSync } from './exec-sync.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'exec-kill-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -1,12 +1,15 @@
 import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { ignoreFailure, type Logger, PRIVATE_FILE, raceAbort, sleep, withTimeout, wrapError } from '@podwright/base';
 import type { ProgramStarter, StartedProgram } from '@podwright/host';
 import { killProcessTrees, readProcess, type System } from '@podwright/system';
 import type { OciSpec } from '../../oci/spec.ts';
 import { startedHere } from '../../oci-runtime/covered-call.ts';
 import { globalArguments, type OciRuntime, withOomScore } from '../../oci-runtime/oci-program.ts';
+import { runtimeError } from '../../oci-runtime/runtime-error.ts';
+import { collectExec, type ExecResult } from '../collect-exec.ts';
 import { execProcess } from '../exec-spec.ts';
 import { EXEC_END_TIMEOUT_MS, EXEC_POLL_MS, EXEC_START_TIMEOUT_MS } from '../limits.ts';
 import { KILLED_EXIT_CODE } from '../task-exit.ts';
@@ -163,4 +166,21 @@ export function writeProcess(
   const spec = execProcess(process, { command, terminal, terminalName });
   writeFileSync(file, JSON.stringify(spec), { mode: PRIVATE_FILE });
   return { file, oomScoreAdj: process.oomScoreAdj };
+}
+
+/** Runs a command in a task until it exits. An abort kills the whole process tree, and its reason is thrown. */
+export async function execSync(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
+  signal.throwIfAborted();
+  const exec = startExec(request, ['ignore', 'pipe', 'pipe']);
+  const [, stdout, stderr] = exec.child.stdio as [null, Readable, Readable];
+  try {
+    const { what, exited, logger } = exec;
+    const running = { what, stdout, stderr, exited, pid: () => exec.pid(), kill: () => exec.kill(), logger };
+    const result = await collectExec(running, signal);
+    // If no process was started, output and exit code are the runtime's.
+    if ((await exec.pid()) === undefined) throw runtimeError(exec.what, result.stderr.toString('utf8'));
+    return result;
+  } finally {
+    await exec.removeFiles();
+  }
 }

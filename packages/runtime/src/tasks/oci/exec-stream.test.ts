@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { silentLogger } from '@podwright/base';
 import type { ProgramStarter, StartedProgram } from '@podwright/host';
 import { loadSystem } from '@podwright/system';
+import { execSync } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
-import { execSync } from './exec-sync.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'exec-stream-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -37,17 +37,16 @@ import type {
 import { TaskAttachments } from './attach.ts';
 import { reopenMonitorLog } from './control.ts';
 import type { ExecRequest } from './exec-process.ts';
+import { execSync } from './exec-process.ts';
 import { execStream } from './exec-stream.ts';
-import { execSync } from './exec-sync.ts';
 import { ExitFileWatch, type TaskCheck } from './exit-file-watch.ts';
-import { isLogInPlace } from './monitor-log.ts';
 import { rebuildDamagedRecords } from './rebuild-record.ts';
 import { takeOverTasks } from './take-over.ts';
 import { checkpointTask, thawTask } from './task-checkpoint.ts';
 import { createTask } from './task-create.ts';
 import { deleteTask } from './task-delete.ts';
 import { BUNDLE_FILES, TaskFiles, type TaskRecord } from './task-files.ts';
-import { endUnmonitoredTask, findTaskProcess, readMonitorPid, readTaskState } from './task-state.ts';
+import { endUnmonitoredTask, findTaskProcess, isLogInPlace, readMonitorPid, readTaskState } from './task-state.ts';
 import { updateTask } from './task-update.ts';
 
 export type OciTaskRuntimeOptions = {
