@@ -5,7 +5,7 @@ import { createLogger, waitFor, withTimeout } from '@podwright/base';
 import { discoverCgroups, listChildCgroups, removeCgroup } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
-import { type LogPlace, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
+import { type LogSource, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 
 /** Timeout for a busy host. */
@@ -92,7 +92,7 @@ function saidOf(events: ReturnType<Kubelet['events']>, name: string): string {
   return own.map(({ reason, message }) => `${reason}: ${message}`).join('; ');
 }
 
-async function linesOf(place: LogPlace): Promise<string[]> {
+async function linesOf(place: LogSource): Promise<string[]> {
   const until = { ended: AbortSignal.abort(), signal: AbortSignal.timeout(PATIENCE_MS) };
   const chunks: Buffer[] = [];
   for await (const chunk of readContainerLog(place, {}, until)) chunks.push(chunk);

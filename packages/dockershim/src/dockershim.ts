@@ -117,7 +117,7 @@ async function startUp(
   { facts, sandboxes, options, logger }: Pick<Running, 'facts' | 'sandboxes' | 'options' | 'logger'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { Version: version } = await facts.look(signal);
+  const { Version: version } = await facts.read(signal);
   const info = await facts.info(signal);
   const cgroupDriver = cgroupDriverOf(info, options.cgroupDriver);
   const { LoggingDriver: logDriver } = info;

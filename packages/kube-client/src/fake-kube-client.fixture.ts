@@ -6,7 +6,7 @@ import type {
   DeleteOptions,
   KubeClient,
   ListOf,
-  ObjectPlace,
+  ObjectKey,
   PatchType,
   Selection,
   WatchEvent,
@@ -21,7 +21,7 @@ export type FakeCall = {
   /** For example `pods`; '' for `getText`. */
   plural: string;
   subresource?: string;
-  place?: ObjectPlace;
+  key?: ObjectKey;
   selection?: Selection & { resourceVersion?: string; sendInitialEvents?: boolean; limit?: number; continue?: string };
   body?: unknown;
   patchType?: PatchType;
@@ -83,17 +83,17 @@ export class FakeKubeClient implements KubeClient {
   }
 
   /** Deletes an object, like another client would. */
-  remove(resource: Resource, place: ObjectPlace): void {
-    const existing = this.#all(resource).get(keyOf(place));
+  remove(resource: Resource, key: ObjectKey): void {
+    const existing = this.#all(resource).get(keyOf(key));
     if (existing === undefined) return;
-    this.#all(resource).delete(keyOf(place));
+    this.#all(resource).delete(keyOf(key));
     const metadata = { ...existing.metadata, resourceVersion: String(++this.#version) };
     this.#publish(resource, { type: 'DELETED', object: { ...existing, metadata } });
   }
 
   /** The stored object with this name. */
-  stored<T extends KubeObject>(resource: Resource, place: ObjectPlace): T | undefined {
-    return this.#all(resource).get(keyOf(place)) as T | undefined;
+  stored<T extends KubeObject>(resource: Resource, key: ObjectKey): T | undefined {
+    return this.#all(resource).get(keyOf(key)) as T | undefined;
   }
 
   callsOf(match: CallMatch): FakeCall[] {
@@ -117,10 +117,8 @@ export class FakeKubeClient implements KubeClient {
     }
   }
 
-  get<T extends KubeObject>(resource: Resource, place: ObjectPlace): Promise<T> {
-    return this.#call({ verb: 'get', plural: resource.plural, place }, () =>
-      this.#existing(resource, place),
-    ) as Promise<T>;
+  get<T extends KubeObject>(resource: Resource, key: ObjectKey): Promise<T> {
+    return this.#call({ verb: 'get', plural: resource.plural, key }, () => this.#existing(resource, key)) as Promise<T>;
   }
 
   list<T extends KubeObject>(resource: Resource, selection: FakeCall['selection'] & object): Promise<ListOf<T>> {
@@ -140,7 +138,7 @@ export class FakeKubeClient implements KubeClient {
       verb: 'create',
       plural: resource.plural,
       subresource,
-      place: placeOf(object),
+      key: keyOfObject(object),
       body: object,
     };
     return this.#call(call, () => {
@@ -159,51 +157,51 @@ export class FakeKubeClient implements KubeClient {
     object: KubeObject,
     { subresource }: CallOptions & { subresource?: string } = {},
   ): Promise<T> {
-    const place = placeOf(object);
-    const call: FakeCall = { verb: 'update', plural: resource.plural, subresource, place, body: object };
+    const key = keyOfObject(object);
+    const call: FakeCall = { verb: 'update', plural: resource.plural, subresource, key, body: object };
     return this.#call(call, () => {
-      this.#checkVersion(resource, place, object.metadata.resourceVersion);
+      this.#checkVersion(resource, key, object.metadata.resourceVersion);
       return this.put(resource, object);
     }) as Promise<T>;
   }
 
   patch<T extends KubeObject>(
     resource: Resource,
-    place: ObjectPlace,
+    key: ObjectKey,
     { type, body, subresource }: { type: PatchType; body: unknown; subresource?: string },
   ): Promise<T> {
-    const call: FakeCall = { verb: 'patch', plural: resource.plural, subresource, place, body, patchType: type };
+    const call: FakeCall = { verb: 'patch', plural: resource.plural, subresource, key, body, patchType: type };
     return this.#call(call, () => {
-      const existing = this.#existing(resource, place);
-      this.#checkVersion(resource, place, (body as Partial<KubeObject>).metadata?.resourceVersion);
+      const existing = this.#existing(resource, key);
+      this.#checkVersion(resource, key, (body as Partial<KubeObject>).metadata?.resourceVersion);
       return type === 'json' ? existing : this.put(resource, merged(existing, body) as KubeObject);
     }) as Promise<T>;
   }
 
   async patchForMetadata(...asked: Parameters<KubeClient['patch']>): Promise<KubeMetadata> {
-    const [resource, place, patch] = asked;
-    const { metadata } = await this.patch(resource, place, patch);
+    const [resource, key, patch] = asked;
+    const { metadata } = await this.patch(resource, key, patch);
     return metadata;
   }
 
-  #checkVersion(resource: Resource, place: ObjectPlace, expected: string | undefined): void {
-    const { resourceVersion } = this.#existing(resource, place).metadata;
+  #checkVersion(resource: Resource, key: ObjectKey, expected: string | undefined): void {
+    const { resourceVersion } = this.#existing(resource, key).metadata;
     if (expected === undefined || expected === resourceVersion) return;
-    throw refusal(409, 'Conflict', `${resource.plural} "${place.name}": the object has been modified`);
+    throw refusal(409, 'Conflict', `${resource.plural} "${key.name}": the object has been modified`);
   }
 
-  async delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions): Promise<void> {
-    await this.#call({ verb: 'delete', plural: resource.plural, place, how }, () => {
-      const { uid } = this.#existing(resource, place).metadata;
+  async delete(resource: Resource, key: ObjectKey, how?: DeleteOptions): Promise<void> {
+    await this.#call({ verb: 'delete', plural: resource.plural, key, how }, () => {
+      const { uid } = this.#existing(resource, key).metadata;
       if (how?.preconditions?.uid !== undefined && how.preconditions.uid !== uid)
         throw refusal(409, 'Conflict', `the UID in the precondition is not ${uid}`);
-      this.remove(resource, place);
+      this.remove(resource, key);
     });
   }
 
   async deleteCollection(resource: Resource, selection: Selection): Promise<void> {
     await this.#call({ verb: 'deleteCollection', plural: resource.plural, selection }, () => {
-      for (const object of this.#selected(resource, selection)) this.remove(resource, placeOf(object));
+      for (const object of this.#selected(resource, selection)) this.remove(resource, keyOfObject(object));
     });
   }
 
@@ -272,9 +270,9 @@ export class FakeKubeClient implements KubeClient {
     return objects;
   }
 
-  #existing(resource: Resource, place: ObjectPlace): KubeObject {
-    const object = this.#all(resource).get(keyOf(place));
-    if (object === undefined) throw refusal(404, 'NotFound', `${resource.plural} "${place.name}" not found`);
+  #existing(resource: Resource, key: ObjectKey): KubeObject {
+    const object = this.#all(resource).get(keyOf(key));
+    if (object === undefined) throw refusal(404, 'NotFound', `${resource.plural} "${key.name}" not found`);
     return object;
   }
 
@@ -328,7 +326,7 @@ class OpenWatch implements FakeWatch {
 }
 
 function matches(call: FakeCall, { name, ...match }: CallMatch): boolean {
-  if (name !== undefined && call.place?.name !== name) return false;
+  if (name !== undefined && call.key?.name !== name) return false;
   return Object.entries(match).every(([key, value]) => call[key as keyof FakeCall] === value);
 }
 
@@ -356,6 +354,6 @@ function keyOf({ namespace, name }: { namespace?: string; name?: string }): stri
   return `${namespace ?? ''}/${name ?? ''}`;
 }
 
-function placeOf({ metadata }: KubeObject): ObjectPlace {
+function keyOfObject({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata?.namespace, name: metadata?.name ?? '' };
 }

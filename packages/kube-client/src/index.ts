@@ -17,7 +17,7 @@ export type {
   DeleteOptions,
   KubeClient,
   ListOf,
-  ObjectPlace,
+  ObjectKey,
   PatchType,
   Selection,
   WatchEvent,

@@ -1,7 +1,7 @@
 import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 
 /** Identifies an object of a resource; `namespace` is for namespaced resources. */
-export type ObjectPlace = { namespace?: string; name: string };
+export type ObjectKey = { namespace?: string; name: string };
 
 /** Selects objects of a resource; without `namespace` in all namespaces. */
 export type Selection = { namespace?: string; fieldSelector?: string; labelSelector?: string };
@@ -49,7 +49,7 @@ export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: strin
  * would make (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
  */
 export interface KubeClient {
-  get<T extends KubeObject>(resource: Resource, place: ObjectPlace, options?: CallOptions): Promise<T>;
+  get<T extends KubeObject>(resource: Resource, place: ObjectKey, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(
     resource: Resource,
     selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
@@ -68,18 +68,18 @@ export interface KubeClient {
   ): Promise<T>;
   patch<T extends KubeObject>(
     resource: Resource,
-    place: ObjectPlace,
+    place: ObjectKey,
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T>;
   /** Like `patch`, but the response contains the object's metadata only. */
   patchForMetadata(
     resource: Resource,
-    place: ObjectPlace,
+    place: ObjectKey,
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<KubeMetadata>;
-  delete(resource: Resource, place: ObjectPlace, how?: DeleteOptions, options?: CallOptions): Promise<void>;
+  delete(resource: Resource, place: ObjectKey, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**
    * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, including for an ERROR event, and

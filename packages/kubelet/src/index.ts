@@ -1,3 +1,4 @@
+export type { RuntimeWait } from './assembly/connect-runtime.ts';
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
 export { isOneManifest } from './config/manifest-place.ts';
 export { identifyPod } from './config/static-pod.ts';
@@ -6,7 +7,7 @@ export { entriesFor, parseDockerConfig, type RegistryCredential } from './images
 export { MAX_CONDITION_REASON_LENGTH } from './kubecontainer/limits.ts';
 export type { RuntimeContainer, RuntimePodStatus } from './kubecontainer/runtime-pod.ts';
 export { Kubelet, type PodDefaults, type StreamOptions } from './kubelet.ts';
-export { type LogPlace, readContainerLog } from './logs/container-logs.ts';
+export { type LogSource, readContainerLog } from './logs/container-logs.ts';
 export type { LogEnd, LogQuery } from './logs/log-reader.ts';
 export { containerMetrics, machineMetrics } from './metrics/cadvisor-metrics.ts';
 export { EXPOSITION_TYPE, exposition } from './metrics/exposition.ts';
@@ -23,7 +24,7 @@ export { type KubeletOptions, kubeletOptions } from './options.ts';
 export type { PlacementOptions } from './placement-options.ts';
 export { allFindings } from './preflight/host-findings.ts';
 export { thisHost } from './preflight/preflight-host.ts';
-export { type RuntimeWait, startKubelet } from './start-kubelet.ts';
+export { startKubelet } from './start-kubelet.ts';
 export type { ConditionsPatch } from './status/foreign-conditions.ts';
 export type { PodChange } from './status/status-manager.ts';
 export type { TraceSpan } from './trace/pod-tracer.ts';

@@ -27,7 +27,7 @@ import {
   type RuntimeSandbox,
 } from './kubecontainer/runtime-pod.ts';
 import type { CrashBackoff } from './kuberuntime/crash-backoff.ts';
-import type { LogPlace } from './logs/container-logs.ts';
+import type { LogSource } from './logs/container-logs.ts';
 import { type NodeFacts, type NodeObject, nodeObject } from './node/node-object.ts';
 import type { KubeletOptions } from './options.ts';
 import type { PodStatusCache } from './pleg/pod-status-cache.ts';
@@ -307,7 +307,7 @@ export class Kubelet {
   }
 
   /** The location of a container's log. Errors: those of `containerLog`. */
-  containerLog(pod: Pod, which: LogOfContainer): LogPlace & { running: boolean } {
+  containerLog(pod: Pod, which: LogOfContainer): LogSource & { running: boolean } {
     const { podLogsDir, legacyLogs } = this.#parts.options;
     return containerLog(pod, this.#runtimePod(pod), { ...which, podLogsDir, legacyLogs });
   }

@@ -14,7 +14,7 @@ import {
   type ContainerUse,
   hostUsage,
   type Kubelet,
-  type LogPlace,
+  type LogSource,
   type TraceSpan,
   type UsageReport,
 } from '@podwright/kubelet';
@@ -201,7 +201,7 @@ export class LocalNode implements NodeBackend {
     return hostUsage(signal);
   }
 
-  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<LogPlace & { ended: AbortSignal }> {
+  async log(pod: PodName, which: LogChoice, signal: AbortSignal): Promise<LogSource & { ended: AbortSignal }> {
     const found = this.#parts.kubelet.pod(pod.namespace, pod.name);
     const { running, ...place } = this.#parts.kubelet.containerLog(found, which);
     if (!running) return { ...place, ended: AbortSignal.abort() };

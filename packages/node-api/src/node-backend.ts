@@ -3,7 +3,7 @@ import type {
   ConditionsPatch,
   ContainerUse,
   LogEnd,
-  LogPlace,
+  LogSource,
   NodeObject,
   TraceSpan,
   UsageReport,
@@ -75,7 +75,7 @@ export interface NodeBackend {
     pod: { namespace: string; name: string },
     which: LogChoice,
     signal: AbortSignal,
-  ): Promise<LogPlace & { ended: LogEnd['ended'] }>;
+  ): Promise<LogSource & { ended: LogEnd['ended'] }>;
   /** Requests the runtime's URL for a stream. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   /** Restarts containers of a pod in place, without waiting for them. */

@@ -16,14 +16,14 @@ export class EngineFacts {
   async version(signal?: AbortSignal): Promise<EngineVersion> {
     const known = fresh(this.#version);
     if (known !== undefined) return known;
-    return await this.look(signal).catch((error: unknown) => {
+    return await this.read(signal).catch((error: unknown) => {
       if (this.#version === undefined) throw error;
       return this.#version.value;
     });
   }
 
   /** Requests the version without the cache, which proves that the Engine answers. */
-  async look(signal?: AbortSignal): Promise<EngineVersion> {
+  async read(signal?: AbortSignal): Promise<EngineVersion> {
     const value = await this.#engine.version(signal);
     if (this.#version?.value.Version !== value.Version) this.#info = undefined; // the Engine was replaced
     this.#version = { value, atMs: performance.now() };

@@ -42,7 +42,7 @@ export function runtimeHandlers(needs: Needs): Pick<RuntimeHandlers, Verbs> {
 /** Status: whether the Engine answers, and whether the network plugin can set up pods. */
 function status({ network, options, facts, whenStarted }: Needs): RuntimeHandlers['status'] {
   return async ({ verbose }, { signal }) => {
-    const engine = facts.look(signal).then(async (version) => {
+    const engine = facts.read(signal).then(async (version) => {
       await whenStarted(signal);
       return { version, info: await facts.info(signal) };
     });

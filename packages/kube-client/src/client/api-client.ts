@@ -5,7 +5,7 @@ import type {
   DeleteOptions,
   KubeClient,
   ListOf,
-  ObjectPlace,
+  ObjectKey,
   PatchType,
   Selection,
   WatchEvent,
@@ -38,9 +38,9 @@ export class ApiClient implements KubeClient {
     this.#connection = connection;
   }
 
-  async get<T extends KubeObject>(resource: Resource, place: ObjectPlace, options?: CallOptions): Promise<T> {
-    const what = `get ${shown(resource, place)}`;
-    const path = objectPath(resource, place);
+  async get<T extends KubeObject>(resource: Resource, key: ObjectKey, options?: CallOptions): Promise<T> {
+    const what = `get ${shown(resource, key)}`;
+    const path = objectPath(resource, key);
     return decodeObject(what, await this.#caller.text({ method: 'GET', path, what }, MAX_OBJECT_BYTES, options));
   }
 
@@ -61,12 +61,12 @@ export class ApiClient implements KubeClient {
     object: KubeObject,
     options: CallOptions & { subresource?: string } = {},
   ): Promise<T> {
-    const place = placeOf(object);
-    const what = `create ${shown(resource, place, options.subresource)}`;
+    const key = keyOf(object);
+    const what = `create ${shown(resource, key, options.subresource)}`;
     const path =
       options.subresource === undefined
-        ? collectionPath(resource, resource.namespaced ? place.namespace : undefined)
-        : objectPath(resource, place, options.subresource);
+        ? collectionPath(resource, resource.namespaced ? key.namespace : undefined)
+        : objectPath(resource, key, options.subresource);
     return decodeObject(what, await this.#send({ method: 'POST', path, body: object, what }, options));
   }
 
@@ -75,42 +75,37 @@ export class ApiClient implements KubeClient {
     object: KubeObject,
     options: CallOptions & { subresource?: string } = {},
   ): Promise<T> {
-    const what = `update ${shown(resource, placeOf(object), options.subresource)}`;
-    const path = objectPath(resource, placeOf(object), options.subresource);
+    const what = `update ${shown(resource, keyOf(object), options.subresource)}`;
+    const path = objectPath(resource, keyOf(object), options.subresource);
     return decodeObject(what, await this.#send({ method: 'PUT', path, body: object, what }, options));
   }
 
   // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
   async patch<T extends KubeObject>(
     resource: Resource,
-    place: ObjectPlace,
+    key: ObjectKey,
     { type, body, subresource }: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T> {
-    return this.#patch(resource, place, { type, body, subresource }, options);
+    return this.#patch(resource, key, { type, body, subresource }, options);
   }
 
   // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
   async patchForMetadata(
     resource: Resource,
-    place: ObjectPlace,
+    key: ObjectKey,
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<KubeMetadata> {
-    const { metadata } = await this.#patch(resource, place, { ...patch, accept: METADATA_ALONE }, options);
+    const { metadata } = await this.#patch(resource, key, { ...patch, accept: METADATA_ALONE }, options);
     return metadata;
   }
 
   // biome-ignore lint/complexity/useMaxParams: the parameters of the interface
-  async delete(
-    resource: Resource,
-    place: ObjectPlace,
-    how: DeleteOptions = {},
-    options: CallOptions = {},
-  ): Promise<void> {
-    const what = `delete ${shown(resource, place)}`;
+  async delete(resource: Resource, key: ObjectKey, how: DeleteOptions = {}, options: CallOptions = {}): Promise<void> {
+    const what = `delete ${shown(resource, key)}`;
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how };
-    await this.#send({ method: 'DELETE', path: objectPath(resource, place), body, what }, options);
+    await this.#send({ method: 'DELETE', path: objectPath(resource, key), body, what }, options);
   }
 
   async deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void> {
@@ -153,12 +148,12 @@ export class ApiClient implements KubeClient {
   // biome-ignore lint/complexity/useMaxParams: the parameters of `patch`
   async #patch<T extends KubeObject>(
     resource: Resource,
-    place: ObjectPlace,
+    key: ObjectKey,
     { type, subresource, ...sent }: { type: PatchType; body: unknown; subresource?: string; accept?: string },
     options?: CallOptions,
   ): Promise<T> {
-    const what = `patch ${shown(resource, place, subresource)}`;
-    const path = objectPath(resource, place, subresource);
+    const what = `patch ${shown(resource, key, subresource)}`;
+    const path = objectPath(resource, key, subresource);
     const contentType = PATCH_CONTENT_TYPES[type];
     return decodeObject(what, await this.#send({ method: 'PATCH', path, contentType, what, ...sent }, options));
   }
@@ -168,13 +163,13 @@ export class ApiClient implements KubeClient {
   }
 }
 
-function placeOf({ metadata }: KubeObject): ObjectPlace {
+function keyOf({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata.namespace, name: metadata.name ?? '' };
 }
 
 /** The name of an object in errors: `pods/status shop/web`. */
-function shown({ plural }: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
+function shown({ plural }: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   const kind = subresource === undefined ? plural : `${plural}/${subresource}`;
-  const place = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');
-  return place === '' ? kind : `${kind} ${place}`;
+  const key = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');
+  return key === '' ? kind : `${kind} ${key}`;
 }

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { Resource } from '@podwright/kube-api';
-import type { ObjectPlace, Selection, WatchOptions } from '../kube-client.ts';
+import type { ObjectKey, Selection, WatchOptions } from '../kube-client.ts';
 
 /** The path of a resource's objects, in one namespace or in all. */
 export function collectionPath({ group, version, plural }: Resource, namespace?: string): string {
@@ -10,7 +10,7 @@ export function collectionPath({ group, version, plural }: Resource, namespace?:
 }
 
 /** The path of one object or of its subresource. */
-export function objectPath(resource: Resource, { namespace, name }: ObjectPlace, subresource?: string): string {
+export function objectPath(resource: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   if (resource.namespaced && !namespace)
     throw new PodwrightError('invalid_argument', `${resource.plural} ${JSON.stringify(name)}: it has no namespace`);
   const path = `${collectionPath(resource, resource.namespaced ? namespace : undefined)}/${segment('name', name)}`;

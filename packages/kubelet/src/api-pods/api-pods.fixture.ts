@@ -12,8 +12,8 @@ export function fakeApi(...first: FakeAnswer[]): FakeKubeClient {
   const api = new FakeKubeClient();
   api.put(NODES, { metadata: { name: 'node', uid: 'uid-of-node' } });
   const answer = (call: FakeCall) => {
-    const known = api.stored<KubeObject & { status?: Json }>(PODS, call.place!);
-    if (known === undefined) throw refusal(404, 'NotFound', `pods "${call.place!.name}" not found`);
+    const known = api.stored<KubeObject & { status?: Json }>(PODS, call.key!);
+    if (known === undefined) throw refusal(404, 'NotFound', `pods "${call.key!.name}" not found`);
     const { metadata, status } = call.body as { metadata: { uid: string; resourceVersion?: string }; status: Json };
     if (metadata.uid !== known.metadata.uid) throw refusal(409, 'Conflict', 'the UID in the precondition is another');
     if (![undefined, known.metadata.resourceVersion].includes(metadata.resourceVersion))
@@ -43,8 +43,8 @@ function mergedMap(known: Json, patch: Json): Json {
     const [directive, name] = key.split('/');
     if (directive !== '$setElementOrder') continue;
     const by = MERGED_BY[name!]!;
-    const place = (one: Json) => (order as Json[]).findIndex((other) => other[by] === one[by]);
-    result[name!] = (result[name!] as Json[]).toSorted((a, b) => place(a) - place(b));
+    const rank = (one: Json) => (order as Json[]).findIndex((other) => other[by] === one[by]);
+    result[name!] = (result[name!] as Json[]).toSorted((a, b) => rank(a) - rank(b));
   }
   return result;
 }

@@ -12,11 +12,11 @@ import { StatusSync } from './status-sync.ts';
 /** A StatusSync for the pods of a fake API server, which are finished unless `couldRun`. */
 function start({ couldRun = false, api = fakeApi(), failpoint = noFailpoint, logger = silentLogger } = {}) {
   const statuses = new StatusManager();
-  const place = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
+  const key = (uid: string) => ({ namespace: 'default', name: uid.slice('uid-'.length) });
   const sync = new StatusSync({
     ...{ client: api, statuses, logger, reconcileMs: 20, failpoint },
     shownAs: (uid) => {
-      const decoded = decodeApiPod(api.stored(PODS, place(uid)), 0);
+      const decoded = decodeApiPod(api.stored(PODS, key(uid)), 0);
       return decoded.kind === 'pod' ? { pod: decoded.pod, isMirror: false } : undefined;
     },
     couldRun: () => couldRun,
@@ -103,7 +103,7 @@ test('fields that the API server drops are not sent repeatedly', async () => {
     put(name); // corrected by the next reconciliation
     await reported(name);
   }
-  assert.equal(patches().filter(({ place }) => place!.name === 'web').length, 1);
+  assert.equal(patches().filter(({ key }) => key!.name === 'web').length, 1);
   sync.stop();
 });
 

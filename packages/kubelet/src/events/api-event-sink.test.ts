@@ -27,7 +27,7 @@ test('a new event is created, a repeat patches its count, time and message only'
   started.emit('same');
   const patch = await started.client.waitForCalls({ verb: 'patch' });
   const [created] = started.client.callsOf({ verb: 'create' });
-  assert.deepEqual(created!.place, { namespace: 'shop', name: patch.place!.name });
+  assert.deepEqual(created!.key, { namespace: 'shop', name: patch.key!.name });
   assert.deepEqual(Object.keys(patch.body as object), ['count', 'lastTimestamp', 'message']);
   assert.deepEqual([patch.patchType, (patch.body as { count: number }).count], ['strategic', 2]);
 });
@@ -35,8 +35,8 @@ test('a new event is created, a repeat patches its count, time and message only'
 test('a repeat of an event that the API server has deleted creates it again, with its count', async () => {
   using started = start();
   started.emit('same');
-  const { place } = await started.client.waitForCalls({ verb: 'create' });
-  started.client.remove(EVENTS, place!);
+  const { key } = await started.client.waitForCalls({ verb: 'create' });
+  started.client.remove(EVENTS, key!);
   started.emit('same');
   const second = await started.client.waitForCalls({ verb: 'create' }, 2);
   assert.equal((second.body as { count: number }).count, 2);

@@ -17,15 +17,15 @@ export interface LegacyLogs {
 export type LegacyLog = { logs: LegacyLogs; containerId: string };
 
 /** The location of a container's log. The file at `path` is used if `legacy` has no log. */
-export type LogPlace = { path: string; legacy?: LegacyLog };
+export type LogSource = { path: string; legacy?: LegacyLog };
 
 /** Reads a container's log as text from its file or `legacy`. Errors: those of `readLog` and `LegacyLogs`. */
-export function readContainerLog({ path, legacy }: LogPlace, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
+export function readContainerLog({ path, legacy }: LogSource, query: LogQuery, until: LogEnd): AsyncGenerator<Buffer> {
   return legacy === undefined ? readLog(path, query, until) : readLegacyLog({ path, legacy }, query, until);
 }
 
 async function* readLegacyLog(
-  { path, legacy }: Required<LogPlace>,
+  { path, legacy }: Required<LogSource>,
   query: LogQuery,
   until: LogEnd,
 ): AsyncGenerator<Buffer> {

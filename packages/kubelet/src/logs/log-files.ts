@@ -10,12 +10,12 @@ import { type RotatedLog, rotatedLogs } from './rotated-logs.ts';
 const HEAD_BYTES = 256;
 
 /** A position in the order of files: a rotated file by its name, or the current one, after the rotated ones up to `order`. */
-type LogPlace = { order: string; current?: PlainLog };
+type LogPosition = { order: string; current?: PlainLog };
 
 /** A file that is being read, and its position. `isAfterGap`: files before it may have been removed unread. */
-export type PlacedLog = {
+export type PositionedLog = {
   log: LogFile;
-  place: LogPlace;
+  position: LogPosition;
   isAfterGap: boolean;
   /** Whether the file is final, because a newer one exists. */
   isComplete(): boolean;
@@ -24,8 +24,8 @@ export type PlacedLog = {
 /** The files to begin with: the rotated ones, oldest first (`undefined` for one that was removed), and the current one, if it exists. */
 export type LogStart = {
   rotated: AsyncGenerator<LogFile | undefined>;
-  current: PlacedLog | undefined;
-  place: LogPlace;
+  current: PositionedLog | undefined;
+  position: LogPosition;
 };
 
 export type LogFilesQuery = EntryQuery & { tailLines?: number; follow?: boolean };
@@ -35,12 +35,12 @@ export async function openLogs(path: string, query: LogFilesQuery, signal: Abort
   const opened = openRegular(path);
   try {
     const before = await filesBefore(path, opened);
-    const place = { order: before.at(-1)?.order ?? '' };
+    const position = { order: before.at(-1)?.order ?? '' };
     const { tailLines: lines } = query;
     const tail = lines === undefined ? undefined : await openTail({ before, opened, query, lines }, signal);
     const rotated = tail === undefined ? openEach(before, query) : alreadyOpen(tail.rotated);
     const current = opened && new PlainLog({ query, opened, ...tail?.current });
-    return { rotated, current: current && placed(path, current, { place, isAfterGap: false }), place };
+    return { rotated, current: current && placed(path, current, { position, isAfterGap: false }), position };
   } catch (error) {
     if (opened !== undefined) closeSync(opened.file);
     throw error;
@@ -50,9 +50,9 @@ export async function openLogs(path: string, query: LogFilesQuery, signal: Abort
 function placed(
   path: string,
   log: PlainLog,
-  { place, isAfterGap }: Pick<PlacedLog, 'place' | 'isAfterGap'>,
-): PlacedLog {
-  return { log, place: { ...place, current: log }, isAfterGap, isComplete: () => log.isReplacedAt(path) };
+  { position, isAfterGap }: Pick<PositionedLog, 'position' | 'isAfterGap'>,
+): PositionedLog {
+  return { log, position: { ...position, current: log }, isAfterGap, isComplete: () => log.isReplacedAt(path) };
 }
 
 type TailInput = { before: RotatedLog[]; opened: OpenedFile | undefined; query: LogFilesQuery; lines: number };
@@ -132,24 +132,28 @@ function openRotated({ path, isCompressed }: RotatedLog): OpenedRotated | undefi
 const logOf = (opened: OpenedRotated, query: EntryQuery) =>
   opened.isCompressed ? new CompressedLog({ query, opened }) : new PlainLog({ query, opened });
 
-/** The file after the one at `place`; `undefined` while there is none. */
-export async function nextLog(path: string, place: LogPlace, query: EntryQuery): Promise<PlacedLog | undefined> {
+/** The file after the one at `position`; `undefined` while there is none. */
+export async function nextLog(
+  path: string,
+  position: LogPosition,
+  query: EntryQuery,
+): Promise<PositionedLog | undefined> {
   const opened = openRegular(path);
   try {
     const all = await filesBefore(path, opened);
-    const own = await fileAt(place, all);
-    const later = all.filter(({ order }) => order > (own?.order ?? place.order));
+    const own = await fileAt(position, all);
+    const later = all.filter(({ order }) => order > (own?.order ?? position.order));
     let isAfterGap = own === undefined && later.length > 0;
     for (const file of later) {
       const found = openRotated(file);
       if (found !== undefined) {
         if (opened !== undefined) closeSync(opened.file);
-        return { log: logOf(found, query), place: { order: file.order }, isAfterGap, isComplete: () => true };
+        return { log: logOf(found, query), position: { order: file.order }, isAfterGap, isComplete: () => true };
       }
       isAfterGap = true;
     }
-    const order = all.at(-1)?.order ?? place.order;
-    return opened && placed(path, new PlainLog({ query, opened }), { place: { order }, isAfterGap });
+    const order = all.at(-1)?.order ?? position.order;
+    return opened && placed(path, new PlainLog({ query, opened }), { position: { order }, isAfterGap });
   } catch (error) {
     if (opened !== undefined) closeSync(opened.file);
     throw error;
@@ -157,7 +161,7 @@ export async function nextLog(path: string, place: LogPlace, query: EntryQuery):
 }
 
 /** The rotated file at this position, if it still exists. A formerly current file is recognized by its inode or its first bytes. */
-async function fileAt({ order, current }: LogPlace, all: RotatedLog[]): Promise<RotatedLog | undefined> {
+async function fileAt({ order, current }: LogPosition, all: RotatedLog[]): Promise<RotatedLog | undefined> {
   if (current === undefined) return all.find((file) => file.order === order);
   for (const file of all.filter((one) => one.order > order)) {
     const found = openRotated(file);

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import { FileChanges } from './file-changes.ts';
-import { type LogFilesQuery, nextLog, openLogs, type PlacedLog } from './log-files.ts';
+import { type LogFilesQuery, nextLog, openLogs, type PositionedLog } from './log-files.ts';
 import { NEWLINE } from './log-text.ts';
 import type { LogFile } from './open-log.ts';
 
@@ -36,8 +36,8 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
   await using changes = query.follow ? new FileChanges(path, until) : undefined;
   const start = await openLogs(path, query, signal);
   const joined = new JoinedText();
-  let file: PlacedLog | undefined = start.current;
-  let next: PlacedLog | undefined;
+  let file: PositionedLog | undefined = start.current;
+  let next: PositionedLog | undefined;
   let wasFound = file !== undefined;
   try {
     for await (const log of start.rotated) {
@@ -47,11 +47,11 @@ async function* readText(path: string, query: LogQuery, until: LogEnd): AsyncGen
     for (let hasChanged = false; !signal.aborted; hasChanged = true) {
       // Check before reading, so that everything written before the exit is read.
       const last = !query.follow || ended.aborted;
-      if (query.follow) file ??= await nextLog(path, start.place, query);
+      if (query.follow) file ??= await nextLog(path, start.position, query);
       wasFound ||= file !== undefined;
       if (file !== undefined) yield* joined.of(file.log.text(signal, { hasChanged }));
       if (signal.aborted) return;
-      next = query.follow && file?.isComplete() ? await nextLog(path, file.place, query) : undefined;
+      next = query.follow && file?.isComplete() ? await nextLog(path, file.position, query) : undefined;
       if (file !== undefined && next !== undefined) {
         yield* joined.of(file.log.text(signal)); // written since the last read; much, if the consumer is slow
         yield* joined.end(file.log, { isCut: next.isAfterGap });

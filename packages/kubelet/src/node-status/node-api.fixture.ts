@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { KubeObject, Node, NodeAddress, NodeCondition, NodeStatus, Resource } from '@podwright/kube-api';
-import type { ObjectPlace, PatchType } from '@podwright/kube-client';
+import type { ObjectKey, PatchType } from '@podwright/kube-client';
 import { FakeKubeClient } from '@podwright/kube-client/testing';
 
 type PatchBody = { status?: Omit<NodeStatus, 'addresses'> & { addresses?: (NodeAddress | { $patch: string })[] } };
@@ -12,7 +12,7 @@ export class NodeApi extends FakeKubeClient {
 
   override patch<T extends KubeObject>(
     resource: Resource,
-    place: ObjectPlace,
+    place: ObjectKey,
     patch: { type: PatchType; body: unknown; subresource?: string },
   ): Promise<T> {
     const body = patch.body as PatchBody;

@@ -7,7 +7,7 @@ export type PlegMetrics = {
   /** A listing that started at this Unix time succeeded. */
   seen(atSeconds: number): void;
   /** One pod was read. */
-  looked(seconds: number): void;
+  podRead(seconds: number): void;
   /** An event stream was established, or failed. */
   connected(): void;
   connectionFailed(): void;
@@ -19,7 +19,7 @@ const ignore = () => undefined;
 const NONE: PlegMetrics = {
   relisted: ignore,
   seen: ignore,
-  looked: ignore,
+  podRead: ignore,
   connected: ignore,
   connectionFailed: ignore,
   received: ignore,
@@ -62,7 +62,7 @@ export function plegMetrics(registry: Registry | undefined): PlegMetrics {
       if (sinceLastSeconds !== undefined) interval.observe(sinceLastSeconds);
     },
     seen: (atSeconds) => lastSeen.set(atSeconds),
-    looked: (seconds) => podDuration.observe(seconds),
+    podRead: (seconds) => podDuration.observe(seconds),
     connected: () => successes.inc(),
     connectionFailed: () => errors.inc(),
     received: (seconds) => latency.observe(seconds),

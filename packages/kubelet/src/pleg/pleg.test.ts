@@ -132,7 +132,7 @@ test('an event that may be older than the cached status only causes a read', asy
   const id = await runApp(runtime);
   const old = await runtime.client.runtime.podSandboxStatus({ podSandboxId: runtime.sandboxes[0]!.id });
   runtime.exitContainer(id, { exitCode: 7 });
-  await pleg.look(podIdentity(ownPod));
+  await pleg.updateCache(podIdentity(ownPod));
   const before = reads();
   const containerEventType = ContainerEventType.CONTAINER_STARTED_EVENT;
   const event = { containerId: id, containerEventType, containersStatuses: old.containersStatuses };
@@ -213,9 +213,9 @@ test('getNewerThan reads the pod immediately if the cached status is too old', a
 test('concurrent requests to read one pod cause at most two reads', async (context) => {
   const { runtime, pleg } = await start(context, 'none');
   await runApp(runtime);
-  await pleg.look(podIdentity(ownPod));
+  await pleg.updateCache(podIdentity(ownPod));
   const before = runtime.calls.filter(({ method }) => method === 'containerStatus').length;
-  await Promise.all(Array.from({ length: 10 }, () => pleg.look(podIdentity(ownPod))));
+  await Promise.all(Array.from({ length: 10 }, () => pleg.updateCache(podIdentity(ownPod))));
   const looks = runtime.calls.filter(({ method }) => method === 'containerStatus').length - before;
   assert.equal(looks, 2);
 });
@@ -236,7 +236,7 @@ test('listedPods omits a pod that was removed after the last listing', async (co
   const listed = () => pleg.listedPods().map(({ uid }) => uid);
   assert.deepEqual(listed(), ['u1']);
   await runtime.client.runtime.removePodSandbox({ podSandboxId: runtime.sandboxes[0]!.id });
-  await pleg.look(podIdentity(ownPod));
+  await pleg.updateCache(podIdentity(ownPod));
   assert.deepEqual(listed(), []);
 });
 
@@ -320,7 +320,7 @@ test('a change between listings does not delay the next listing of a slow runtim
     await sleep(periodMs / 2);
     const uid = `new-${round}`;
     await runApp(runtime, uid);
-    await pleg.look(podIdentity({ ...ownPod, metadata: { ...podMetadata, uid } }));
+    await pleg.updateCache(podIdentity({ ...ownPod, metadata: { ...podMetadata, uid } }));
     while ((await listings(metrics)) === count) await sleep(1);
     gapsMs.push(performance.now() - beginMs);
   }
@@ -332,7 +332,7 @@ test('listings, reads of pods and events are counted', async (context) => {
   await runApp(runtime);
   await until('running');
   await pleg.relist();
-  await pleg.look(podIdentity(ownPod));
+  await pleg.updateCache(podIdentity(ownPod));
   const text = await metrics.metrics();
   const value = (name: string) => Number(new RegExp(`^kubelet_${name} (.*)$`, 'm').exec(text)?.[1]);
   for (const name of ['pleg_relist_duration', 'pleg_relist_interval', 'pleg_pod_relist_duration'])

@@ -83,7 +83,7 @@ export class Pleg {
   #relistedAtMs: number | undefined;
   readonly #metrics: PlegMetrics;
   /** Running reads by pod UID. At most one read per pod runs; requests that arrive meanwhile share one further read. */
-  readonly #looks = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
+  readonly #updates = new Map<string, { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> }>();
 
   /** UIDs of pods for which another read is scheduled. */
   readonly #scheduled = new Set<string>();
@@ -95,9 +95,9 @@ export class Pleg {
 
   /** Reads all pods once, then watches them until `stop`. Waits at most `PLEG_START_PATIENCE_MS` for pods that are slow to read. */
   async start(): Promise<void> {
-    const looks = await this.#list();
+    const updates = await this.#list();
     using patience = withTimeout(this.#controller.signal, PLEG_START_PATIENCE_MS, 'read the pods');
-    await raceAbort(Promise.all(looks), patience).catch(() => undefined);
+    await raceAbort(Promise.all(updates), patience).catch(() => undefined);
     this.#loops = Promise.all([this.#relistLoop(), this.#eventLoop()]);
   }
 
@@ -113,38 +113,38 @@ export class Pleg {
     // A pod that was not in the last listing, and was not read since, does not exist.
     const absent = this.#listedAtMs >= sinceMs && !this.#listed.has(pod.uid);
     if (cached === undefined && absent) return emptyRuntimePod(pod);
-    return this.look(pod);
+    return this.updateCache(pod);
   }
 
   /** Reads one pod immediately and reports its changes. Called after each of the kubelet's own actions. */
-  look(pod: PodIdentity): Promise<RuntimePodStatus> {
-    const current = this.#looks.get(pod.uid);
+  updateCache(pod: PodIdentity): Promise<RuntimePodStatus> {
+    const current = this.#updates.get(pod.uid);
     if (current !== undefined) {
       current.next ??= current.running.then(
-        () => this.#startLook(pod),
-        () => this.#startLook(pod),
+        () => this.#startUpdate(pod),
+        () => this.#startUpdate(pod),
       );
       return current.next;
     }
-    return this.#startLook(pod);
+    return this.#startUpdate(pod);
   }
 
-  #startLook(pod: PodIdentity): Promise<RuntimePodStatus> {
+  #startUpdate(pod: PodIdentity): Promise<RuntimePodStatus> {
     const entry: { running: Promise<RuntimePodStatus>; next?: Promise<RuntimePodStatus> } = {
-      running: this.#look(pod),
+      running: this.#update(pod),
     };
-    this.#looks.set(pod.uid, entry);
+    this.#updates.set(pod.uid, entry);
     const finished = () => {
-      if (this.#looks.get(pod.uid) === entry && entry.next === undefined) this.#looks.delete(pod.uid);
+      if (this.#updates.get(pod.uid) === entry && entry.next === undefined) this.#updates.delete(pod.uid);
     };
     entry.running.then(finished, finished);
     return entry.running;
   }
 
-  async #look(pod: PodIdentity): Promise<RuntimePodStatus> {
+  async #update(pod: PodIdentity): Promise<RuntimePodStatus> {
     const asOfMs = performance.now();
     const status = await this.#options.reader.podStatus(pod, this.#controller.signal);
-    this.#metrics.looked(secondsSince(asOfMs));
+    this.#metrics.podRead(secondsSince(asOfMs));
     this.#see(pod, { status, asOfMs });
     return status;
   }
@@ -159,18 +159,18 @@ export class Pleg {
     else this.#removed.delete(uid);
     this.#record(uid, now);
     if (hasOtherReason(before, status)) onChange(uid);
-    if (reader.isUnsettled(status)) this.#lookLater(status.pod);
+    if (reader.isUnsettled(status)) this.#updateLater(status.pod);
   }
 
   /** Reads the pod again when the reasons of its containers' exits are final, because no other event may follow. */
-  #lookLater(pod: PodIdentity): void {
+  #updateLater(pod: PodIdentity): void {
     const { signal } = this.#controller;
     if (this.#scheduled.has(pod.uid) || signal.aborted) return;
     this.#scheduled.add(pod.uid);
     void sleep(REASON_SETTLES_MS, signal).then(
       () => {
         this.#scheduled.delete(pod.uid);
-        return this.#tryLook(pod);
+        return this.#tryUpdate(pod);
       },
       () => undefined,
     );
@@ -221,18 +221,18 @@ export class Pleg {
     this.#listedAtMs = asOfMs;
     this.#listed = listed;
     this.#removed.clear();
-    const looks: Promise<void>[] = [];
-    for (const [uid, { pod }] of listed) if (this.#isOutOfDate(uid, asOfMs)) looks.push(this.#tryLook(pod));
+    const updates: Promise<void>[] = [];
+    for (const [uid, { pod }] of listed) if (this.#isOutOfDate(uid, asOfMs)) updates.push(this.#tryUpdate(pod));
     for (const [uid, { pod }] of this.#records)
-      if (!listed.has(uid) && this.#isOutOfDate(uid, asOfMs)) looks.push(this.#tryLook(pod));
-    return looks;
+      if (!listed.has(uid) && this.#isOutOfDate(uid, asOfMs)) updates.push(this.#tryUpdate(pod));
+    return updates;
   }
 
   /** Whether the listing of that time differs from the pod's record, and no read of the pod is pending. */
   #isOutOfDate(uid: string, asOfMs: number): boolean {
     const seen = this.#options.cache.get(uid);
     if (seen !== undefined && seen.asOfMs > asOfMs) return false;
-    return hasChanged(this.#records.get(uid), this.#listed.get(uid)) && this.#looks.get(uid)?.next === undefined;
+    return hasChanged(this.#records.get(uid), this.#listed.get(uid)) && this.#updates.get(uid)?.next === undefined;
   }
 
   #record(uid: string, now: ListedPod | undefined): void {
@@ -331,7 +331,7 @@ export class Pleg {
         this.#options.logger.warn({ id: event.containerId, error: errorMessage(error) }, 'could not read an event');
         return undefined;
       });
-      if (outdated !== undefined) void this.#tryLook(outdated);
+      if (outdated !== undefined) void this.#tryUpdate(outdated);
     }
   }
 
@@ -369,9 +369,9 @@ export class Pleg {
     return this.#options.cache.list().find(({ sandboxes }) => sandboxes.some(({ id }) => id === containerId))?.pod;
   }
 
-  async #tryLook(pod: PodIdentity): Promise<void> {
+  async #tryUpdate(pod: PodIdentity): Promise<void> {
     try {
-      await this.look(pod);
+      await this.updateCache(pod);
     } catch (error) {
       if (this.#controller.signal.aborted) return;
       this.#options.logger.warn({ pod: pod.name, error: errorMessage(error) }, 'could not read the pod');

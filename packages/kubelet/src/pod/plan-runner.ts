@@ -6,7 +6,7 @@ import { describePodActions, isEmptyPlan, type PodActions } from '../kuberuntime
 import { widestPod } from '../kuberuntime/resize-actions.ts';
 import { syncPod } from '../kuberuntime/sync-pod.ts';
 import type { ActiveDeadlines } from './active-deadlines.ts';
-import type { PodSights } from './pod-sights.ts';
+import type { PodStatusReader } from './pod-status-reader.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
@@ -16,7 +16,7 @@ const RESIZE_RETRY_MS = 10_000;
 
 type PlanRunnerParts = {
   deps: PodSyncerDependencies;
-  sights: PodSights;
+  statusReader: PodStatusReader;
   reports: StatusReports;
   deadlines: ActiveDeadlines;
 };
@@ -27,13 +27,13 @@ export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; shown: P
 /** Executes the plan of a sync: first the cgroup and the volumes, then the actions in the runtime. */
 export class PlanRunner {
   readonly #deps: PodSyncerDependencies;
-  readonly #sights: PodSights;
+  readonly #statusReader: PodStatusReader;
   readonly #reports: StatusReports;
   readonly #deadlines: ActiveDeadlines;
 
-  constructor({ deps, sights, reports, deadlines }: PlanRunnerParts) {
+  constructor({ deps, statusReader, reports, deadlines }: PlanRunnerParts) {
     this.#deps = deps;
-    this.#sights = sights;
+    this.#statusReader = statusReader;
     this.#reports = reports;
     this.#deadlines = deadlines;
   }
@@ -65,11 +65,11 @@ export class PlanRunner {
     try {
       steps = await syncPod(runtime, { pod, ...request, onSandboxReady }, signal);
     } finally {
-      this.#sights.acted(pod);
+      this.#statusReader.acted(pod);
     }
     reasons.record(pod.metadata.uid, steps);
     onActed?.(pod, steps);
-    const after = hasActed(steps) ? await this.#sights.look(pod) : request.status;
+    const after = hasActed(steps) ? await this.#statusReader.readNow(pod) : request.status;
     const resize = steps.find(({ action }) => action === 'ResizePodInPlace');
     if (isResized(request.plan) && failedSteps(steps).length === 0) await cgroups.ensure(pod);
     allocations.settle(pod, after, resize?.error?.message);

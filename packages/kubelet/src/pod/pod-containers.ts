@@ -7,7 +7,7 @@ import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimeContainer, RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { containerLogPath } from '../kuberuntime/container-config.ts';
 import { podLogDirectory } from '../kuberuntime/pod-sandbox-config.ts';
-import type { LegacyLogs, LogPlace } from '../logs/container-logs.ts';
+import type { LegacyLogs, LogSource } from '../logs/container-logs.ts';
 
 /** `previous` selects the attempt before the current one, `containerId` (as in the pod status) a specific attempt. */
 export type LogOfContainer = { container: string; previous: boolean; containerId?: string };
@@ -20,7 +20,7 @@ export function containerLog(
   pod: Pod,
   { containers }: RuntimePodStatus,
   { container, previous, containerId, podLogsDir, legacyLogs: logs }: LogOfContainer & LogsOfNode,
-): LogPlace & { running: boolean } {
+): LogSource & { running: boolean } {
   const name = containerName(pod, container);
   const own = containers.filter((one) => one.name === name);
   const status = statusOf(pod, name);

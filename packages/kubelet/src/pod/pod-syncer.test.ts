@@ -111,7 +111,7 @@ async function start(context: TestContext, refusal?: WaitingReason) {
   const terminate = (pod: Pod) => syncer.terminate(pod, { remove: false }, AbortSignal.timeout(5000));
   const exit = async (exitCode: number) => {
     runtime.exitContainer(runtime.containerNamed('app').id, { exitCode });
-    await pleg.look(podIdentity(podOf()));
+    await pleg.updateCache(podIdentity(podOf()));
   };
   return { runtime, syncer, statuses, done, failing, answers, deps, sync, terminate, exit, mounted, pleg, results };
 }

@@ -9,7 +9,7 @@ import { emptyPlan } from '../kuberuntime/pod-actions.ts';
 import { removePodFromRuntime } from '../kuberuntime/remove-pod.ts';
 import { ActiveDeadlines } from './active-deadlines.ts';
 import { PlanRunner } from './plan-runner.ts';
-import { PodSights } from './pod-sights.ts';
+import { PodStatusReader } from './pod-status-reader.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { PodEnd, PodSteps, SyncOutcome } from './pod-workers.ts';
 import { StatusReports } from './status-reports.ts';
@@ -18,21 +18,26 @@ import { passGates } from './sync-gates.ts';
 export class PodSyncer implements PodSteps {
   readonly #deps: PodSyncerDependencies;
   readonly #deadlines = new ActiveDeadlines();
-  readonly #sights: PodSights;
+  readonly #statusReader: PodStatusReader;
   readonly #reports: StatusReports;
   readonly #runner: PlanRunner;
 
   constructor(deps: PodSyncerDependencies) {
     this.#deps = deps;
-    this.#sights = new PodSights(deps);
+    this.#statusReader = new PodStatusReader(deps);
     this.#reports = new StatusReports(deps);
-    this.#runner = new PlanRunner({ deps, sights: this.#sights, reports: this.#reports, deadlines: this.#deadlines });
+    this.#runner = new PlanRunner({
+      deps,
+      statusReader: this.#statusReader,
+      reports: this.#reports,
+      deadlines: this.#deadlines,
+    });
   }
 
   /** `SYNC_GATES` contains the decisions, in their order. */
   sync(desired: Pod, signal: AbortSignal): Promise<SyncOutcome> {
     return passGates({
-      ...{ desired, signal, deps: this.#deps, sights: this.#sights, reports: this.#reports },
+      ...{ desired, signal, deps: this.#deps, statusReader: this.#statusReader, reports: this.#reports },
       ...{ deadlines: this.#deadlines, runner: this.#runner },
       endPod: (pod, ends) => this.#endOther(pod, ends),
       pod: desired,
@@ -56,7 +61,7 @@ export class PodSyncer implements PodSteps {
   async terminate(pod: Pod, end: PodEnd, signal: AbortSignal): Promise<void> {
     const { runtime, probes } = this.#deps;
     probes.stopLiveness(pod.metadata.uid);
-    const status = await this.#sights.statusOf(pod);
+    const status = await this.#statusReader.statusOf(pod);
     this.#reports.report(pod, status, { verdict: end.verdict });
     try {
       const steps = await killPod(runtime, { pod, status, gracePeriodSeconds: end.gracePeriodSeconds }, signal);
@@ -64,9 +69,9 @@ export class PodSyncer implements PodSteps {
       if (why !== '') this.#warn(pod, 'FailedKillPod', `error killing pod: ${why}`);
       if (why !== '') throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: ${why}`);
     } finally {
-      this.#sights.acted(pod);
+      this.#statusReader.acted(pod);
     }
-    const after = await this.#sights.look(pod);
+    const after = await this.#statusReader.readNow(pod);
     if (!isStopped(after)) {
       const names = runningContainers(after).map(({ name }) => name);
       throw new PodwrightError('internal', `stop pod ${namespacedName(pod)}: still running: ${names.join(', ')}`);
@@ -77,7 +82,7 @@ export class PodSyncer implements PodSteps {
   async finish(pod: Pod, end: PodEnd): Promise<void> {
     const { probes, volumes, cgroups, reasons, needs } = this.#deps;
     const { uid } = pod.metadata;
-    const status = await this.#sights.statusOf(pod);
+    const status = await this.#statusReader.statusOf(pod);
     this.#reports.report(pod, status, { verdict: end.verdict, terminal: true });
     probes.remove(uid);
     await volumes.unmountForPod(uid);
@@ -90,21 +95,21 @@ export class PodSyncer implements PodSteps {
   async remove(pod: Pod, { keepLogs = false }: PodEnd): Promise<void> {
     const { runtime, volumes, cgroups, statuses, probes, restarts, allocations, needs } = this.#deps;
     const { uid } = pod.metadata;
-    const status = await this.#sights.look(pod);
+    const status = await this.#statusReader.readNow(pod);
     const release = async () => {
       probes.remove(uid);
       await volumes.removeForPod(uid);
       await cgroups.remove(uid);
     };
     await removePodFromRuntime(runtime, { pod, status, keepLogs, release });
-    await this.#sights.look(pod);
+    await this.#statusReader.readNow(pod);
     runtime.images.forgetPod(uid);
     for (const container of allContainers(pod.spec)) runtime.crashBackoff.forget(pod, container);
     restarts.keepOnly(uid, []);
     allocations.forget(uid);
     needs?.release(uid);
     runtime.actuated.forget(uid);
-    this.#sights.forget(uid);
+    this.#statusReader.forget(uid);
     this.#deadlines.forget(uid);
     statuses.delete(uid);
   }

@@ -42,7 +42,7 @@ function contextOf({ refused = false, ended = false, shown = NEW, leftMs, ...giv
     desired: pod,
     signal: new AbortController().signal,
     deps: { runtime, allocations, ...given.deps },
-    sights: { statusOf: async () => status },
+    statusReader: { statusOf: async () => status },
     reports: {
       reportRefusal: () => refused,
       report: () => {

@@ -11,7 +11,7 @@ import { holdPod } from './hold-pod.ts';
 import { orphanPod } from './orphan-pod.ts';
 import type { PlanRunner } from './plan-runner.ts';
 import { grantPod, preparePod } from './pod-grants.ts';
-import type { PodSights } from './pod-sights.ts';
+import type { PodStatusReader } from './pod-status-reader.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 import type { SyncOutcome } from './pod-workers.ts';
 import type { StatusReports } from './status-reports.ts';
@@ -21,7 +21,7 @@ export type SyncContext = {
   readonly desired: Pod;
   readonly signal: AbortSignal;
   readonly deps: PodSyncerDependencies;
-  readonly sights: Pick<PodSights, 'statusOf'>;
+  readonly statusReader: Pick<PodStatusReader, 'statusOf'>;
   readonly reports: Pick<StatusReports, 'report' | 'reportRefusal' | 'keepProbeAnswers'>;
   readonly deadlines: Pick<ActiveDeadlines, 'leftMs'>;
   readonly runner: Pick<PlanRunner, 'carryOut'>;
@@ -80,8 +80,8 @@ export function waitForGrants({ desired, deps, signal }: SyncContext): Promise<S
 
 /** Reads the pod's state from the runtime, and allocates its resources. */
 export async function readStatus(context: SyncContext): Promise<undefined> {
-  const { desired, deps, sights } = context;
-  context.status = await sights.statusOf(desired);
+  const { desired, deps, statusReader } = context;
+  context.status = await statusReader.statusOf(desired);
   deps.runtime.actuated.observe(context.status);
   context.pod = deps.allocations.allocate(desired, context.status);
   deps.allocations.settle(context.pod, context.status);

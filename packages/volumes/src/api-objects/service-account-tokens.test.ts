@@ -43,7 +43,7 @@ test('a token is requested with upstream’s fields, once for concurrent callers
   assert.equal(count(), 1);
   const [call] = client.callsOf({ verb: 'create' });
   assert.deepEqual(
-    [call!.plural, call!.subresource, call!.place],
+    [call!.plural, call!.subresource, call!.key],
     ['serviceaccounts', 'token', { namespace: 'shop', name: 'robot' }],
   );
   assert.deepEqual((call!.body as { spec: unknown }).spec, {
@@ -62,7 +62,7 @@ test('each audience, lifetime and pod has its own token', async () => {
   assert.deepEqual((client.callsOf({ verb: 'create' })[1]!.body as { spec: { audiences: unknown } }).spec.audiences, [
     'vault',
   ]);
-  assert.equal(client.callsOf({ verb: 'create' })[3]!.place?.name, 'default');
+  assert.equal(client.callsOf({ verb: 'create' })[3]!.key?.name, 'default');
 });
 
 test('after 80 % of its lifetime a token is replaced in the background, and its pod is synced', async () => {

@@ -80,7 +80,7 @@ export class CsiBlockVolumes {
     const mapped = this.#mapped.get(place);
     if (mapped !== undefined) {
       const placed = { pod, volume, volumePath: mapped.device, stagingPath: paths.staged(volume.name) };
-      const failedToGrow = this.#growth.look(placed);
+      const failedToGrow = this.#growth.check(placed);
       if (failedToGrow !== undefined) throw failedToGrow;
       return place;
     }

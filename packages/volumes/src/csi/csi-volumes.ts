@@ -96,7 +96,7 @@ export class CsiVolumes {
     const driver = await objects.driver(requested.driver, signal);
     const volume = { ...requested, label: mountLabel(requested, { pod, driver, host }) };
     const isPublished = this.#published.has(place);
-    const failedToGrow = isPublished ? this.#growth.look(this.#placed(pod, volume)) : undefined;
+    const failedToGrow = isPublished ? this.#growth.check(this.#placed(pod, volume)) : undefined;
     if (isPublished && driver?.spec.requiresRepublish !== true) {
       if (failedToGrow !== undefined) throw failedToGrow;
       return mountIn(place);

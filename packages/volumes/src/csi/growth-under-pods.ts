@@ -33,7 +33,7 @@ export class GrowthUnderPods {
   }
 
   /** Starts a due expansion of a volume that a pod has. Returns the error of the last attempt while the expansion is due. */
-  look(placed: PlacedVolume): unknown {
+  check(placed: PlacedVolume): unknown {
     const key = uniqueVolumeName(placed.volume);
     if (!this.#expansion.isDue(placed)) {
       this.#failures.delete(key);

@@ -6,7 +6,7 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import type { PodSyncerDependencies } from './pod-syncer-dependencies.ts';
 
 /** Reads pods from the runtime, never in a state from before the last action on them. */
-export class PodSights {
+export class PodStatusReader {
   readonly #deps: Pick<PodSyncerDependencies, 'runtime' | 'pleg'>;
   /** The monotonic time at which the last action on each pod ended: a status that was read earlier is outdated. */
   readonly #actedAtMs = new Map<string, number>();
@@ -28,9 +28,9 @@ export class PodSights {
   }
 
   /** Reads the pod now, and updates the cache of the PLEG. */
-  look(pod: Pod): Promise<RuntimePodStatus> {
+  readNow(pod: Pod): Promise<RuntimePodStatus> {
     const { tracer } = this.#deps.runtime;
-    return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.look(podIdentity(pod)));
+    return tracer.span(pod.metadata.uid, 'read status', () => this.#deps.pleg.updateCache(podIdentity(pod)));
   }
 
   /** Records that an action on the pod has ended now. */
