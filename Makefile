@@ -52,9 +52,8 @@ vm-test: setup ## in a guest with systemd, cgroup v2, AppArmor and CRIU; needs r
 bench: setup-dev ## against containerd, in the same run; needs root
 	node bench/main.ts
 
-generate: setup ## messages from the proto folders of packages/cri, shim and ttrpc
-	$(NPM) run --silent generate
-	$(NPM) run --silent generate --workspace @podwright/shim --workspace @podwright/ttrpc
+generate: setup ## messages from the proto folders of the packages
+	$(NPM) run --silent generate --workspaces --if-present
 
 pictures: setup $(EXAMPLE_IMAGE) ## docs/*.svg from real terminal runs; needs root
 	node scripts/record-pictures.ts

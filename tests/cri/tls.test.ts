@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { type ClientTls, connectCri, createCriServer } from '@podwright/cri';
+import { connectCri, createCriServer } from '@podwright/cri';
+import type { ClientTls } from '@podwright/grpc';
 import { Certificates } from '../fixtures/certificates.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-tls-'));

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { type Failpoint, noFailpoint, silentLogger } from '@podwright/base';
 import {
-  type CallContext,
   type ContainerConfigSchema,
   type ContainerFilterSchema,
   ContainerStatusRequestSchema,
@@ -16,6 +15,7 @@ import {
   StopContainerRequestSchema,
   UpdateContainerResourcesRequestSchema,
 } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import { containerHandlers } from '../../packages/dockershim/src/containers/container-handlers.ts';
 import type { EngineFactsSource } from '../../packages/dockershim/src/containers/container-services.ts';
 import { connectEngine, type Engine } from '../../packages/dockershim/src/engine/engine.ts';

@@ -1,7 +1,6 @@
 import type { DescMethodUnary } from '@bufbuild/protobuf';
 import { PodwrightError, silentLogger } from '@podwright/base';
 import {
-  type CallContext,
   type CriClient,
   connectCri,
   createCriServer,
@@ -10,6 +9,7 @@ import {
   type RuntimeHandlers,
   RuntimeService,
 } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 
 /** A unary call of a kubelet. */
 export type ProxiedCall = { method: DescMethodUnary; request: object };

@@ -25,11 +25,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     unpack: ['content'],
   },
   cri: {
-    client: ['http2'],
+    client: [],
     handling: [],
-    http2: [],
-    otlp: ['client'],
-    server: ['http2'],
+    otlp: [],
+    server: [],
     testing: ['client', 'server'],
   },
   streaming: {
@@ -188,5 +187,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     files: ['programs'],
     network: [],
     programs: [],
+  },
+  grpc: {
+    client: ['http2'],
+    http2: [],
+    server: ['http2'],
   },
 };

@@ -1,5 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
-import type { ServiceDefinitionOptions } from './service-definition.ts';
+import type { ServiceDefinitionOptions } from '@podwright/grpc';
 
 /** CRI versions. Both use the v1 messages: v1 never changed a field number of v1alpha2. */
 export type CriApiVersion = 'v1' | 'v1alpha2';

@@ -1,4 +1,4 @@
-import type { CallContext } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import type { EngineStartup } from './engine-startup.ts';
 
 type Handler = (request: never, context: CallContext) => unknown;

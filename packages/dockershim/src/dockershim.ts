@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import type { Logger } from '@podwright/base';
 import { noFailpoint, PodwrightError, SpanStore, Tracer, Undo, wrapError } from '@podwright/base';
 import {
-  type CriServer,
   createCriServer,
   createSpanExporter,
-  handleService,
   ImageService,
   ImageTransfers,
   type RuntimeHandlers,
@@ -16,6 +14,7 @@ import {
   Traces,
   traces,
 } from '@podwright/cri';
+import { handleService, type ListeningServer } from '@podwright/grpc';
 import { type CgroupHierarchy, cgroupDirectory, createCgroup, discoverCgroups } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { createPortDialer, loadSystem, lockDirectory } from '@podwright/system';
@@ -156,7 +155,7 @@ function runtimeVerbs(running: Omit<Running, 'exporter'>): Partial<RuntimeHandle
   };
 }
 
-async function serve({ exporter, ...services }: Running): Promise<CriServer> {
+async function serve({ exporter, ...services }: Running): Promise<ListeningServer> {
   const { options, logger, startup } = services;
   const spans = new SpanStore(TRACE_BOUNDS);
   const tracer = new Tracer((span) => {

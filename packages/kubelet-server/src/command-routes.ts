@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makePrivateDirectory } from '@podwright/base';
-import { rpcErrorText } from '@podwright/cri';
+import { rpcErrorText } from '@podwright/grpc';
 import { formatTime } from '@podwright/kube-api';
 import type { Kubelet } from '@podwright/kubelet';
 import { type ApiCall, type ApiRoute, sendText } from './api-route.ts';

@@ -1,5 +1,5 @@
 import { errorCode } from '@podwright/base';
-import { rpcErrorText } from '@podwright/cri';
+import { rpcErrorText } from '@podwright/grpc';
 import type { Kubelet, StreamOptions } from '@podwright/kubelet';
 import { type Refusal, refusal } from './api-route.ts';
 import { isSet } from './http/query.ts';

@@ -13,16 +13,8 @@ import {
   Undo,
   withTimeout,
 } from '@podwright/base';
-import {
-  type CriServer,
-  createCriServer,
-  createSpanExporter,
-  handleService,
-  ImageTransfers,
-  type SpanExporter,
-  Traces,
-  traces,
-} from '@podwright/cri';
+import { createCriServer, createSpanExporter, ImageTransfers, type SpanExporter, Traces, traces } from '@podwright/cri';
+import { handleService, type ListeningServer } from '@podwright/grpc';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { lockDirectory, lockDirectoryItself } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
@@ -179,7 +171,7 @@ async function openStreaming({ streaming, logger, countBuffer }: RuntimeOptions)
 async function serve(
   { socket, tcp, logger, metrics }: RuntimeOptions,
   running: Services & { parts: RuntimeParts; streaming: StreamingServer; rcu: RcuExpediting } & Tracing,
-): Promise<CriServer> {
+): Promise<ListeningServer> {
   const { parts, streaming, rcu, tracer, spans, ...services } = running;
   const urls = new StreamUrls({ ...parts, ...services, server: streaming });
   const all = { ...parts, ...services, streaming: urls, logger };
@@ -199,7 +191,7 @@ async function serve(
 
 function handleOf(
   running: Pick<Services, 'containers' | 'ready' | 'work'> & {
-    server: CriServer;
+    server: ListeningServer;
     streaming: StreamingServer;
     records: RuntimeRecords;
     parts: RuntimeParts;

@@ -1,6 +1,6 @@
 import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
-import { parseEndpoint } from '@podwright/cri';
 import { type DockershimHandle, lookAtEngine, startDockershim } from '@podwright/dockershim';
+import { parseEndpoint } from '@podwright/grpc';
 import type { CgroupDriver } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
 import type { NodeConfig } from '../settings/node-config.ts';

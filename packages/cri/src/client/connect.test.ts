@@ -15,9 +15,9 @@ import {
   Tracer,
   waitFor,
 } from '@podwright/base';
+import { grpcServiceDefinition } from '@podwright/grpc';
 import { create, ImageService, RuntimeService, VersionRequestSchema } from '../messages.ts';
 import { type CriServerOptions, createCriServer } from '../server/create-server.ts';
-import { grpcServiceDefinition } from '../service-definition.ts';
 import { type ConnectOptions, connectCri } from './connect.ts';
 
 const logger = silentLogger;

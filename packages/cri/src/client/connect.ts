@@ -1,15 +1,20 @@
 import type { Logger, Registry, Tracer } from '@podwright/base';
+import {
+  type ClientTls,
+  Connection,
+  createServiceClient,
+  formatEndpoint,
+  parseEndpoint,
+  type ServiceClient,
+} from '@podwright/grpc';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
-import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import { ImageTransfers } from '../gen/podwright/v1/images_pb.js';
 import { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
-import type { ClientTls } from './channel.ts';
-import { Connection } from './connection.ts';
+import { defaultTimeoutMs } from './deadlines.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { createCallObserver } from './observer.ts';
-import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 /** Options of `connectCri`. */
 export type ConnectOptions = {
@@ -60,8 +65,9 @@ export async function connectCri(options: ConnectOptions): Promise<CriClient> {
   const connect = async (endpointText: string, service: 'runtime' | 'image') => {
     const endpoint = parseEndpoint(endpointText);
     const { requestTimeoutMs, tracer } = options;
+    const timeoutOf = (method: string, request: object) => defaultTimeoutMs(method, request, requestTimeoutMs);
     const tls = endpoint.kind === 'tcp' ? options.tls : undefined;
-    const connection = new Connection(endpoint, { observer, tls, requestTimeoutMs, tracer });
+    const connection = new Connection(endpoint, { observer, tls, timeoutOf, tracer });
     open.push(connection);
     const apiVersion = await negotiateVersion({
       connection,

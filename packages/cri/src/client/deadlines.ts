@@ -4,7 +4,7 @@ import { DEFAULT_CALL_TIMEOUT_MS } from '../limits.ts';
 type RequestTimeout = { timeout?: bigint };
 
 /**
- * Default deadline of a method in ms; `undefined` for none (the call runs until its signal aborts). `usualMs` is the kubelet's
+ * Default deadline of a method in ms; `Infinity` for none (the call runs until its signal aborts). `usualMs` is the kubelet's
  * `runtimeRequestTimeout`.
  *
  * - `runPodSandbox` has twice the usual deadline, because it sets up a network.
@@ -17,7 +17,7 @@ export function defaultTimeoutMs(
   method: string,
   request: RequestTimeout,
   usualMs: number = DEFAULT_CALL_TIMEOUT_MS,
-): number | undefined {
+): number {
   const ownMs = Math.max(0, Number(request.timeout ?? 0n) * 1000);
   switch (method) {
     case 'runPodSandbox':
@@ -26,13 +26,13 @@ export function defaultTimeoutMs(
     case 'checkpointContainer':
       return usualMs + ownMs;
     case 'execSync':
-      return ownMs === 0 ? undefined : usualMs + ownMs;
+      return ownMs === 0 ? Number.POSITIVE_INFINITY : usualMs + ownMs;
     case 'pullImage':
     case 'getContainerEvents':
     case 'watch':
     case 'load':
     case 'save':
-      return undefined;
+      return Number.POSITIVE_INFINITY;
     default:
       return usualMs;
   }

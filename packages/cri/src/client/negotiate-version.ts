@@ -1,9 +1,8 @@
 import { errorCode, errorMessage, isUnimplemented, PodwrightError, sleep, wrapError } from '@podwright/base';
+import { type Connection, createServiceClient } from '@podwright/grpc';
 import { type CriApiVersion, packageOf } from '../api-version.ts';
 import { ImageService, RuntimeService } from '../gen/runtime/v1/services_pb.js';
 import { CONNECT_RETRY_MS, DEFAULT_CONNECT_TIMEOUT_MS } from '../limits.ts';
-import type { Connection } from './connection.ts';
-import { createServiceClient } from './service-client.ts';
 
 /** The endpoint to negotiate with, and the requested version. */
 export type Negotiation = {

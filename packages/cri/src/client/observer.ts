@@ -1,10 +1,8 @@
 import { type ErrorCode, errorCode, errorMessage, type Logger, type Registry } from '@podwright/base';
+import type { CallObserver } from '@podwright/grpc';
 import { REPEATED_ERROR_AFTER_MS } from '../limits.ts';
 import { LogReduction } from './log-reduction.ts';
 import { operationMetrics, operationName } from './operation-metrics.ts';
-
-/** Observes every call of a client. `started` returns a callback for its end, which takes the error of a failed call. */
-export type CallObserver = { started(method: string): (error?: unknown) => void };
 
 /** Codes that occur in ordinary operation: an object already removed, a cancelled call, an unsupported feature. */
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['not_found', 'cancelled', 'unimplemented']);

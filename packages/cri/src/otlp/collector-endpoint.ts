@@ -1,8 +1,8 @@
 import { PodwrightError } from '@podwright/base';
-import type { CriEndpoint } from '../endpoint.ts';
+import type { Endpoint } from '@podwright/grpc';
 
 /** The destination of spans: OTLP over HTTP in JSON, or over gRPC. */
-export type CollectorEndpoint = { kind: 'http'; url: URL } | { kind: 'grpc'; endpoint: CriEndpoint };
+export type CollectorEndpoint = { kind: 'http'; url: URL } | { kind: 'grpc'; endpoint: Endpoint };
 
 /** Default port of the OpenTelemetry collector for OTLP over gRPC. */
 const GRPC_PORT = 4317;

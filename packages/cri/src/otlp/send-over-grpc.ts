@@ -1,8 +1,6 @@
 import { fromJson } from '@bufbuild/protobuf';
 import type { Span } from '@podwright/base';
-import { Connection } from '../client/connection.ts';
-import { createServiceClient } from '../client/service-client.ts';
-import type { CriEndpoint } from '../endpoint.ts';
+import { Connection, createServiceClient, type Endpoint } from '@podwright/grpc';
 import {
   ExportTraceServiceRequestSchema,
   TraceService,
@@ -10,7 +8,7 @@ import {
 import { otlpRequest, type SpanResource } from './otlp-request.ts';
 
 /** A client of a collector for OTLP over gRPC, without TLS like the upstream kubelet. */
-export function grpcCollector(endpoint: CriEndpoint) {
+export function grpcCollector(endpoint: Endpoint) {
   const observer = { started: () => () => undefined };
   const connection = new Connection(endpoint, { observer });
   const service = createServiceClient(TraceService, connection);

@@ -6,12 +6,12 @@ import { type TestContext, test } from 'node:test';
 import { toJson } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { newTrace, type Span, silentLogger, waitFor } from '@podwright/base';
+import { grpcServiceDefinition } from '@podwright/grpc';
 import {
   type ExportTraceServiceRequest,
   ExportTraceServiceRequestSchema,
   TraceService,
 } from '../gen/opentelemetry/proto/collector/trace/v1/trace_service_pb.js';
-import { grpcServiceDefinition } from '../service-definition.ts';
 import { parseCollectorEndpoint } from './collector-endpoint.ts';
 import { createSpanExporter } from './span-exporter.ts';
 

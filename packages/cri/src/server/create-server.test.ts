@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Logger, PodwrightError, Registry, silentLogger, sleep } from '@podwright/base';
+import { type CallContext, handleService } from '@podwright/grpc';
 import { connectCri } from '../client/connect.ts';
 import { ImageTransfers } from '../messages.ts';
 import { type CriServerOptions, createCriServer } from './create-server.ts';
-import { type CallContext, handleService, type ImageHandlers, type RuntimeHandlers } from './handlers.ts';
+import type { ImageHandlers, RuntimeHandlers } from './handlers.ts';
 
 type Setup = Omit<Partial<CriServerOptions>, 'handlers'> & {
   runtime?: Partial<RuntimeHandlers>;

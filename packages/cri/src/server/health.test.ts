@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isNotFound, silentLogger } from '@podwright/base';
-import { Connection } from '../client/connection.ts';
-import { createServiceClient } from '../client/service-client.ts';
-import { parseEndpoint } from '../endpoint.ts';
-import { Health, HealthCheckResponse_ServingStatus as ServingStatus } from '../gen/grpc/health/v1/health_pb.js';
+import { Connection, createServiceClient, parseEndpoint } from '@podwright/grpc';
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from '../../../grpc/src/gen/grpc/health/v1/health_pb.js';
 import { createCriServer } from './create-server.ts';
 
 test('the server and each service report SERVING until the server closes', async (t) => {

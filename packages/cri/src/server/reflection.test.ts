@@ -8,12 +8,12 @@ import { create, fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Client, credentials } from '@grpc/grpc-js';
 import { silentLogger } from '@podwright/base';
+import { grpcServiceDefinition } from '@podwright/grpc';
 import {
   ServerReflection,
   ServerReflectionRequestSchema,
   type ServerReflectionResponse,
-} from '../gen/grpc/reflection/v1/reflection_pb.js';
-import { grpcServiceDefinition } from '../service-definition.ts';
+} from '../../../grpc/src/gen/grpc/reflection/v1/reflection_pb.js';
 import { createCriServer } from './create-server.ts';
 
 type Question = MessageInitShape<typeof ServerReflectionRequestSchema>['messageRequest'];

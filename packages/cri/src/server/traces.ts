@@ -1,7 +1,7 @@
 import { PodwrightError, type Span, type SpanStore, type Tracer } from '@podwright/base';
+import type { ServiceHandlers } from '@podwright/grpc';
 import type { Traces } from '../gen/podwright/v1/traces_pb.js';
 import { MAX_REQUESTED_TRACES } from '../limits.ts';
-import type { ServiceHandlers } from './handlers.ts';
 
 /** podwright.v1.Traces: spans recorded for traced calls. */
 export function traces(store: Pick<SpanStore, 'spans'>, tracer: Pick<Tracer, 'open'>): ServiceHandlers<typeof Traces> {

@@ -1,10 +1,9 @@
 import { create, type DescMessage, type DescMethod, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { sleep } from '@podwright/base';
+import { type CallContext, type TypedService, unimplemented } from '@podwright/grpc';
 import type { CriClient } from '../client/connect.ts';
 import { ContainerEventType, ImageService, ImageTransfers, RuntimeService, Traces } from '../messages.ts';
-import type { CallContext, ImageHandlers, RuntimeHandlers } from '../server/handlers.ts';
-import { unimplemented } from '../server/serve-method.ts';
-import type { TypedService } from '../service-definition.ts';
+import type { ImageHandlers, RuntimeHandlers } from '../server/handlers.ts';
 import { fakeImage, fakeImageService } from './fake-image-service.ts';
 import { type FakeExec, fakeRuntimeService } from './fake-runtime-service.ts';
 import { type FakeContainer, type FakeSandbox, FakeStore } from './fake-store.ts';

@@ -3,13 +3,13 @@ import type { RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { errorCode, errorMessage, noFailpoint, silentLogger } from '@podwright/base';
 import {
-  type CallContext,
   ContainerStatusRequestSchema,
   create,
   ListContainersRequestSchema,
   RemoveContainerRequestSchema,
   StopContainerRequestSchema,
 } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import { Engine } from '../engine/engine.ts';
 import { EngineHttp } from '../engine/engine-http.ts';
 import { startFakeEngine } from '../engine/fake-engine.fixture.ts';

@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { errorCode, PodwrightError, silentLogger } from '@podwright/base';
 import {
-  type CallContext,
   ContainerEventType,
   create,
   GetEventsRequestSchema,
@@ -11,6 +10,7 @@ import {
   type RuntimeHandlers,
   StartContainerRequestSchema,
 } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import { Engine } from '../engine/engine.ts';
 import { EngineHttp } from '../engine/engine-http.ts';
 import { startFakeEngine } from '../engine/fake-engine.fixture.ts';

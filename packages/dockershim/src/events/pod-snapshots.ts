@@ -1,6 +1,5 @@
 import { errorCode, sleep } from '@podwright/base';
 import {
-  type CallContext,
   type ContainerEventResponseSchema,
   ContainerStatusRequestSchema,
   create,
@@ -8,6 +7,7 @@ import {
   PodSandboxStatusRequestSchema,
   type RuntimeHandlers,
 } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import type { Engine } from '../engine/engine.ts';
 import { unlessNotFound } from '../engine/unless-not-found.ts';
 import { CONTAINER_TYPE, SANDBOX_ID_LABEL, TYPE_LABEL } from '../labels/labels.ts';

@@ -1,6 +1,7 @@
 /** Ensures that the images of containers are present, by their pull policies. */
 import { Backoff, errorMessage, isNotFound, type Logger, type Registry } from '@podwright/base';
-import { type CriClient, type Image, type PodSandboxConfig, rpcErrorText } from '@podwright/cri';
+import type { CriClient, Image, PodSandboxConfig } from '@podwright/cri';
+import { rpcErrorText } from '@podwright/grpc';
 import {
   type Container,
   type EventRecorder,

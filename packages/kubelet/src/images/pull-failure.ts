@@ -1,5 +1,5 @@
 import { errorCode, errorMessage } from '@podwright/base';
-import { asRpcError } from '@podwright/cri';
+import { asRpcError } from '@podwright/grpc';
 import type { WaitingReason } from '../kubecontainer/sync-result.ts';
 import { MAX_PULL_ERROR_LENGTH } from './limits.ts';
 

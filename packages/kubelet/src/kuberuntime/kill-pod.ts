@@ -1,5 +1,5 @@
 import { isNotFound, raceAbort, shownError, withTimeout } from '@podwright/base';
-import { asRpcError } from '@podwright/cri';
+import { asRpcError } from '@podwright/grpc';
 import { everyContainer, type Pod, sidecarsOf } from '@podwright/kube-api';
 import {
   podAddresses,

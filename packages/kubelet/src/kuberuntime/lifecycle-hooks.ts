@@ -1,5 +1,5 @@
 import { Counter, errorCode, metricIn, PodwrightError, type Registry, sleep, wrapError } from '@podwright/base';
-import { rpcErrorText } from '@podwright/cri';
+import { rpcErrorText } from '@podwright/grpc';
 import { type Container, type EventRecorder, eventSubject, type LifecycleHandler, type Pod } from '@podwright/kube-api';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { LOG_DIRECTORY, PodwrightError } from '@podwright/base';
-import { type PodSandboxConfig, withRpcErrors } from '@podwright/cri';
+import type { PodSandboxConfig } from '@podwright/cri';
+import { withRpcErrors } from '@podwright/grpc';
 import { eventSubject, type Pod } from '@podwright/kube-api';
 import type { KuberuntimeDependencies } from './dependencies.ts';
 import { podDnsConfig } from './dns-config.ts';

@@ -8,7 +8,6 @@ import {
   ContainerState,
   type ContainerStatus,
   type CriClient,
-  decodedList,
   type ListContainersResponse,
   ListContainersResponseSchema,
   type ListPodSandboxResponse,
@@ -19,6 +18,7 @@ import {
   type PodSandboxStatus,
   Signal,
 } from '@podwright/cri';
+import { decodedList } from '@podwright/grpc';
 import { absolutePath } from '../container/container-mounts.ts';
 import { type EndedContainer, terminationMessage } from '../container/termination-message.ts';
 import { MAX_CONDITION_REASON_LENGTH } from '../kubecontainer/limits.ts';

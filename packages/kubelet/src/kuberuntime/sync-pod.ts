@@ -4,7 +4,7 @@
  * containers. Images are pulled while the sandbox is created.
  */
 import { ignoreFailure, repeatedError, shownError } from '@podwright/base';
-import { asRpcError, withRpcErrors } from '@podwright/cri';
+import { asRpcError, withRpcErrors } from '@podwright/grpc';
 import { type Container, eventSubject, everyContainer, isSidecar, type Pod } from '@podwright/kube-api';
 import type { ImageOutcome } from '../images/image-manager.ts';
 import { describePod } from '../kubecontainer/pod-identity.ts';

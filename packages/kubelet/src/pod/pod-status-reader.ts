@@ -1,5 +1,5 @@
 import { errorCode, shownError } from '@podwright/base';
-import { asRpcError } from '@podwright/cri';
+import { asRpcError } from '@podwright/grpc';
 import { eventSubject, type Pod } from '@podwright/kube-api';
 import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';

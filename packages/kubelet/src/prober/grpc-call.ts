@@ -1,6 +1,6 @@
 import { type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { isDeadlineExceeded } from '@podwright/base';
-import { codeName } from '@podwright/cri';
+import { codeName } from '@podwright/grpc';
 import { formatDuration } from '@podwright/kube-api';
 import { AnswerBudget, BoundedConnection } from './bounded-connection.ts';
 import { connectionProblem, hostAndPort } from './dial-error.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { isDeadlineExceeded, PodwrightError, shownError, withTimeout } from '@podwright/base';
-import { asRpcError } from '@podwright/cri';
+import { asRpcError } from '@podwright/grpc';
 import { type Container, formatDuration, type Probe } from '@podwright/kube-api';
 import { expand } from '../container/expansion.ts';
 import type { CommandRunner } from '../kubecontainer/command-runner.ts';

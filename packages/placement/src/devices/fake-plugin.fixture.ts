@@ -1,9 +1,9 @@
 /** A device plugin for tests, over the real protocol; its test controls it, including misbehaviour. */
 import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
-import { type CriServer, connectService, handleService, serveServices } from '@podwright/cri';
 import { DevicePlugin, Registration } from '@podwright/cri/device-plugin';
 import { Registration as WatchedRegistration } from '@podwright/cri/plugin-registration';
+import { connectService, handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 
 /** A device: its ID alone, or with its health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
@@ -25,8 +25,8 @@ export class FakePlugin {
   behavior: FakePluginBehavior;
   readonly #directory: string;
   readonly #changes = new Broadcast<void>();
-  #server: CriServer | undefined;
-  #announced: CriServer | undefined;
+  #server: ListeningServer | undefined;
+  #announced: ListeningServer | undefined;
 
   constructor(directory: string, resource: string, behavior: FakePluginBehavior) {
     this.#directory = directory;

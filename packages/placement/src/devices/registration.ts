@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { connect as connectTo } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { Registration } from '@podwright/cri/device-plugin';
+import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import { isExtendedResource } from '@podwright/kube-api';
 
 const VERSION = 'v1beta1';
@@ -25,7 +25,7 @@ export async function serveRegistration({
   directory: string;
   connect: (plugin: RegisteredPlugin) => Promise<void>;
   logger: Logger;
-}): Promise<CriServer> {
+}): Promise<ListeningServer> {
   await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
   await removeSockets(directory); // before serving: plugins that see the kubelet's socket make theirs again
   const service = handleService(Registration, {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { errorMessage, PodwrightError, Registry, silentLogger } from '@podwright/base';
-import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
+import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
@@ -91,7 +91,7 @@ class TestNode {
     return await this.claims.prepare(pod, never).then(() => '', errorMessage);
   }
 
-  #serve(): Promise<CriServer> {
+  #serve(): Promise<ListeningServer> {
     const answer = (call: string, uids: string[], found: object) => {
       this.calls.push(`${call} ${uids.join()}`);
       return { claims: Object.fromEntries(this.answers(uids).map((uid) => [uid, { ...found, error: this.error }])) };

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
-import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { DRAPlugin } from '@podwright/cri/dra';
 import { DRAResourceHealth, HealthStatus } from '@podwright/cri/dra-health';
+import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import { DraDrivers } from './dra-drivers.ts';
 
 const prepare = handleService(DRAPlugin, {
@@ -30,7 +30,7 @@ test('a driver that disappears is not usable until it is reachable again, whethe
     logger: silentLogger,
     retryMs: 10,
   });
-  let server: CriServer | undefined;
+  let server: ListeningServer | undefined;
   const serve = async (...services: Parameters<typeof serveServices>[0]) => {
     server = await serveServices(services, { socket, logger: silentLogger });
   };

@@ -1,6 +1,6 @@
 /** Metrics of ResourceClaims and their drivers, with upstream's names. */
 import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwright/base';
-import { codeName } from '@podwright/cri';
+import { codeName } from '@podwright/grpc';
 
 export type DraMetrics = {
   /** Measures the preparation of all claims of a pod, or its reversal. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
-import { type CriServer, handleService, serveServices } from '@podwright/cri';
 import { Registration } from '@podwright/cri/plugin-registration';
+import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import type { Plugin, PluginHandler } from './plugin-handler.ts';
 import { PluginRegistry } from './plugin-registry.ts';
 
@@ -38,7 +38,7 @@ class TestNode {
   /** Status notifications to plugins, by their names. */
   readonly statuses: string[] = [];
   registry = this.#newRegistry();
-  readonly #servers: CriServer[] = [];
+  readonly #servers: ListeningServer[] = [];
 
   constructor(context: TestContext) {
     context.after(async () => {
@@ -52,7 +52,7 @@ class TestNode {
     return join(this.directory, name);
   }
 
-  async serve(socket: string, info: Info | 'hangs' = {}): Promise<CriServer> {
+  async serve(socket: string, info: Info | 'hangs' = {}): Promise<ListeningServer> {
     const name = socket.split('/').at(-1)!.replace('.sock', '');
     const service = handleService(Registration, {
       getInfo: async () =>

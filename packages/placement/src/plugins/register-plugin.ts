@@ -1,6 +1,6 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { asRpcError, type ConnectedService, connectService } from '@podwright/cri';
 import { type PluginInfo, Registration } from '@podwright/cri/plugin-registration';
+import { asRpcError, type ConnectedService, connectService } from '@podwright/grpc';
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 

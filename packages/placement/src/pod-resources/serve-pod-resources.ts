@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
-import { handleService, serveServices } from '@podwright/cri';
 import { PodResourcesLister } from '@podwright/cri/pod-resources';
+import { handleService, serveServices } from '@podwright/grpc';
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import { startOnceThereIsSpace } from '../late-server.ts';
 import { CallLimit } from './call-limit.ts';

@@ -1,6 +1,6 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/cri';
 import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
+import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/grpc';
 import { MAX_PLUGIN_ANSWER_BYTES, type Plugin, type PluginHandler } from '@podwright/placement';
 import type { CsiMetrics } from './csi-metrics.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';

@@ -1,11 +1,11 @@
 import {
   type ContainerFilter,
   ContainerSchema,
-  encodedList,
   ListContainersResponseSchema,
   messagePages,
   type RuntimeHandlers,
 } from '@podwright/cri';
+import { encodedList } from '@podwright/grpc';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { criContainer, matchesContainer } from '../messages/container-message.ts';
 import type { CriServices } from '../services/services.ts';

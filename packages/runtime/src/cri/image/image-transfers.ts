@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { errorCode, ignoreFailure, PodwrightError } from '@podwright/base';
-import type { ImageTransfers, LoadedImageSchema, MessageInitShape, ServiceHandlers } from '@podwright/cri';
+import type { ImageTransfers, LoadedImageSchema, MessageInitShape } from '@podwright/cri';
+import type { ServiceHandlers } from '@podwright/grpc';
 import type { LoadedImage, TransferProgress } from '@podwright/images';
 import type { CriServices } from '../services/services.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import type { CallContext } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import { openDatabase } from '@podwright/metadata';
 import type { ContainerRecord } from '../../records/container-record.ts';
 import { RecordClock } from '../../records/ids.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallContext, StatusRequest } from '@podwright/cri';
+import type { StatusRequest } from '@podwright/cri';
+import type { CallContext } from '@podwright/grpc';
 import { status } from './status.ts';
 
 const NOT_READY = { ready: false, reason: 'Because', message: 'of something' } as const;

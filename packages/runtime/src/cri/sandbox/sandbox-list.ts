@@ -1,11 +1,11 @@
 import {
-  encodedList,
   ListPodSandboxResponseSchema,
   messagePages,
   type PodSandboxFilter,
   PodSandboxSchema,
   type RuntimeHandlers,
 } from '@podwright/cri';
+import { encodedList } from '@podwright/grpc';
 import type { SandboxRecord } from '../../records/sandbox-record.ts';
 import { criSandbox, matchesSandbox } from '../messages/sandbox-message.ts';
 import type { CriServices } from '../services/services.ts';

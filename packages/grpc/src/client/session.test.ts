@@ -4,13 +4,14 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { isCancelled } from '@podwright/base';
+import { Test, WatchResponseSchema } from '../gen/podwright/test/v1/test_pb.js';
 import { headersFrames } from '../http2/frames.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { HTTP2_CONNECT_TIMEOUT_MS } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
-import { ContainerEventResponseSchema, create, ImageService, RuntimeService, toBinary } from '../messages.ts';
 import type { ClientTls } from './channel.ts';
 import { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
@@ -30,7 +31,7 @@ function clientOf(t: TestContext, { port, host = '127.0.0.1', tls }: { port: num
   const observer = { started: () => () => undefined };
   const connection = new Connection({ kind: 'tcp', host, port }, { observer, tls });
   t.after(() => connection.close());
-  return { ...createServiceClient(RuntimeService, connection), connection };
+  return { ...createServiceClient(Test, connection), connection };
 }
 
 /** A peer that handles a connection with the test's function, and a client of it. */
@@ -51,13 +52,13 @@ async function peer(t: TestContext, take: (socket: Socket) => void) {
 }
 
 test('a stream ends immediately when its signal aborts, even if the peer does not read', TIMEOUT, async (t) => {
-  const { getContainerEvents, version } = await peer(t, (socket) => {
+  const { watch, echo } = await peer(t, (socket) => {
     socket.write(Buffer.concat([SETTINGS_OF_WIDE_WINDOWS, WIDE_WINDOW]));
     socket.pause();
   });
-  const stuck = version({ version: 'x'.repeat(15 << 20) }, { signal: AbortSignal.timeout(300) });
+  const stuck = echo({ text: 'x'.repeat(15 << 20) }, { signal: AbortSignal.timeout(300) });
   const controller = new AbortController();
-  const events = getContainerEvents({}, { signal: controller.signal })[Symbol.asyncIterator]().next();
+  const events = watch({}, { signal: controller.signal })[Symbol.asyncIterator]().next();
   await assert.rejects(stuck, { name: 'TimeoutError' });
   controller.abort(new Error('no more'));
   await assert.rejects(events, { message: 'no more' });
@@ -68,32 +69,32 @@ test('a failed or broken connection is reported with the reason', TIMEOUT, async
     [Buffer.from('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')],
     [SETTINGS_OF_WIDE_WINDOWS, goAway({ lastStreamId: 1, code: 11 })],
   ];
-  const { version, port } = await peer(t, (socket) => {
+  const { echo, port } = await peer(t, (socket) => {
     const answers = connections.shift()!;
     socket.on('data', () => socket.write(answers.shift() ?? Buffer.alloc(0)));
   });
   const connect = new RegExp(`^connect to tcp://127\\.0\\.0\\.1:${port}: \\w`);
-  await assert.rejects(version({}), { code: 'unavailable', message: connect });
+  await assert.rejects(echo({}), { code: 'unavailable', message: connect });
   const lost = `the connection to tcp://127.0.0.1:${port} was lost: Session closed with error code 11`;
-  await assert.rejects(version({}), { code: 'unavailable', message: lost });
+  await assert.rejects(echo({}), { code: 'unavailable', message: lost });
 });
 
 test('closing the client ends a connection attempt', TIMEOUT, async (t) => {
-  const { version, connection } = await peer(t, () => connection.close());
-  await assert.rejects(version({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
+  const { echo, connection } = await peer(t, () => connection.close());
+  await assert.rejects(echo({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
 });
 
 test('closing the client cancels a call on a connection that has received GOAWAY', TIMEOUT, async (t) => {
   const answers = [SETTINGS_OF_WIDE_WINDOWS, goAway({ lastStreamId: 1, code: 0 })];
   const sent = Promise.withResolvers<void>();
-  const { version, connection } = await peer(t, (socket) => {
+  const { echo, connection } = await peer(t, (socket) => {
     socket.on('data', () => {
       const answer = answers.shift();
       if (answer !== undefined) socket.write(answer);
       if (answers.length === 0) sent.resolve();
     });
   });
-  const call = assert.rejects(version({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
+  const call = assert.rejects(echo({}, { timeoutMs: Number.POSITIVE_INFINITY }), isCancelled);
   await sent.promise;
   await new Promise((resolve) => setTimeout(resolve, 100)); // no event shows that the client has received it
   connection.close();
@@ -102,9 +103,9 @@ test('closing the client cancels a call on a connection that has received GOAWAY
 
 test('a peer that never sends settings is abandoned, and the next call reconnects', TIMEOUT, async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { version, server } = await peer(t, () => undefined);
+  const { echo, server } = await peer(t, () => undefined);
   for (let attempt = 0; attempt < 2; attempt++) {
-    const call = version({}, { timeoutMs: Number.POSITIVE_INFINITY });
+    const call = echo({}, { timeoutMs: Number.POSITIVE_INFINITY });
     await once(server, 'connection');
     t.mock.timers.tick(HTTP2_CONNECT_TIMEOUT_MS);
     await assert.rejects(call, { code: 'unavailable', message: /: no answer for 20 s$/ });
@@ -119,8 +120,8 @@ test('the authority of an IPv6 address has brackets', TIMEOUT, async (t) => {
   await once(server.listen(0, '::1'), 'listening');
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const { version, connection } = clientOf(t, { port, host: '::1' });
-  await assert.rejects(version({}), { message: `[::1]:${port}` });
+  const { echo, connection } = clientOf(t, { port, host: '::1' });
+  await assert.rejects(echo({}), { message: `[::1]:${port}` });
   connection.close();
 });
 
@@ -137,8 +138,8 @@ test('a server with several names receives the called one (SNI)', TIMEOUT, async
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   for (const host of ['localhost', '127.0.0.1']) {
-    const { version } = clientOf(t, { port, host, tls: {} });
-    await assert.rejects(version({}), { code: 'unavailable' });
+    const { echo } = clientOf(t, { port, host, tls: {} });
+    await assert.rejects(echo({}), { code: 'unavailable' });
   }
   assert.deepEqual(names, ['localhost']);
 });
@@ -156,17 +157,17 @@ test(
       stream.on('end', () => {
         stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
         stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-        stream.end(Buffer.concat(received)); // VersionResponse has the field of VersionRequest
+        stream.end(Buffer.concat(received)); // EchoResponse has the field of EchoRequest
       });
       stream.on('close', () => open--);
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     t.after(() => server.close());
-    const { version, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
+    const { echo, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
     const sent = ['a', 'b', 'c'].map((letter) => letter.repeat(3 << 20));
-    const answers = await Promise.all(sent.map((text) => version({ version: text })));
+    const answers = await Promise.all(sent.map((text) => echo({ text: text })));
     assert.deepEqual(
-      answers.map(({ version }) => version === sent.shift()),
+      answers.map(({ text }) => text === sent.shift()),
       [true, true, true],
     );
     assert.equal(most, 1);
@@ -177,14 +178,12 @@ test(
 test('unread responses of a stream block its sender, and no other call', TIMEOUT, async (t) => {
   const server = createHttp2Server();
   let sentBytes = 0;
-  const event = withPrefix(
-    toBinary(ContainerEventResponseSchema, create(ContainerEventResponseSchema, { containerId: 'x'.repeat(50_000) })),
-  );
+  const event = withPrefix(toBinary(WatchResponseSchema, create(WatchResponseSchema, { text: 'x'.repeat(50_000) })));
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
-    if (headers[':path']!.endsWith('/Version')) return stream.end(withPrefix(Buffer.alloc(0)));
+    if (headers[':path']!.endsWith('/Echo')) return stream.end(withPrefix(Buffer.alloc(0)));
     const more = (error?: Error | null): void => {
       if (error) return;
       sentBytes += event.length;
@@ -194,12 +193,12 @@ test('unread responses of a stream block its sender, and no other call', TIMEOUT
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
-  const { version, getContainerEvents, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
-  const events = getContainerEvents({})[Symbol.asyncIterator]();
+  const { echo, watch, connection } = clientOf(t, { port: (server.address() as AddressInfo).port });
+  const events = watch({})[Symbol.asyncIterator]();
   await events.next();
-  for (let calls = 0; calls < 100; calls++) await version({});
+  for (let calls = 0; calls < 100; calls++) await echo({});
   assert.ok(sentBytes < 4 << 20, `${sentBytes} bytes`);
-  for (let read = 0; read < 100; read++) assert.equal((await events.next()).value?.containerId.length, 50_000);
+  for (let read = 0; read < 100; read++) assert.equal((await events.next()).value?.text.length, 50_000);
   connection.close();
 });
 
@@ -223,13 +222,13 @@ test('fragmented headers with padding and priority are decoded, and padding is c
     frameOf(1, 0x1, 1, status.slice(0, 10)),
     frameOf(9, 0x4, 1, status.slice(10)),
   ]);
-  const { version } = await peer(t, (socket) => {
+  const { echo } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
-      if (chunk.includes('RuntimeService')) for (const byte of answer) socket.write(Buffer.from([byte]));
+      if (chunk.includes('test.v1.Test')) for (const byte of answer) socket.write(Buffer.from([byte]));
     });
   });
-  assert.equal((await version({})).version, '');
+  assert.equal((await echo({})).text, '');
 });
 
 test('the client closes the connection of a peer that violates HTTP/2 or its limits', TIMEOUT, async (t) => {
@@ -250,18 +249,18 @@ test('the client closes the connection of a peer that violates HTTP/2 or its lim
     [[frameOf(5, 0x4, 1, '00000002')], 'HTTP/2: a push, which was not allowed'],
     [[frameOf(3, 0, 1)], ''],
   ];
-  const { getContainerEvents, port } = await peer(t, (socket) => {
+  const { watch, port } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     let isAnswered = false;
     socket.on('data', (chunk: Buffer) => {
-      if (isAnswered || !chunk.includes('RuntimeService')) return;
+      if (isAnswered || !chunk.includes('test.v1.Test')) return;
       isAnswered = true;
       socket.write(Buffer.concat(cases[0]![0]));
     });
   });
   while (cases.length > 0) {
     const [, expected] = cases[0]!;
-    const events = getContainerEvents({});
+    const events = watch({});
     const stream = events[Symbol.asyncIterator]();
     const lost = `the connection to tcp://127.0.0.1:${port} was lost: ${expected}`;
     await assert.rejects(stream.next(), (error: Error) => error.message.startsWith(lost) || assert.fail(error.message));
@@ -277,8 +276,8 @@ test('calls to a peer without a dynamic header table succeed', TIMEOUT, async (t
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
-  const { version } = clientOf(t, { port: (server.address() as AddressInfo).port });
-  for (let call = 0; call < 2; call++) await assert.rejects(version({}), { code: 'unknown', message: 'words' });
+  const { echo } = clientOf(t, { port: (server.address() as AddressInfo).port });
+  for (let call = 0; call < 2; call++) await assert.rejects(echo({}), { code: 'unknown', message: 'words' });
 });
 
 const GRPC: HeaderField[] = [
@@ -288,48 +287,48 @@ const GRPC: HeaderField[] = [
 
 test('a call with a long error message does not affect others', TIMEOUT, async (t) => {
   const words = 'a'.repeat(200_000);
-  const { version, connection } = await peer(t, (socket) => {
+  const { echo, connection } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
-      if (!chunk.includes('Version')) return;
+      if (!chunk.includes('Echo')) return;
       const fields = encodeLiterals([...GRPC, ['grpc-status', '2'], ['grpc-message', words]]);
       socket.write(headersFrames(fields, { streamId: 3, endStream: true }));
       const other = encodeLiterals([...GRPC, ['grpc-status', '5'], ['grpc-message', 'none']]);
       socket.write(headersFrames(other, { streamId: 1, endStream: true }));
     });
   });
-  const pull = assert.rejects(createServiceClient(ImageService, connection).pullImage({}), { message: 'none' });
-  await assert.rejects(version({}), { code: 'unknown', message: words });
-  await pull;
+  const waiting = assert.rejects(createServiceClient(Test, connection).wait({}), { message: 'none' });
+  await assert.rejects(echo({}), { code: 'unknown', message: words });
+  await waiting;
 });
 
 test('the last call on a connection that has received GOAWAY reports its own result', TIMEOUT, async (t) => {
-  const { version } = await peer(t, (socket) => {
+  const { echo } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
-      if (chunk.includes('RuntimeService'))
+      if (chunk.includes('test.v1.Test'))
         socket.write(Buffer.concat([goAway({ lastStreamId: 1, code: 0 }), frameOf(3, 0, 1, '0000000b')]));
     });
   });
-  await assert.rejects(version({}), { code: 'resource_exhausted', message: 'the call was reset, code 11' });
+  await assert.rejects(echo({}), { code: 'resource_exhausted', message: 'the call was reset, code 11' });
 });
 
 test('a peer that closes its sending side counts as disconnected', TIMEOUT, async (t) => {
-  const { version } = await peer(t, (socket) => {
+  const { echo } = await peer(t, (socket) => {
     socket.write(Buffer.concat([SETTINGS_OF_WIDE_WINDOWS, WIDE_WINDOW]));
     socket.once('data', () => socket.pause().end());
   });
-  const stuck = version({ version: 'x'.repeat(15 << 20) }, { timeoutMs: Number.POSITIVE_INFINITY });
+  const stuck = echo({ text: 'x'.repeat(15 << 20) }, { timeoutMs: Number.POSITIVE_INFINITY });
   await assert.rejects(stuck, { code: 'unavailable' });
 });
 
 test('after its signal aborts, a stream yields no more messages', TIMEOUT, async (t) => {
-  const { getContainerEvents } = await peer(t, (socket) => {
+  const { watch } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
-    const event = withPrefix(toBinary(ContainerEventResponseSchema, create(ContainerEventResponseSchema)));
+    const event = withPrefix(toBinary(WatchResponseSchema, create(WatchResponseSchema)));
     const events = Buffer.concat(Array.from({ length: 1000 }, () => event)).toString('hex');
     socket.on('data', (chunk: Buffer) => {
-      if (chunk.includes('RuntimeService'))
+      if (chunk.includes('test.v1.Test'))
         socket.write(
           Buffer.concat([frameOf(1, 0x4, 1, encodeLiterals(GRPC).toString('hex')), frameOf(0, 0, 1, events)]),
         );
@@ -338,7 +337,7 @@ test('after its signal aborts, a stream yields no more messages', TIMEOUT, async
   const controller = new AbortController();
   let given = 0;
   const read = async () => {
-    for await (const _ of getContainerEvents({}, { signal: controller.signal }))
+    for await (const _ of watch({}, { signal: controller.signal }))
       if (++given === 1) controller.abort(new Error('no more'));
   };
   await assert.rejects(read(), { message: 'no more' });
@@ -347,29 +346,29 @@ test('after its signal aborts, a stream yields no more messages', TIMEOUT, async
 
 test('a peer that sends more than the window of a stream that is not read loses the connection', TIMEOUT, async (t) => {
   const sent = Promise.withResolvers<void>();
-  const { getContainerEvents } = await peer(t, (socket) => {
+  const { watch } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.on('data', (chunk: Buffer) => {
-      if (!chunk.includes('RuntimeService')) return;
+      if (!chunk.includes('test.v1.Test')) return;
       const [begun, more] = ['0000ffffff', '0000000000'].map((text) => frameOf(0, 0, 1, text.padEnd(32_768, '0')));
       socket.write(Buffer.concat([begun!, ...Array.from({ length: 500 }, () => more!)]), () => sent.resolve());
     });
   });
-  const events = getContainerEvents({});
+  const events = watch({});
   await sent.promise;
   const readAll = async () => {
-    for await (const event of events) assert.equal(event.containerId, '');
+    for await (const event of events) assert.equal(event.text, '');
   };
   await assert.rejects(readAll(), { code: 'unavailable', message: /HTTP\/2: more than the window of a stream$/ });
 });
 
 test('a peer that floods the client with pings and never reads loses the connection', TIMEOUT, async (t) => {
   const flood = Buffer.concat(Array.from({ length: 1000 }, () => frameOf(6, 0, 0, '00'.repeat(8))));
-  const { version } = await peer(t, (socket) => {
+  const { echo } = await peer(t, (socket) => {
     socket.write(SETTINGS_OF_WIDE_WINDOWS);
     socket.pause();
     const more = (error?: Error | null): void => void (error || socket.write(flood, more));
     more();
   });
-  await assert.rejects(version({}, { timeoutMs: 15_000 }), { code: 'unavailable', message: /HTTP\/2: a flood$/ });
+  await assert.rejects(echo({}, { timeoutMs: 15_000 }), { code: 'unavailable', message: /HTTP\/2: a flood$/ });
 });

@@ -1,16 +1,15 @@
 import type { Message } from '@bufbuild/protobuf';
 import { PodwrightError, type Tracer, wrapError } from '@podwright/base';
-import type { CriEndpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
-import { MAX_MESSAGE_BYTES } from '../limits.ts';
+import { DEFAULT_CALL_TIMEOUT_MS, MAX_MESSAGE_BYTES } from '../limits.ts';
 import { MessageReader, withPrefix } from '../message-reader.ts';
 import type { GrpcMethod } from '../service-definition.ts';
 import { CallBound } from './call-bound.ts';
+import type { CallObserver } from './call-observer.ts';
 import { CallOutcome } from './call-outcome.ts';
 import { CallTimes } from './call-times.ts';
 import { Channel, type ClientTls } from './channel.ts';
-import { defaultTimeoutMs } from './deadlines.ts';
-import type { CallObserver } from './observer.ts';
 import type { Session } from './session.ts';
 
 /** Options of one call. */
@@ -34,7 +33,8 @@ export type Call = {
 export type ConnectionOptions = {
   observer: CallObserver;
   tls?: ClientTls;
-  requestTimeoutMs?: number;
+  /** Deadline in ms of a call whose options have none: by the method's local name and the request; `Infinity` for none. Default 2 min. */
+  timeoutOf?: (method: string, request: object) => number;
   tracer?: Tracer;
   maxReceiveBytes?: number;
 };
@@ -51,7 +51,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #times = new CallTimes();
 
-  constructor(endpoint: CriEndpoint, options: ConnectionOptions) {
+  constructor(endpoint: Endpoint, options: ConnectionOptions) {
     this.#channel = new Channel(endpoint, options.tls);
     this.#options = options;
   }
@@ -169,8 +169,7 @@ export class Connection {
   }
 
   #boundOf({ name, request, options = {} }: Call): CallBound {
-    const usual = () => defaultTimeoutMs(name, request, this.#options.requestTimeoutMs) ?? Number.POSITIVE_INFINITY;
-    const timeoutMs = options.timeoutMs ?? usual();
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutOf?.(name, request) ?? DEFAULT_CALL_TIMEOUT_MS;
     return new CallBound(name, { signal: options.signal, timeoutMs, times: this.#times });
   }
 

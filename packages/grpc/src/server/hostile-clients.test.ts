@@ -11,9 +11,9 @@ import { BareClient, callFrames, requestHeaders, SETTINGS, startServer } from '.
 const { data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation } =
   FRAME_TYPE;
 const NOTHING = Buffer.alloc(0);
-const call = (streamId: number) => callFrames(streamId, requestHeaders('Version'), NOTHING);
+const call = (streamId: number) => callFrames(streamId, requestHeaders('Echo'), NOTHING);
 /** The headers of a request whose message never arrives. */
-const begun = (streamId: number, method = 'Version') =>
+const begun = (streamId: number, method = 'Echo') =>
   headersFrames(encodeLiterals(requestHeaders(method)), { streamId, endStream: false });
 const reset = (streamId: number) => numberFrame({ type: resetStream, streamId }, 8);
 const bytes = (count: number) => Buffer.alloc(count);
@@ -52,12 +52,12 @@ const cases: [what: string, frames: Buffer[], code: string][] = [
   ['headers in the middle of a request', [begun(1), begun(1)], 'PROTOCOL'],
   [
     'headers after the end of a request',
-    [begun(1, 'Status'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), begun(1)],
+    [begun(1, 'Wait'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), begun(1)],
     'PROTOCOL',
   ],
   [
     'data after the end of a request',
-    [begun(1, 'Status'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), frame({ type: data, streamId: 1 })],
+    [begun(1, 'Wait'), frame({ type: data, flags: 1, streamId: 1 }, bytes(5)), frame({ type: data, streamId: 1 })],
     'PROTOCOL',
   ],
   ['data on an idle stream', [frame({ type: data, streamId: 1 })], 'PROTOCOL'],
@@ -181,7 +181,7 @@ test('a client that violates the protocol receives the reason and loses its conn
   const never = () => new Promise<never>(() => undefined);
   const lines: string[] = [];
   const logger: Logger = { ...silentLogger, info: (fields) => void lines.push(JSON.stringify(fields)) };
-  const path = await startServer(t, { runtime: { version: async () => ({}), status: never }, logger });
+  const path = await startServer(t, { handlers: { echo: async () => ({}), wait: never }, logger });
   const good = await BareClient.open(t, path);
   for (const [what, frames, code] of cases) {
     const bad = await BareClient.open(t, path);
@@ -295,11 +295,11 @@ const reflection = requestHeaders('').map(([name, value]): [string, string] => [
 
 test('unread responses keep their calls running, of which there are at most a thousand', async (t) => {
   let answered = 0;
-  const version = async () => {
+  const echo = async () => {
     answered++;
-    return { version: 'x'.repeat(100_000) };
+    return { text: 'x'.repeat(100_000) };
   };
-  const path = await startServer(t, { runtime: { version } });
+  const path = await startServer(t, { handlers: { echo } });
   const client = await BareClient.open(t, path);
   client.socket.pause();
   client.send(
@@ -309,7 +309,7 @@ test('unread responses keep their calls running, of which there are at most a th
   for (let id = 1; id < 8000; id += 2) client.socket.write(call(id));
   await waitFor(() => answered >= 1000 || undefined, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
   const other = await BareClient.open(t, path);
-  other.send(callFrames(1, requestHeaders('Status'), NOTHING));
+  other.send(callFrames(1, requestHeaders('Wait'), NOTHING));
   assert.equal((await other.reply(1)).status, '12');
   assert.ok(answered < 1100, `${answered} answers`);
 });

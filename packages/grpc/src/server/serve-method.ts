@@ -135,7 +135,7 @@ function encode(schema: DescMessage, fields: object): Buffer {
   if (sizeBytes > MAX_MESSAGE_BYTES) {
     throw new PodwrightError(
       'resource_exhausted',
-      `${schema.name} has ${sizeBytes} bytes, more than the ${MAX_MESSAGE_BYTES} that a CRI message may have: filter the list or use its streaming call`,
+      `${schema.name} has ${sizeBytes} bytes, more than the ${MAX_MESSAGE_BYTES} that a message may have: filter the list or use its streaming call`,
     );
   }
   return bytes;

@@ -3,19 +3,20 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { silentLogger, sleep, waitFor } from '@podwright/base';
-import { connectCri } from '../client/connect.ts';
+import { sleep, waitFor } from '@podwright/base';
+import { connectService } from '../client/connect-service.ts';
+import { EchoRequestSchema, EchoResponseSchema, Test } from '../gen/podwright/test/v1/test_pb.js';
 import { CLIENT_PREFACE, FLAG, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import type { HeaderField } from '../http2/static-table.ts';
+import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
-import { VersionRequestSchema, VersionResponseSchema } from '../messages.ts';
 import { BareClient, callFrames, openServer, requestHeaders, SETTINGS, startServer } from './bare-client.fixture.ts';
 
 const EMPTY = Buffer.alloc(0);
-const request = (version: string) => toBinary(VersionRequestSchema, create(VersionRequestSchema, { version }));
-const nameIn = (message: Buffer) => fromBinary(VersionResponseSchema, message).runtimeName;
+const request = (text: string) => toBinary(EchoRequestSchema, create(EchoRequestSchema, { text }));
+const nameIn = (message: Buffer) => fromBinary(EchoResponseSchema, message).text;
 
 /** Asserts that the call on this stream has been answered. */
 async function assertAnswered(client: BareClient, streamId = 1, name = ''): Promise<void> {
@@ -24,15 +25,15 @@ async function assertAnswered(client: BareClient, streamId = 1, name = ''): Prom
 }
 
 /** A handler that responds once it is released. */
-function heldVersion() {
+function heldEcho() {
   const begun = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  const version = async () => {
+  const echo = async () => {
     begun.resolve();
     await release.promise;
-    return { runtimeName: 'late' };
+    return { text: 'late' };
   };
-  return { begun, release, version };
+  return { begun, release, echo };
 }
 
 const someTurns = async () => {
@@ -55,15 +56,15 @@ for (const authority of authorities)
   test(`a client whose authority is ${JSON.stringify(authority[0]?.[1])} is answered repeatedly`, async (t) => {
     const client = await BareClient.open(t, await startServer(t));
     for (const streamId of [1, 3, 5]) {
-      client.send(callFrames(streamId, requestHeaders('Version', ...authority), request(`stream ${streamId}`)));
+      client.send(callFrames(streamId, requestHeaders('Echo', ...authority), request(`stream ${streamId}`)));
       await assertAnswered(client, streamId, `stream ${streamId}`);
     }
   });
 
 test('a host header instead of the authority, or in addition to it, is accepted', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  client.send(callFrames(1, [...requestHeaders('Version'), ['host', 'node']], EMPTY));
-  const both: HeaderField[] = [...requestHeaders('Version', [':authority', '/x']), ['host', '/run/x.sock']];
+  client.send(callFrames(1, [...requestHeaders('Echo'), ['host', 'node']], EMPTY));
+  const both: HeaderField[] = [...requestHeaders('Echo', [':authority', '/x']), ['host', '/run/x.sock']];
   client.send(callFrames(3, both, EMPTY));
   await assertAnswered(client, 1);
   await assertAnswered(client, 3);
@@ -85,7 +86,7 @@ test('a client that makes no request or never acknowledges the settings is answe
   client.send(frame({ type: FRAME_TYPE.ping }, ping));
   const pong = await client.frame(({ type, flags }) => type === FRAME_TYPE.ping && flags === FLAG.ack);
   assert.deepEqual(pong.payload, ping);
-  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(1, requestHeaders('Echo'), EMPTY));
   await assertAnswered(client);
 });
 
@@ -96,7 +97,7 @@ test('a client that sends many frames before its first request, also of unknown 
       frame({ type: FRAME_TYPE.priority, streamId: 1 }, Buffer.alloc(5)),
       frame({ type: 0xee, flags: 0xff, streamId: sent }, Buffer.alloc(sent % 99)),
     );
-  client.send(callFrames(3, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(3, requestHeaders('Echo'), EMPTY));
   await assertAnswered(client, 3);
 });
 
@@ -104,7 +105,7 @@ test('later requests are decoded with the header table of the earlier ones', asy
   const client = await BareClient.open(t, await startServer(t));
   // index 4 is `:path`, 31 `content-type`; 62 is then the newest entry
   const text = (one: string) => Buffer.concat([Buffer.of(one.length), Buffer.from(one)]);
-  const path = Buffer.concat([Buffer.of(0x44), text('/runtime.v1.RuntimeService/Version')]);
+  const path = Buffer.concat([Buffer.of(0x44), text('/podwright.test.v1.Test/Echo')]);
   const type = Buffer.concat([Buffer.of(0x5f), text('application/grpc')]);
   const blocks = [Buffer.concat([Buffer.of(0x83, 0x86), path, type]), Buffer.of(0x83, 0x86, 0xbf, 0xbe)];
   for (const [index, block] of blocks.entries()) {
@@ -118,7 +119,7 @@ test('later requests are decoded with the header table of the earlier ones', asy
 test('padding, priority, continuations and trailers are parsed', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
   const long: HeaderField[] = [1, 2].map((n) => [`x-${n}`, 'y'.repeat(16_000)]);
-  const block = encodeLiterals([...requestHeaders('Version', [':authority', '/x']), ...long]);
+  const block = encodeLiterals([...requestHeaders('Echo', [':authority', '/x']), ...long]);
   const padded = Buffer.concat([Buffer.of(3), Buffer.alloc(5), block.subarray(0, 20), Buffer.alloc(3)]);
   const body = withPrefix(request('in pieces'));
   client.send(
@@ -143,7 +144,7 @@ test('a request may end in a separate frame, and chunking does not matter', asyn
     const call = Buffer.concat([
       CLIENT_PREFACE,
       SETTINGS,
-      headersFrames(encodeLiterals(requestHeaders('Version')), { streamId: 1, endStream: false }),
+      headersFrames(encodeLiterals(requestHeaders('Echo')), { streamId: 1, endStream: false }),
       frame({ type: FRAME_TYPE.data, streamId: 1 }, withPrefix(request('x'))),
       frame({ type: FRAME_TYPE.data, flags: FLAG.endStream, streamId: 1 }),
     ]);
@@ -157,7 +158,7 @@ test('a request may end in a separate frame, and chunking does not matter', asyn
 
 test('an invalid HTTP/2 request is rejected, and the connection remains usable', async (t) => {
   const client = await BareClient.open(t, await startServer(t));
-  const good = requestHeaders('Version');
+  const good = requestHeaders('Echo');
   const bad: HeaderField[][] = [
     good.filter(([name]) => name !== ':path'),
     good.filter(([name]) => name !== ':method'),
@@ -177,13 +178,13 @@ test('an invalid HTTP/2 request is rejected, and the connection remains usable',
 
 test('each stream beyond a thousand is refused, also many at once, and the others are answered', async (t) => {
   const release = Promise.withResolvers<void>();
-  const version = async () => {
+  const echo = async () => {
     await release.promise;
     return {};
   };
-  const client = await BareClient.open(t, await startServer(t, { runtime: { version } }));
+  const client = await BareClient.open(t, await startServer(t, { handlers: { echo } }));
   const ids = Array.from({ length: 3000 }, (_, index) => 2 * index + 1);
-  client.send(...ids.map((id) => callFrames(id, requestHeaders('Version'), EMPTY)));
+  client.send(...ids.map((id) => callFrames(id, requestHeaders('Echo'), EMPTY)));
   const resets = () => client.frames().filter(({ type }) => type === FRAME_TYPE.resetStream);
   await until(() => resets().length === 2000);
   assert.deepEqual(
@@ -192,7 +193,7 @@ test('each stream beyond a thousand is refused, also many at once, and the other
   );
   release.resolve();
   for (const id of [1, 1999]) assert.equal((await client.reply(id)).status, '0');
-  client.send(callFrames(7001, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(7001, requestHeaders('Echo'), EMPTY));
   assert.equal((await client.reply(7001)).status, '0');
 });
 
@@ -200,14 +201,14 @@ test('a stream is produced no faster than a client reads it', async (t) => {
   let produced = 0;
   const chunk = 'x'.repeat(100_000);
   const path = await startServer(t, {
-    runtime: {
-      async *streamContainers() {
-        for (; produced < 60; produced++) yield { containers: [{ id: chunk }] };
+    handlers: {
+      async *list() {
+        for (; produced < 60; produced++) yield { items: [{ id: chunk }] };
       },
     },
   });
   const client = await BareClient.open(t, path);
-  client.send(callFrames(1, requestHeaders('StreamContainers'), EMPTY));
+  client.send(callFrames(1, requestHeaders('List'), EMPTY));
   // the window of HTTP/2 is 65,535 bytes until the client widens it
   await until(() => client.receivedBytes > 65_000);
   await sleep(50);
@@ -220,9 +221,9 @@ test('a stream is produced no faster than the socket of a client is read, whatev
   let produced = 0;
   const chunk = 'x'.repeat(100_000);
   const path = await startServer(t, {
-    runtime: {
-      async *streamContainers() {
-        for (; produced < 200; produced++) yield { containers: [{ id: chunk }] };
+    handlers: {
+      async *list() {
+        for (; produced < 200; produced++) yield { items: [{ id: chunk }] };
       },
     },
   });
@@ -230,7 +231,7 @@ test('a stream is produced no faster than the socket of a client is read, whatev
   client.socket.pause();
   client.send(numberFrame({ type: FRAME_TYPE.windowUpdate }, 2 ** 31 - 1 - 65_535));
   client.send(frame({ type: FRAME_TYPE.settings }, Buffer.from('00047fffffff', 'hex')));
-  client.send(callFrames(1, requestHeaders('StreamContainers'), EMPTY));
+  client.send(callFrames(1, requestHeaders('List'), EMPTY));
   await until(() => produced > 0);
   await sleep(200);
   assert.ok(produced < 30, `${produced} of 200 responses were produced without a reader`);
@@ -243,11 +244,11 @@ test('responses wait for a window that shrinks and then reopens', async (t) => {
   const size = (bytes: number) =>
     frame({ type: FRAME_TYPE.settings }, Buffer.from(`0004${bytes.toString(16).padStart(8, '0')}`, 'hex'));
   const text = 'y'.repeat(50_000);
-  client.send(size(0), callFrames(1, requestHeaders('Version'), request('none')));
-  client.send(size(10_000), callFrames(3, requestHeaders('Version'), request('')));
+  client.send(size(0), callFrames(1, requestHeaders('Echo'), request('none')));
+  client.send(size(10_000), callFrames(3, requestHeaders('Echo'), request('')));
   await assertAnswered(client, 1, 'none'); // its window has grown with the setting
   await assertAnswered(client, 3);
-  client.send(headersFrames(encodeLiterals(requestHeaders('Version')), { streamId: 5, endStream: false }));
+  client.send(headersFrames(encodeLiterals(requestHeaders('Echo')), { streamId: 5, endStream: false }));
   const body = withPrefix(request(text));
   for (let at = 0; at < body.length; at += 16_384)
     client.send(
@@ -284,22 +285,22 @@ test('late data and trailers are ignored, and do not use up the window', async (
     client.send(frame({ type: FRAME_TYPE.data, streamId: 1 }, Buffer.alloc(10_000)));
   }
   client.send(headersFrames(encodeLiterals([['x-checksum', '1']]), { streamId: 1, endStream: true }));
-  client.send(callFrames(3, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(3, requestHeaders('Echo'), EMPTY));
   await assertAnswered(client, 3);
 });
 
 test('a closing server accepts no new call, sends GOAWAY, and closes each connection after its last call', async (t) => {
-  const { begun, release, version } = heldVersion();
-  const { server, path } = await openServer(t, { runtime: { version } });
+  const { begun, release, echo } = heldEcho();
+  const { server, path } = await openServer(t, { handlers: { echo } });
   const idle = await BareClient.open(t, path);
   const client = await BareClient.open(t, path);
-  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(1, requestHeaders('Echo'), EMPTY));
   await begun.promise;
   const closed = server.close(20_000);
   const goodbye = await client.frame(({ type }) => type === FRAME_TYPE.goAway);
   assert.equal(goodbye.payload.toString('hex'), '0000000100000000');
   client.send(
-    callFrames(3, requestHeaders('Version'), EMPTY),
+    callFrames(3, requestHeaders('Echo'), EMPTY),
     numberFrame({ type: FRAME_TYPE.resetStream, streamId: 3 }, 8),
   );
   await idle.closed;
@@ -311,16 +312,16 @@ test('a closing server accepts no new call, sends GOAWAY, and closes each connec
 
 test('a response in flight when a server closes arrives completely, also at a client that pings meanwhile', async (t) => {
   const answered = Promise.withResolvers<void>();
-  const version = async () => {
+  const echo = async () => {
     answered.resolve();
-    return { runtimeName: 'x'.repeat(250_000) };
+    return { text: 'x'.repeat(250_000) };
   };
-  const { server, path } = await openServer(t, { runtime: { version } });
+  const { server, path } = await openServer(t, { handlers: { echo } });
   const client = await BareClient.open(t, path);
   const wide = numberFrame({ type: FRAME_TYPE.windowUpdate }, 1 << 20);
   client.send(settingsFrame({ initialWindowSize: 1 << 20 }), wide);
   client.socket.pause();
-  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(1, requestHeaders('Echo'), EMPTY));
   await answered.promise;
   const closed = server.close(20_000);
   await until(() => !existsSync(path));
@@ -334,9 +335,9 @@ test('a response in flight when a server closes arrives completely, also at a cl
 });
 
 test('data permitted by new settings of the client is sent after their acknowledgement', async (t) => {
-  const { path } = await openServer(t, { runtime: { version: async () => ({ runtimeName: 'x'.repeat(5000) }) } });
+  const { path } = await openServer(t, { handlers: { echo: async () => ({ text: 'x'.repeat(5000) }) } });
   const client = await BareClient.open(t, path);
-  client.send(settingsFrame({ initialWindowSize: 1000 }), callFrames(1, requestHeaders('Version'), EMPTY));
+  client.send(settingsFrame({ initialWindowSize: 1000 }), callFrames(1, requestHeaders('Echo'), EMPTY));
   await client.frame(({ type }) => type === FRAME_TYPE.data);
   const count = client.frames().length;
   client.send(settingsFrame({ initialWindowSize: 100_000 }));
@@ -346,14 +347,14 @@ test('data permitted by new settings of the client is sent after their acknowled
 });
 
 test('a client that violates the protocol after a GOAWAY receives another with the same last stream', async (t) => {
-  const { begun, release, version } = heldVersion();
-  const { server, path } = await openServer(t, { runtime: { version } });
+  const { begun, release, echo } = heldEcho();
+  const { server, path } = await openServer(t, { handlers: { echo } });
   const client = await BareClient.open(t, path);
-  client.send(callFrames(1, requestHeaders('Version'), EMPTY));
+  client.send(callFrames(1, requestHeaders('Echo'), EMPTY));
   await begun.promise;
   const closed = server.close(20_000);
   await client.frame(({ type }) => type === FRAME_TYPE.goAway);
-  client.send(callFrames(3, requestHeaders('Version'), EMPTY), frame({ type: FRAME_TYPE.ping }, Buffer.alloc(7)));
+  client.send(callFrames(3, requestHeaders('Echo'), EMPTY), frame({ type: FRAME_TYPE.ping }, Buffer.alloc(7)));
   await client.closed;
   const goAways = client.frames().filter(({ type }) => type === FRAME_TYPE.goAway);
   assert.deepEqual(
@@ -366,10 +367,10 @@ test('a client that violates the protocol after a GOAWAY receives another with t
 
 test('large requests and responses pass whole in both directions', async (t) => {
   const path = await startServer(t);
-  const client = await connectCri({ runtimeEndpoint: path, logger: silentLogger });
+  const client = connectService(Test, path, { maxReceiveBytes: MAX_MESSAGE_BYTES });
   t.after(() => client.close());
   const long = 'z'.repeat(15 << 20);
-  assert.equal((await client.runtime.version({ version: long })).runtimeName.length, long.length);
+  assert.equal((await client.echo({ text: long })).text.length, long.length);
 });
 
 test('a client that ends in the middle of a frame leaves no open connection', async (t) => {

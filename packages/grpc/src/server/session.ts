@@ -11,7 +11,7 @@ import { MAX_CALLS, MAX_CONNECTION_IDLE_MS, PREFACE_TIMEOUT_MS } from '../limits
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
-/** Largest list of request headers; those of CRI calls have some hundred bytes. */
+/** Largest list of request headers; those of gRPC calls have some hundred bytes. */
 const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,

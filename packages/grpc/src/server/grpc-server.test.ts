@@ -13,25 +13,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, sleep, statusNumber } from '@podwright/base';
+import { Test } from '../gen/podwright/test/v1/test_pb.js';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
-import { createCriServer } from './create-server.ts';
-import type { CallContext } from './handlers.ts';
+import { type CallContext, handleService } from './handlers.ts';
+import { serveServices } from './serve-services.ts';
 
-const VERSION = '/runtime.v1.RuntimeService/Version';
+const ECHO = '/podwright.test.v1.Test/Echo';
 const EMPTY = withPrefix(Buffer.alloc(0));
 
 /** A connection to a server, for calls that no gRPC client makes. */
-async function open(t: TestContext, status = async () => ({})): Promise<ClientHttp2Session> {
-  return (await openAt(t, status)).session;
+async function open(t: TestContext, wait = async () => ({})): Promise<ClientHttp2Session> {
+  return (await openAt(t, wait)).session;
 }
 
-async function openAt(t: TestContext, status = async () => ({})) {
+async function openAt(t: TestContext, wait = async () => ({})) {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-grpc-'));
   const socket = join(directory, 'cri.sock');
-  const version = async () => ({ version: '0.1.0' });
-  const handlers = { runtime: { version, status }, image: {} };
-  const server = await createCriServer({ socket, handlers, logger: silentLogger });
+  const echo = async () => ({ text: '0.1.0' });
+  const handlers = { echo, wait };
+  const server = await serveServices([handleService(Test, handlers)], { socket, logger: silentLogger });
   const session = connect('http://localhost', { createConnection: () => connectSocket(socket) });
   t.after(async () => {
     session.destroy();
@@ -42,7 +43,7 @@ async function openAt(t: TestContext, status = async () => ({})) {
 }
 
 function begin(session: ClientHttp2Session, headers: Record<string, string> = {}): ClientHttp2Stream {
-  return session.request({ ':method': 'POST', ':path': VERSION, 'content-type': 'application/grpc', ...headers });
+  return session.request({ ':method': 'POST', ':path': ECHO, 'content-type': 'application/grpc', ...headers });
 }
 
 /** How a call ended: its HTTP status, and its gRPC status if any. */
@@ -69,7 +70,7 @@ test('invalid requests are rejected, and the connection remains usable', async (
   await check({}, EMPTY, 'answered');
   await check({ 'content-type': 'application/grpc+proto' }, EMPTY, 'answered');
   await check({ 'content-type': 'text/html' }, EMPTY, /^415 /);
-  await check({ ':path': '/runtime.v2.RuntimeService/Version' }, EMPTY, RegExp(`^200 ${unimplemented} .*runtime.v2`));
+  await check({ ':path': '/podwright.test.v2.Test/Echo' }, EMPTY, RegExp(`^200 ${unimplemented} .*test.v2`));
   await check({ ':path': '/toString' }, EMPTY, RegExp(`^200 ${unimplemented} `));
   await check({}, Buffer.alloc(0), RegExp(`^200 ${unimplemented} .*without a message`));
   await check({}, Buffer.concat([EMPTY, EMPTY]), RegExp(`^200 ${unimplemented} .* several messages`));
@@ -108,14 +109,14 @@ test('the deadline of a call also bounds the wait for its request', async (t) =>
 test('a client’s reset aborts the handler, and also ends a call without a request', async (t) => {
   const begun = new EventEmitter();
   const left = new EventEmitter();
-  const status = async (_request?: unknown, context?: CallContext) => {
+  const wait = async (_request?: unknown, context?: CallContext) => {
     begun.emit('call');
     await sleep(60_000, context!.signal).finally(() => left.emit('call'));
     return {};
   };
-  const session = await open(t, status);
+  const session = await open(t, wait);
   const bound = { signal: AbortSignal.timeout(30_000) };
-  const path = { ':path': '/runtime.v1.RuntimeService/Status' };
+  const path = { ':path': '/podwright.test.v1.Test/Wait' };
   for (let round = 0; round < 3; round++) {
     const unsent = begin(session, path);
     const stream = begin(session, path);
@@ -147,7 +148,7 @@ const literal = (name: string, value: string): Buffer =>
 
 test('streams that are reset immediately do not affect other connections', async (t) => {
   const { socket, session } = await openAt(t);
-  const opened = [':method:POST', ':scheme:http', ':authority:localhost', `:path:${VERSION}`];
+  const opened = [':method:POST', ':scheme:http', ':authority:localhost', `:path:${ECHO}`];
   const attack = connectSocket(socket);
   attack.on('error', () => undefined);
   attack.write(

@@ -2,30 +2,30 @@ import { normalize } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { MAX_SOCKET_PATH_BYTES } from '@podwright/host';
 
-/** The address at which a runtime listens. */
-export type CriEndpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
+/** The address at which a server listens. */
+export type Endpoint = { kind: 'unix'; path: string } | { kind: 'tcp'; host: string; port: number };
 
 /**
  * Parses an endpoint in the forms that the kubelet's flags accept: `unix:///path`, a bare absolute path, or `tcp://host:port`.
  * Throws `invalid_argument`, with the accepted forms in the message.
  */
-export function parseEndpoint(endpoint: string): CriEndpoint {
+export function parseEndpoint(endpoint: string): Endpoint {
   if (endpoint.startsWith('/')) return unixEndpoint(endpoint, endpoint);
   if (endpoint.startsWith('unix:')) return unixEndpoint(endpoint, endpoint.slice('unix:'.length).replace(/^\/\//, ''));
   if (endpoint.startsWith('tcp://')) return tcpEndpoint(endpoint);
   if (endpoint.startsWith('npipe:')) {
-    throw invalid(endpoint, 'named pipes exist on Windows only; on Linux a runtime listens on a unix socket');
+    throw invalid(endpoint, 'named pipes exist on Windows only; on Linux a server listens on a unix socket');
   }
   throw invalid(endpoint, 'expected unix:///path/to/socket, an absolute path, or tcp://host:port');
 }
 
 /** The endpoint as a URL, for messages. */
-export function formatEndpoint(endpoint: CriEndpoint): string {
+export function formatEndpoint(endpoint: Endpoint): string {
   if (endpoint.kind === 'unix') return `unix://${endpoint.path}`;
   return `tcp://${endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
 }
 
-function unixEndpoint(endpoint: string, path: string): CriEndpoint {
+function unixEndpoint(endpoint: string, path: string): Endpoint {
   if (!path.startsWith('/')) throw invalid(endpoint, 'the path of the socket must be absolute, as in unix:///path');
   const length = Buffer.byteLength(path);
   if (length > MAX_SOCKET_PATH_BYTES) {
@@ -37,7 +37,7 @@ function unixEndpoint(endpoint: string, path: string): CriEndpoint {
   return { kind: 'unix', path: normalize(path) };
 }
 
-function tcpEndpoint(endpoint: string): CriEndpoint {
+function tcpEndpoint(endpoint: string): Endpoint {
   const match = /^tcp:\/\/(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(endpoint);
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
@@ -46,5 +46,5 @@ function tcpEndpoint(endpoint: string): CriEndpoint {
 }
 
 function invalid(endpoint: string, why: string): PodwrightError {
-  return new PodwrightError('invalid_argument', `CRI endpoint ${JSON.stringify(endpoint)}: ${why}`);
+  return new PodwrightError('invalid_argument', `endpoint ${JSON.stringify(endpoint)}: ${why}`);
 }

@@ -82,7 +82,7 @@ export class Listeners {
 function socketPath(socket: string): string {
   const endpoint = parseEndpoint(socket);
   if (endpoint.kind === 'unix') return endpoint.path;
-  throw new PodwrightError('invalid_argument', `CRI server socket ${socket}: expected the path of a unix socket`);
+  throw new PodwrightError('invalid_argument', `socket ${socket}: expected the path of a unix socket`);
 }
 
 /** For example with too many open files: the connection is lost, and the server continues. */

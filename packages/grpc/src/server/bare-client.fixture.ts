@@ -6,31 +6,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Logger, silentLogger, waitFor } from '@podwright/base';
+import { Test } from '../gen/podwright/test/v1/test_pb.js';
 import { FrameReader } from '../http2/frame-reader.ts';
 import { CLIENT_PREFACE, FRAME_TYPE, type FrameHeader, frame, headersFrames } from '../http2/frames.ts';
 import { HpackDecoder } from '../http2/hpack-decoder.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { withPrefix } from '../message-reader.ts';
-import { type CriServer, createCriServer } from './create-server.ts';
-import type { RuntimeHandlers } from './handlers.ts';
+import { handleService, type ServiceHandlers } from './handlers.ts';
+import { type ListeningServer, serveServices } from './serve-services.ts';
 
 export const SETTINGS = frame({ type: FRAME_TYPE.settings });
 
-const versionHandlers: Partial<RuntimeHandlers> = {
-  version: async ({ version }) => ({ version: '0.1.0', runtimeName: version }),
-};
+type TestHandlers = Partial<ServiceHandlers<typeof Test>>;
+type Served = { handlers?: TestHandlers; logger?: Logger };
 
-type Served = { runtime?: Partial<RuntimeHandlers>; logger?: Logger };
+const echoHandlers: TestHandlers = { echo: async ({ text }) => ({ text }) };
 
-/** A server and the path of its socket. Its Version returns the requested version. */
+/** A server and the path of its socket. By default it answers Echo only. */
 export async function openServer(
   t: TestContext,
-  { runtime = versionHandlers, logger = silentLogger }: Served = {},
-): Promise<{ server: CriServer; path: string }> {
+  { handlers = echoHandlers, logger = silentLogger }: Served = {},
+): Promise<{ server: ListeningServer; path: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-session-'));
   const path = join(directory, 'cri.sock');
-  const server = await createCriServer({ socket: path, handlers: { runtime, image: {} }, logger });
+  const server = await serveServices([handleService(Test, handlers)], { socket: path, logger });
   t.after(async () => {
     await server.close(0);
     await rm(directory, { recursive: true });
@@ -46,7 +46,7 @@ export function requestHeaders(method: string, ...more: HeaderField[]): HeaderFi
   return [
     [':method', 'POST'],
     [':scheme', 'http'],
-    [':path', `/runtime.v1.RuntimeService/${method}`],
+    [':path', `/podwright.test.v1.Test/${method}`],
     ...more,
     ['content-type', 'application/grpc'],
     ['te', 'trailers'],

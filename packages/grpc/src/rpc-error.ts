@@ -16,7 +16,7 @@ export function rpcErrorText(error: unknown): string {
   return `rpc error: code = ${codeName(statusNumber(errorCode(error)))} desc = ${errorMessage(error)}`;
 }
 
-/** The error of a CRI call with the text of Go's gRPC; other errors are returned unchanged. */
+/** The error of a call with the text of Go's gRPC; other errors are returned unchanged. */
 export function asRpcError(error: unknown): unknown {
   return error instanceof PodwrightError
     ? new PodwrightError(error.code, rpcErrorText(error), { cause: error })

@@ -7,14 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { errorCode, errorMessage, isCancelled } from '@podwright/base';
+import { EchoResponseSchema, Test } from '../gen/podwright/test/v1/test_pb.js';
 import { MAX_MESSAGE_BYTES } from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
-import { create, RuntimeService, toBinary, VersionResponseSchema } from '../messages.ts';
 import { Connection } from './connection.ts';
 import { createServiceClient } from './service-client.ts';
 
-const ANSWER = withPrefix(toBinary(VersionResponseSchema, create(VersionResponseSchema, { runtimeName: 'ours' })));
+const ANSWER = withPrefix(toBinary(EchoResponseSchema, create(EchoResponseSchema, { text: 'ours' })));
 const OK = { 'grpc-status': '0' };
 
 type Answer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
@@ -48,7 +49,7 @@ async function served(t: TestContext, answer: Answer) {
     await rm(directory, { recursive: true });
   });
   return {
-    ...createServiceClient(RuntimeService, connection),
+    ...createServiceClient(Test, connection),
     connection,
     cut,
     path,
@@ -106,11 +107,11 @@ test('malformed responses fail with an error that describes them', async (t) => 
     [(stream) => stream.close(1), 'internal: the call was reset, code 1'],
   ];
   let answer: Answer;
-  const { version, connections } = await served(t, (...call) => answer(...call));
+  const { echo, connections } = await served(t, (...call) => answer(...call));
   for (const [given, expected] of cases) {
     answer = given;
-    const seen = await version({}).then(
-      ({ runtimeName }) => runtimeName,
+    const seen = await echo({}).then(
+      ({ text }) => text,
       (error: unknown) => `${errorCode(error)}: ${errorMessage(error)}`,
     );
     assert.ok(seen.startsWith(expected), `${seen}, not ${expected}`);
@@ -121,16 +122,16 @@ test('malformed responses fail with an error that describes them', async (t) => 
 test('a call sends its deadline, and is cancelled at the deadline or when its signal aborts', async (t) => {
   const events: string[] = [];
   const ended = Promise.withResolvers<void>();
-  const { version, status } = await served(t, (stream, headers) => {
+  const { echo, wait } = await served(t, (stream, headers) => {
     events.push(String(headers['grpc-timeout']));
     stream.on('close', () => {
       events.push(`reset ${stream.rstCode}`);
       if (events.length === 4) ended.resolve();
     });
   });
-  await assert.rejects(version({}, { timeoutMs: 20 }), { code: 'deadline_exceeded' });
+  await assert.rejects(echo({}, { timeoutMs: 20 }), { code: 'deadline_exceeded' });
   const controller = new AbortController();
-  const call = status({}, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal });
+  const call = wait({}, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal });
   setTimeout(() => controller.abort(new Error('no more')), 20);
   await assert.rejects(call, { message: 'no more' });
   await ended.promise;
@@ -139,44 +140,44 @@ test('a call sends its deadline, and is cancelled at the deadline or when its si
 
 test('calls on a lost connection fail, and the next call reconnects', async (t) => {
   let answers = false;
-  const { version, getContainerEvents, cut, path, connections } = await served(t, (stream) => {
+  const { echo, watch, cut, path, connections } = await served(t, (stream) => {
     if (answers) reply(stream, [ANSWER], OK);
     else setImmediate(cut);
   });
   const lost = { code: 'unavailable', message: `the connection to unix://${path} was lost` };
-  await assert.rejects(version({}), lost);
-  await assert.rejects(getContainerEvents({})[Symbol.asyncIterator]().next(), lost);
+  await assert.rejects(echo({}), lost);
+  await assert.rejects(watch({})[Symbol.asyncIterator]().next(), lost);
   answers = true;
   assert.deepEqual(
-    (await Promise.all([version({}), version({})])).map(({ runtimeName }) => runtimeName),
+    (await Promise.all([echo({}), echo({})])).map(({ text }) => text),
     ['ours', 'ours'],
   );
   assert.equal(connections(), 3);
 });
 
 test('running and later calls are cancelled when the client closes', async (t) => {
-  const { version, connection } = await served(t, () => connection.close());
-  await assert.rejects(version({}), isCancelled);
-  await assert.rejects(version({}), isCancelled);
+  const { echo, connection } = await served(t, () => connection.close());
+  await assert.rejects(echo({}), isCancelled);
+  await assert.rejects(echo({}), isCancelled);
 });
 
 test('a request larger than the message limit is not sent', async (t) => {
-  const { version, connections } = await served(t, () => undefined);
-  await assert.rejects(version({ version: 'x'.repeat(MAX_MESSAGE_BYTES) }), { code: 'resource_exhausted' });
+  const { echo, connections } = await served(t, () => undefined);
+  await assert.rejects(echo({ text: 'x'.repeat(MAX_MESSAGE_BYTES) }), { code: 'resource_exhausted' });
   assert.equal(connections(), 0);
 });
 
 test('an observer gets the error of a rejected stream, and `cancelled` for a stream that its reader leaves', async (t) => {
   const ends: Promise<number>[] = [];
   let message = Buffer.from([0x0f]);
-  const { getContainerEvents, outcomes } = await served(t, (stream) => {
+  const { watch, outcomes } = await served(t, (stream) => {
     ends.push(once(stream, 'close').then(() => stream.rstCode!));
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
     stream.write(withPrefix(message));
   });
-  await assert.rejects(getContainerEvents({})[Symbol.asyncIterator]().next(), { code: 'internal' });
+  await assert.rejects(watch({})[Symbol.asyncIterator]().next(), { code: 'internal' });
   message = Buffer.alloc(0);
-  for await (const _event of getContainerEvents({})) break;
+  for await (const _event of watch({})) break;
   assert.deepEqual(await Promise.all(ends), [8, 8]);
   assert.deepEqual(outcomes, ['internal', 'cancelled']);
 });
@@ -186,7 +187,7 @@ test('a call is retried once if the server has not processed it, and not if it m
 }, async (t) => {
   const answers: Answer[] = [];
   let calls = 0;
-  const { version, connections } = await served(t, (...call) => {
+  const { echo, connections } = await served(t, (...call) => {
     calls++;
     answers.shift()!(...call);
   });
@@ -194,14 +195,14 @@ test('a call is retried once if the server has not processed it, and not if it m
   const answer: Answer = (stream) => reply(stream, [ANSWER], OK);
   const leave: Answer = (stream) => stream.session!.goaway(0, 1);
   answers.push(refuse, answer);
-  assert.equal((await version({})).runtimeName, 'ours');
+  assert.equal((await echo({})).text, 'ours');
   answers.push(leave, answer);
-  assert.equal((await version({})).runtimeName, 'ours');
+  assert.equal((await echo({})).text, 'ours');
   assert.deepEqual([calls, connections()], [4, 2]);
   answers.push(refuse, refuse, answer);
-  await assert.rejects(version({}), { code: 'unavailable' });
+  await assert.rejects(echo({}), { code: 'unavailable' });
   answers.splice(0, 1, (stream) => stream.close(2), answer);
-  await assert.rejects(version({}), { code: 'internal' });
+  await assert.rejects(echo({}), { code: 'internal' });
   assert.equal(calls, 7);
 });
 
@@ -210,10 +211,10 @@ test('an open connection does not keep the process alive', { timeout: 30_000 }, 
   const program = `
     import { Connection } from ${JSON.stringify(import.meta.resolve('./connection.ts'))};
     import { createServiceClient } from ${JSON.stringify(import.meta.resolve('./service-client.ts'))};
-    import { RuntimeService } from ${JSON.stringify(import.meta.resolve('../messages.ts'))};
+    import { Test } from ${JSON.stringify(import.meta.resolve('../gen/podwright/test/v1/test_pb.js'))};
     const observer = { started: () => () => undefined };
     const connection = new Connection({ kind: 'unix', path: ${JSON.stringify(path)} }, { observer });
-    console.log((await createServiceClient(RuntimeService, connection).version({})).runtimeName);`;
+    console.log((await createServiceClient(Test, connection).echo({})).text);`;
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { timeout: 20_000 });
   assert.equal(stdout, 'ours\n');

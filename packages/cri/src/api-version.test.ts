@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
+import { grpcServiceDefinition } from '@podwright/grpc';
 import { servedIn } from './api-version.ts';
 import { ImageService, RuntimeService, type VersionResponse, VersionResponseSchema } from './messages.ts';
-import { grpcServiceDefinition } from './service-definition.ts';
 
 test('v1 has the 41 calls of Kubernetes 1.36, v1alpha2 its 27 and those for sandbox stats', () => {
   const count = (version: 'v1' | 'v1alpha2') =>

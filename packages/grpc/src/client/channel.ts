@@ -1,7 +1,7 @@
 import { connect as connectSocket, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import { PodwrightError } from '@podwright/base';
-import { type CriEndpoint, formatEndpoint } from '../endpoint.ts';
+import { type Endpoint, formatEndpoint } from '../endpoint.ts';
 import { RequestHeads } from './request-heads.ts';
 import { Session } from './session.ts';
 
@@ -15,7 +15,7 @@ export type ClientTls = { ca?: Buffer; certificate?: Buffer; key?: Buffer };
 export class Channel {
   /** Request headers of calls on its connections. */
   readonly heads: RequestHeads;
-  readonly #endpoint: CriEndpoint;
+  readonly #endpoint: Endpoint;
   readonly #context: SecureContext | undefined;
   #connecting: Promise<Session> | undefined;
   #session: Session | undefined;
@@ -24,7 +24,7 @@ export class Channel {
   #isClosed = false;
 
   /** Throws for certificates that cannot be parsed. */
-  constructor(endpoint: CriEndpoint, tls?: ClientTls) {
+  constructor(endpoint: Endpoint, tls?: ClientTls) {
     this.#endpoint = endpoint;
     this.#context = tls && createSecureContext({ ca: tls.ca, cert: tls.certificate, key: tls.key });
     this.heads = new RequestHeads({ scheme: tls === undefined ? 'http' : 'https', authority: authorityOf(endpoint) });
@@ -85,6 +85,6 @@ export class Channel {
 
 const closed = () => new PodwrightError('cancelled', 'the connection has been closed');
 
-function authorityOf(endpoint: CriEndpoint): string {
+function authorityOf(endpoint: Endpoint): string {
   return endpoint.kind === 'unix' ? 'localhost' : formatEndpoint(endpoint).replace('tcp://', '');
 }

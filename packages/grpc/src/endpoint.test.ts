@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CriEndpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
+import { type Endpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
 
 test('endpoints are parsed in the forms that the kubelet’s flags accept', () => {
-  const check = (text: string, expected: CriEndpoint) => assert.deepEqual(parseEndpoint(text), expected);
+  const check = (text: string, expected: Endpoint) => assert.deepEqual(parseEndpoint(text), expected);
   check('unix:///run/containerd/containerd.sock', { kind: 'unix', path: '/run/containerd/containerd.sock' });
   check('/run/crio/crio.sock', { kind: 'unix', path: '/run/crio/crio.sock' });
   check('unix:/run/x.sock', { kind: 'unix', path: '/run/x.sock' });

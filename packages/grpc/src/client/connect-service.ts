@@ -1,7 +1,7 @@
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
 import type { TypedService } from '../service-definition.ts';
+import type { CallObserver } from './call-observer.ts';
 import { Connection } from './connection.ts';
-import type { CallObserver } from './observer.ts';
 import { createServiceClient, type ServiceClient } from './service-client.ts';
 
 /** A client of one service. `close` ends its connection: running calls fail as `cancelled`. */

@@ -14,14 +14,14 @@ const compressed = Buffer.from(
   '3fe11f8386440d2f72756e2f6372692e736f636b5f106170706c69636174696f6e2f677270637a86a8eb10649cbf',
   'hex',
 );
-const long = encodeLiterals([...requestHeaders('Version'), ['x', 'y'.repeat(20_000)]]);
+const long = encodeLiterals([...requestHeaders('Echo'), ['x', 'y'.repeat(20_000)]]);
 
 const conversation = (...frames: Buffer[]) => Buffer.concat([CLIENT_PREFACE, SETTINGS, ...frames]);
 const samples = [
   conversation(
-    callFrames(1, requestHeaders('Version', [':authority', '/run/x.sock']), Buffer.from('message')),
+    callFrames(1, requestHeaders('Echo', [':authority', '/run/x.sock']), Buffer.from('message')),
     frame({ type: FRAME_TYPE.ping }, Buffer.alloc(8)),
-    callFrames(3, requestHeaders('Version'), Buffer.alloc(0)),
+    callFrames(3, requestHeaders('Echo'), Buffer.alloc(0)),
     numberFrame({ type: FRAME_TYPE.resetStream, streamId: 3 }, 8),
   ),
   conversation(

@@ -1,0 +1,13 @@
+export type { CallObserver } from './client/call-observer.ts';
+export type { ClientTls } from './client/channel.ts';
+export { type ConnectedService, connectService } from './client/connect-service.ts';
+export { Connection } from './client/connection.ts';
+export { decodedList } from './client/decoded-list.ts';
+export { createServiceClient, type ServiceClient } from './client/service-client.ts';
+export { type Endpoint, formatEndpoint, parseEndpoint } from './endpoint.ts';
+export { asRpcError, codeName, rpcErrorText, withRpcErrors } from './rpc-error.ts';
+export { encodedList } from './server/encoded-list.ts';
+export { type CallContext, type HandledService, handleService, type ServiceHandlers } from './server/handlers.ts';
+export { unimplemented } from './server/serve-method.ts';
+export { type ListeningServer, type ServeOptions, serveServices } from './server/serve-services.ts';
+export { grpcServiceDefinition, type ServiceDefinitionOptions, type TypedService } from './service-definition.ts';
