@@ -193,4 +193,5 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     http2: [],
     server: ['http2'],
   },
+  testing: {},
 };

@@ -8,6 +8,7 @@ import { imports, isExample, read, shipped, sources, tracked } from './source-tr
 const ARROWS: Record<string, string[]> = {
   base: [],
   host: ['base'],
+  testing: ['base', 'host'],
   'kube-api': ['base'],
   system: ['base', 'host'],
   metadata: ['base', 'host'],

@@ -1,0 +1,1 @@
+export { type CommandResult, startTestNode, TestNode, type TestNodeOptions } from './test-node.ts';

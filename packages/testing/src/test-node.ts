@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { errorMessage, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { runProgram } from '@podwright/host';
+
+/** Options of `startTestNode`. */
+export type TestNodeOptions = {
+  /** The command that runs Podwright, as a list of arguments. Default: `['podwright']`, found in `PATH`. */
+  command?: readonly string[];
+  /** Path of a configuration file (docs/configuration.md). Default: none, not even the host's. */
+  config?: string;
+  /** Maximum time for the start of the node, for pods to get ready, and for the stop, in milliseconds. Default: 60,000. */
+  timeoutMs?: number;
+};
+
+/** Exit code and output of a command. */
+export type CommandResult = { exitCode: number | null; stdout: string; stderr: string };
+
+/** Bytes at the end of the node's log that an error message contains. */
+const LOG_TAIL_BYTES = 2000;
+const OUTPUT_LIMIT_BYTES = 64 << 20;
+
+/**
+ * Starts a node with directories, a cgroup and a bridge of its own, which may run next to other nodes of the host. Needs root, and the
+ * host programs that `podwright doctor` lists. Throws if the node does not start; nothing is left then.
+ */
+export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
+  const node = new TestNode(options);
+  try {
+    await node.start();
+    return node;
+  } catch (error) {
+    await node.stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A node for one test or one test file. `await using`, or `stop`, removes it with its pods, images and files. */
+export class TestNode implements AsyncDisposable {
+  /** The directory that contains everything of the node. */
+  readonly directory = mkdtempSync(join(tmpdir(), 'podwright-test-'));
+  readonly #command: readonly string[];
+  readonly #flags: readonly string[];
+  readonly #timeoutMs: number;
+  #daemon: ChildProcess | undefined;
+
+  /** @internal Use `startTestNode`. */
+  constructor({ command = ['podwright'], config, timeoutMs = 60_000 }: TestNodeOptions) {
+    const path = (name: string) => join(this.directory, name);
+    const id = basename(this.directory).slice(-6).toLowerCase();
+    this.#command = command;
+    this.#timeoutMs = timeoutMs;
+    // no CNI configuration is there, so the node uses its own bridge
+    this.#flags = [
+      ...(config === undefined ? [] : ['--config', config]),
+      ...['--root', path('root'), '--state', path('state'), '--pod-logs', path('logs')],
+      ...['--cgroup-parent', `/podwright-test-${id}`, '--bridge', `pwt${id}`, '--cni-conf-dir', path('net.d')],
+      ...['--subnet', `10.${randomInt(128, 256)}.${randomInt(256)}.0/24`],
+    ];
+  }
+
+  /** @internal Use `startTestNode`. */
+  async start(): Promise<void> {
+    const [program, ...args] = this.#command;
+    const log = openSync(this.#logPath, 'a');
+    const daemon = spawn(program!, [...args, ...this.#flags, 'node'], { stdio: ['ignore', log, log] });
+    closeSync(log);
+    await once(daemon, 'spawn');
+    this.#daemon = daemon;
+    using signal = withTimeout(undefined, this.#timeoutMs, 'wait for the node to start');
+    await waitFor(async () => (await this.#isReady(daemon)) || undefined, { intervalMs: 50, signal });
+  }
+
+  async #isReady(daemon: ChildProcess): Promise<boolean> {
+    if (daemon.exitCode !== null)
+      throw new PodwrightError('unavailable', `start the node: exit code ${daemon.exitCode}: ${this.log().trim()}`);
+    return (await this.run('ps')).exitCode === 0;
+  }
+
+  /** Runs a `podwright` command on this node to its end, with any exit code. `stdin`: what the command reads. */
+  async run(command: string, ...args: string[]): Promise<CommandResult> {
+    return this.#run([command, ...args]);
+  }
+
+  /** Runs a `podwright` command that must succeed, and returns its standard output. */
+  async podwright(...args: string[]): Promise<string> {
+    return this.#ok(args);
+  }
+
+  /**
+   * Creates the objects of a manifest (YAML or JSON text, or objects), and waits until the pods are ready. Throws with the reason if
+   * they do not get ready in time; the pods then stay for inspection.
+   */
+  async apply(manifest: string | object | readonly object[]): Promise<void> {
+    await this.#ok(['run', '--detach', '--timeout', `${this.#timeoutMs}ms`, '-'], manifestText(manifest));
+  }
+
+  /** Runs the pods of a manifest until they end. The exit code is 0 if all succeeded, else that of the first container that failed. */
+  async runToEnd(manifest: string | object | readonly object[]): Promise<CommandResult> {
+    return this.#run(['run', '--once', '--quiet', '-'], manifestText(manifest));
+  }
+
+  /** The standard output of a command in the first container of a pod; `args` may begin with options of `podwright exec`. */
+  async exec(pod: string, ...args: string[]): Promise<string> {
+    return this.#ok(['exec', pod, '--', ...args]);
+  }
+
+  /** The log of a pod's container, which may be omitted if it is the only one. */
+  async logs(pod: string, container?: string): Promise<string> {
+    return this.#ok(['logs', pod, ...(container === undefined ? [] : [container])]);
+  }
+
+  /** The last part of the node's own log. */
+  log(): string {
+    try {
+      return readFileSync(this.#logPath, 'utf8').slice(-LOG_TAIL_BYTES);
+    } catch {
+      return '';
+    }
+  }
+
+  /** Deletes all pods, with a grace period of a second, ends the node and removes its directory. Another call has no effect. */
+  async stop(): Promise<void> {
+    const daemon = this.#daemon;
+    this.#daemon = undefined;
+    if (daemon !== undefined && daemon.exitCode === null) {
+      const exited = once(daemon, 'exit');
+      await this.#ok(['stop', '--delete', '--grace-period', '1']);
+      await exited;
+    }
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  get #logPath(): string {
+    return join(this.directory, 'node.log');
+  }
+
+  async #ok(args: readonly string[], stdin?: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.#run(args, stdin);
+    if (exitCode === 0) return stdout;
+    const what = `podwright ${args.join(' ')}: exit code ${exitCode}`;
+    throw new PodwrightError('unknown', `${what}: ${stderr.trim() || stdout.trim() || 'no output'}`);
+  }
+
+  async #run(args: readonly string[], stdin?: string): Promise<CommandResult> {
+    const [program, ...before] = this.#command;
+    try {
+      const options = { stdin, maxOutputBytes: OUTPUT_LIMIT_BYTES };
+      return await runProgram(program!, [...before, ...this.#flags, ...args], options);
+    } catch (error) {
+      throw new PodwrightError('unavailable', `run ${this.#command.join(' ')}: ${errorMessage(error)}`);
+    }
+  }
+}
+
+function manifestText(manifest: string | object | readonly object[]): string {
+  if (typeof manifest === 'string') return manifest;
+  return JSON.stringify(Array.isArray(manifest) ? { apiVersion: 'v1', kind: 'List', items: manifest } : manifest);
+}
