@@ -22,7 +22,7 @@ import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import type { KubeletCgroupsSettings } from '../../packages/kubelet/src/cgroups/kubelet-cgroups.ts';
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
 import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';
-import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet/src/node/resource-policy.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet-configuration/src/options/resource-policy.ts';
 
 const root = `/cgroup-test-${randomBytes(4).toString('hex')}`;
 let cgroups: CgroupHierarchy;

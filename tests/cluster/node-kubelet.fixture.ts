@@ -7,7 +7,8 @@ import { silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { FakeRuntime } from '@podwright/cri/testing';
 import { createKubeClient, type KubeClient } from '@podwright/kube-client';
-import { DEFAULT_EVICTION, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
+import { type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
+import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
 import type { Credential } from './api-server/kubeconfig.ts';
 
 type Place = { url: string; certificateAuthority: string };

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import { DEFAULT_EVICTION, type EvictionOptions } from '@podwright/kubelet';
+import { DEFAULT_EVICTION, type EvictionOptions } from '@podwright/kubelet-configuration';
 import { type RealKubelet, startRealKubelet } from './real-kubelet.fixture.ts';
 import { type SuiteRuntime, startOurRuntime } from './suite-runtime.fixture.ts';
 

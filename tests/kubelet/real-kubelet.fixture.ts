@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createLogger, waitFor, withTimeout } from '@podwright/base';
 import { discoverCgroups, listChildCgroups, removeCgroup } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
-import { DEFAULT_EVICTION, type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
+import { type Kubelet, type KubeletOptions, kubeletOptions, startKubelet } from '@podwright/kubelet';
+import { DEFAULT_EVICTION } from '@podwright/kubelet-configuration';
 import { type LogSource, readContainerLog } from '../../packages/kubelet/src/logs/container-logs.ts';
 import type { SuiteRuntime } from './suite-runtime.fixture.ts';
 

@@ -177,6 +177,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     fields: [],
     rules: ['fields', 'thresholds'],
     thresholds: [],
+    options: ['thresholds'],
   },
   'kubelet-server': {
     http: [],

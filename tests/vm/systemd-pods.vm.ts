@@ -9,7 +9,7 @@ import { discoverCgroups } from '@podwright/host';
 import type { Pod } from '../../packages/kube-api/src/objects/types.ts';
 import { openPodCgroups } from '../../packages/kubelet/src/cgroups/open-pod-cgroups.ts';
 import { limitReservedCgroup } from '../../packages/kubelet/src/cgroups/reserved-cgroups.ts';
-import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet/src/node/resource-policy.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../packages/kubelet-configuration/src/options/resource-policy.ts';
 import { readCgroup, stopUnits, unitsWith } from './systemd.fixture.ts';
 
 const GIBIBYTE = 2 ** 30;

@@ -6,14 +6,23 @@ export { isKubeletConfiguration, readConfigurationFile } from './configuration-f
 export { readDropIns } from './drop-ins.ts';
 export type { KubeletConfiguration } from './fields/field-table.ts';
 export { type GivenFields, layFields, layFlags } from './given-fields.ts';
-export { CIPHER_SUITES } from './rules/server-rules.ts';
+export { type ConfigurableOptions, configurableOptions } from './options/configurable-options.ts';
+export { DEFAULT_EVICTION, type EvictionOptions, thresholdSettings } from './options/eviction-options.ts';
+export type { HostRequirements } from './options/host-requirements.ts';
+export { type NodeSettings, nodeSettings } from './options/node-settings.ts';
+export type { PlacementOptions } from './options/placement-options.ts';
+export type { ReservedCgroup } from './options/reserved-cgroup.ts';
+export { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from './options/resource-policy.ts';
 export {
   type KubeletServerOptions,
   kubeletServerOptions,
   type ServerReviews,
   type ServerTls,
   type TlsVersion,
-} from './server-options.ts';
+} from './options/server-options.ts';
+export { type ShutdownPeriod, shutdownPeriods } from './options/shutdown-periods.ts';
+export { NOTHING_RESERVED, type SystemReserved } from './options/system-reserved.ts';
+export { CIPHER_SUITES } from './rules/server-rules.ts';
 export { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
 export { NodePressure } from './thresholds/node-pressure.ts';
 export {

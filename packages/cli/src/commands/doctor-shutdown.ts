@@ -1,6 +1,7 @@
 /** The finding of `podwright doctor` about the graceful shutdown of pods. */
 import { errorMessage } from '@podwright/base';
-import { logindProblem, shutdownPeriods } from '@podwright/kubelet';
+import { logindProblem } from '@podwright/kubelet';
+import { shutdownPeriods } from '@podwright/kubelet-configuration';
 import { clusterSettings } from '../daemon/cluster-settings.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';

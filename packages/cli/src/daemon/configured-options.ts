@@ -2,15 +2,15 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseCpus, quantityMilliValue, quantityValue } from '@podwright/kube-api';
+import type { KubeletOptions } from '@podwright/kubelet';
 import {
-  type KubeletOptions,
+  type KubeletConfiguration,
   type PlacementOptions,
   type ReservedCgroup,
   type ResourcePolicy,
   type SystemReserved,
   shutdownPeriods,
-} from '@podwright/kubelet';
-import type { KubeletConfiguration } from '@podwright/kubelet-configuration';
+} from '@podwright/kubelet-configuration';
 import { cpuOptions, topologyOptions } from '@podwright/placement';
 import { type FieldSetters, withFields } from './configured-fields.ts';
 import { configuredNode } from './configured-node.ts';

@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, PodwrightError, wrapError } from '@podwright/base';
 import { quantityValue } from '@podwright/kube-api';
-import { type KubeletOptions, kubeletOptions, NOTHING_RESERVED, shutdownPeriods } from '@podwright/kubelet';
-import { type KubeletServerOptions, kubeletServerOptions } from '@podwright/kubelet-configuration';
+import { type KubeletOptions, kubeletOptions } from '@podwright/kubelet';
+import {
+  type KubeletServerOptions,
+  kubeletServerOptions,
+  NOTHING_RESERVED,
+  shutdownPeriods,
+} from '@podwright/kubelet-configuration';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { dockerConfigsOf } from './configured-options.ts';
 import { tracingOptions } from './tracing-options.ts';

@@ -1,9 +1,10 @@
 import type { CriClient, VersionResponse } from '@podwright/cri';
 import type { CgroupHierarchy } from '@podwright/host';
+import type { SystemReserved } from '@podwright/kubelet-configuration';
 import { hostCgroups } from '../cgroups/host-cgroups.ts';
 import type { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
 import { type ContainerHost, readContainerHost } from '../node/container-host.ts';
-import { type NodeAmounts, nodeAllocatable, type SystemReserved } from '../node/node-allocatable.ts';
+import { type NodeAmounts, nodeAllocatable } from '../node/node-allocatable.ts';
 import { readNodeCapacity } from '../node/node-capacity.ts';
 import { hostAddresses } from '../node/node-facts.ts';
 import { allocatableResources, type NodeResources, nodeResources } from '../node/node-resources.ts';

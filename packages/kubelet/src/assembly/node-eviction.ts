@@ -2,14 +2,13 @@
 import { PodwrightError, pause } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import { type EventRecorder, nodeSubject, type Pod } from '@podwright/kube-api';
-import { type NodePressure, thresholdsOf } from '@podwright/kubelet-configuration';
+import { type NodePressure, thresholdSettings, thresholdsOf } from '@podwright/kubelet-configuration';
 import type { PodVolumes } from '@podwright/volumes';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { EvictionManager, type NodeReclaim, type PodEviction } from '../eviction/eviction-manager.ts';
 import { NodeSignals } from '../eviction/node-signals.ts';
 import { isExempt } from '../eviction/pressure-admission.ts';
-import { thresholdSettings } from '../eviction-options.ts';
 import { collectUnusedContainers } from '../gc/container-gc.ts';
 import { ImageGarbageCollector } from '../gc/image-gc.ts';
 import { pressureEvents } from '../node-status/node-conditions.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { PodDirectories } from '@podwright/volumes';
-import { nodeSettings } from '../node-status/node-settings.ts';
+import { nodeSettings } from '../../../kubelet-configuration/src/options/node-settings.ts';
 import { createNodePlugins, type NodePluginsInput } from './node-plugins.ts';
 
 test('no driver registers, and no volumes in use are reported, before the remaining volumes have been read', async (context) => {

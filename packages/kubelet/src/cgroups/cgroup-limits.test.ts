@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CgroupLimits } from '@podwright/host';
 import type { Pod, PodSpec, ResourceRequirements } from '@podwright/kube-api';
-import { DEFAULT_RESOURCE_POLICY, type ResourcePolicy } from '../node/resource-policy.ts';
+import type { ResourcePolicy } from '@podwright/kubelet-configuration';
+import { DEFAULT_RESOURCE_POLICY } from '../../../kubelet-configuration/src/options/resource-policy.ts';
 import { allPodsLimits, allPodsReservation, burstableLimits, podCgroupLimits } from './cgroup-limits.ts';
 import { reservedLimits } from './reserved-cgroups.ts';
 

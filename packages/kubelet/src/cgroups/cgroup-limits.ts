@@ -1,8 +1,8 @@
 /** Limits of the kubelet's cgroups, as upstream sets them (pkg/kubelet/cm). Pure. */
 import type { CgroupLimits } from '@podwright/host';
 import { type Pod, podRequest, podTotals, qosClass } from '@podwright/kube-api';
+import type { ResourcePolicy } from '@podwright/kubelet-configuration';
 import type { NodeAmounts } from '../node/node-allocatable.ts';
-import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 import { hugePageSize } from './huge-pages.ts';
 

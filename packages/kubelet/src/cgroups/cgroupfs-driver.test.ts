@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { type Logger, silentLogger } from '@podwright/base';
 import type { CgroupHierarchy } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
-import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../../kubelet-configuration/src/options/resource-policy.ts';
 import { openPodCgroups } from './open-pod-cgroups.ts';
 
 function recordingLogger(): Logger & { warnings: { fields: Record<string, unknown>; message: string }[] } {

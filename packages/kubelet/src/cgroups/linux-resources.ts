@@ -1,7 +1,7 @@
 import { create, type LinuxContainerResources, LinuxContainerResourcesSchema } from '@podwright/cri';
 import type { ResourceAmounts } from '@podwright/kube-api';
+import type { ResourcePolicy } from '@podwright/kubelet-configuration';
 import type { ContainerHost } from '../node/container-host.ts';
-import type { ResourcePolicy } from '../node/resource-policy.ts';
 import { cpuQuota, cpuShares } from './cpu.ts';
 
 /** The node's resource policy, and the host's ability to enforce it. */

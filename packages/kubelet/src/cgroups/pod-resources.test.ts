@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Container, type Pod, type PodSpec, podRequest, podTotals, qosClass } from '@podwright/kube-api';
-import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../../kubelet-configuration/src/options/resource-policy.ts';
 import { podOverhead, podResources } from './pod-resources.ts';
 
 const enforcement = { policy: DEFAULT_RESOURCE_POLICY, host: { cgroupV2: false } };

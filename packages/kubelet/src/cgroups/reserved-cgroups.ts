@@ -1,7 +1,7 @@
 import { basename, posix } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupLimits, cgroupExists, slicePath } from '@podwright/host';
-import type { ReservedCgroup } from '../node/reserved-cgroup.ts';
+import type { ReservedCgroup } from '@podwright/kubelet-configuration';
 import { writeLimits } from './cgroupfs-driver.ts';
 import { cpuShares } from './cpu.ts';
 import { limitSlice } from './systemd-driver.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { DEFAULT_RESOURCE_POLICY } from '../node/resource-policy.ts';
+import { DEFAULT_RESOURCE_POLICY } from '../../../kubelet-configuration/src/options/resource-policy.ts';
 import type { CgroupDriver, CgroupName } from './cgroup-driver.ts';
 import { CgroupfsDriver } from './cgroupfs-driver.ts';
 import { KubeletCgroups } from './kubelet-cgroups.ts';

@@ -1,8 +1,9 @@
 import type { Logger } from '@podwright/base';
 import { type EventRecorder, namespacedName, type Pod } from '@podwright/kube-api';
+import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import { stopsInTime } from '../events/stops-in-time.ts';
 import { type PodVerdict, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
-import { groupPods, type ShutdownPeriod, shutdownGraceSeconds } from './shutdown-groups.ts';
+import { groupPods, shutdownGraceSeconds } from './shutdown-groups.ts';
 
 export type PodEnder = {
   /** Pods that run or may still start, including pods that wait until another pod has stopped. */

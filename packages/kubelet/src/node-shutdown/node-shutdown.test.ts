@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
+import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import type { PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
 import { type Logind, writeConfiguration } from './logind.ts';
 import { NodeShutdown } from './node-shutdown.ts';
-import type { ShutdownPeriod } from './shutdown-groups.ts';
 import { ShutdownRecord } from './shutdown-record.ts';
 
 const PERIODS = [

@@ -1,12 +1,13 @@
 /** Stops pods in order before the host shuts down, using a delay lock of systemd-logind (pkg/kubelet/nodeshutdown). */
 import { background, errorMessage, type Logger, PodwrightError, pause, sleep } from '@podwright/base';
 import { type EventRecorder, nodeSubject } from '@podwright/kube-api';
+import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import { REFUSED_AT_SHUTDOWN, type WaitingReason } from '../kubecontainer/sync-result.ts';
 import { endPodsInOrder, type PodEnder } from './end-pods.ts';
 import type { InhibitLock } from './inhibit-lock.ts';
 import { INHIBIT_DELAY_CHECKS_MS, LOGIND_RETRY_MS } from './limits.ts';
 import { connectLogind, type Logind } from './logind.ts';
-import { type ShutdownPeriod, wholePeriodMs } from './shutdown-groups.ts';
+import { wholePeriodMs } from './shutdown-groups.ts';
 import type { ShutdownRecord } from './shutdown-record.ts';
 
 export type NodeShutdownOptions = {

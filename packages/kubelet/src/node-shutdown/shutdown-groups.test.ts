@@ -1,40 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '@podwright/kube-api';
-import {
-  groupPods,
-  type ShutdownPeriod,
-  shutdownGraceSeconds,
-  shutdownPeriods,
-  wholePeriodMs,
-} from './shutdown-groups.ts';
+import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
+import { groupPods, shutdownGraceSeconds, wholePeriodMs } from './shutdown-groups.ts';
 
-const NOTHING = { shutdownGracePeriod: 0, shutdownGracePeriodCriticalPods: 0, shutdownGracePeriodByPodPriority: [] };
 const CRITICAL = 2_000_000_000;
 
 function podOf(name: string, priority?: number, terminationGracePeriodSeconds?: number): Pod {
   const spec = { containers: [], priority, terminationGracePeriodSeconds };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'd', uid: name }, spec };
 }
-
-test('shutdownGracePeriod is split into periods of non-critical and critical pods', () => {
-  assert.deepEqual(shutdownPeriods(NOTHING), []);
-  const periods = shutdownPeriods({ ...NOTHING, shutdownGracePeriod: 30_900, shutdownGracePeriodCriticalPods: 10_000 });
-  assert.deepEqual(periods, [
-    { priority: 0, gracePeriodSeconds: 20 },
-    { priority: CRITICAL, gracePeriodSeconds: 10 },
-  ]);
-  assert.equal(wholePeriodMs(periods), 30_000);
-});
-
-test('periods by priority are sorted from low to high', () => {
-  const given = [{ priority: 100, shutdownGracePeriodSeconds: 5 }, { shutdownGracePeriodSeconds: 7 }, { priority: -1 }];
-  assert.deepEqual(shutdownPeriods({ ...NOTHING, shutdownGracePeriodByPodPriority: given }), [
-    { priority: -1, gracePeriodSeconds: 0 },
-    { priority: 0, gracePeriodSeconds: 7 },
-    { priority: 100, gracePeriodSeconds: 5 },
-  ]);
-});
 
 test("a pod belongs to the period at or next below its priority, else to the first (upstream's groupByPriority)", () => {
   const periods = [-10, 0, 100, CRITICAL].map((priority): ShutdownPeriod => ({ priority, gracePeriodSeconds: 1 }));
@@ -62,4 +37,9 @@ test('a pod gets its own grace period, limited to its period, and at least a sec
     [grace(10, 30), grace(60, 30), grace(undefined, 100), grace(10, 0), grace(0, 30)],
     [10, 30, 30, 1, 1],
   );
+});
+
+test('the maximum delay of a shutdown is the sum of its periods', () => {
+  const periods = [20, 10].map((gracePeriodSeconds, priority) => ({ priority, gracePeriodSeconds }));
+  assert.equal(wholePeriodMs(periods), 30_000);
 });

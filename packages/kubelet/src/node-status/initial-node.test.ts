@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nodeSettings } from '../../../kubelet-configuration/src/options/node-settings.ts';
 import { nodeArchitecture } from './host-facts.ts';
 import { initialNode } from './initial-node.ts';
-import { nodeSettings } from './node-settings.ts';
 import { identity, seen } from './seen-node.fixture.ts';
 
 const ARCH = nodeArchitecture();

@@ -1,6 +1,6 @@
 import type { Node } from '@podwright/kube-api';
+import type { NodeSettings } from '@podwright/kubelet-configuration';
 import { standardLabels } from '../node/node-facts.ts';
-import type { NodeSettings } from './node-settings.ts';
 import type { ObservedNode } from './observed-node.ts';
 import { type NodeUpdate, updateNode } from './update-node.ts';
 

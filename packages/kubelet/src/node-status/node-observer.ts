@@ -1,12 +1,12 @@
 import { errorMessage, type Logger, raceAbort, withTimeout } from '@podwright/base';
 import type { CriClient, Image } from '@podwright/cri';
 import { formatQuantity, type NodeAddress, type NodeImage, type NodeStatus } from '@podwright/kube-api';
+import type { NodeSettings } from '@podwright/kubelet-configuration';
 import { type NodeResources, resourceList } from '../node/node-resources.ts';
 import { addReserves, hardEvictionReserve } from './hard-eviction.ts';
 import type { HostFacts } from './host-facts.ts';
 import { NODE_IMAGES_PERIOD_MS } from './limits.ts';
 import { nodeAddresses, providedAddresses, type WantedAddresses } from './node-addresses.ts';
-import type { NodeSettings } from './node-settings.ts';
 import type { DeviceResources, ObservedNode, Pressure } from './observed-node.ts';
 
 /** Maximum number of names of an image in a node's status (upstream's MaxNamesPerImageInNodeStatus). */

@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test';
 import { type Logger, PodwrightError, silentLogger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { NodeAddress } from '@podwright/kube-api';
+import { nodeSettings } from '../../../kubelet-configuration/src/options/node-settings.ts';
 import { hostFacts } from './host-facts.ts';
 import { mockTime } from './node-api.fixture.ts';
 import { NodeObserver, type NodeObserverOptions } from './node-observer.ts';
-import { nodeSettings } from './node-settings.ts';
 
 const GIB = 1n << 30n;
 const away = new PodwrightError('unavailable', 'the runtime is away');

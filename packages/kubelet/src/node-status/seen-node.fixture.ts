@@ -1,6 +1,6 @@
 import type { Node } from '@podwright/kube-api';
+import { nodeSettings } from '@podwright/kubelet-configuration';
 import { initialNode, type NodeIdentity } from './initial-node.ts';
-import { nodeSettings } from './node-settings.ts';
 import type { ObservedNode } from './observed-node.ts';
 
 export const AT = Date.parse('2026-11-23T10:00:00Z');

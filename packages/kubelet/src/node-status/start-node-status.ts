@@ -2,13 +2,13 @@ import { errorMessage, type Logger } from '@podwright/base';
 import type { CriClient } from '@podwright/cri';
 import type { EventRecorder, Node } from '@podwright/kube-api';
 import type { Informer, KubeClient } from '@podwright/kube-client';
+import type { NodeSettings } from '@podwright/kubelet-configuration';
 import { CsiNodeStart } from './csi-node.ts';
 import { hostFacts } from './host-facts.ts';
 import { NodeLease } from './node-lease.ts';
 import { NodeObserver, type NodeObserverOptions, type NodeStatusSources } from './node-observer.ts';
 import { registerNode } from './node-registration.ts';
 import { NodeReporter } from './node-reporter.ts';
-import type { NodeSettings } from './node-settings.ts';
 
 export type NodeStatusOptions = {
   name: string;

@@ -1,13 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, PodwrightError } from '@podwright/base';
-
-/** Requirements on the host, without which the kubelet does not start. */
-export type HostRequirements = {
-  /** No swap (`failSwapOn`). */
-  noSwap: boolean;
-  /** The kernel settings of upstream's kubelet (`protectKernelDefaults`). */
-  kernelDefaults: boolean;
-};
+import type { HostRequirements } from '@podwright/kubelet-configuration';
 
 /** Settings that upstream's kubelet sets, or requires with `protectKernelDefaults` (pkg/kubelet/cm, pkg/util/sysctl). */
 const KERNEL_DEFAULTS: Record<string, number> = {

@@ -1,19 +1,8 @@
 import { PodwrightError } from '@podwright/base';
+import type { SystemReserved } from '@podwright/kubelet-configuration';
 
 /** Amounts of memory and pids. Threads count as processes, as in the kernel. */
 export type NodeAmounts = { memoryBytes: number; pids: number };
-
-/** Resources reserved for everything but pods: amounts, or `auto` for a share of the host's. */
-export type SystemReserved = {
-  memoryBytes: number | 'auto';
-  pids: number | 'auto';
-  /** Thousandths of a core. */
-  cpuMillis: number;
-  ephemeralStorageBytes: number;
-};
-
-/** Upstream's default. */
-export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
 
 /** `auto` reserves this share, but at least the minimum below, and at most one half of the capacity. */
 const RESERVED_SHARE = 0.05;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTHING_RESERVED, type SystemReserved } from './node-allocatable.ts';
+import { NOTHING_RESERVED, type SystemReserved } from '@podwright/kubelet-configuration';
 import { allocatableResources, resourceList } from './node-resources.ts';
 
 const GIBIBYTE = 1n << 30n;

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 import { namesIn } from '@podwright/host';
 import { formatQuantity, isHugePages } from '@podwright/kube-api';
-import type { NodeAmounts, SystemReserved } from './node-allocatable.ts';
+import type { SystemReserved } from '@podwright/kubelet-configuration';
+import type { NodeAmounts } from './node-allocatable.ts';
 
 /** Amounts of resources that pods may request, by name: `cpu` in millicores, others in bytes or counts. */
 export type NodeResources = Readonly<Record<string, bigint>>;

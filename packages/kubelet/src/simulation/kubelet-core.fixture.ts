@@ -13,7 +13,7 @@ import { PodConfig } from '../config/pod-config.ts';
 import { collectContainers } from '../gc/container-gc.ts';
 import { fakeNode } from '../kuberuntime/dependencies.fixture.ts';
 import { RuntimeFeatures } from '../kuberuntime/runtime-features.ts';
-import { kubeletOptions, ORPHAN_PERIOD_MS } from '../options.ts';
+import { kubeletOptions } from '../options.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
 import { ProbeResults } from '../prober/probe-results.ts';
 import { StatusManager } from '../status/status-manager.ts';
@@ -105,7 +105,7 @@ export async function startCore(input: CoreInput): Promise<KubeletCore> {
     logger: silentLogger,
   };
   await removeOrphans(orphans, new Set());
-  void keepUp({ life, cri, sync });
+  void keepUp({ life, cri, sync, orphanPeriodMs: options.orphanPeriodMs });
   const applyDesired = () => config.set('file', snapshot(input.desired()));
   return { sync, probes: { liveness, readiness, startup }, applyDesired };
 }
@@ -141,12 +141,12 @@ function snapshot(objects: PlacedObject[]) {
   return { objects, errors: [], warnings: [] };
 }
 
-type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync };
+type Upkeep = { life: KubeletLife; cri: CriClient; sync: PodSync; orphanPeriodMs: number };
 
 /** The part of housekeeping that concerns pods. */
-async function keepUp({ life, cri, sync }: Upkeep): Promise<void> {
+async function keepUp({ life, cri, sync, orphanPeriodMs }: Upkeep): Promise<void> {
   while (!life.dead) {
-    await new Promise<void>((resolve) => setTimeout(resolve, ORPHAN_PERIOD_MS));
+    await new Promise<void>((resolve) => setTimeout(resolve, orphanPeriodMs));
     sync.loop.endOrphans(new Set());
     sync.crashBackoff.collectGarbage();
     const policy = { maxPerContainer: 1, maxContainers: -1, minAgeMs: 0 };

@@ -1,8 +1,4 @@
-import {
-  DEFAULT_HARD_THRESHOLDS,
-  LONE_HARD_THRESHOLDS,
-  type ThresholdSettings,
-} from '@podwright/kubelet-configuration';
+import { DEFAULT_HARD_THRESHOLDS, LONE_HARD_THRESHOLDS, type ThresholdSettings } from '../thresholds/thresholds.ts';
 
 /** Interval in which node resources and the size limits of volumes are checked (upstream's evictionMonitoringPeriod). */
 const EVICTION_PERIOD_MS = 10_000;
