@@ -147,7 +147,7 @@ function entryOf(name: string, field: Field): string {
     `- Type: ${typeOf(field)}`,
     `- Default: ${defaultOf(field)}`,
     ...(flag === undefined || name.startsWith('--') ? [] : [`- Flag: \`--${flag}\`${flagForm(field)}`]),
-    ...(key === undefined ? [] : [`- Podwright's own key: \`${key}\``]),
+    ...(key === undefined ? [] : [`- Podwright's own key: \`${key.path}\``]),
     `- Status: ${statusOf(field)}`,
   ].join('\n');
 }

@@ -174,7 +174,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     volumes: ['downward-api'],
   },
   'kubelet-configuration': {
-    fields: [],
+    fields: ['options'],
     rules: ['fields', 'thresholds'],
     thresholds: [],
     options: ['thresholds'],

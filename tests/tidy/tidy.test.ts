@@ -65,7 +65,6 @@ const ARROWS: Record<string, string[]> = {
     'kube-api',
     'kube-client',
     'certificates',
-    'placement',
     'kubelet-configuration',
     'kubelet',
     'kubelet-server',

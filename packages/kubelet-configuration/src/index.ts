@@ -3,9 +3,11 @@ export { flagHelp, flagValues, type OwnFlag, parseCommandLine } from './command-
 export { completeConfiguration } from './complete-configuration.ts';
 export { configurationDocument } from './configuration-document.ts';
 export { isKubeletConfiguration, readConfigurationFile } from './configuration-file.ts';
+export { configuredOptions } from './configured-options.ts';
 export { readDropIns } from './drop-ins.ts';
 export type { KubeletConfiguration } from './fields/field-table.ts';
 export { type GivenFields, layFields, layFlags } from './given-fields.ts';
+export { fieldsOfTable, KubeletTable, optionsOfTable } from './kubelet-table.ts';
 export { type ConfigurableOptions, configurableOptions } from './options/configurable-options.ts';
 export { DEFAULT_EVICTION, type EvictionOptions, thresholdSettings } from './options/eviction-options.ts';
 export type { HostRequirements } from './options/host-requirements.ts';

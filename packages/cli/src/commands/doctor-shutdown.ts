@@ -1,7 +1,7 @@
 /** The finding of `podwright doctor` about the graceful shutdown of pods. */
 import { errorMessage } from '@podwright/base';
 import { logindProblem } from '@podwright/kubelet';
-import { shutdownPeriods } from '@podwright/kubelet-configuration';
+import { fieldsOfTable, shutdownPeriods } from '@podwright/kubelet-configuration';
 import { clusterSettings } from '../daemon/cluster-settings.ts';
 import { clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -28,7 +28,7 @@ export async function shutdownFindings(config: NodeConfig): Promise<Finding[]> {
 }
 
 async function isWanted(config: NodeConfig): Promise<boolean> {
-  if (config.kubelet.shutdown_grace_period_seconds > 0) return true;
+  if (fieldsOfTable(config.kubelet).shutdownGracePeriod !== 0) return true;
   const files = clusterFiles(config);
   if (files === undefined) return false;
   return shutdownPeriods((await clusterSettings(config, files)).configuration).length > 0;

@@ -1,9 +1,8 @@
 /** The settings of a node of a cluster: its own, overridden by a KubeletConfiguration. */
-import { layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
+import { configuredOptions, layFields, readConfigurationFile } from '@podwright/kubelet-configuration';
 import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';
-import { configuredOptions } from './configured-options.ts';
 import { checkedSettings, clusterFields, type KubeletSettings, WITHOUT_CONFIGURATION } from './kubelet-settings.ts';
 
 /** Fields with paths, endpoints and cgroups, which are ignored: the node sets them, since its runtime is in the same process. */
@@ -21,6 +20,7 @@ export async function clusterSettings(config: NodeConfig, files: ClusterFiles): 
     configuration,
     given,
     configure: (options) => ({
+      ...options,
       ...configuredOptions(options, configuration, (field) => given.has(field)),
       warnOfMissingClusterDns: true,
     }),

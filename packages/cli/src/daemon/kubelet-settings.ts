@@ -5,6 +5,7 @@ import { discoverCgroups } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
 import {
   checkedConfiguration,
+  configuredOptions,
   type GivenFields,
   isKubeletConfiguration,
   type KubeletConfiguration,
@@ -16,7 +17,6 @@ import type { ClusterFiles } from '../settings/cluster-files.ts';
 import type { ConfigFlags } from '../settings/config-flags.ts';
 import { configOfText, givenFile, type NodeConfig } from '../settings/node-config.ts';
 import { readText } from '../settings/read-text.ts';
-import { configuredOptions } from './configured-options.ts';
 
 /** The verbosity of debug messages in upstream's klog. */
 const DEBUG_VERBOSITY = 4;
@@ -65,7 +65,8 @@ export async function kubeletSettings(line: {
     configuration,
     given: all,
     configure: (options) => {
-      const applied = configuredOptions(options, configuration, (field) => hasConfiguration || all.has(field));
+      const isWanted = (field: string) => hasConfiguration || all.has(field);
+      const applied = { ...options, ...configuredOptions(options, configuration, isWanted) };
       return hasConfiguration ? { ...applied, warnOfMissingClusterDns: true } : applied;
     },
   };

@@ -1,13 +1,17 @@
-import { field, nothing, sets } from './field.ts';
+import * as z from 'zod';
+import { composes, field, nothing, sets } from './field.ts';
 import { bool, duration, int32, stringTable, thresholds } from './field-types.ts';
+import { kubeletKey, secondsKey } from './toml-key.ts';
+
+const amounts = z.record(z.string(), z.string());
 
 /** Fields about the eviction of pods. */
 export const EVICTION_FIELDS = {
   evictionHard: field(thresholds, undefined, {
     flag: 'eviction-hard',
     about: "thresholds at which pods are evicted at once; upstream's defaults if a KubeletConfiguration leaves it out",
-    key: 'kubelet.eviction.hard',
-    effect: sets('eviction'),
+    key: kubeletKey('eviction.hard', amounts),
+    effect: composes('eviction.hard'),
   }),
   evictionSoft: field(
     thresholds,
@@ -15,8 +19,8 @@ export const EVICTION_FIELDS = {
     {
       flag: 'eviction-soft',
       about: 'thresholds at which pods are evicted after a grace period',
-      key: 'kubelet.eviction.soft',
-      effect: sets('eviction'),
+      key: kubeletKey('eviction.soft', amounts, {}),
+      effect: sets('eviction.soft'),
     },
   ),
   evictionSoftGracePeriod: field(
@@ -25,21 +29,21 @@ export const EVICTION_FIELDS = {
     {
       flag: 'eviction-soft-grace-period',
       about: 'grace periods of the thresholds of evictionSoft',
-      key: 'kubelet.eviction.soft_grace_period',
-      effect: sets('eviction'),
+      key: kubeletKey('eviction.soft_grace_period', amounts, {}),
+      effect: sets('eviction.softGracePeriod'),
     },
   ),
   evictionPressureTransitionPeriod: field(duration, 300_000, {
     flag: 'eviction-pressure-transition-period',
     about: 'minimum time that the node reports pressure',
-    key: 'kubelet.eviction.pressure_transition_period_seconds',
-    effect: sets('eviction'),
+    key: secondsKey('eviction.pressure_transition_period_seconds', z.int().min(0), 300),
+    effect: sets('eviction.transitionMs'),
   }),
   evictionMaxPodGracePeriod: field(int32, 0, {
     flag: 'eviction-max-pod-grace-period',
     about: 'longest termination grace period of a pod that a soft threshold evicts, in seconds',
-    key: 'kubelet.eviction.max_pod_grace_period_seconds',
-    effect: sets('eviction'),
+    key: kubeletKey('eviction.max_pod_grace_period_seconds', z.int().min(0), 0),
+    effect: sets('eviction.maxPodGraceSeconds'),
   }),
   evictionMinimumReclaim: field(
     stringTable,
@@ -47,13 +51,13 @@ export const EVICTION_FIELDS = {
     {
       flag: 'eviction-minimum-reclaim',
       about: 'amount to free beyond a threshold',
-      key: 'kubelet.eviction.minimum_reclaim',
-      effect: sets('eviction'),
+      key: kubeletKey('eviction.minimum_reclaim', amounts, {}),
+      effect: sets('eviction.minimumReclaim'),
     },
   ),
   mergeDefaultEvictionSettings: field(bool, false, {
     about: 'keep the default thresholds that evictionHard does not name',
-    effect: sets('eviction'),
+    effect: composes('eviction.hard'),
   }),
   kernelMemcgNotification: field(bool, false, {
     flag: 'kernel-memcg-notification',

@@ -3,6 +3,7 @@ import { CLUSTER_FIELDS } from './cluster-fields.ts';
 import { EVICTION_FIELDS } from './eviction-fields.ts';
 import type { Field, ValueOf } from './field.ts';
 import { FLAG_ONLY_FIELDS } from './flag-only.ts';
+import { KEY_ONLY_FIELDS } from './key-only.ts';
 import { LOGGING_FIELDS } from './logging-fields.ts';
 import { NODE_FIELDS } from './node-fields.ts';
 import { POD_FIELDS } from './pod-fields.ts';
@@ -22,11 +23,11 @@ export const FILE_FIELDS = {
   ...SERVER_FIELDS,
 };
 
-const ALL_FIELDS = { ...FILE_FIELDS, ...FLAG_ONLY_FIELDS, ...CADVISOR_FLAGS };
+const ALL_FIELDS = { ...FILE_FIELDS, ...FLAG_ONLY_FIELDS, ...KEY_ONLY_FIELDS, ...CADVISOR_FLAGS };
 
 export type FieldName = keyof typeof ALL_FIELDS;
 
-/** Fields and flags by name, untyped. */
+/** Fields, flags and keys by name, untyped. */
 export const FIELDS: ReadonlyMap<string, Field> = new Map(Object.entries(ALL_FIELDS) as [string, Field][]);
 
 /** A whole configuration, each field by its path; durations are milliseconds. */

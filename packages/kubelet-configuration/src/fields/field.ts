@@ -1,9 +1,17 @@
+import type { ConfigurableOptions } from '../options/configurable-options.ts';
+import { type OptionAt, type OptionPath, withOption } from '../options/option-path.ts';
 import type { FieldType } from './field-types.ts';
+import type { TomlKey } from './toml-key.ts';
 
 /** How the kubelet treats a field or flag. Texts are for the documents: a clause without a capital and full stop. */
 export type Effect<T> =
-  /** Honoured: sets this option of `KubeletOptions`. `how` qualifies it. */
-  | { kind: 'sets'; option: string; how?: string }
+  /** Honoured: `apply` sets options of the kubelet. `how` qualifies it. */
+  | {
+      kind: 'sets';
+      apply: (options: ConfigurableOptions, value: T) => ConfigurableOptions;
+      how?: string;
+      composed?: OptionPath;
+    }
   /** Accepted with any value, and ignored. */
   | { kind: 'nothing'; because: string }
   /** Rejected, except for values that request the behaviour that the kubelet always has. */
@@ -22,22 +30,61 @@ export type Field<T = unknown, D = unknown> = {
   letter?: string;
   /** The meaning, for help and documents: one phrase without a capital and full stop. */
   about: string;
-  /** The key of the same setting in Podwright's own configuration file (TOML), as a dotted path. */
-  key?: string;
-  effect: Effect<T>;
+  /** The key of the same setting in Podwright's own configuration file. */
+  key?: TomlKey<T>;
+  effect: Effect<T | D>;
   /** Zero differs from unset, as for upstream's pointers. */
   keepsZero?: true;
 };
 
 export type ValueOf<F> = F extends Field<infer T, infer D> ? T | D : never;
 
-type Rest<T> = Omit<Field<T>, 'type' | 'fallback'>;
+type Rest<T, D> = Omit<Field<T, D>, 'type' | 'fallback'>;
 
-export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: D, rest: Rest<T>): Field<T, D> {
+export function field<T, D extends T | undefined>(type: FieldType<T>, fallback: D, rest: Rest<T, D>): Field<T, D> {
   return { type, fallback, ...rest };
 }
 
-export const sets = (option: string, how?: string) => ({ kind: 'sets', option, how }) as const;
+/** Sets an option to the value, or to the result of `from`, which also gets the option's present value. */
+export function sets<P extends OptionPath>(option: P): Effect<OptionAt<P>>;
+export function sets<P extends OptionPath, T>(
+  option: P,
+  from: (value: T, before: OptionAt<P>) => OptionAt<P>,
+): Effect<T>;
+export function sets<P extends OptionPath>(
+  option: P,
+  from = (value: OptionAt<P>, _: OptionAt<P>) => value,
+): Effect<OptionAt<P>> {
+  return { kind: 'sets', apply: (options, value) => withOption(options, option, (before) => from(value, before)) };
+}
+
+/** Has several effects of the kind `sets`. */
+export function setsAll<T>(...effects: Effect<T>[]): Effect<T> {
+  const all = effects.filter((effect) => effect.kind === 'sets');
+  return {
+    kind: 'sets',
+    apply: (options, value) => all.reduce((changed, { apply }) => apply(changed, value), options),
+    composed: all.find(({ composed }) => composed !== undefined)?.composed,
+  };
+}
+
+/** Determines an option together with other fields: `composed-options.ts`. */
+export const composes = (composed: OptionPath): Effect<unknown> => ({ kind: 'sets', apply: unchanged, composed });
+
+/** Honoured without an option: by a rule, by the client of the API server, or by the logger. */
+export const setsNoOption: Effect<unknown> = { kind: 'sets', apply: unchanged };
+
+function unchanged(options: ConfigurableOptions): ConfigurableOptions {
+  return options;
+}
+
+/** Qualifies an effect in the documents. */
+export const noted = <T>(effect: Effect<T>, how: string): Effect<T> => ({ ...effect, how }) as Effect<T>;
+
+/** Honoured with an API server, ignored without one. */
+export const inCluster = <T>(effect: Effect<T>, how?: string) =>
+  noted(effect, how === undefined ? 'in a cluster' : `in a cluster; ${how}`);
+
 export const nothing = (because: string) => ({ kind: 'nothing', because }) as const;
 
 /** `allowed`: the accepted values, or a predicate and its description. */
@@ -50,7 +97,3 @@ export function only<T>(allowed: T[] | { when: (value: T) => boolean; values: st
 const isEmpty = (value: object) => Object.keys(value).length === 0;
 export const onlyEmpty = (because: string): Effect<object> =>
   only({ when: isEmpty, values: 'an empty value' }, because);
-
-/** Honoured with an API server, ignored without one. */
-export const setsInCluster = (option: string, how?: string) =>
-  sets(option, how === undefined ? 'in a cluster' : `in a cluster; ${how}`);

@@ -1,5 +1,7 @@
-import { field, nothing, only, sets, setsInCluster } from './field.ts';
+import { join } from 'node:path';
+import { composes, field, inCluster, nothing, only, sets, setsAll, setsNoOption } from './field.ts';
 import { bool, choice, duration, int32, path, string, stringTable } from './field-types.ts';
+import { kubeletKey, otherKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCK = 'the kubelet takes no lock file';
 
@@ -8,25 +10,28 @@ export const FLAG_ONLY_FIELDS = {
   rootDir: field(path, '', {
     flag: 'root-dir',
     about: 'directory of pods and volumes; if unset, DIR/kubelet of --root DIR',
-    key: 'root',
-    effect: sets('rootDir'),
+    key: otherKey('root'),
+    effect: setsAll(
+      sets('rootDir', (directory, before) => directory || before),
+      sets('images.dockerConfigPaths', (directory, before) => (directory === '' ? before : dockerConfigsOf(directory))),
+    ),
   }),
   certDirectory: field(path, '', {
     flag: 'cert-dir',
     about: "directory of the kubelet's certificates",
-    effect: sets('server.tls.certDirectory'),
+    effect: sets('server.tls.certDirectory', (directory) => directory || undefined),
   }),
   tokenAuthFile: field(path, '', {
     flag: 'token-auth-file',
     about: 'file of bearer tokens; upstream has no such flag',
-    key: 'kubelet.server.token_file',
-    effect: sets('server.authentication.tokenFile'),
+    key: kubeletKey('server.token_file', tomlPath),
+    effect: sets('server.authentication.tokenFile', (path) => path || undefined),
   }),
   hostnameOverride: field(string, '', {
     flag: 'hostname-override',
     about: "the node's name instead of the host name",
-    key: 'node_name',
-    effect: sets('nodeName'),
+    key: otherKey('node_name'),
+    effect: sets('nodeName', (name, before) => (name === '' ? before : name.trim().toLowerCase())),
   }),
   nodeIp: field(string, '', {
     flag: 'node-ip',
@@ -37,13 +42,13 @@ export const FLAG_ONLY_FIELDS = {
   seccompDefaultFlag: field(bool, undefined, {
     flag: 'seccomp-default',
     about: 'overrides the field seccompDefault',
-    key: 'kubelet.seccomp_default',
-    effect: sets('seccompDefault'),
+    key: otherKey('kubelet.seccomp_default'),
+    effect: composes('seccompDefault'),
   }),
   maxDeadContainersPerContainer: field(int32, 1, {
     flag: 'maximum-dead-containers-per-container',
     about: 'maximum number of dead instances to keep of each container',
-    effect: sets('containerGc.maxPerContainer'),
+    effect: sets('containerGc.maxPerContainer', (most) => Math.max(0, most)),
     keepsZero: true,
   }),
   maxDeadContainers: field(int32, -1, {
@@ -60,29 +65,29 @@ export const FLAG_ONLY_FIELDS = {
   kubeconfig: field(path, '', {
     flag: 'kubeconfig',
     about: 'kubeconfig of the API server; without it the kubelet runs standalone',
-    key: 'cluster.kubeconfig',
-    effect: sets('cluster'),
+    key: otherKey('cluster.kubeconfig'),
+    effect: composes('server.authentication.reviews'),
   }),
   bootstrapKubeconfig: field(path, '', {
     flag: 'bootstrap-kubeconfig',
     about: 'kubeconfig for requesting the first client certificate; --kubeconfig is then written',
-    key: 'cluster.bootstrap_kubeconfig',
-    effect: sets('cluster'),
+    key: otherKey('cluster.bootstrap_kubeconfig'),
+    effect: setsNoOption,
   }),
   cloudProvider: field(choice('external'), '', {
     flag: 'cloud-provider',
     about: 'external if a cloud controller manager initializes the node',
-    effect: setsInCluster('node.externalCloudProvider'),
+    effect: inCluster(sets('node.externalCloudProvider', (provider) => provider === 'external')),
   }),
   imageCredentialProviderConfig: field(path, '', {
     flag: 'image-credential-provider-config',
     about: 'configuration file of credential providers',
-    effect: sets('images.credentialProviders'),
+    effect: composes('images.credentialProviders'),
   }),
   imageCredentialProviderBinDir: field(path, '', {
     flag: 'image-credential-provider-bin-dir',
     about: 'directory of credential provider programs',
-    effect: sets('images.credentialProviders'),
+    effect: composes('images.credentialProviders'),
   }),
   runtimeCgroups: field(string, '', {
     flag: 'runtime-cgroups',
@@ -109,6 +114,9 @@ export const FLAG_ONLY_FIELDS = {
   ignoreEvictionThreshold: field(bool, false, {
     flag: 'experimental-allocatable-ignore-eviction',
     about: 'do not subtract eviction thresholds from allocatable',
-    effect: setsInCluster('node.evictionHard'),
+    effect: inCluster(composes('node.evictionHard')),
   }),
 };
+
+/** The Docker configuration files in which the kubelet looks for registry credentials. */
+const dockerConfigsOf = (rootDir: string) => [join(rootDir, 'config.json'), '/root/.docker/config.json'];

@@ -1,5 +1,6 @@
-import { field, nothing, only, onlyEmpty, sets } from './field.ts';
+import { composes, field, nothing, only, onlyEmpty, setsNoOption } from './field.ts';
 import { amount, bool, choice, durationOrNanoseconds, int32, objects, string } from './field-types.ts';
+import { otherKey } from './toml-key.ts';
 
 /** Fields about logs and traces. */
 export const LOGGING_FIELDS = {
@@ -17,8 +18,8 @@ export const LOGGING_FIELDS = {
     flag: 'v',
     letter: 'v',
     about: 'log verbosity; debug messages are written from 4 on',
-    key: 'log_level',
-    effect: sets('logLevel'),
+    key: otherKey('log_level'),
+    effect: setsNoOption,
   }),
   'logging.vmodule': field(objects, [], {
     flag: 'vmodule',
@@ -47,13 +48,13 @@ export const LOGGING_FIELDS = {
   }),
   'tracing.endpoint': field(string, undefined, {
     about: 'OTLP collector of traces; localhost:4317 if traces are sampled and none is named',
-    key: 'tracing.endpoint',
-    effect: sets('tracing'),
+    key: otherKey('tracing.endpoint'),
+    effect: composes('tracing'),
   }),
   'tracing.samplingRatePerMillion': field(int32, undefined, {
     about: 'number of pod syncs in a million that are traced; none if unset',
-    key: 'tracing.sampling_rate_per_million',
-    effect: sets('tracing'),
+    key: otherKey('tracing.sampling_rate_per_million'),
+    effect: composes('tracing'),
     keepsZero: true,
   }),
 };

@@ -1,18 +1,21 @@
-import { field, nothing, sets } from './field.ts';
+import { availableParallelism } from 'node:os';
+import * as z from 'zod';
+import { composes, field, nothing, sets, setsNoOption } from './field.ts';
 import { bool, boolTable, duration, int32, int64, shutdownPeriods } from './field-types.ts';
+import { kubeletKey, secondsKey } from './toml-key.ts';
 
 /** Fields about the node and the kubelet's process. */
 export const NODE_FIELDS = {
   maxPods: field(int32, 110, {
     flag: 'max-pods',
     about: 'maximum number of pods',
-    key: 'kubelet.max_pods',
+    key: kubeletKey('max_pods', z.int().positive(), 110),
     effect: sets('maxPods'),
   }),
   podsPerCore: field(int32, 0, {
     flag: 'pods-per-core',
     about: 'maximum number of pods per CPU core, 0 for no limit',
-    effect: sets('maxPods'),
+    effect: sets('maxPods', podsAtMost),
   }),
   oomScoreAdj: field(int32, -999, {
     flag: 'oom-score-adj',
@@ -28,17 +31,17 @@ export const NODE_FIELDS = {
   failSwapOn: field(bool, true, {
     flag: 'fail-swap-on',
     about: 'do not start while the host has swap',
-    effect: sets('requirements'),
+    effect: sets('requirements.noSwap'),
   }),
   failCgroupV1: field(bool, true, {
     flag: 'fail-cgroupv1',
     about: 'do not start on a host with cgroup v1',
-    effect: sets('requirements'),
+    effect: setsNoOption,
   }),
   protectKernelDefaults: field(bool, false, {
     flag: 'protect-kernel-defaults',
     about: "do not start if kernel settings differ from upstream's defaults",
-    effect: sets('requirements'),
+    effect: sets('requirements.kernelDefaults'),
   }),
   makeIPTablesUtilChains: field(bool, true, {
     flag: 'make-iptables-util-chains',
@@ -61,21 +64,25 @@ export const NODE_FIELDS = {
     {
       flag: 'feature-gates',
       about: 'feature gates by name, see docs/kubelet-configuration/feature-gates.md',
-      effect: sets('containerResources'),
+      effect: composes('containerResources.memoryQos'),
     },
   ),
   shutdownGracePeriod: field(duration, 0, {
     about: 'time that pods have to end before the host shuts down',
-    key: 'kubelet.shutdown_grace_period_seconds',
-    effect: sets('shutdownPeriods'),
+    key: secondsKey('shutdown_grace_period_seconds', z.int().min(0).max(1_000_000), 0),
+    effect: composes('shutdownPeriods'),
   }),
   shutdownGracePeriodCriticalPods: field(duration, 0, {
     about: 'part of shutdownGracePeriod that is for critical pods',
-    key: 'kubelet.shutdown_critical_pods_seconds',
-    effect: sets('shutdownPeriods'),
+    key: secondsKey('shutdown_critical_pods_seconds', z.int().min(0), 0),
+    effect: composes('shutdownPeriods'),
   }),
   shutdownGracePeriodByPodPriority: field(shutdownPeriods, [], {
     about: 'time that pods have to end before the host shuts down, by pod priority',
-    effect: sets('shutdownPeriods'),
+    effect: composes('shutdownPeriods'),
   }),
 };
+
+function podsAtMost(perCore: number, maxPods: number): number {
+  return perCore === 0 ? maxPods : Math.min(maxPods, perCore * availableParallelism());
+}

@@ -1,19 +1,30 @@
-import { field, nothing, only, sets, setsInCluster } from './field.ts';
+import { quantityValue } from '@podwright/kube-api';
+import * as z from 'zod';
+import { composes, field, inCluster, noted, nothing, only, sets } from './field.ts';
 import { bool, choice, duration, headers, int32, int64, path, string, stringList } from './field-types.ts';
+import { kubeletKey, otherKey, secondsKey } from './toml-key.ts';
+
+/** The name of a header field of an HTTP request (RFC 9110, 5). */
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'is not a valid name of a header field');
+const headerValue = z.string().regex(/^[\t -~\u00a0-\u00ff]*$/, 'has characters that a header field may not have');
+
+const staticPodUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL', abort: true })
+  .refine(hasNoCredentials, 'must have no user and password in it; static_pod_url_header can have them');
 
 /** Fields about the sources of pods, and settings of all pods. */
 export const POD_FIELDS = {
   staticPodPath: field(path, '', {
     flag: 'pod-manifest-path',
     about: 'directory or file of static pod manifests',
-    key: 'manifests',
-    effect: sets('manifestDir'),
+    key: otherKey('manifests'),
+    effect: sets('manifestDir', (path, before) => path || before),
   }),
   staticPodURL: field(string, '', {
     flag: 'manifest-url',
     about: 'URL of more static pod manifests',
-    key: 'kubelet.static_pod_url',
-    effect: sets('manifestUrl'),
+    key: kubeletKey('static_pod_url', staticPodUrl),
+    effect: sets('manifestUrl', (url) => url || undefined),
   }),
   staticPodURLHeader: field(
     headers,
@@ -21,7 +32,7 @@ export const POD_FIELDS = {
     {
       flag: 'manifest-url-header',
       about: 'HTTP header fields of the requests to staticPodURL, name:value',
-      key: 'kubelet.static_pod_url_header',
+      key: kubeletKey('static_pod_url_header', z.record(headerName, z.array(headerValue)), {}),
       effect: sets('manifestUrlHeaders'),
     },
   ),
@@ -43,13 +54,13 @@ export const POD_FIELDS = {
   clusterDomain: field(string, '', {
     flag: 'cluster-domain',
     about: "the cluster's DNS domain, which is added to the search domains of pods",
-    key: 'kubelet.cluster_domain',
+    key: kubeletKey('cluster_domain', z.string(), 'cluster.local'),
     effect: sets('clusterDomain'),
   }),
   clusterDNS: field(stringList, [], {
     flag: 'cluster-dns',
     about: 'name servers of pods with dnsPolicy ClusterFirst',
-    key: 'kubelet.cluster_dns',
+    key: kubeletKey('cluster_dns', z.array(z.string()), []),
     effect: sets('clusterDns'),
   }),
   resolvConf: field(path, '/etc/resolv.conf', {
@@ -70,19 +81,19 @@ export const POD_FIELDS = {
   }),
   podLogsDir: field(path, '/var/log/pods', {
     about: 'directory of container logs',
-    key: 'pod_logs',
+    key: otherKey('pod_logs'),
     effect: sets('podLogsDir'),
   }),
   containerLogMaxSize: field(string, '10Mi', {
     flag: 'container-log-max-size',
     about: 'size at which a container log is rotated',
-    key: 'kubelet.container_log_max_size',
-    effect: sets('containerLog.maxSizeBytes'),
+    key: kubeletKey('container_log_max_size', z.string(), '10Mi'),
+    effect: sets('containerLog.maxSizeBytes', (size) => Number(quantityValue(size))),
   }),
   containerLogMaxFiles: field(int32, 5, {
     flag: 'container-log-max-files',
     about: 'maximum number of log files of a container, including rotated ones',
-    key: 'kubelet.container_log_max_files',
+    key: kubeletKey('container_log_max_files', z.int().min(2), 5),
     effect: sets('containerLog.maxFiles'),
     keepsZero: true,
   }),
@@ -98,14 +109,14 @@ export const POD_FIELDS = {
   }),
   'crashLoopBackOff.maxContainerRestartPeriod': field(duration, 300_000, {
     about: 'longest back-off before a container is restarted',
-    key: 'kubelet.max_container_restart_period_seconds',
-    effect: sets('crashLoopBackoff'),
+    key: secondsKey('max_container_restart_period_seconds', z.int().min(1).max(300), 300),
+    effect: sets('crashLoopBackoff', (maxMs) => ({ initialMs: Math.min(10_000, maxMs), maxMs })),
     keepsZero: true,
   }),
   seccompDefault: field(bool, false, {
     about: "use the runtime's seccomp profile for containers that name none",
-    key: 'kubelet.seccomp_default',
-    effect: sets('seccompDefault'),
+    key: kubeletKey('seccomp_default', z.boolean()),
+    effect: composes('seccompDefault'),
   }),
   allowedUnsafeSysctls: field(stringList, [], {
     flag: 'allowed-unsafe-sysctls',
@@ -114,8 +125,8 @@ export const POD_FIELDS = {
   }),
   configMapAndSecretChangeDetectionStrategy: field(choice('Get', 'Cache', 'Watch'), 'Watch', {
     about: 'how changes of ConfigMaps and Secrets are detected',
-    effect: sets(
-      'objectChangeDetection',
+    effect: noted(
+      sets('objectChangeDetection', (strategy) => strategy || 'Watch'),
       'applies to objects of an API server; changes of manifests are always detected at once',
     ),
   }),
@@ -127,8 +138,8 @@ export const POD_FIELDS = {
   enableControllerAttachDetach: field(bool, true, {
     flag: 'enable-controller-attach-detach',
     about: 'let the attach-detach controller attach volumes',
-    effect: setsInCluster(
-      'node.controllerAttachDetach',
+    effect: inCluster(
+      sets('node.controllerAttachDetach'),
       'with false the kubelet attaches nothing either: another component must create the VolumeAttachments',
     ),
   }),
@@ -151,3 +162,8 @@ export const POD_FIELDS = {
     keepsZero: true,
   }),
 };
+
+function hasNoCredentials(url: string): boolean {
+  const { username, password } = new URL(url);
+  return username === '' && password === '';
+}

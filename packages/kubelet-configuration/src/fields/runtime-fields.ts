@@ -1,5 +1,7 @@
-import { field, sets } from './field.ts';
+import * as z from 'zod';
+import { composes, field, sets } from './field.ts';
 import { bool, choice, duration, int32, string, stringList } from './field-types.ts';
+import { kubeletKey } from './toml-key.ts';
 
 /** Fields about the container runtime and images. */
 export const RUNTIME_FIELDS = {
@@ -11,7 +13,7 @@ export const RUNTIME_FIELDS = {
   imageServiceEndpoint: field(string, '', {
     flag: 'image-service-endpoint',
     about: "endpoint of the image service, if it differs from the runtime's",
-    effect: sets('imageEndpoint'),
+    effect: sets('imageEndpoint', (endpoint) => endpoint || undefined),
   }),
   runtimeRequestTimeout: field(duration, 120_000, {
     flag: 'runtime-request-timeout',
@@ -32,13 +34,13 @@ export const RUNTIME_FIELDS = {
   serializeImagePulls: field(bool, undefined, {
     flag: 'serialize-image-pulls',
     about: 'pull one image at a time; the default is true unless maxParallelImagePulls is more than 1',
-    key: 'kubelet.serialize_image_pulls',
-    effect: sets('images.serializePulls'),
+    key: kubeletKey('serialize_image_pulls', z.boolean(), false),
+    effect: sets('images.serializePulls', (isOn) => isOn ?? true),
   }),
   maxParallelImagePulls: field(int32, undefined, {
     about: 'maximum number of image pulls in parallel',
-    key: 'kubelet.max_parallel_image_pulls',
-    effect: sets('images.maxParallelPulls'),
+    key: kubeletKey('max_parallel_image_pulls', z.int().positive(), 5),
+    effect: sets('images.maxParallelPulls', (most) => most ?? 0),
     keepsZero: true,
   }),
   imagePullCredentialsVerificationPolicy: field(
@@ -46,12 +48,12 @@ export const RUNTIME_FIELDS = {
     'NeverVerifyPreloadedImages',
     {
       about: "which images that are already on the node require the pod's own pull credentials",
-      effect: sets('images.verification'),
+      effect: composes('images.verification'),
     },
   ),
   preloadedImagesVerificationAllowlist: field(stringList, [], {
     about: 'images that every pod may use, for the policy NeverVerifyAllowlistedImages',
-    effect: sets('images.verification'),
+    effect: composes('images.verification'),
   }),
   imageMinimumGCAge: field(duration, 120_000, {
     flag: 'minimum-image-ttl-duration',

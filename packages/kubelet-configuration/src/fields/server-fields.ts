@@ -1,21 +1,29 @@
-import { field, nothing, only, onlyEmpty, sets, setsInCluster } from './field.ts';
+import * as z from 'zod';
+import { composes, field, inCluster, noted, nothing, only, onlyEmpty, sets, setsNoOption } from './field.ts';
 import { bool, choice, duration, int32, intList, ipAddress, path, string, stringList } from './field-types.ts';
+import { kubeletKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCKS = 'Node.js has no lock contention to profile';
 
+const portNumber = z.int().min(0).max(65_535);
+
 /** Fields about the HTTP servers. */
 export const SERVER_FIELDS = {
-  enableServer: field(bool, true, { flag: 'enable-server', about: 'serve the HTTP API', effect: sets('server.port') }),
+  enableServer: field(bool, true, {
+    flag: 'enable-server',
+    about: 'serve the HTTP API',
+    effect: composes('server.port'),
+  }),
   address: field(ipAddress, '0.0.0.0', {
     flag: 'address',
     about: 'IP address that the HTTP API listens on',
-    key: 'kubelet.server.address',
+    key: kubeletKey('server.address', z.string().min(1), '0.0.0.0'),
     effect: sets('server.address'),
   }),
   port: field(int32, 10250, {
     flag: 'port',
     about: 'port of the HTTPS API',
-    key: 'kubelet.server.port',
+    key: kubeletKey('server.port', portNumber),
     effect: sets('server.port'),
   }),
   readOnlyPort: field(int32, 0, {
@@ -26,14 +34,14 @@ export const SERVER_FIELDS = {
   tlsCertFile: field(path, '', {
     flag: 'tls-cert-file',
     about: "the server's certificate and chain (PEM)",
-    key: 'kubelet.server.tls_cert_file',
-    effect: sets('server.tls.certFile'),
+    key: kubeletKey('server.tls_cert_file', tomlPath),
+    effect: sets('server.tls.certFile', (path) => path || undefined),
   }),
   tlsPrivateKeyFile: field(path, '', {
     flag: 'tls-private-key-file',
     about: "private key of the server's certificate (PEM)",
-    key: 'kubelet.server.tls_private_key_file',
-    effect: sets('server.tls.privateKeyFile'),
+    key: kubeletKey('server.tls_private_key_file', tomlPath),
+    effect: sets('server.tls.privateKeyFile', (path) => path || undefined),
   }),
   tlsCipherSuites: field(stringList, [], {
     flag: 'tls-cipher-suites',
@@ -47,58 +55,58 @@ export const SERVER_FIELDS = {
   tlsMinVersion: field(choice('VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'), '', {
     flag: 'tls-min-version',
     about: 'minimum TLS version; VersionTLS12 if unset',
-    effect: sets('server.tls.minVersion'),
+    effect: sets('server.tls.minVersion', (version) => version || 'VersionTLS12'),
   }),
   rotateCertificates: field(bool, false, {
     flag: 'rotate-certificates',
     about: 'renew the client certificate for the API server',
-    effect: setsInCluster('cluster'),
+    effect: inCluster(setsNoOption),
   }),
   serverTLSBootstrap: field(bool, false, {
     flag: 'rotate-server-certificates',
     about: 'request the server certificate from the API server',
-    effect: sets('server.tls.signed', 'requires --kubeconfig'),
+    effect: noted(setsNoOption, 'requires --kubeconfig'),
   }),
   'authentication.x509.clientCAFile': field(path, '', {
     flag: 'client-ca-file',
     about: 'certificate authorities of client certificates (PEM)',
-    key: 'kubelet.server.client_ca_file',
-    effect: sets('server.authentication.clientCaFile'),
+    key: kubeletKey('server.client_ca_file', tomlPath),
+    effect: sets('server.authentication.clientCaFile', (path) => path || undefined),
   }),
   'authentication.webhook.enabled': field(bool, true, {
     flag: 'authentication-token-webhook',
     about: 'let the API server review bearer tokens',
-    effect: setsInCluster('server.authentication.reviews.tokens'),
+    effect: inCluster(composes('server.authentication.reviews')),
   }),
   'authentication.webhook.cacheTTL': field(duration, 120_000, {
     flag: 'authentication-token-webhook-cache-ttl',
     about: 'how long the review of a token is cached',
-    effect: setsInCluster('server.authentication.reviews.tokens'),
+    effect: inCluster(composes('server.authentication.reviews')),
   }),
   'authentication.anonymous.enabled': field(bool, false, {
     flag: 'anonymous-auth',
     about: 'accept requests without credentials as system:anonymous',
-    key: 'kubelet.server.anonymous_auth',
-    effect: sets('server.authentication.anonymous'),
+    key: kubeletKey('server.anonymous_auth', z.boolean(), false),
+    effect: composes('server.authentication.anonymous'),
   }),
   'authorization.mode': field(choice('AlwaysAllow', 'Webhook'), 'Webhook', {
     flag: 'authorization-mode',
     about:
       'who may call the HTTP API: every authenticated caller (AlwaysAllow), or those that the API server allows (Webhook)',
-    effect: sets(
-      'server.authentication.anonymous',
+    effect: noted(
+      composes('server.authentication.anonymous'),
       'without an API server, authenticated callers may do everything; callers without credentials may do everything with AlwaysAllow, and nothing with Webhook',
     ),
   }),
   'authorization.webhook.cacheAuthorizedTTL': field(duration, 300_000, {
     flag: 'authorization-webhook-cache-authorized-ttl',
     about: 'how long an allowed access is cached',
-    effect: setsInCluster('server.authentication.reviews.access'),
+    effect: inCluster(composes('server.authentication.reviews')),
   }),
   'authorization.webhook.cacheUnauthorizedTTL': field(duration, 30_000, {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
     about: 'how long a denied access is cached',
-    effect: setsInCluster('server.authentication.reviews.access'),
+    effect: inCluster(composes('server.authentication.reviews')),
   }),
   enableDebuggingHandlers: field(bool, true, {
     flag: 'enable-debugging-handlers',
@@ -112,7 +120,7 @@ export const SERVER_FIELDS = {
   }),
   enableProfilingHandler: field(bool, true, {
     about: 'serve /debug/pprof over HTTP',
-    effect: sets('server.enableProfilingHandler', 'serves profile and heap in the formats of V8'),
+    effect: noted(sets('server.enableProfilingHandler'), 'serves profile and heap in the formats of V8'),
   }),
   enableDebugFlagsHandler: field(bool, true, {
     about: 'serve /debug/flags/v over HTTP',
@@ -129,7 +137,7 @@ export const SERVER_FIELDS = {
   healthzPort: field(int32, 10248, {
     flag: 'healthz-port',
     about: 'port of /healthz, 0 for none',
-    key: 'kubelet.server.healthz_port',
+    key: kubeletKey('server.healthz_port', portNumber),
     effect: sets('server.healthzPort'),
     keepsZero: true,
   }),

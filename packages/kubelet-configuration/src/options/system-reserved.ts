@@ -1,3 +1,5 @@
+import { quantityMilliValue, quantityValue } from '@podwright/kube-api';
+
 /** Resources reserved for everything but pods: amounts, or `auto` for a share of the host's. */
 export type SystemReserved = {
   memoryBytes: number | 'auto';
@@ -9,3 +11,18 @@ export type SystemReserved = {
 
 /** Upstream's default. */
 export const NOTHING_RESERVED: SystemReserved = { memoryBytes: 0, pids: 0, cpuMillis: 0, ephemeralStorageBytes: 0 };
+
+/** The amounts of a reservation by the names of KubeletConfiguration. */
+export function reservedAmounts({
+  memory = '0',
+  pid = '0',
+  cpu = '0',
+  'ephemeral-storage': storage = '0',
+}: Record<string, string>): SystemReserved & { memoryBytes: number; pids: number } {
+  return {
+    ephemeralStorageBytes: Number(quantityValue(storage)),
+    memoryBytes: Number(quantityValue(memory)),
+    pids: Number(quantityValue(pid)),
+    cpuMillis: Number(quantityMilliValue(cpu)),
+  };
+}

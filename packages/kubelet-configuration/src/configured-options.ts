@@ -1,0 +1,17 @@
+import { COMPOSED_OPTIONS } from './composed-options.ts';
+import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/field-table.ts';
+import type { ConfigurableOptions } from './options/configurable-options.ts';
+
+/** The options changed by the wanted fields: first each by its row, in the order of the table, then the composed ones. */
+export function configuredOptions(
+  options: ConfigurableOptions,
+  configuration: KubeletConfiguration,
+  isWanted: (field: string) => boolean,
+): ConfigurableOptions {
+  let changed = options;
+  for (const [name, { effect }] of FIELDS)
+    if (effect.kind === 'sets' && isWanted(name)) changed = effect.apply(changed, configuration[name as FieldName]);
+  for (const { fields, set } of COMPOSED_OPTIONS)
+    if (fields.some(isWanted)) changed = { ...changed, ...set(changed, configuration) };
+  return changed;
+}

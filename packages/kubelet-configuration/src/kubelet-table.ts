@@ -1,0 +1,71 @@
+/** The table `[kubelet]` of Podwright's own configuration file. Its keys are in the rows of the table of fields. */
+import * as z from 'zod';
+import { completeConfiguration } from './complete-configuration.ts';
+import { configuredOptions } from './configured-options.ts';
+import { FIELDS, type KubeletConfiguration } from './fields/field-table.ts';
+import type { ConfigurableOptions } from './options/configurable-options.ts';
+import { thresholdProblems } from './thresholds/thresholds.ts';
+
+/** Thresholds at which pods are evicted, named as in KubeletConfiguration. */
+const EvictionSchema = z.strictObject(keysOf('kubelet.eviction')).superRefine((eviction, context) => {
+  const keys = { hard: 'hard', soft: 'soft', softGracePeriod: 'soft_grace_period', minimumReclaim: 'minimum_reclaim' };
+  const amountsOf = (key: string) => (eviction[key] ?? {}) as Record<string, string>;
+  const settings = {
+    hard: amountsOf(keys.hard),
+    soft: amountsOf(keys.soft),
+    softGracePeriod: amountsOf(keys.softGracePeriod),
+    minimumReclaim: amountsOf(keys.minimumReclaim),
+  };
+  for (const { setting, message } of thresholdProblems(settings))
+    context.addIssue({ code: 'custom', path: [keys[setting]], message });
+});
+
+export const KubeletTable = z
+  .strictObject({
+    ...keysOf('kubelet'),
+    eviction: EvictionSchema.prefault({}),
+    server: z.strictObject(keysOf('kubelet.server')).prefault({}),
+  })
+  .refine(criticalPodsArePart, {
+    path: ['shutdown_critical_pods_seconds'],
+    error: 'must be at most shutdown_grace_period_seconds',
+  });
+
+export type KubeletTable = z.infer<typeof KubeletTable>;
+
+function criticalPodsArePart(table: Record<string, unknown>): boolean {
+  return Number(table.shutdown_critical_pods_seconds) <= Number(table.shutdown_grace_period_seconds);
+}
+
+/** The schemas of the keys of a table, without those of the tables in it. */
+function keysOf(table: string): Record<string, z.ZodType> {
+  const keys = [...FIELDS.values()].flatMap(({ key }) => {
+    const [, parent, name] = /^(.*)\.([^.]+)$/.exec(key?.path ?? '') ?? [];
+    return key?.schema === undefined || parent !== table ? [] : [[name!, key.schema] as const];
+  });
+  return Object.fromEntries(keys);
+}
+
+/** The values of the fields that the table sets, by itself or by its defaults. */
+export function fieldsOfTable(table: KubeletTable): Partial<KubeletConfiguration> {
+  const fields = [...FIELDS].flatMap(([name, { key }]) => {
+    if (key?.schema === undefined) return [];
+    const [, ...steps] = key.path.split('.');
+    const value = steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], table);
+    return value === undefined ? [] : [[name, key.toField(value as never)] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The options changed by fields of our own file. Authenticated callers of the kubelet's API may do everything. */
+export function optionsOfTable(
+  options: ConfigurableOptions,
+  fields: Partial<KubeletConfiguration>,
+): ConfigurableOptions {
+  const configuration: KubeletConfiguration = {
+    ...completeConfiguration(new Map()),
+    'authorization.mode': 'AlwaysAllow',
+    ...fields,
+  };
+  return configuredOptions(options, configuration, (name) => Object.hasOwn(fields, name));
+}
