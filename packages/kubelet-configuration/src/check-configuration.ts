@@ -8,18 +8,18 @@ import { FIELDS, type FieldName, type KubeletConfiguration } from './fields/fiel
 import type { GivenFields } from './given-fields.ts';
 import { IMAGE_RULES } from './rules/image-rules.ts';
 import { NODE_RULES } from './rules/node-rules.ts';
-import { POD_RULES } from './rules/pod-rules.ts';
 import { RESOURCE_RULES } from './rules/resource-rules.ts';
 import type { HostFacts, Problem } from './rules/rule.ts';
 import { SERVER_RULES } from './rules/server-rules.ts';
 
 const MAX_PROBLEMS = 10;
-const RULES = [...SERVER_RULES, ...POD_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
+const RULES = [...SERVER_RULES, ...IMAGE_RULES, ...NODE_RULES, ...RESOURCE_RULES];
 
 /** The complete configuration. Throws `invalid_argument` with the source, field and value of each problem, at most ten. */
 export function checkedConfiguration(given: GivenFields, host: HostFacts): KubeletConfiguration {
   const configuration = completeConfiguration(given);
   const problems = [
+    ...fieldProblems(configuration),
     ...RULES.flatMap((rule) => rule(configuration, host)),
     ...gateProblems(configuration),
     ...unhonoured(given),
@@ -27,6 +27,14 @@ export function checkedConfiguration(given: GivenFields, host: HostFacts): Kubel
   if (problems.length === 0) return configuration;
   const lines = problems.slice(0, MAX_PROBLEMS).map(({ field, message }) => `${named(field, given)}: ${message}`);
   throw new PodwrightError('invalid_argument', `configure the kubelet: ${lines.join('\n')}`);
+}
+
+/** Problems of the value of one field. */
+function fieldProblems(configuration: KubeletConfiguration): Problem[] {
+  return [...FIELDS].flatMap(([name, { check = () => [] }]) => {
+    const field = name as FieldName;
+    return check(configuration[field]).map((message) => ({ field, message }));
+  });
 }
 
 function gateProblems({ featureGates }: KubeletConfiguration): Problem[] {

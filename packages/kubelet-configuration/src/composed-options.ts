@@ -127,11 +127,9 @@ function reservedCgroups(configuration: KubeletConfiguration): ReservedCgroup[] 
 }
 
 function memoryQosOf(configuration: KubeletConfiguration): Pick<ResourcePolicy, 'memoryQos'> {
-  const { featureGates, memoryThrottlingFactor: throttlingFactor, memoryReservationPolicy } = configuration;
-  const gates: Record<string, boolean> = featureGates;
-  return gates.MemoryQoS === true
-    ? { memoryQos: { throttlingFactor, reservation: memoryReservationPolicy || 'None' } }
-    : {};
+  const { featureGates: gates, memoryThrottlingFactor: throttlingFactor, memoryReservationPolicy } = configuration;
+  if (gates.MemoryQoS !== true) return {};
+  return { memoryQos: { throttlingFactor, reservation: memoryReservationPolicy || 'None' } };
 }
 
 /** Upstream's defaults if evictionHard is unset, or merged with it if mergeDefaultEvictionSettings is set. */

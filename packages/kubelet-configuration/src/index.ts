@@ -8,6 +8,7 @@ export { readDropIns } from './drop-ins.ts';
 export type { KubeletConfiguration } from './fields/field-table.ts';
 export { type GivenFields, layFields, layFlags } from './given-fields.ts';
 export { fieldsOfTable, KubeletTable, optionsOfTable } from './kubelet-table.ts';
+export { CIPHER_SUITES } from './options/cipher-suites.ts';
 export { type ConfigurableOptions, configurableOptions } from './options/configurable-options.ts';
 export { DEFAULT_EVICTION, type EvictionOptions, thresholdSettings } from './options/eviction-options.ts';
 export type { HostRequirements } from './options/host-requirements.ts';
@@ -24,7 +25,6 @@ export {
 } from './options/server-options.ts';
 export { type ShutdownPeriod, shutdownPeriods } from './options/shutdown-periods.ts';
 export { NOTHING_RESERVED, type SystemReserved } from './options/system-reserved.ts';
-export { CIPHER_SUITES } from './rules/server-rules.ts';
 export { type DiskLayout, withContainerFs } from './thresholds/disk-layout.ts';
 export { NodePressure } from './thresholds/node-pressure.ts';
 export {

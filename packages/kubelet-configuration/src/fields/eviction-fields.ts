@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { composes, field, nothing, sets } from './field.ts';
+import { composes, field, NO_ENTRIES, nothing, sets } from './field.ts';
 import { bool, duration, int32, stringTable, thresholds } from './field-types.ts';
 import { kubeletKey, secondsKey } from './toml-key.ts';
 
@@ -13,26 +13,18 @@ export const EVICTION_FIELDS = {
     key: kubeletKey('eviction.hard', amounts),
     effect: composes('eviction.hard'),
   }),
-  evictionSoft: field(
-    thresholds,
-    {},
-    {
-      flag: 'eviction-soft',
-      about: 'thresholds at which pods are evicted after a grace period',
-      key: kubeletKey('eviction.soft', amounts, {}),
-      effect: sets('eviction.soft'),
-    },
-  ),
-  evictionSoftGracePeriod: field(
-    stringTable,
-    {},
-    {
-      flag: 'eviction-soft-grace-period',
-      about: 'grace periods of the thresholds of evictionSoft',
-      key: kubeletKey('eviction.soft_grace_period', amounts, {}),
-      effect: sets('eviction.softGracePeriod'),
-    },
-  ),
+  evictionSoft: field(thresholds, NO_ENTRIES, {
+    flag: 'eviction-soft',
+    about: 'thresholds at which pods are evicted after a grace period',
+    key: kubeletKey('eviction.soft', amounts, {}),
+    effect: sets('eviction.soft'),
+  }),
+  evictionSoftGracePeriod: field(stringTable, NO_ENTRIES, {
+    flag: 'eviction-soft-grace-period',
+    about: 'grace periods of the thresholds of evictionSoft',
+    key: kubeletKey('eviction.soft_grace_period', amounts, {}),
+    effect: sets('eviction.softGracePeriod'),
+  }),
   evictionPressureTransitionPeriod: field(duration, 300_000, {
     flag: 'eviction-pressure-transition-period',
     about: 'minimum time that the node reports pressure',
@@ -45,16 +37,12 @@ export const EVICTION_FIELDS = {
     key: kubeletKey('eviction.max_pod_grace_period_seconds', z.int().min(0), 0),
     effect: sets('eviction.maxPodGraceSeconds'),
   }),
-  evictionMinimumReclaim: field(
-    stringTable,
-    {},
-    {
-      flag: 'eviction-minimum-reclaim',
-      about: 'amount to free beyond a threshold',
-      key: kubeletKey('eviction.minimum_reclaim', amounts, {}),
-      effect: sets('eviction.minimumReclaim'),
-    },
-  ),
+  evictionMinimumReclaim: field(stringTable, NO_ENTRIES, {
+    flag: 'eviction-minimum-reclaim',
+    about: 'amount to free beyond a threshold',
+    key: kubeletKey('eviction.minimum_reclaim', amounts, {}),
+    effect: sets('eviction.minimumReclaim'),
+  }),
   mergeDefaultEvictionSettings: field(bool, false, {
     about: 'keep the default thresholds that evictionHard does not name',
     effect: composes('eviction.hard'),

@@ -32,12 +32,17 @@ export type Field<T = unknown, D = unknown> = {
   about: string;
   /** The key of the same setting in Podwright's own configuration file. */
   key?: TomlKey<T>;
+  /** The problems of a value. Rules on several fields are in `rules`. */
+  check?: (value: T | D) => string[];
   effect: Effect<T | D>;
   /** Zero differs from unset, as for upstream's pointers. */
   keepsZero?: true;
 };
 
 export type ValueOf<F> = F extends Field<infer T, infer D> ? T | D : never;
+
+/** The default of a table. */
+export const NO_ENTRIES: Readonly<Record<string, never>> = {};
 
 type Rest<T, D> = Omit<Field<T, D>, 'type' | 'fallback'>;
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import { composes, field, inCluster, nothing, only, sets, setsAll, setsNoOption } from './field.ts';
+import { nodeIpProblems } from './checks.ts';
+import { composes, field, inCluster, NO_ENTRIES, nothing, only, sets, setsAll, setsNoOption } from './field.ts';
 import { bool, choice, duration, int32, path, string, stringTable } from './field-types.ts';
+import { nodeLabelProblems } from './label-checks.ts';
 import { kubeletKey, otherKey, tomlPath } from './toml-key.ts';
 
 const NO_LOCK = 'the kubelet takes no lock file';
@@ -36,9 +38,15 @@ export const FLAG_ONLY_FIELDS = {
   nodeIp: field(string, '', {
     flag: 'node-ip',
     about: 'IP address of the node, or one of each family: 192.0.2.1,2001:db8::1',
+    check: nodeIpProblems,
     effect: sets('nodeIp'),
   }),
-  nodeLabels: field(stringTable, {}, { flag: 'node-labels', about: 'labels of the node', effect: sets('nodeLabels') }),
+  nodeLabels: field(stringTable, NO_ENTRIES, {
+    flag: 'node-labels',
+    about: 'labels of the node',
+    check: nodeLabelProblems,
+    effect: sets('nodeLabels'),
+  }),
   seccompDefaultFlag: field(bool, undefined, {
     flag: 'seccomp-default',
     about: 'overrides the field seccompDefault',

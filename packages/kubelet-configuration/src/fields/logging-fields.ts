@@ -1,3 +1,4 @@
+import { atLeast, between, collectorProblems } from './checks.ts';
 import { composes, field, nothing, only, onlyEmpty, setsNoOption } from './field.ts';
 import { amount, bool, choice, durationOrNanoseconds, int32, objects, string } from './field-types.ts';
 import { otherKey } from './toml-key.ts';
@@ -12,6 +13,7 @@ export const LOGGING_FIELDS = {
   'logging.flushFrequency': field(durationOrNanoseconds, 5000, {
     flag: 'log-flush-frequency',
     about: 'longest time that a log line is buffered',
+    check: atLeast(0),
     effect: nothing('lines are written at once'),
   }),
   'logging.verbosity': field(int32, 0, {
@@ -19,6 +21,7 @@ export const LOGGING_FIELDS = {
     letter: 'v',
     about: 'log verbosity; debug messages are written from 4 on',
     key: otherKey('log_level'),
+    check: atLeast(0),
     effect: setsNoOption,
   }),
   'logging.vmodule': field(objects, [], {
@@ -49,11 +52,13 @@ export const LOGGING_FIELDS = {
   'tracing.endpoint': field(string, undefined, {
     about: 'OTLP collector of traces; localhost:4317 if traces are sampled and none is named',
     key: otherKey('tracing.endpoint'),
+    check: collectorProblems,
     effect: composes('tracing'),
   }),
   'tracing.samplingRatePerMillion': field(int32, undefined, {
     about: 'number of pod syncs in a million that are traced; none if unset',
     key: otherKey('tracing.sampling_rate_per_million'),
+    check: (rate = 0) => between(0, 1_000_000)(rate),
     effect: composes('tracing'),
     keepsZero: true,
   }),

@@ -1,6 +1,20 @@
 import { quantityValue } from '@podwright/kube-api';
 import * as z from 'zod';
-import { composes, field, inCluster, noted, nothing, only, sets } from './field.ts';
+import {
+  atLeast,
+  between,
+  dnsServerProblems,
+  each,
+  headerNameProblems,
+  idCountProblems,
+  logCountProblems,
+  logSizeProblems,
+  logsDirProblems,
+  manifestUrlProblems,
+  monitorIntervalProblems,
+  sysctlProblems,
+} from './checks.ts';
+import { composes, field, inCluster, NO_ENTRIES, noted, nothing, only, sets } from './field.ts';
 import { bool, choice, duration, headers, int32, int64, path, string, stringList } from './field-types.ts';
 import { kubeletKey, otherKey, secondsKey } from './toml-key.ts';
 
@@ -24,31 +38,32 @@ export const POD_FIELDS = {
     flag: 'manifest-url',
     about: 'URL of more static pod manifests',
     key: kubeletKey('static_pod_url', staticPodUrl),
+    check: manifestUrlProblems,
     effect: sets('manifestUrl', (url) => url || undefined),
   }),
-  staticPodURLHeader: field(
-    headers,
-    {},
-    {
-      flag: 'manifest-url-header',
-      about: 'HTTP header fields of the requests to staticPodURL, name:value',
-      key: kubeletKey('static_pod_url_header', z.record(headerName, z.array(headerValue)), {}),
-      effect: sets('manifestUrlHeaders'),
-    },
-  ),
+  staticPodURLHeader: field(headers, NO_ENTRIES, {
+    flag: 'manifest-url-header',
+    about: 'HTTP header fields of the requests to staticPodURL, name:value',
+    key: kubeletKey('static_pod_url_header', z.record(headerName, z.array(headerValue)), {}),
+    check: headerNameProblems,
+    effect: sets('manifestUrlHeaders'),
+  }),
   syncFrequency: field(duration, 60_000, {
     flag: 'sync-frequency',
     about: 'longest time between two syncs of a pod',
+    check: atLeast(1),
     effect: sets('resyncPeriodMs'),
   }),
   fileCheckFrequency: field(duration, 20_000, {
     flag: 'file-check-frequency',
     about: 'interval at which manifest files are read again even if inotify reported no change',
+    check: atLeast(1),
     effect: sets('sourcePeriods.fileMs'),
   }),
   httpCheckFrequency: field(duration, 20_000, {
     flag: 'http-check-frequency',
     about: 'interval at which staticPodURL is read',
+    check: atLeast(1),
     effect: sets('sourcePeriods.urlMs'),
   }),
   clusterDomain: field(string, '', {
@@ -61,6 +76,7 @@ export const POD_FIELDS = {
     flag: 'cluster-dns',
     about: 'name servers of pods with dnsPolicy ClusterFirst',
     key: kubeletKey('cluster_dns', z.array(z.string()), []),
+    check: each(dnsServerProblems),
     effect: sets('clusterDns'),
   }),
   resolvConf: field(path, '/etc/resolv.conf', {
@@ -82,34 +98,40 @@ export const POD_FIELDS = {
   podLogsDir: field(path, '/var/log/pods', {
     about: 'directory of container logs',
     key: otherKey('pod_logs'),
+    check: logsDirProblems,
     effect: sets('podLogsDir'),
   }),
   containerLogMaxSize: field(string, '10Mi', {
     flag: 'container-log-max-size',
     about: 'size at which a container log is rotated',
     key: kubeletKey('container_log_max_size', z.string(), '10Mi'),
+    check: logSizeProblems,
     effect: sets('containerLog.maxSizeBytes', (size) => Number(quantityValue(size))),
   }),
   containerLogMaxFiles: field(int32, 5, {
     flag: 'container-log-max-files',
     about: 'maximum number of log files of a container, including rotated ones',
     key: kubeletKey('container_log_max_files', z.int().min(2), 5),
+    check: logCountProblems,
     effect: sets('containerLog.maxFiles'),
     keepsZero: true,
   }),
   containerLogMaxWorkers: field(int32, 1, {
     about: 'maximum number of rotated logs that are compressed at the same time',
+    check: atLeast(1),
     effect: sets('containerLog.maxWorkers'),
     keepsZero: true,
   }),
   containerLogMonitorInterval: field(duration, 10_000, {
     about: 'interval at which log sizes are checked',
+    check: monitorIntervalProblems,
     effect: sets('containerLog.monitorPeriodMs'),
     keepsZero: true,
   }),
   'crashLoopBackOff.maxContainerRestartPeriod': field(duration, 300_000, {
     about: 'longest back-off before a container is restarted',
     key: secondsKey('max_container_restart_period_seconds', z.int().min(1).max(300), 300),
+    check: between(1000, 300_000, ['1s', '300s']),
     effect: sets('crashLoopBackoff', (maxMs) => ({ initialMs: Math.min(10_000, maxMs), maxMs })),
     keepsZero: true,
   }),
@@ -121,6 +143,7 @@ export const POD_FIELDS = {
   allowedUnsafeSysctls: field(stringList, [], {
     flag: 'allowed-unsafe-sysctls',
     about: 'unsafe sysctls that pods may set; a trailing * matches any suffix',
+    check: each(sysctlProblems),
     effect: sets('allowedUnsafeSysctls'),
   }),
   configMapAndSecretChangeDetectionStrategy: field(choice('Get', 'Cache', 'Watch'), 'Watch', {
@@ -158,6 +181,7 @@ export const POD_FIELDS = {
   }),
   'userNamespaces.idsPerPod': field(int64, 65_536, {
     about: 'number of user and group IDs of a pod with a user namespace',
+    check: idCountProblems,
     effect: sets('userNamespaceIdsPerPod'),
     keepsZero: true,
   }),

@@ -3,7 +3,8 @@ import { cpuOptions, topologyOptions } from '@podwright/placement';
 import * as z from 'zod';
 import type { SystemReserved } from '../options/system-reserved.ts';
 import { reservedAmounts } from '../options/system-reserved.ts';
-import { composes, field, only, onlyEmpty, sets, setsAll } from './field.ts';
+import { between, cpuListProblems, fractionProblems, must, pidsLimitProblems, reserveProblems } from './checks.ts';
+import { composes, field, NO_ENTRIES, only, onlyEmpty, sets, setsAll } from './field.ts';
 import {
   bool,
   choice,
@@ -46,25 +47,19 @@ export const RESOURCE_FIELDS = {
     about: 'cgroup for all processes that are in no other cgroup',
     effect: only([''], 'processes of the host are not moved'),
   }),
-  systemReserved: field(
-    stringTable,
-    {},
-    {
-      flag: 'system-reserved',
-      about: 'resources reserved for the host: cpu, memory, pid, ephemeral-storage',
-      key: otherKey('kubelet.system_reserved'),
-      effect: sets('systemReserved', reservedAmounts),
-    },
-  ),
-  kubeReserved: field(
-    stringTable,
-    {},
-    {
-      flag: 'kube-reserved',
-      about: 'resources reserved for the kubelet and the runtime: cpu, memory, pid, ephemeral-storage',
-      effect: sets('systemReserved', withReserved),
-    },
-  ),
+  systemReserved: field(stringTable, NO_ENTRIES, {
+    flag: 'system-reserved',
+    about: 'resources reserved for the host: cpu, memory, pid, ephemeral-storage',
+    key: otherKey('kubelet.system_reserved'),
+    check: reserveProblems,
+    effect: sets('systemReserved', reservedAmounts),
+  }),
+  kubeReserved: field(stringTable, NO_ENTRIES, {
+    flag: 'kube-reserved',
+    about: 'resources reserved for the kubelet and the runtime: cpu, memory, pid, ephemeral-storage',
+    check: reserveProblems,
+    effect: sets('systemReserved', withReserved),
+  }),
   systemReservedCgroup: field(string, '', {
     flag: 'system-reserved-cgroup',
     about: 'cgroup whose limits are set to systemReserved',
@@ -92,6 +87,7 @@ export const RESOURCE_FIELDS = {
   reservedSystemCPUs: field(string, '', {
     flag: 'reserved-cpus',
     about: 'CPUs reserved for the host and the kubelet; replaces their cpu amounts',
+    check: cpuListProblems,
     effect: setsAll(sets('placement.cpu.reserved', reservedCpus), sets('systemReserved.cpuMillis', millisOfCpus)),
   }),
   podPidsLimit: field(int64, -1, {
@@ -104,6 +100,7 @@ export const RESOURCE_FIELDS = {
         .min(-1)
         .refine((value) => value !== 0, 'must be at least 1, or -1 for any number'),
     ),
+    check: pidsLimitProblems,
     effect: sets('podPidsLimit'),
     keepsZero: true,
   }),
@@ -115,6 +112,7 @@ export const RESOURCE_FIELDS = {
   cpuCFSQuotaPeriod: field(duration, 100, {
     flag: 'cpu-cfs-quota-period',
     about: 'CFS period of CPU limits',
+    check: between(1, 1000, ['1ms', '1s']),
     effect: sets('containerResources.cpuCfsQuotaPeriodMicros', (ms) => Math.round(ms * 1000)),
     keepsZero: true,
   }),
@@ -123,18 +121,15 @@ export const RESOURCE_FIELDS = {
     about: 'CPU manager policy; static gives exclusive CPUs to Guaranteed pods',
     effect: sets('placement.cpu.policy', (policy) => policy || 'none'),
   }),
-  cpuManagerPolicyOptions: field(
-    stringTable,
-    {},
-    {
-      flag: 'cpu-manager-policy-options',
-      about: 'options of the CPU manager policy',
-      effect: sets('placement.cpu.options', cpuOptions),
-    },
-  ),
+  cpuManagerPolicyOptions: field(stringTable, NO_ENTRIES, {
+    flag: 'cpu-manager-policy-options',
+    about: 'options of the CPU manager policy',
+    effect: sets('placement.cpu.options', cpuOptions),
+  }),
   cpuManagerReconcilePeriod: field(duration, 10_000, {
     flag: 'cpu-manager-reconcile-period',
     about: 'interval at which the CPU sets of containers are reconciled',
+    check: (ms) => must(ms >= 1, 'must be at least 1ms'),
     effect: sets('placement.cpu.reconcilePeriodMs'),
   }),
   memoryManagerPolicy: field(choice('None', 'Static'), 'None', {
@@ -157,30 +152,23 @@ export const RESOURCE_FIELDS = {
     about: 'whether resources are aligned for each container or for the whole pod',
     effect: sets('placement.topology.scope', (scope) => scope || 'container'),
   }),
-  topologyManagerPolicyOptions: field(
-    stringTable,
-    {},
-    {
-      flag: 'topology-manager-policy-options',
-      about: 'options of the topology manager policy',
-      effect: sets('placement.topology.options', topologyOptions),
-    },
-  ),
-  qosReserved: field(
-    stringTable,
-    {},
-    {
-      flag: 'qos-reserved',
-      about: 'percentage of requests that is reserved from lower QoS classes',
-      effect: onlyEmpty('requests are not reserved from lower QoS classes'),
-    },
-  ),
+  topologyManagerPolicyOptions: field(stringTable, NO_ENTRIES, {
+    flag: 'topology-manager-policy-options',
+    about: 'options of the topology manager policy',
+    effect: sets('placement.topology.options', topologyOptions),
+  }),
+  qosReserved: field(stringTable, NO_ENTRIES, {
+    flag: 'qos-reserved',
+    about: 'percentage of requests that is reserved from lower QoS classes',
+    effect: onlyEmpty('requests are not reserved from lower QoS classes'),
+  }),
   'memorySwap.swapBehavior': field(choice('NoSwap', 'LimitedSwap'), '', {
     about: 'whether pods may use swap; NoSwap if unset',
     effect: sets('containerResources.swapBehavior', (behavior) => behavior || 'NoSwap'),
   }),
   memoryThrottlingFactor: field(float, 0.9, {
     about: 'fraction of a memory limit at which containers are throttled, with the feature gate MemoryQoS',
+    check: fractionProblems,
     effect: composes('containerResources.memoryQos'),
     keepsZero: true,
   }),

@@ -1,4 +1,12 @@
 import * as z from 'zod';
+import {
+  atLeast,
+  cipherSuiteProblems,
+  each,
+  hiddenVersionProblems,
+  optionalPortProblems,
+  portProblems,
+} from './checks.ts';
 import { composes, field, inCluster, noted, nothing, only, onlyEmpty, sets, setsNoOption } from './field.ts';
 import { bool, choice, duration, int32, intList, ipAddress, path, string, stringList } from './field-types.ts';
 import { kubeletKey, tomlPath } from './toml-key.ts';
@@ -24,11 +32,13 @@ export const SERVER_FIELDS = {
     flag: 'port',
     about: 'port of the HTTPS API',
     key: kubeletKey('server.port', portNumber),
+    check: portProblems,
     effect: sets('server.port'),
   }),
   readOnlyPort: field(int32, 0, {
     flag: 'read-only-port',
     about: 'port of the read-only API without authentication, 0 for none',
+    check: optionalPortProblems,
     effect: sets('server.readOnlyPort'),
   }),
   tlsCertFile: field(path, '', {
@@ -46,6 +56,7 @@ export const SERVER_FIELDS = {
   tlsCipherSuites: field(stringList, [], {
     flag: 'tls-cipher-suites',
     about: 'cipher suites of the server, for TLS up to 1.2',
+    check: each(cipherSuiteProblems),
     effect: sets('server.tls.cipherSuites'),
   }),
   tlsCurvePreferences: field(intList, [], {
@@ -81,6 +92,7 @@ export const SERVER_FIELDS = {
   'authentication.webhook.cacheTTL': field(duration, 120_000, {
     flag: 'authentication-token-webhook-cache-ttl',
     about: 'how long the review of a token is cached',
+    check: atLeast(0),
     effect: inCluster(composes('server.authentication.reviews')),
   }),
   'authentication.anonymous.enabled': field(bool, false, {
@@ -101,11 +113,13 @@ export const SERVER_FIELDS = {
   'authorization.webhook.cacheAuthorizedTTL': field(duration, 300_000, {
     flag: 'authorization-webhook-cache-authorized-ttl',
     about: 'how long an allowed access is cached',
+    check: atLeast(0),
     effect: inCluster(composes('server.authentication.reviews')),
   }),
   'authorization.webhook.cacheUnauthorizedTTL': field(duration, 30_000, {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
     about: 'how long a denied access is cached',
+    check: atLeast(0),
     effect: inCluster(composes('server.authentication.reviews')),
   }),
   enableDebuggingHandlers: field(bool, true, {
@@ -138,6 +152,7 @@ export const SERVER_FIELDS = {
     flag: 'healthz-port',
     about: 'port of /healthz, 0 for none',
     key: kubeletKey('server.healthz_port', portNumber),
+    check: optionalPortProblems,
     effect: sets('server.healthzPort'),
     keepsZero: true,
   }),
@@ -149,6 +164,7 @@ export const SERVER_FIELDS = {
   streamingConnectionIdleTimeout: field(duration, 14_400_000, {
     flag: 'streaming-connection-idle-timeout',
     about: 'time without traffic after which a stream is closed',
+    check: atLeast(0),
     effect: sets('server.streamingConnectionIdleTimeoutMs'),
   }),
   volumeStatsAggPeriod: field(duration, 60_000, {
@@ -158,6 +174,7 @@ export const SERVER_FIELDS = {
   }),
   showHiddenMetricsForVersion: field(string, '', {
     about: 'show metrics that were hidden in this version',
+    check: hiddenVersionProblems,
     effect: nothing('no metrics are hidden'),
   }),
 };

@@ -8,12 +8,12 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 const taint: Decoder<GivenTaint> = (value, issues) => {
   const { key, value: text, effect } = (value ?? {}) as Record<string, unknown>;
-  const isTaint =
+  const taintProblems =
     typeof key === 'string' &&
     key !== '' &&
     (text === undefined || typeof text === 'string') &&
     EFFECTS.includes(effect as string);
-  if (!isTaint) issues.add(`must be a taint with a key, a value or none, and an effect: ${EFFECTS.join(', ')}`);
+  if (!taintProblems) issues.add(`must be a taint with a key, a value or none, and an effect: ${EFFECTS.join(', ')}`);
   return { key, ...(text ? { value: text } : {}), effect } as GivenTaint;
 };
 

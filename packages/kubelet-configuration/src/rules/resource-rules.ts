@@ -1,10 +1,9 @@
-import { isQuantity, parseCpus, parseQuantity } from '@podwright/kube-api';
+import { isQuantity, parseQuantity } from '@podwright/kube-api';
 import { cpuOptionProblems, topologyOptionProblems } from '@podwright/placement';
-import type { FieldName, KubeletConfiguration } from '../fields/field-table.ts';
+import type { FieldName } from '../fields/field-table.ts';
 import { type ThresholdSettings, thresholdProblems } from '../thresholds/thresholds.ts';
-import { must, type Problem, type Rule } from './rule.ts';
+import { must, type Rule } from './rule.ts';
 
-const RESERVED = ['cpu', 'memory', 'pid', 'ephemeral-storage'];
 const ENFORCEMENTS = [
   'pods',
   'none',
@@ -20,24 +19,6 @@ const EVICTION_FIELDS: Record<keyof ThresholdSettings, FieldName> = {
   softGracePeriod: 'evictionSoftGracePeriod',
   minimumReclaim: 'evictionMinimumReclaim',
 };
-
-const reserves: Rule = (configuration) => [
-  ...reserve(configuration, 'systemReserved'),
-  ...reserve(configuration, 'kubeReserved'),
-];
-
-function reserve(configuration: KubeletConfiguration, field: 'systemReserved' | 'kubeReserved'): Problem[] {
-  return Object.entries(configuration[field]).flatMap(([name, amount]) => {
-    if (!RESERVED.includes(name))
-      return must(false, field, `cannot reserve ${name.slice(0, 60)}, only ${RESERVED.join(', ')}`);
-    const isAmount = isQuantity(amount) && parseQuantity(amount).nanos >= 0n;
-    return must(
-      isAmount,
-      field,
-      `${name} must be an amount such as 500m or 1Gi, got ${JSON.stringify(amount.slice(0, 60))}`,
-    );
-  });
-}
 
 const enforcement: Rule = (configuration) => {
   const { enforceNodeAllocatable: kinds, cgroupsPerQOS } = configuration;
@@ -71,21 +52,14 @@ const cgroups: Rule = ({ cgroupRoot, cgroupsPerQOS, systemCgroups }) => [
   ...must(systemCgroups === '' || cgroupRoot !== '', 'systemCgroups', 'needs cgroupRoot'),
 ];
 
-const pids: Rule = ({ podPidsLimit }) =>
-  must(podPidsLimit !== 0, 'podPidsLimit', 'must be at least 1, or -1 for no limit');
-
 const memory: Rule = (configuration) => {
-  const factor = configuration.memoryThrottlingFactor;
-  const gates: Record<string, boolean> = configuration.featureGates;
+  const gates = configuration.featureGates;
   const tiered = configuration.memoryReservationPolicy === 'TieredReservation';
-  return [
-    ...must(factor > 0 && factor <= 1, 'memoryThrottlingFactor', 'must be more than 0 and at most 1'),
-    ...must(
-      !tiered || gates.MemoryQoS === true,
-      'memoryReservationPolicy',
-      'TieredReservation needs the feature gate MemoryQoS',
-    ),
-  ];
+  return must(
+    !tiered || gates.MemoryQoS === true,
+    'memoryReservationPolicy',
+    'TieredReservation needs the feature gate MemoryQoS',
+  );
 };
 
 const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
@@ -93,32 +67,21 @@ const oomKill: Rule = ({ singleProcessOOMKill: single }, host) => {
   return must(isWell, 'singleProcessOOMKill', 'must not be false on cgroup v1');
 };
 
-const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) => [
-  ...must(isCpuList(reserved), 'reservedSystemCPUs', 'must be a list such as 0,2-3'),
-  ...must(
+const processors: Rule = ({ reservedSystemCPUs: reserved, systemReservedCgroup, kubeReservedCgroup }) =>
+  must(
     reserved === '' || (systemReservedCgroup === '' && kubeReservedCgroup === ''),
     'reservedSystemCPUs',
     'cannot be combined with systemReservedCgroup or kubeReservedCgroup',
-  ),
-];
-
-function isCpuList(text: string): boolean {
-  try {
-    return parseCpus(text).length >= 0;
-  } catch {
-    return false;
-  }
-}
+  );
 
 const policies: Rule = (configuration) => {
-  const gates: Record<string, boolean> = configuration.featureGates;
-  const cpu: Record<string, string> = configuration.cpuManagerPolicyOptions;
-  const topology: Record<string, string> = configuration.topologyManagerPolicyOptions;
+  const gates = configuration.featureGates;
+  const cpu = configuration.cpuManagerPolicyOptions;
+  const topology = configuration.topologyManagerPolicyOptions;
   const cpuField = 'cpuManagerPolicyOptions';
   const alignsBySocket = ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(cpu['align-by-socket'] ?? '');
   const isSingle = configuration.topologyManagerPolicy === 'single-numa-node';
   return [
-    ...must(configuration.cpuManagerReconcilePeriod >= 1, 'cpuManagerReconcilePeriod', 'must be at least 1ms'),
     ...cpuOptionProblems(cpu, gates.CPUManagerPolicyAlphaOptions === true).flatMap((problem) =>
       must(false, cpuField, problem),
     ),
@@ -172,19 +135,12 @@ const eviction: Rule = (configuration) => {
   return problems.flatMap(({ setting, message }) => must(false, EVICTION_FIELDS[setting], message));
 };
 
-/** The period is in milliseconds here, in nanoseconds in upstream. */
-const quota: Rule = ({ cpuCFSQuotaPeriod: period }) =>
-  must(period >= 1 && period <= 1000, 'cpuCFSQuotaPeriod', 'must be between 1ms and 1s');
-
 export const RESOURCE_RULES: Rule[] = [
-  reserves,
   enforcement,
   cgroups,
-  pids,
   memory,
   oomKill,
   processors,
-  quota,
   eviction,
   policies,
   reservedMemory,

@@ -12,15 +12,3 @@ export type Rule = (configuration: KubeletConfiguration, host: HostFacts) => Pro
 export function must(holds: boolean, field: FieldName, message: string): Problem[] {
   return holds ? [] : [{ field, message }];
 }
-
-type NumberName = { [K in FieldName]: KubeletConfiguration[K] extends number ? K : never }[FieldName];
-
-/** Numeric fields must be from `min` to `max`. */
-export function within(fields: NumberName[], min: number, max = Number.POSITIVE_INFINITY): Rule {
-  const bounds = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `between ${min} and ${max}`;
-  return (configuration) =>
-    fields.flatMap((field) => {
-      const value = configuration[field];
-      return must(value >= min && value <= max, field, `must be ${bounds}`);
-    });
-}
