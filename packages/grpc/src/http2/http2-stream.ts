@@ -70,6 +70,10 @@ export class Http2Stream {
     return this.#closeCode;
   }
 
+  get unsentBytes(): number {
+    return this.unsent.length;
+  }
+
   /** Queues more data and sends it as far as the windows permit; does nothing on a closed stream. */
   send({ head = this.head, data, trailers = this.trailers, isLast = this.isLast }: Outgoing): void {
     if (this.#closeCode !== undefined) return;

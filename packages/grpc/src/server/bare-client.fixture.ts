@@ -14,23 +14,24 @@ import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { withPrefix } from '../message-reader.ts';
 import { handleService, type ServiceHandlers } from './handlers.ts';
+import type { TcpOptions } from './listeners.ts';
 import { type ListeningServer, serveServices } from './serve-services.ts';
 
 export const SETTINGS = frame({ type: FRAME_TYPE.settings });
 
 type TestHandlers = Partial<ServiceHandlers<typeof Test>>;
-type Served = { handlers?: TestHandlers; logger?: Logger };
+type Served = { handlers?: TestHandlers; logger?: Logger; tcp?: TcpOptions };
 
 const echoHandlers: TestHandlers = { echo: async ({ text }) => ({ text }) };
 
 /** A server and the path of its socket. By default it answers Echo only. */
 export async function openServer(
   t: TestContext,
-  { handlers = echoHandlers, logger = silentLogger }: Served = {},
+  { handlers = echoHandlers, logger = silentLogger, tcp }: Served = {},
 ): Promise<{ server: ListeningServer; path: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-session-'));
   const path = join(directory, 'cri.sock');
-  const server = await serveServices([handleService(Test, handlers)], { socket: path, logger });
+  const server = await serveServices([handleService(Test, handlers)], { socket: path, tcp, logger });
   t.after(async () => {
     await server.close(0);
     await rm(directory, { recursive: true });
@@ -85,10 +86,10 @@ export class BareClient {
   /** Connects and sends `first`, by default the preface and settings. */
   static async open(
     t: TestContext,
-    path: string,
+    address: string | { port: number },
     first = Buffer.concat([CLIENT_PREFACE, SETTINGS]),
   ): Promise<BareClient> {
-    const socket = connect(path);
+    const socket = typeof address === 'string' ? connect(address) : connect(address.port, '127.0.0.1');
     t.after(() => socket.destroy());
     await once(socket, 'connect');
     socket.write(first);

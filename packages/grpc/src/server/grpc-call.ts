@@ -1,6 +1,6 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
-import type { Http2Stream, StreamListener } from '../http2/http2-stream.ts';
+import type { Outgoing, StreamListener } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { UnreadBytes } from '../http2/unread-bytes.ts';
 import { MessageReader } from '../message-reader.ts';
@@ -18,6 +18,17 @@ const HEADERS: readonly HeaderField[] = [
 const HEAD = encodeLiterals(HEADERS);
 const SUCCESS = encodeLiterals([['grpc-status', '0']]);
 
+/** The HTTP/2 stream of a call. */
+export type CallStream = {
+  listener: StreamListener | undefined;
+  /** Bytes of data that have not been sent. */
+  readonly unsentBytes: number;
+  /** Sends more; does nothing on a closed stream. */
+  send(outgoing: Outgoing): void;
+  /** Releases so many bytes of the receive window: the call has consumed them. */
+  take(bytes: number): void;
+};
+
 /** Consumes the request of a call. */
 type RequestReader = { onData: (bytes: Buffer) => void; onEnd: () => void };
 
@@ -26,14 +37,14 @@ type RequestReader = { onData: (bytes: Buffer) => void; onEnd: () => void };
  * no effect.
  */
 export class GrpcCall implements StreamListener {
-  readonly #stream: Http2Stream;
+  readonly #stream: CallStream;
   readonly #fields: readonly HeaderField[];
   readonly #closeListeners: (() => void)[] = [];
   #reader: RequestReader | undefined;
   #isOpen = false;
   #room: PromiseWithResolvers<void> | undefined;
 
-  constructor(stream: Http2Stream, fields: readonly HeaderField[]) {
+  constructor(stream: CallStream, fields: readonly HeaderField[]) {
     this.#stream = stream;
     this.#fields = fields;
     stream.listener = this;
@@ -109,7 +120,7 @@ export class GrpcCall implements StreamListener {
   /** Sends one of several responses, including its prefix. Resolves when there is room for the next one, or when the stream is closed. */
   async send(response: Buffer): Promise<void> {
     this.#stream.send({ data: response });
-    if (this.#stream.unsent.length === 0) return;
+    if (this.#stream.unsentBytes === 0) return;
     this.#room ??= Promise.withResolvers();
     await this.#room.promise;
   }

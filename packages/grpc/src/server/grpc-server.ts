@@ -1,10 +1,11 @@
+import type { ServerHttp2Session } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
-import type { Http2Stream } from '../http2/http2-stream.ts';
 import type { HeaderField } from '../http2/static-table.ts';
-import { GrpcCall } from './grpc-call.ts';
-import { ServerSession } from './session.ts';
+import { type CallStream, GrpcCall } from './grpc-call.ts';
+import { NodeSession } from './node-session.ts';
+import { ServerSession, type SessionListener } from './session.ts';
 
 /** Answers a call. Must not throw. */
 export type AnswerCall = (call: GrpcCall) => void;
@@ -15,7 +16,7 @@ const UNSUPPORTED_MEDIA_TYPE = encodeLiterals([[':status', '415']]);
 export class GrpcServer {
   readonly #methods: ReadonlyMap<string, AnswerCall>;
   readonly #logger: Logger;
-  readonly #sessions = new Set<ServerSession>();
+  readonly #sessions = new Set<ServerSession | NodeSession>();
 
   /** `methods` are keyed by path, such as `/runtime.v1.RuntimeService/Version`. */
   constructor(methods: ReadonlyMap<string, AnswerCall>, logger: Logger) {
@@ -23,8 +24,23 @@ export class GrpcServer {
     this.#logger = logger;
   }
 
+  /** Serves a connection on our own HTTP/2. */
   accept(connection: Duplex): void {
-    const session = new ServerSession(connection, {
+    this.#add((listener) => new ServerSession(connection, listener));
+  }
+
+  /** Serves a connection on node:http2. */
+  acceptSession(session: ServerHttp2Session): void {
+    this.#add((listener) => new NodeSession(session, listener));
+  }
+
+  /** Sends GOAWAY to all clients; connections close after their last call. */
+  retire(): void {
+    for (const session of this.#sessions) session.retire();
+  }
+
+  #add(open: (listener: SessionListener) => ServerSession | NodeSession): void {
+    const session = open({
       onRequest: (stream, fields) => this.#answer(stream, fields),
       onClose: (error) => {
         this.#sessions.delete(session);
@@ -35,12 +51,7 @@ export class GrpcServer {
     this.#sessions.add(session);
   }
 
-  /** Sends GOAWAY to all clients; connections close after their last call. */
-  retire(): void {
-    for (const session of this.#sessions) session.retire();
-  }
-
-  #answer(stream: Http2Stream, fields: readonly HeaderField[]): void {
+  #answer(stream: CallStream, fields: readonly HeaderField[]): void {
     const call = new GrpcCall(stream, fields);
     if (!call.header('content-type')?.startsWith('application/grpc'))
       return stream.send({ head: UNSUPPORTED_MEDIA_TYPE, isLast: true });

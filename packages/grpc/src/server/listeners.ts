@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import type { Http2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
 import { errorMessage, type Logger, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
+import { PREFACE_TIMEOUT_MS } from '../limits.ts';
+import type { GrpcServer } from './grpc-server.ts';
+import { NODE_SESSION_BOUNDS } from './node-session.ts';
 
 /**
  * A TCP listener. With `clientCa` (PEM) only clients with a certificate of that CA may connect. Without `tls` the connection is plaintext
@@ -34,21 +37,27 @@ export class Listeners {
     this.tcpPort = typeof address === 'object' ? address?.port : undefined;
   }
 
-  /** Listens on the unix socket and, if configured, on TCP. Every connection is passed to `accept`. */
+  /**
+   * Listens on the unix socket and, if configured, on TCP. The server gets each connection of the unix socket as it is, and those over TCP
+   * from node:http2: over TCP every client sends an `:authority` that it accepts, and calls are rare.
+   */
   static async open(
     options: { socket: string; mode?: number; tcp?: TcpOptions; logger: Logger },
-    accept: (connection: Socket) => void,
+    server: GrpcServer,
   ): Promise<Listeners> {
     const connections = new Set<Socket>();
     const onConnection = (socket: Socket) => {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
-      accept(socket);
     };
-    const unix = createServer(onConnection);
+    const unix = createServer((socket) => {
+      onConnection(socket);
+      server.accept(socket);
+    });
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? PRIVATE_FILE);
     try {
-      const servers = options.tcp === undefined ? [unix] : [unix, await listenTcp(options.tcp, onConnection)];
+      const servers =
+        options.tcp === undefined ? [unix] : [unix, await listenTcp(options.tcp, { server, onConnection })];
       for (const server of servers) server.on('error', (error) => logAcceptError(options.logger, error));
       return new Listeners(servers, socketFile, connections);
     } catch (error) {
@@ -90,28 +99,38 @@ function logAcceptError(logger: Logger, error: Error): void {
   logger.error({ error: errorMessage(error) }, 'accept a connection');
 }
 
-async function listenTcp({ address, port, tls }: TcpOptions, onConnection: (socket: Socket) => void): Promise<Server> {
+async function listenTcp(
+  { address, port, tls }: TcpOptions,
+  { server, onConnection }: { server: GrpcServer; onConnection: (socket: Socket) => void },
+): Promise<Server> {
   const endpoint = formatEndpoint({ kind: 'tcp', host: address, port });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   try {
-    const server =
-      tls === undefined ? createServer({ noDelay: true }, onConnection) : createTlsListener(tls, onConnection);
-    server.once('error', reject).listen(port, address, resolve);
+    const listener = await createHttp2Server(tls);
+    listener.on(tls === undefined ? 'connection' : 'secureConnection', onConnection);
+    listener.on('session', (session) => server.acceptSession(session));
+    listener.on('sessionError', () => undefined); // the session's listener handles it
+    listener.once('error', reject).listen(port, address, resolve);
     await promise;
-    server.off('error', reject);
-    return server;
+    listener.off('error', reject);
+    return listener;
   } catch (error) {
     throw wrapError(`listen on ${endpoint}`, error, 'internal');
   }
 }
 
 /** Throws for invalid certificates and keys. */
-function createTlsListener(
-  { certificate, key, clientCa }: NonNullable<TcpOptions['tls']>,
-  onConnection: (socket: Socket) => void,
-): Server {
-  return createTlsServer(
-    { cert: certificate, key, ca: clientCa, requestCert: clientCa !== undefined, ALPNProtocols: ['h2'], noDelay: true },
-    onConnection,
-  );
+async function createHttp2Server(tls: TcpOptions['tls']): Promise<Http2Server> {
+  const { createServer, createSecureServer } = await import('node:http2');
+  if (tls === undefined) return createServer(NODE_SESSION_BOUNDS);
+  const { certificate, key, clientCa } = tls;
+  return createSecureServer({
+    ...NODE_SESSION_BOUNDS,
+    cert: certificate,
+    key,
+    ca: clientCa,
+    requestCert: clientCa !== undefined,
+    handshakeTimeout: PREFACE_TIMEOUT_MS,
+    unknownProtocolTimeout: PREFACE_TIMEOUT_MS,
+  });
 }

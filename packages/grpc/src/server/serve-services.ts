@@ -55,7 +55,7 @@ export async function serveServices(services: HandledService[], options: ServeOp
   const all = [...served, add(health.service)];
   for (const [path, answer] of reflectionMethods(all)) methods.set(path, answer);
   const server = new GrpcServer(methods, logger);
-  const listeners = await Listeners.open(options, (connection) => server.accept(connection));
+  const listeners = await Listeners.open(options, server);
   const close = async (graceMs: number) => {
     health.stopServing();
     await listeners.stop();

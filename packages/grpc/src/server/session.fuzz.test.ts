@@ -6,6 +6,7 @@ import { fuzz, pieces } from '../../../base/src/fuzz.fixture.ts';
 import { FrameReader } from '../http2/frame-reader.ts';
 import { CLIENT_PREFACE, FLAG, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
+import type { Http2Stream } from '../http2/http2-stream.ts';
 import { callFrames, requestHeaders, SETTINGS } from './bare-client.fixture.ts';
 import { ServerSession } from './session.ts';
 
@@ -54,7 +55,7 @@ function made(chunks: Iterable<Buffer>): { events: string[]; answers: string[]; 
   const socket = new Duplex({ read: () => undefined, write });
   const session = new ServerSession(socket, {
     onRequest: (stream, fields) => {
-      const record = (...what: unknown[]) => events.push(JSON.stringify([stream.id, ...what]));
+      const record = (...what: unknown[]) => events.push(JSON.stringify([(stream as Http2Stream).id, ...what]));
       record('begins', fields);
       stream.listener = {
         onData: (bytes) => {

@@ -8,11 +8,12 @@ import type { Http2Stream } from '../http2/http2-stream.ts';
 import { settingsFrame } from '../http2/peer-settings.ts';
 import type { HeaderField } from '../http2/static-table.ts';
 import { MAX_CALLS, MAX_CONNECTION_IDLE_MS, PREFACE_TIMEOUT_MS } from '../limits.ts';
+import type { CallStream } from './grpc-call.ts';
 import { isRequest } from './request-fields.ts';
 import { ResetBudget } from './reset-budget.ts';
 
 /** Largest list of request headers; those of gRPC calls have some hundred bytes. */
-const HEADER_LIST_BYTES = 65_536;
+export const HEADER_LIST_BYTES = 65_536;
 const LIMITS = {
   streamWindowBytes: FIRST_WINDOW_BYTES,
   windowBytes: FIRST_WINDOW_BYTES,
@@ -22,7 +23,7 @@ const SETTINGS = settingsFrame({ maxConcurrentStreams: MAX_CALLS, maxHeaderListS
 
 export type SessionListener = {
   /** A request has started. */
-  onRequest: (stream: Http2Stream, fields: readonly HeaderField[]) => void;
+  onRequest: (stream: CallStream, fields: readonly HeaderField[]) => void;
   /** The connection has ended; `error` is set if the client violated the protocol. */
   onClose: (error?: unknown) => void;
 };

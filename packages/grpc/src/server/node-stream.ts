@@ -1,0 +1,74 @@
+import type { ServerHttp2Stream } from 'node:http2';
+import { END_CODE } from '../http2/end-codes.ts';
+import { HpackDecoder } from '../http2/hpack-decoder.ts';
+import type { Outgoing, StreamListener } from '../http2/http2-stream.ts';
+import type { CallStream } from './grpc-call.ts';
+
+/** The stream of a call on a connection of node:http2. */
+export class NodeStream implements CallStream {
+  listener: StreamListener | undefined;
+  readonly #stream: ServerHttp2Stream;
+  /** Received bytes that the owner has not consumed. */
+  #untakenBytes = 0;
+  /** Whether the response is complete: the rest of the request is discarded. */
+  #isAnswered = false;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream;
+    stream.on('error', () => undefined); // `close` follows
+    stream.on('data', (bytes: Buffer) => this.#receive(bytes));
+    stream.on('end', () => this.listener?.onEnd?.());
+    stream.on('close', () => this.listener?.onClose());
+  }
+
+  get unsentBytes(): number {
+    return this.#stream.writableLength;
+  }
+
+  send({ head, data, trailers, isLast = trailers !== undefined }: Outgoing): void {
+    const stream = this.#stream;
+    if (stream.destroyed || stream.closed || this.#isAnswered) return;
+    this.#isAnswered = isLast;
+    const endsWithHead = isLast && trailers === undefined;
+    if (head !== undefined) stream.respond(fieldsIn(head), { endStream: endsWithHead, waitForTrailers: !endsWithHead });
+    if (data !== undefined) stream.write(data, () => this.listener?.onSent?.());
+    if (trailers !== undefined) {
+      stream.once('wantTrailers', () => {
+        stream.sendTrailers(fieldsIn(trailers));
+        this.#dropRequest();
+      });
+      stream.end();
+    }
+    if (isLast) stream.resume();
+    if (endsWithHead) this.#dropRequest();
+  }
+
+  take(bytes: number): void {
+    this.#untakenBytes -= bytes;
+    if (this.#untakenBytes <= 0) this.#stream.resume();
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#isAnswered) return this.#cut();
+    this.#untakenBytes += bytes.length;
+    this.listener?.onData(bytes);
+    if (this.#untakenBytes > 0 && !this.#isAnswered) this.#stream.pause();
+  }
+
+  /** Resets the stream once the response has been sent, as far as the client has not ended its request. */
+  #dropRequest(): void {
+    setImmediate(() => this.#cut());
+  }
+
+  /** A reset discards frames that node:http2 has not sent; the next received data tries again. */
+  #cut(): void {
+    const stream = this.#stream;
+    if (!stream.destroyed && stream.state.localClose === 1) stream.close(END_CODE.noError);
+  }
+}
+
+/** The fields of a header block of `encodeLiterals`. */
+function fieldsIn(block: Buffer): Record<string, string> {
+  const decoder = new HpackDecoder({ tableBytes: 0, listBytes: Number.POSITIVE_INFINITY });
+  return Object.fromEntries(decoder.decode(block));
+}
