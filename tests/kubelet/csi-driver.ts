@@ -25,7 +25,7 @@ import {
   type NodeUnstageVolumeRequest,
   NodeServiceCapability_RPC_Type as Rpc,
   VolumeUsage_Unit,
-} from '@podwright/cri/csi';
+} from '@podwright/volumes/csi-api';
 import { servePlugin } from './plugin-process.ts';
 
 const [name = '', data = '', socket = '', registrationSocket = ''] = process.argv.slice(2);

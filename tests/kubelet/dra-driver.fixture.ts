@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { HealthStatus } from '@podwright/cri/dra-health';
+import { HealthStatus } from '@podwright/placement/dra-health-api';
 import type { ClaimPlan } from './dra-driver.ts';
 import { PluginUnderTest } from './plugin-process.fixture.ts';
 

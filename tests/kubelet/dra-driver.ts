@@ -5,8 +5,12 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DRAPlugin, type NodePrepareResourcesRequest, type NodeUnprepareResourcesRequest } from '@podwright/cri/dra';
-import { DRAResourceHealth } from '@podwright/cri/dra-health';
+import {
+  DRAPlugin,
+  type NodePrepareResourcesRequest,
+  type NodeUnprepareResourcesRequest,
+} from '@podwright/placement/dra-api';
+import { DRAResourceHealth } from '@podwright/placement/dra-health-api';
 import { servePlugin } from './plugin-process.ts';
 
 /** The answer for a claim: the devices that it prepares, or an error. */

@@ -11,8 +11,8 @@ import {
   type ServerWritableStream,
   type sendUnaryData,
 } from '@grpc/grpc-js';
-import { Registration } from '@podwright/cri/plugin-registration';
 import { grpcServiceDefinition } from '@podwright/grpc';
+import { Registration } from '@podwright/placement/plugin-registration-api';
 
 /** Failure of a call; `hang` before its work is done, `hangAfter` after it. */
 export type Misbehaviour = { hang?: boolean; hangAfter?: boolean; crash?: boolean; error?: number };

@@ -51,7 +51,10 @@ async function keepCpus({ options, cri, sync, grants }: GrantServicesInput, sign
   const containers = () =>
     sync.workers.activePods().flatMap((pod) => runningOf(pod, sync.cache.get(pod.metadata.uid)?.status));
   const periodMs = options.placement.cpu.reconcilePeriodMs;
-  await reconcileCpus({ cri, manager: placement.cpus, known, containers, periodMs, logger: options.logger }, signal);
+  const { cpus: manager } = placement;
+  const setCpus = (containerId: string, cpusetCpus: string, signal: AbortSignal) =>
+    cri.runtime.updateContainerResources({ containerId, linux: { cpusetCpus } }, { signal });
+  await reconcileCpus({ setCpus, manager, known, containers, periodMs, logger: options.logger }, signal);
 }
 
 function runningOf(pod: Pod, status: RuntimePodStatus | undefined): RunningContainer[] {

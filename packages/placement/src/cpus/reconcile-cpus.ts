@@ -1,5 +1,4 @@
 import { errorMessage, type Logger, sleep } from '@podwright/base';
-import type { CriClient } from '@podwright/cri';
 import { formatCpus } from '@podwright/kube-api';
 import type { CpuManager } from './cpu-manager.ts';
 
@@ -26,7 +25,8 @@ export class KnownCpus {
 }
 
 export type ReconcileInput = {
-  cri: Pick<CriClient, 'runtime'>;
+  /** Sets the processors of a running container in the runtime. */
+  setCpus: (containerId: string, cpus: string, signal: AbortSignal) => Promise<unknown>;
   manager: CpuManager;
   known: KnownCpus;
   containers: () => RunningContainer[];
@@ -42,14 +42,14 @@ export async function reconcileCpus(input: ReconcileInput, signal: AbortSignal):
   }
 }
 
-async function reconcileOnce({ cri, manager, known, containers, logger }: ReconcileInput, signal: AbortSignal) {
+async function reconcileOnce({ setCpus, manager, known, containers, logger }: ReconcileInput, signal: AbortSignal) {
   const running = containers();
   known.keepOnly(running);
   for (const { podUid, name, id } of running) {
     const cpus = formatCpus(manager.cpusOf(podUid, name));
     if (cpus === '' || known.has(podUid, name, cpus)) continue;
     try {
-      await cri.runtime.updateContainerResources({ containerId: id, linux: { cpusetCpus: cpus } }, { signal });
+      await setCpus(id, cpus, signal);
       known.note(podUid, name, cpus);
     } catch (error) {
       if (signal.aborted) return;

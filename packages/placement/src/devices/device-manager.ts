@@ -1,7 +1,6 @@
 import { join } from 'node:path';
+import { toBinary } from '@bufbuild/protobuf';
 import { background, CoalescedWork, errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
-import { toBinary } from '@podwright/cri';
-import { ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
 import { removeIfEmpty } from '@podwright/host';
 import {
   type AllocatedResourceStatus,
@@ -13,6 +12,7 @@ import {
   type Pod,
   quantityValue,
 } from '@podwright/kube-api';
+import { ContainerAllocateResponseSchema } from '../device-plugin-api.ts';
 import { startOnceThereIsSpace } from '../late-server.ts';
 import type { NodeMask } from '../topology/node-mask.ts';
 import { type AllocationRequest, type HintProvider, NO_HINT, type ResourceHints } from '../topology/topology-hint.ts';

@@ -1,5 +1,5 @@
-import { fromBinary } from '@podwright/cri';
-import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '@podwright/cri/device-plugin';
+import { fromBinary } from '@bufbuild/protobuf';
+import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '../device-plugin-api.ts';
 import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
 
 /** Options from all plugins' answers; for the same name or path the first one is used. */

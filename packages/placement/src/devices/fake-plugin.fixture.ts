@@ -1,9 +1,9 @@
 /** A device plugin for tests, over the real protocol; its test controls it, including misbehaviour. */
 import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
-import { DevicePlugin, Registration } from '@podwright/cri/device-plugin';
-import { Registration as WatchedRegistration } from '@podwright/cri/plugin-registration';
 import { connectService, handleService, type ListeningServer, serveServices } from '@podwright/grpc';
+import { DevicePlugin, Registration } from '../device-plugin-api.ts';
+import { Registration as WatchedRegistration } from '../plugin-registration-api.ts';
 
 /** A device: its ID alone, or with its health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };

@@ -1,12 +1,12 @@
 /** Connection to one device plugin: calls with timeouts, and the stream of its device lists. */
 import { PodwrightError } from '@podwright/base';
+import { connectService } from '@podwright/grpc';
 import {
   type ContainerAllocateResponse,
   DevicePlugin,
   type DevicePluginOptions,
   type ListAndWatchResponse,
-} from '@podwright/cri/device-plugin';
-import { connectService } from '@podwright/grpc';
+} from '../device-plugin-api.ts';
 import type { Preference } from './choose-devices.ts';
 import type { Device } from './device-types.ts';
 import {

@@ -2,9 +2,9 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { connect as connectTo } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError } from '@podwright/base';
-import { Registration } from '@podwright/cri/device-plugin';
 import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import { isExtendedResource } from '@podwright/kube-api';
+import { Registration } from '../device-plugin-api.ts';
 
 const VERSION = 'v1beta1';
 const KUBELET_SOCKET = 'kubelet.sock';

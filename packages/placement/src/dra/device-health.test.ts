@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { create } from '@podwright/cri';
-import { DeviceHealthSchema, HealthStatus } from '@podwright/cri/dra-health';
+import { create } from '@bufbuild/protobuf';
+import { DeviceHealthSchema, HealthStatus } from '../dra-health-api.ts';
 import { DraHealth } from './device-health.ts';
 
 const A = { pool: 'pool', device: 'a' };

@@ -1,5 +1,5 @@
 /** Health of the devices of DRA drivers, as reported by their drivers. */
-import { HealthStatus, type DeviceHealth as ReportedHealth } from '@podwright/cri/dra-health';
+import { HealthStatus, type DeviceHealth as ReportedHealth } from '../dra-health-api.ts';
 
 /** Upstream's limit for the message of a device. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { errorMessage, PodwrightError, Registry, silentLogger } from '@podwright/base';
-import { DRAPlugin } from '@podwright/cri/dra';
 import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import type { Pod, ResourceClaim } from '@podwright/kube-api';
+import { DRAPlugin } from '../dra-api.ts';
 import { DraClaims } from './dra-claims.ts';
 import { DraDrivers } from './dra-drivers.ts';
 

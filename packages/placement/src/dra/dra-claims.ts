@@ -1,7 +1,7 @@
 import { errorMessage, KeyedLock, type Logger, type Registry } from '@podwright/base';
-import type { NodePrepareResourceResponse } from '@podwright/cri/dra';
 import type { Pod, ResourceClaim } from '@podwright/kube-api';
 import { apiMessage } from '@podwright/kube-client';
+import type { NodePrepareResourceResponse } from '../dra-api.ts';
 import type { PreparedClaims } from './claim-devices.ts';
 import { type ClaimRecord, type PreparedDevice, readClaimRecords, writeClaimRecords } from './claim-records.ts';
 import type { DeviceName } from './device-health.ts';

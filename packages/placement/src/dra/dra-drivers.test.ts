@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
-import { DRAPlugin } from '@podwright/cri/dra';
-import { DRAResourceHealth, HealthStatus } from '@podwright/cri/dra-health';
 import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
+import { DRAPlugin } from '../dra-api.ts';
+import { DRAResourceHealth, HealthStatus } from '../dra-health-api.ts';
 import { DraDrivers } from './dra-drivers.ts';
 
 const prepare = handleService(DRAPlugin, {

@@ -1,7 +1,7 @@
 import { errorMessage, type Logger, PodwrightError } from '@podwright/base';
-import { DRAPlugin } from '@podwright/cri/dra';
-import type { DeviceHealth } from '@podwright/cri/dra-health';
 import { asRpcError, type ConnectedService, connectService, parseEndpoint } from '@podwright/grpc';
+import { DRAPlugin } from '../dra-api.ts';
+import type { DeviceHealth } from '../dra-health-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 import type { Plugin, PluginHandler } from '../plugins/plugin-handler.ts';
 import { watchDriver } from './watch-driver.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { errorCode, errorMessage, type Logger, sleep } from '@podwright/base';
-import { type DeviceHealth, DRAResourceHealth } from '@podwright/cri/dra-health';
 import { connectService } from '@podwright/grpc';
+import { type DeviceHealth, DRAResourceHealth } from '../dra-health-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 
 /** A watch that lasts this long counts as a reached driver. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor, withTimeout } from '@podwright/base';
-import { Registration } from '@podwright/cri/plugin-registration';
 import { handleService, type ListeningServer, serveServices } from '@podwright/grpc';
+import { Registration } from '../plugin-registration-api.ts';
 import type { Plugin, PluginHandler } from './plugin-handler.ts';
 import { PluginRegistry } from './plugin-registry.ts';
 

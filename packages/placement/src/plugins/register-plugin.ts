@@ -1,6 +1,6 @@
 import { errorMessage, PodwrightError } from '@podwright/base';
-import { type PluginInfo, Registration } from '@podwright/cri/plugin-registration';
 import { asRpcError, type ConnectedService, connectService } from '@podwright/grpc';
+import { type PluginInfo, Registration } from '../plugin-registration-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 

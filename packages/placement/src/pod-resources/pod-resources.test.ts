@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import { connectService } from '@podwright/grpc';
 import type { Pod } from '@podwright/kube-api';
+import { PodResourcesLister } from '../pod-resources-api.ts';
 import { CallLimit } from './call-limit.ts';
 import { servePodResources } from './serve-pod-resources.ts';
 

@@ -2,10 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
-import { PodResourcesLister } from '@podwright/cri/pod-resources';
 import { handleService, serveServices } from '@podwright/grpc';
 import { type Container, isSidecar, type Pod } from '@podwright/kube-api';
 import { startOnceThereIsSpace } from '../late-server.ts';
+import { PodResourcesLister } from '../pod-resources-api.ts';
 import { CallLimit } from './call-limit.ts';
 import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VolumeCapability_AccessMode_Mode as Mode } from '@podwright/cri/csi';
 import type { CsiDriver, KubeObject, Pod } from '@podwright/kube-api';
+import { VolumeCapability_AccessMode_Mode as Mode } from '../csi-api.ts';
 import { attachmentName, type CsiVolume, inlineVolume } from './csi-volume.ts';
 import { driversWith, nodeWith, nodeWithout } from './driver-nodes.ts';
 import { highestVersion } from './driver-versions.ts';

@@ -1,7 +1,7 @@
 import { errorCode, errorMessage, PodwrightError, statusNumber } from '@podwright/base';
-import { Node, type NodeGetInfoResponse } from '@podwright/cri/csi';
 import { asRpcError, type ConnectedService, codeName, connectService } from '@podwright/grpc';
 import { MAX_PLUGIN_ANSWER_BYTES, type Plugin, type PluginHandler } from '@podwright/placement';
+import { Node, type NodeGetInfoResponse } from '../csi-api.ts';
 import type { CsiMetrics } from './csi-metrics.ts';
 import { CSI_PLUGIN } from './csi-volume.ts';
 import { compareVersions, highestVersion, type Version } from './driver-versions.ts';

@@ -1,7 +1,7 @@
 /** Calls to a driver for one volume, in upstream's order and with its fields. Errors have the text of Go's gRPC. */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
-import { type VolumeUsage, VolumeUsage_Unit } from '@podwright/cri/csi';
 import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
+import { type VolumeUsage, VolumeUsage_Unit } from '../csi-api.ts';
 import { type CsiDrivers, unknownDriver } from './csi-drivers.ts';
 import type { CsiObjects } from './csi-objects.ts';
 import { CSI_PLUGIN, type CsiVolume } from './csi-volume.ts';

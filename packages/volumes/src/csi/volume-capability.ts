@@ -2,7 +2,7 @@ import {
   VolumeCapability_AccessMode_Mode as Mode,
   type NodeGetCapabilitiesResponse,
   NodeServiceCapability_RPC_Type as Rpc,
-} from '@podwright/cri/csi';
+} from '../csi-api.ts';
 import type { CsiVolume } from './csi-volume.ts';
 
 /** Optional calls and fields that a driver's node service supports. */
