@@ -49,6 +49,7 @@ export { namesIn, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
 export { removeTree } from './files/remove-tree.ts';
 export { Trash } from './files/trash.ts';
+export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';
 export { readPodResolvConf } from './network/resolv-conf.ts';
 export { MAX_SOCKET_PATH_BYTES } from './network/socket-path.ts';

@@ -1,5 +1,6 @@
 /** The kubelet's composition root. `assembly/kubelet-graph.ts` has its parts. */
 import { describeUndoFailures, type StartedGraph, startGraph } from '@podwright/base';
+import { withoutLinks } from '@podwright/host';
 import type { RuntimeWait } from './assembly/connect-runtime.ts';
 import { type GivenParts, type KubeletGraph, kubeletGraph } from './assembly/kubelet-graph.ts';
 import { nodeProblems } from './assembly/node-shutdown.ts';
@@ -19,10 +20,12 @@ export type { GivenParts } from './assembly/kubelet-graph.ts';
  * everything that it had started has been stopped.
  */
 export async function startKubelet(
-  options: KubeletOptions,
+  configured: KubeletOptions,
   given: GivenParts = {},
   runtimeWait?: RuntimeWait,
 ): Promise<Kubelet> {
+  // mounts below it are found by their paths in mountinfo
+  const options = { ...configured, rootDir: withoutLinks(configured.rootDir) };
   const { requirements, oomScoreAdj, logger } = options;
   await requireOfHost(requirements);
   if (oomScoreAdj !== undefined) await applyOomScore(oomScoreAdj, logger);

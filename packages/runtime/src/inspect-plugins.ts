@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { silentLogger, Undo } from '@podwright/base';
-import { discoverCgroups, removeCgroup } from '@podwright/host';
+import { discoverCgroups, removeCgroup, withoutLinks } from '@podwright/host';
 import { loadSystem, unmountTree } from '@podwright/system';
 import { tryBuiltins } from './builtins.ts';
 import type { RuntimeOptions } from './options.ts';
@@ -17,7 +17,7 @@ import { openRecords } from './runtime-records.ts';
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();
   const scratch = (path: string) => {
-    const directory = mkdtempSync(join(nearestDirectory(path), '.podwright-plugins-'));
+    const directory = mkdtempSync(join(nearestDirectory(withoutLinks(path)), '.podwright-plugins-'));
     undo.add(`remove ${directory}`, () => rm(directory, { recursive: true, force: true }));
     return directory;
   };

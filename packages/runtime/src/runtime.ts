@@ -15,6 +15,7 @@ import {
 } from '@podwright/base';
 import { createCriServer, createSpanExporter, ImageTransfers, type SpanExporter, Traces, traces } from '@podwright/cri';
 import { handleService, type ListeningServer } from '@podwright/grpc';
+import { withoutLinks } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { lockDirectory, lockDirectoryItself } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
@@ -64,13 +65,15 @@ export function startRuntime(options: RuntimeOptions): Promise<RuntimeHandle> {
 
 /** As `startRuntime`, but with parts from `openParts` instead of the built-in ones, and with any selection of fast paths. */
 export async function startRuntimeOf(
-  options: RuntimeOptions,
+  given: RuntimeOptions,
   composition: {
     openParts: (options: RuntimeOptions, given: GivenParts) => Promise<RuntimeParts>;
     fastPaths: FastPaths;
   },
 ): Promise<RuntimeHandle> {
   const { openParts, fastPaths } = composition;
+  // mounts below them are found by their paths in mountinfo
+  const options = { ...given, root: withoutLinks(given.root), state: withoutLinks(given.state) };
   const undo = new Undo();
   try {
     const unlockRoot = lockDirectory(options.root, lockRefusal('root', options));
