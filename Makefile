@@ -5,7 +5,7 @@ EXAMPLE_IMAGE := dist/hello-image.tar
 NPM := NODE_DISABLE_COMPILE_CACHE=1 npm
 NPX := NODE_DISABLE_COMPILE_CACHE=1 npx --no-install
 
-.PHONY: run setup setup-dev build man docs lint test unit plain-test docker-test vm-test bench generate pictures clean
+.PHONY: run setup setup-dev build man docs lint packages api test unit plain-test docker-test vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -33,6 +33,13 @@ lint: setup
 	$(NPX) biome check --error-on-warnings .
 	$(NPX) tsc -p tsconfig.json
 	$(NPX) knip
+	node scripts/packages/main.ts lint
+
+packages: setup ## the packages for npm, in dist/release/npm
+	node scripts/packages/main.ts pack
+
+api: setup ## packages/*/api.txt, the public names of each package
+	node scripts/packages/main.ts api
 
 unit: setup ## tests that need neither root nor other programs
 	node scripts/test.ts unit

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeKubeClient, refusal } from './fake-kube-client.fixture.ts';
+import { FakeKubeClient, refusal } from './fake-kube-client.ts';
 import { PODS } from './resources.ts';
 
 test('a scripted response is used for one call, also of several concurrent ones', async () => {

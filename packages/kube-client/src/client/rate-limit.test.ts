@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeKubeClient } from '../fake-kube-client.fixture.ts';
+import { FakeKubeClient } from '../fake-kube-client.ts';
 import { NODES } from '../resources.ts';
 import { TokenBucket, withRateLimit } from './rate-limit.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodwrightError } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
-import { FakeKubeClient, refusal } from '../fake-kube-client.fixture.ts';
+import { FakeKubeClient, refusal } from '../fake-kube-client.ts';
 import type { InformerChange } from '../informer.ts';
 import { CONFIG_MAPS } from '../resources.ts';
 import { until } from '../test-server.fixture.ts';

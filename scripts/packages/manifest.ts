@@ -1,0 +1,33 @@
+/** The package.json of a published package. */
+import { developmentRange, type Manifest } from './workspace.ts';
+
+export type PublishedManifest = Manifest<string | { types: string; default: string }>;
+
+/** The name of a module in an export of the workspace: `./src/csi.ts` is `csi`. */
+export const moduleOf = (source: string): string => source.replace(/^\.\/src\//, '').replace(/\.ts$/, '');
+
+/**
+ * Replaces the sources in `exports` by compiled files. In the workspace the exports are the sources, so that Node.js, esbuild, tsc and knip
+ * use them without a build and without a condition; a `development` condition would need a flag in each of these.
+ *
+ * `declared` are the packages that the declarations import. Types that the workspace has from `@types` become dependencies.
+ */
+export function publishedManifest(source: Manifest, declared: string[]): PublishedManifest {
+  const { exports, dependencies = {}, devDependencies: _development, scripts: _scripts, ...fields } = source;
+  const compiled = Object.entries(exports).map(([path, target]) => {
+    const file = `./dist/${moduleOf(target)}`;
+    return [path, { types: `${file}.d.ts`, default: `${file}.js` }];
+  });
+  const types = declared.flatMap((name) => {
+    const range = developmentRange(`@types/${name}`);
+    return range === undefined ? [] : [[`@types/${name}`, range]];
+  });
+  // The types of Node.js are those of the user's version.
+  const needed: Record<string, string> = { ...dependencies, ...Object.fromEntries(types), '@types/node': '>=22' };
+  return {
+    ...fields,
+    exports: { ...Object.fromEntries(compiled), './package.json': './package.json' },
+    files: ['dist'],
+    dependencies: Object.fromEntries(Object.entries(needed).sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
