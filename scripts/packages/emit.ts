@@ -61,6 +61,6 @@ const relativeImports = (text: string): string[] =>
 
 /** The packages that declarations or JavaScript import, without Node.js' own. */
 export function importedPackages(text: string): string[] {
-  const names = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*(['"])([^.'"][^'"\n]*)\1/g)].map((match) => match[2]!);
-  return names.filter((name) => !name.startsWith('node:')).map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]);
+  const names = text.matchAll(/(?:\b(?:from|import) |\bimport\()(['"])((?:@[\w-]+\/)?[\w-][\w.-]*)(?:\/[^'"\n]*)?\1/g);
+  return [...names].map((match) => match[2]!);
 }

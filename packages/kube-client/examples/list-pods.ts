@@ -1,0 +1,20 @@
+import { homedir } from 'node:os';
+import type { Pod } from '@podwright/kube-api';
+import { createKubeClient, Informers, PODS, readKubeconfig } from '@podwright/kube-client';
+
+const [path = `${homedir()}/.kube/config`, namespace = 'default'] = process.argv.slice(2);
+const client = createKubeClient(await readKubeconfig(path));
+
+const { items } = await client.list<Pod>(PODS, { namespace });
+for (const { metadata, status } of items) console.log(`${metadata.name}: ${status?.phase}`);
+
+// A cache that a watch keeps current: it restarts after lost connections, and lists again when the server demands it.
+const pods = new Informers(client).start<Pod>({
+  resource: PODS,
+  namespace,
+  onChange: ({ type, object }) => console.log(`${type} ${object.metadata.name}`),
+});
+await pods.synced;
+console.log(`${pods.list().length} pods in the cache`);
+pods.stop();
+client.close();

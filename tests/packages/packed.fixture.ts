@@ -1,0 +1,133 @@
+/** The published packages as tarballs, and empty projects that install them. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { PublishedManifest } from '../../scripts/packages/manifest.ts';
+import { pack, stage } from '../../scripts/packages/stage.ts';
+import { publishedPackages, root } from '../../scripts/packages/workspace.ts';
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 120_000;
+
+/** A README's commands to install a package, and its example. */
+export type Readme = { installs: string[]; example: string };
+
+type Dependent = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
+
+export class PackedPackages implements Disposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'podwright-packed-'));
+  /** Names without scope. */
+  readonly names: string[];
+  readonly #tarballs: Map<string, string>;
+
+  constructor() {
+    const packages = publishedPackages();
+    this.names = packages.map(({ short }) => short);
+    stage(packages, this.directory);
+    const tarballs = pack(
+      this.names.map((name) => this.staged(name)),
+      join(this.directory, '.tarballs'),
+    );
+    this.#tarballs = new Map(packages.map(({ manifest }, index) => [manifest.name, tarballs[index]!]));
+  }
+
+  /** The directory that was packed. */
+  staged(name: string): string {
+    return join(this.directory, name);
+  }
+
+  tarball(name: string): string {
+    return this.#tarballs.get(`@podwright/${name}`)!;
+  }
+
+  manifest(name: string): PublishedManifest {
+    return JSON.parse(readFileSync(join(this.staged(name), 'package.json'), 'utf8'));
+  }
+
+  /** The packages that a package needs, directly or not, by name; without optional ones for other platforms. */
+  closureOf(name: string): string[] {
+    const found = new Set<string>();
+    const visit = ({ dependencies = {}, optionalDependencies = {} }: Dependent) => {
+      for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) {
+        const path = this.#tarballs.has(next) ? this.staged(next.split('/')[1]!) : join(root, 'node_modules', next);
+        if (found.has(next) || !existsSync(path)) continue;
+        found.add(next);
+        visit(JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')));
+      }
+    };
+    visit(this.manifest(name));
+    return [...found].sort();
+  }
+
+  /** The names of the modules that a package exports. */
+  exportsOf(name: string): string[] {
+    const modules = Object.entries(this.manifest(name).exports).filter(([, target]) => typeof target === 'object');
+    return modules.map(([path]) => join('@podwright', name, path));
+  }
+
+  /** The README in the tarball; undefined if there is none, or no example in it. */
+  readme(name: string): Readme | undefined {
+    const path = join(this.staged(name), 'README.md');
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const [, example] = /^```ts\n([\s\S]*?)^```$/m.exec(text) ?? [];
+    const [, install] = /^```sh\nnpm install (.+)\n```$/m.exec(text) ?? [];
+    return example === undefined || install === undefined ? undefined : { installs: install.split(' '), example };
+  }
+
+  /** Makes a project with nothing but these packages, from the tarballs and the registry. */
+  async install(project: string): Promise<void> {
+    const manifest = {
+      name: 'empty',
+      private: true,
+      type: 'module',
+      dependencies: Object.fromEntries(this.#tarballs),
+      // The versions that the workspace has, because npm's cache has them too.
+      overrides: lockedVersions(),
+    };
+    await mkdir(project, { recursive: true });
+    await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
+    const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--silent'];
+    const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
+    await run('npm', ['install', ...flags], { cwd: project, env, timeout: TIMEOUT_MS });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Versions of packages that the workspace has once. */
+function lockedVersions(): Record<string, string> {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version?: string; link?: boolean }>;
+  };
+  const found = Object.entries(packages).flatMap(([path, { version, link }]) => {
+    const name = path.split('node_modules/').at(-1)!;
+    return path === '' || version === undefined || link || path.startsWith('packages/')
+      ? []
+      : [[name, version] as const];
+  });
+  return Object.fromEntries(found.filter(([name]) => found.filter(([other]) => other === name).length === 1));
+}
+
+/** The text of each `.ts` file in a project that has type errors; strict, and with the declarations of the packages. */
+export async function typeErrors(project: string, files: string[]): Promise<string> {
+  const compilerOptions = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2023', noEmit: true };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await run(process.execPath, [tsc, '-p', project], { timeout: TIMEOUT_MS }).catch((error) => error);
+  return stdout;
+}
+
+/** Runs a program of a project as plain JavaScript, and returns its standard output. */
+export async function runJavaScript(project: string, program: string, args: string[] = []): Promise<string> {
+  const path = join(project, `program-${randomUUID()}.js`);
+  await writeFile(path, stripTypeScriptTypes(program));
+  const { stdout } = await run(process.execPath, [path, ...args], { cwd: project, timeout: TIMEOUT_MS });
+  return stdout;
+}
