@@ -1,5 +1,5 @@
 /** The package.json of a published package. */
-import { developmentRange, type Manifest } from './workspace.ts';
+import type { Manifest, workspaceManifest } from './workspace.ts';
 
 export type PublishedManifest = Manifest<string | { types: string; default: string }>;
 
@@ -12,20 +12,25 @@ export const moduleOf = (source: string): string => source.replace(/^\.\/src\//,
  *
  * `declared` are the packages that the declarations import. Types that the workspace has from `@types` become dependencies.
  */
-export function publishedManifest(source: Manifest, declared: string[]): PublishedManifest {
+export function publishedManifest(
+  source: Manifest,
+  { declared, workspace }: { declared: string[]; workspace: ReturnType<typeof workspaceManifest> },
+): PublishedManifest {
   const { exports, dependencies = {}, devDependencies: _development, scripts: _scripts, ...fields } = source;
   const compiled = Object.entries(exports).map(([path, target]) => {
     const file = `./dist/${moduleOf(target)}`;
     return [path, { types: `${file}.d.ts`, default: `${file}.js` }];
   });
   const types = declared.flatMap((name) => {
-    const range = developmentRange(`@types/${name}`);
+    const range = workspace.devDependencies[`@types/${name}`];
     return range === undefined ? [] : [[`@types/${name}`, range]];
   });
   // The types of Node.js are those of the user's version.
   const needed: Record<string, string> = { ...dependencies, ...Object.fromEntries(types), '@types/node': '>=22' };
+  const { repository } = workspace;
   return {
     ...fields,
+    ...(repository && { repository: { ...repository, directory: `packages/${source.name.split('/')[1]}` } }),
     exports: { ...Object.fromEntries(compiled), './package.json': './package.json' },
     files: ['dist'],
     dependencies: Object.fromEntries(Object.entries(needed).sort(([a], [b]) => (a < b ? -1 : 1))),

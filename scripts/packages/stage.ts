@@ -4,7 +4,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { dirname, join } from 'node:path';
 import { emit, importedPackages, reachedModules } from './emit.ts';
 import { moduleOf, publishedManifest } from './manifest.ts';
-import { root, type WorkspacePackage } from './workspace.ts';
+import { root, type WorkspacePackage, workspaceManifest } from './workspace.ts';
 
 /** Makes `DIRECTORY/X` for each package X: package.json, dist, README.md and LICENSE. */
 export function stage(packages: WorkspacePackage[], directory: string): void {
@@ -26,7 +26,10 @@ function stagePackage({ directory, manifest }: WorkspacePackage, { from, to }: {
     const head = entries.includes(module) ? '/// <reference types="node" />\n' : '';
     writeFileSync(join(to, 'dist', `${module}.d.ts`), head + text);
   }
-  const published = publishedManifest(manifest, importedPackages(declarations.join('\n')));
+  const published = publishedManifest(manifest, {
+    declared: importedPackages(declarations.join('\n')),
+    workspace: workspaceManifest(),
+  });
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
   const readme = join(directory, 'README.md');

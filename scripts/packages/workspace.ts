@@ -17,7 +17,7 @@ export type Manifest<Target = string> = {
 /** `short` is the name without its scope, which is also the name of the directory. */
 export type WorkspacePackage = { short: string; directory: string; manifest: Manifest };
 
-const readManifest = (path: string): Manifest => JSON.parse(readFileSync(path, 'utf8'));
+const readManifest = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
 export function workspacePackages(): WorkspacePackage[] {
   return globSync('packages/*/package.json', { cwd: root })
@@ -31,8 +31,8 @@ export function workspacePackages(): WorkspacePackage[] {
 export const publishedPackages = (): WorkspacePackage[] =>
   workspacePackages().filter(({ manifest }) => manifest.private !== true);
 
-/** The range of a development dependency of the workspace, undefined if it has none. */
-export function developmentRange(name: string): string | undefined {
-  const { devDependencies } = readManifest(join(root, 'package.json')) as { devDependencies?: Record<string, string> };
-  return devDependencies?.[name];
-}
+/** The package.json of the workspace; `repository` is absent until the project has a public address. */
+export const workspaceManifest = (): {
+  devDependencies: Record<string, string>;
+  repository?: { type: string; url: string };
+} => readManifest(join(root, 'package.json')) as never;

@@ -17,6 +17,8 @@ const TIMEOUT_MS = 120_000;
 /** A README's commands to install a package, and its example. */
 export type Readme = { installs: string[]; example: string };
 
+/** What package-lock.json has about an installed package. */
+type LockEntry = { version?: string; link?: boolean; [field: string]: unknown };
 type Dependent = { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> };
 
 export class PackedPackages implements Disposable {
@@ -49,15 +51,15 @@ export class PackedPackages implements Disposable {
     return JSON.parse(readFileSync(join(this.staged(name), 'package.json'), 'utf8'));
   }
 
-  /** The packages that a package needs, directly or not, by name; without optional ones for other platforms. */
+  /** The packages that a package needs, directly or not, by name; also optional ones for other platforms. */
   closureOf(name: string): string[] {
     const found = new Set<string>();
     const visit = ({ dependencies = {}, optionalDependencies = {} }: Dependent) => {
       for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) {
         const path = this.#tarballs.has(next) ? this.staged(next.split('/')[1]!) : join(root, 'node_modules', next);
-        if (found.has(next) || !existsSync(path)) continue;
+        if (found.has(next)) continue;
         found.add(next);
-        visit(JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')));
+        if (existsSync(path)) visit(JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')));
       }
     };
     visit(this.manifest(name));
@@ -79,21 +81,36 @@ export class PackedPackages implements Disposable {
     return example === undefined || install === undefined ? undefined : { installs: install.split(' '), example };
   }
 
-  /** Makes a project with nothing but these packages, from the tarballs and the registry. */
+  /**
+   * Makes a project with nothing but these packages, from the tarballs. The lock file has the versions of the workspace, so that npm finds
+   * them in its cache, where the installation of the workspace has put them, or else in the registry.
+   */
   async install(project: string): Promise<void> {
-    const manifest = {
-      name: 'empty',
-      private: true,
-      type: 'module',
-      dependencies: Object.fromEntries(this.#tarballs),
-      // The versions that the workspace has, because npm's cache has them too.
-      overrides: lockedVersions(),
-    };
+    const dependencies = Object.fromEntries([...this.#tarballs].map(([name, path]) => [name, `file:${path}`]));
+    const manifest = { name: 'empty', version: '1.0.0', private: true, type: 'module', dependencies };
+    const own = this.names.map((name): [string, LockEntry] => {
+      const entry = { ...this.manifest(name), resolved: `file:${this.tarball(name)}`, integrity: undefined };
+      return [`node_modules/@podwright/${name}`, entry];
+    });
+    const needed = new Set(this.names.flatMap((name) => this.closureOf(name)));
+    const outside = Object.entries(workspaceLock()).filter(([path, { link }]) => {
+      const names = path.split('node_modules/').map((name) => name.replace(/\/$/, ''));
+      return path.startsWith('node_modules/') && !link && names.slice(1).every((name) => needed.has(name));
+    });
+    const packages = Object.fromEntries([
+      ['', manifest],
+      ...outside.map(([path, entry]) => [path, { ...entry, dev: undefined }]),
+      ...own,
+    ]);
     await mkdir(project, { recursive: true });
     await writeFile(join(project, 'package.json'), JSON.stringify(manifest));
-    const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--silent'];
+    await writeFile(
+      join(project, 'package-lock.json'),
+      JSON.stringify({ name: 'empty', version: '1.0.0', lockfileVersion: 3, requires: true, packages }),
+    );
+    const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
-    await run('npm', ['install', ...flags], { cwd: project, env, timeout: TIMEOUT_MS });
+    await run('npm', ['ci', ...flags], { cwd: project, env, timeout: TIMEOUT_MS });
   }
 
   [Symbol.dispose](): void {
@@ -101,21 +118,11 @@ export class PackedPackages implements Disposable {
   }
 }
 
-/** Versions of packages that the workspace has once. */
-function lockedVersions(): Record<string, string> {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { version?: string; link?: boolean }>;
-  };
-  const found = Object.entries(packages).flatMap(([path, { version, link }]) => {
-    const name = path.split('node_modules/').at(-1)!;
-    return path === '' || version === undefined || link || path.startsWith('packages/')
-      ? []
-      : [[name, version] as const];
-  });
-  return Object.fromEntries(found.filter(([name]) => found.filter(([other]) => other === name).length === 1));
+function workspaceLock(): Record<string, LockEntry> {
+  return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 }
 
-/** The text of each `.ts` file in a project that has type errors; strict, and with the declarations of the packages. */
+/** The errors of TypeScript in files of a project; strict, and with the declarations of the packages. */
 export async function typeErrors(project: string, files: string[]): Promise<string> {
   const compilerOptions = { strict: true, skipLibCheck: false, module: 'nodenext', target: 'es2023', noEmit: true };
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
