@@ -76,6 +76,9 @@ const expectations: Record<string, (run: Run, t: TestContext) => Promise<void>> 
   ttrpc: async (run, t) => {
     assert.equal(await run(join(await scratch(t), 'greeter.sock')), 'hello, containerd\n');
   },
+  grpc: async (run, t) => {
+    assert.equal(await run(join(await scratch(t), 'greeter.sock')), 'hello, kubelet\na\nb\nc\n');
+  },
   images: async (run, t) => {
     await using registry = await FaultyRegistry.start();
     const { id } = addImage(registry, { tag: '1', layers: [makeLayer({ hello: 'y' })] });
