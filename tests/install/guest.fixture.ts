@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+/** Minimal installations of Debian without systemd, built once from the distribution's mirror by mmdebstrap. */
+const GUESTS = process.env.PODWRIGHT_TEST_GUESTS ?? '/var/tmp/podwright-guests';
+export const SUITES = ['bookworm', 'trixie'] as const;
+export type Suite = (typeof SUITES)[number];
+
+/** Essential packages and apt, without files that no test reads. */
+const RECIPE = [
+  '--variant=apt',
+  ...['doc', 'locale', 'man'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`),
+];
+
+/** The root directory of a distribution, which nothing changes. Fails without mmdebstrap. */
+export async function debian(suite: Suite): Promise<string> {
+  const root = join(GUESTS, suite);
+  if (existsSync(root)) return root;
+  mkdirSync(GUESTS, { recursive: true, mode: 0o755 });
+  const partial = mkdtempSync(join(GUESTS, 'partial-'));
+  const child = spawn('mmdebstrap', ['--quiet', ...RECIPE, suite, join(partial, 'root')], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const [code] = (await once(child, 'exit')) as [number];
+  assert.equal(code, 0, `mmdebstrap of ${suite}`);
+  renameSync(join(partial, 'root'), root);
+  rmSync(partial, { recursive: true });
+  return root;
+}
+
+/** A root directory with only a static busybox, as on distributions with musl. Its C library is an empty file. */
+export function busyboxRoot(library: string): string {
+  const root = mkdtempSync(join(tmpdir(), 'podwright-busybox-'));
+  for (const directory of ['bin', 'dev', 'etc', 'lib', 'lib64', 'mnt', 'proc', 'run', 'sys', 'tmp', 'usr/local/bin'])
+    mkdirSync(join(root, directory), { recursive: true });
+  execFileSync('cp', ['/bin/busybox', join(root, 'bin/busybox')]);
+  execFileSync('chroot', [root, '/bin/busybox', '--install', '-s', '/bin']);
+  execFileSync('touch', [join(root, library)]);
+  return root;
+}
+
+const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
+
+export type Result = { code: number; out: string; err: string };
+export type GuestOptions = { root: string; share: string };
+
+/** Mounts a guest in a mount and a pid namespace of its own, where all mounts and processes end with it. */
+const BOOT = `set -e
+mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
+cd "$2/root"
+mount -t proc proc proc
+mount --rbind /dev dev
+mount --rbind /sys sys
+mount --bind "$3" mnt
+mount -t tmpfs tmpfs run
+cp /etc/resolv.conf /etc/hosts etc/
+exec chroot . /bin/sh -c 'echo ready; exec sleep 1000000'`;
+
+/** A copy of a root directory in memory, with the directory `share` at /mnt. It uses the network and cgroups of this host. */
+export class Guest {
+  readonly #upper: string;
+  readonly #init: number;
+  readonly #end: () => Promise<void>;
+
+  static async start({ root, share }: GuestOptions): Promise<Guest> {
+    const directory = mkdtempSync('/dev/shm/podwright-guest-');
+    for (const name of ['upper', 'work', 'root']) mkdirSync(join(directory, name));
+    const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private'];
+    const boot = spawn('unshare', [...namespaces, 'sh', '-c', BOOT, 'sh', root, directory, share], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(boot, 'exit');
+    const [line] = (await Promise.race([once(createInterface(boot.stdout), 'line'), ended])) as [unknown];
+    assert.equal(line, 'ready');
+    const end = async () => {
+      boot.kill('SIGKILL');
+      await ended;
+      rmSync(directory, { recursive: true });
+    };
+    const [init] = readFileSync(`/proc/${boot.pid}/task/${boot.pid}/children`, 'utf8').split(' ');
+    return new Guest(join(directory, 'upper'), Number(init), end);
+  }
+
+  private constructor(upper: string, init: number, end: () => Promise<void>) {
+    this.#upper = upper;
+    this.#init = init;
+    this.#end = end;
+  }
+
+  /** Runs shell commands as root. */
+  run(script: string, env: Record<string, string> = {}): Result {
+    const inside = ['--target', String(this.#init), '--mount', '--pid', '--root', '--wd'];
+    const { status, signal, stdout, stderr } = spawnSync('nsenter', [...inside, '/bin/sh', '-c', script], {
+      encoding: 'utf8',
+      input: '',
+      timeout: 120_000,
+      killSignal: 'SIGTERM',
+      env: { ...ENVIRONMENT, ...env },
+    });
+    return { code: status ?? (signal === 'SIGKILL' ? 137 : -1), out: stdout, err: stderr };
+  }
+
+  /** Runs shell commands that must succeed. Returns their output. */
+  ok(script: string, env: Record<string, string> = {}): string {
+    const { code, out, err } = this.run(script, env);
+    assert.equal(code, 0, `${script}\n${out}${err}`);
+    return out;
+  }
+
+  /** As `ok`, while this process goes on, for example as a server. */
+  async later(script: string): Promise<string> {
+    const inside = ['--target', String(this.#init), '--mount', '--pid', '--root', '--wd'];
+    const child = promisify(execFile)('nsenter', [...inside, '/bin/sh', '-c', script], { env: ENVIRONMENT });
+    return (await child).stdout;
+  }
+
+  /** Runs shell commands that must fail with exit code 1 and this message. */
+  fails(script: string, message: RegExp): void {
+    const { code, out, err } = this.run(script);
+    assert.match(err, message);
+    assert.equal(code, 1, out);
+  }
+
+  /** Every directory of the guest, and every file that was created, changed or removed, with its hash. */
+  tree(): string[] {
+    const directories = this.ok('find / -xdev -path /tmp -prune -o -path /root -prune -o -type d -print').split('\n');
+    const changed = execFileSync(
+      'find',
+      ['.', ...'-path ./tmp -prune -o -path ./root -prune -o ! -type d -print'.split(' ')],
+      {
+        cwd: this.#upper,
+        encoding: 'utf8',
+      },
+    );
+    const files = changed
+      .split('\n')
+      .filter(Boolean)
+      .sort()
+      .map((name) => `${name} ${this.#content(name)}`);
+    return [...directories.filter(Boolean).sort(), ...files];
+  }
+
+  #content(name: string): string {
+    const path = join(this.#upper, name);
+    const found = lstatSync(path);
+    if (found.isSymbolicLink()) return readlinkSync(path);
+    return found.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'removed';
+  }
+
+  async stop(): Promise<void> {
+    await this.#end();
+  }
+}
