@@ -251,11 +251,10 @@ unpack() {
   esac | tar -xof - -C "$staging/unpacked"
 }
 
-part() { # part NAME...: the first of these files in the archive
-  for wanted; do
-    [ ! -f "$top/$wanted" ] || { printf '%s' "$wanted" && return 0; }
+check_layout() {
+  for part in podwright podwright.service podwright.1 completions/podwright.bash completions/_podwright completions/podwright.fish; do
+    [ -f "$top/$part" ] || fail "$name is not an archive of Podwright: it lacks $part" "$outcome"
   done
-  fail "$name is not an archive of this layout: it lacks $1" "$outcome"
 }
 
 # Tries the executable, which the file system of its final path must allow as well.
@@ -280,19 +279,15 @@ noexec() { # noexec DIRECTORY: a hint if no programs may run from its file syste
 
 # Prints MODE FROM TO of each file. The executable is last: once it has a new version, the rest does too.
 plan() {
-  man=$(part podwright.1.gz podwright.1 man/podwright.1 share/man/man1/podwright.1 share/man/man1/podwright.1.gz)
-  bash=$(part completions/podwright.bash podwright.bash completions/bash/podwright share/bash-completion/completions/podwright)
-  zsh=$(part completions/_podwright _podwright completions/zsh/_podwright share/zsh/site-functions/_podwright)
-  fish=$(part completions/podwright.fish podwright.fish completions/fish/podwright.fish share/fish/vendor_completions.d/podwright.fish)
   (cd "$top" && find . -type f \( -iname 'LICENSE*' -o -iname '*licences*' -o -iname '*licenses*' -o -name 'NOTICE*' \)) | sort |
     while IFS= read -r file; do
       case $file in *[!A-Za-z0-9_./@+-]*) continue ;; esac
       say "644 $file $prefix/share/doc/podwright/${file##*/}"
     done
-  say "644 $man $prefix/share/man/man1/${man##*/}"
-  say "644 $bash $prefix/share/bash-completion/completions/podwright"
-  say "644 $zsh $prefix/share/zsh/site-functions/_podwright"
-  say "644 $fish $prefix/share/fish/vendor_completions.d/podwright.fish"
+  say "644 podwright.1 $prefix/share/man/man1/podwright.1"
+  say "644 completions/podwright.bash $prefix/share/bash-completion/completions/podwright"
+  say "644 completions/_podwright $prefix/share/zsh/site-functions/_podwright"
+  say "644 completions/podwright.fish $prefix/share/fish/vendor_completions.d/podwright.fish"
   [ ! -f "$top/install.sh" ] || say "755 install.sh $lib/install.sh"
   [ "$with_unit" = no ] || say "644 unit $UNIT"
   say "755 podwright $bin"
@@ -316,13 +311,14 @@ install_release() {
   mkdir "$staging/unpacked"
   attempt "unpack $name into $staging" unpack
   top=$(echo "$staging"/unpacked/*)
-  [ -f "$top/podwright" ] || fail "$name is not an archive of Podwright: it has no executable" "$outcome"
+  check_layout
   step try
   try_executable
   if [ "$with_unit" = yes ]; then
-    unit=$(part podwright.service systemd/podwright.service lib/systemd/system/podwright.service)
-    sed "s,/usr/bin/podwright,$bin,g" "$top/$unit" > "$top/unit"
+    sed "s,/usr/bin/podwright,$bin,g" "$top/podwright.service" > "$top/unit"
   fi
+  # for --uninstall, unless this script comes from a pipe
+  case ${0##*/} in install.sh) [ -f "$top/install.sh" ] || cp "$0" "$top/install.sh" ;; esac
   plan > "$staging/plan"
   place
   step finish

@@ -45,7 +45,6 @@ export class ReleaseDirectory {
       'completions/_podwright': `#compdef podwright\n# ${version}\n`,
       'completions/podwright.fish': `# fish ${version}\n`,
       LICENSE: readFileSync(join(CHECKOUT, 'LICENSE')),
-      'install.sh': readFileSync(join(CHECKOUT, 'install.sh')),
       ...extra,
     };
     for (const [name, content] of Object.entries(files)) {

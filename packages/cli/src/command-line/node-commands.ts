@@ -64,6 +64,8 @@ export function addNodeCommands(program: Command, action: Action): void {
   program
     .command('doctor')
     .description('what this host can do, and what is missing')
+    .option('--fix', "install missing programs by the host's package manager, after a question")
+    .option('-y, --yes', 'with --fix: without the question')
     .addOption(outputOption())
     .action(
       action(async (context, [options]: [import('../commands/doctor.ts').DoctorOptions]) =>

@@ -2,9 +2,16 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted, errorMessage, isErrno } from '@podwright/base';
 import type { NodeConfig } from '../settings/node-config.ts';
+import type { HostProgram } from './install-hint.ts';
 
-/** A line of the report. `fix` is how to solve the problem. */
-export type Finding = { what: string; level: 'ok' | 'note' | 'missing'; message: string; fix?: string };
+/** A line of the report. `fix` is how to solve the problem; `lacks` are the programs that `doctor --fix` installs for it. */
+export type Finding = {
+  what: string;
+  level: 'ok' | 'note' | 'missing';
+  message: string;
+  fix?: string;
+  lacks?: HostProgram[];
+};
 
 /** The files and directories with which users configure a node. */
 export function placeFindings(config: NodeConfig): Finding[] {

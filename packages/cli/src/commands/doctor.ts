@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { errorCode, errorMessage } from '@podwright/base';
+import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type CgroupHierarchy, discoverCgroups, isSystemdHost } from '@podwright/host';
 import type { PodDefaults } from '@podwright/kubelet';
 import {
@@ -24,22 +24,31 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 import { limitFindings } from './doctor-limits.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
-import { installHint } from './install-hint.ts';
+import { type HostProgram, installHint } from './install-hint.ts';
 
-export type DoctorOptions = { output: OutputFormat };
+export type DoctorOptions = { output: OutputFormat; fix?: boolean; yes?: boolean };
 
 /** The column of the messages. */
 const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
-/** `podwright doctor`. Returns 1 if a requirement of pods is missing. */
+/** `podwright doctor`. `--fix` installs missing programs first. Returns 1 if a requirement of pods is missing. */
 export async function doctor({ settings }: CommandContext, options: DoctorOptions): Promise<number> {
+  if (options.yes && !options.fix) throw new PodwrightError('invalid_argument', '--yes requires --fix');
   const config = await settings();
-  const root = process.getuid?.() === 0;
-  const [node, host] = await Promise.all([nodeFindings(config.apiSocket), root ? hostOfNode(config) : []]);
-  const findings: Finding[] = [rootFinding(root), ...node, ...placeFindings(config), ...host];
+  if (options.fix) {
+    const { planFix, runFix } = await import('./doctor-fix.ts');
+    if (!(await runFix(planFix(await findingsOf(config)), options))) return 1;
+  }
+  const findings = await findingsOf(config);
   await printAs(options.output, findings, () => wrapText(findings.map(line).join('\n'), terminalWidth()));
   return findings.some(({ level }) => level === 'missing') ? 1 : 0;
+}
+
+async function findingsOf(config: NodeConfig): Promise<Finding[]> {
+  const root = process.getuid?.() === 0;
+  const [node, host] = await Promise.all([nodeFindings(config.apiSocket), root ? hostOfNode(config) : []]);
+  return [rootFinding(root), ...node, ...placeFindings(config), ...host];
 }
 
 /** The findings that need root. */
@@ -132,7 +141,7 @@ function hostFindings(abilities: HostAbilities): Finding[] {
       message: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
     },
     ...ociFindings(abilities),
-    program('conmon', conmon && `${conmon.version} (${conmon.path})`, installHint('conmon')),
+    program('conmon', conmon && `${conmon.version} (${conmon.path})`),
     userNamespaceFinding(abilities),
     {
       what: 'seccomp',
@@ -190,7 +199,10 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
     return ociFinding(runtime, `${runtime.version}${how}`);
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
-  return [...findings, { what: 'OCI runtime', level: 'missing', message: 'none that works', fix: installHint('runc') }];
+  const none: Finding = { what: 'OCI runtime', level: 'missing', message: 'none that works' };
+  // crun starts containers faster
+  const other = (['crun', 'runc'] as const).find((name) => !ociRuntimes.some((runtime) => runtime.name === name));
+  return [...findings, other === undefined ? none : { ...none, fix: installHint(other), lacks: [other] }];
 }
 
 /** Known vulnerabilities of a version are only a note: distributions fix them without a new version number. */
@@ -213,9 +225,9 @@ function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Findin
   return { what, level: 'note', message: 'no pods with user namespaces: no OCI runtime supports them here' };
 }
 
-function program(what: string, found: string | undefined, fix: string): Finding {
+function program(what: 'conmon', found: string | undefined): Finding {
   return found === undefined
-    ? { what, level: 'missing', message: 'not found', fix }
+    ? { what, level: 'missing', message: 'not found', fix: installHint(what), lacks: [what] }
     : { what, level: 'ok', message: found };
 }
 
@@ -225,10 +237,18 @@ async function networkFinding(looked: Promise<NetworkDescription>): Promise<Find
   try {
     const { source, why, problem, warnings } = await looked;
     const message = `${source === 'host' ? 'of the host' : 'our own'}: ${why}`;
-    if (problem !== undefined) return { what, level: 'missing', message, fix: problem };
+    if (problem !== undefined)
+      return { what, level: 'missing', message, fix: problem, lacks: programsOfNetwork(problem) };
     if (warnings.length > 0) return { what, level: 'note', message, fix: warnings.join('; ') };
     return { what, level: 'ok', message };
   } catch (error) {
-    return { what, level: 'missing', message: errorMessage(error) };
+    const problem = errorMessage(error);
+    return { what, level: 'missing', message: problem, lacks: programsOfNetwork(problem) };
   }
+}
+
+/** The packaged programs that a problem of the network says to install. */
+function programsOfNetwork(problem: string): HostProgram[] | undefined {
+  if (problem.includes('install containernetworking-plugins')) return ['cni-plugins'];
+  return problem.includes('install iptables') ? ['iptables'] : undefined;
 }

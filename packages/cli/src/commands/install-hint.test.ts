@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { installHint } from './install-hint.ts';
+import { installCommands, installHint, packageManager } from './install-hint.ts';
 
 test('the install hint is the command of the distribution', () => {
   const table: [string, string][] = [
@@ -15,4 +15,21 @@ test('the install hint is the command of the distribution', () => {
     ['', 'install the package conmon of your distribution'],
   ];
   for (const [osRelease, expected] of table) assert.equal(installHint('conmon', osRelease), expected);
+});
+
+test('programs are installed once each, under the names of the distribution, without questions', () => {
+  const table: [string, string[]][] = [
+    ['ID=debian', ['apt-get update', 'apt-get install -y --no-install-recommends crun containernetworking-plugins']],
+    ['ID=fedora', ['dnf install -y crun containernetworking-plugins']],
+    ['ID=opensuse-leap\nID_LIKE="suse opensuse"', ['zypper --non-interactive install crun cni-plugins']],
+    ['ID=arch', ['pacman -S --needed --noconfirm crun cni-plugins']],
+    ['ID=alpine', ['apk add crun cni-plugins']],
+  ];
+  for (const [osRelease, expected] of table) {
+    const commands = installCommands(packageManager(osRelease)!, ['crun', 'cni-plugins', 'crun']);
+    assert.deepEqual(
+      commands.map((words) => words.join(' ')),
+      expected,
+    );
+  }
 });

@@ -1,23 +1,67 @@
 import { readFileSync } from 'node:fs';
 
-/** The install command of each family of distributions, by the ids in `os-release`. */
-const COMMANDS: [string[], string][] = [
-  [['debian', 'ubuntu'], 'apt-get install'],
-  [['fedora', 'rhel', 'centos'], 'dnf install'],
-  [['suse', 'opensuse'], 'zypper install'],
-  [['arch'], 'pacman -S'],
-  [['alpine'], 'apk add'],
+/** A program that pods need and that distributions package. */
+export type HostProgram = 'crun' | 'runc' | 'conmon' | 'iptables' | 'cni-plugins';
+
+/** How a family of distributions installs packages. */
+export type PackageManager = {
+  /** The ids in `os-release`. */
+  families: string[];
+  /** The command that users type, and the same command without questions, after those that it requires. */
+  command: string;
+  commands: (packages: string[]) => string[][];
+  /** Packages that are not named like the program. */
+  names?: Partial<Record<HostProgram, string>>;
+};
+
+const PACKAGE_MANAGERS: PackageManager[] = [
+  {
+    families: ['debian', 'ubuntu'],
+    command: 'apt-get install',
+    commands: (packages) => [
+      ['apt-get', 'update'],
+      ['apt-get', 'install', '-y', '--no-install-recommends', ...packages],
+    ],
+    names: { 'cni-plugins': 'containernetworking-plugins' },
+  },
+  {
+    families: ['fedora', 'rhel', 'centos'],
+    command: 'dnf install',
+    commands: (packages) => [['dnf', 'install', '-y', ...packages]],
+    names: { 'cni-plugins': 'containernetworking-plugins' },
+  },
+  {
+    families: ['suse', 'opensuse'],
+    command: 'zypper install',
+    commands: (packages) => [['zypper', '--non-interactive', 'install', ...packages]],
+  },
+  {
+    families: ['arch'],
+    command: 'pacman -S',
+    commands: (packages) => [['pacman', '-S', '--needed', '--noconfirm', ...packages]],
+  },
+  { families: ['alpine'], command: 'apk add', commands: (packages) => [['apk', 'add', ...packages]] },
 ];
 
-/** The command that installs a package on this host, by its os-release(5). */
-export function installHint(packageName: string, osRelease = readOsRelease()): string {
+/** The package manager of this host by its os-release(5), `undefined` for an unknown distribution. */
+export function packageManager(osRelease = readOsRelease()): PackageManager | undefined {
   const names = [...osRelease.matchAll(/^ID(?:_LIKE)?=(.*)$/gm)].flatMap(([, value]) =>
     value!.replaceAll(/['"]/g, '').split(/[\s-]/),
   );
-  const command = COMMANDS.find(([families]) => families.some((family) => names.includes(family)))?.[1];
-  return command === undefined
-    ? `install the package ${packageName} of your distribution`
-    : `${command} ${packageName}`;
+  return PACKAGE_MANAGERS.find(({ families }) => families.some((family) => names.includes(family)));
+}
+
+/** The command that installs the package of a program on this host. */
+export function installHint(program: HostProgram, osRelease = readOsRelease()): string {
+  const manager = packageManager(osRelease);
+  return manager === undefined
+    ? `install the package ${program} of your distribution`
+    : `${manager.command} ${manager.names?.[program] ?? program}`;
+}
+
+/** The commands, one after the other, that install the packages of these programs. */
+export function installCommands({ commands, names }: PackageManager, programs: HostProgram[]): string[][] {
+  return commands([...new Set(programs)].map((program) => names?.[program] ?? program));
 }
 
 function readOsRelease(): string {
