@@ -22,8 +22,13 @@ const RECIPE = [
 /** The root directory of a distribution, which nothing changes. Fails without mmdebstrap. */
 export async function debian(suite: Suite): Promise<string> {
   const root = join(GUESTS, suite);
-  if (existsSync(root)) return root;
   mkdirSync(GUESTS, { recursive: true, mode: 0o755 });
+  const { uid, mode } = lstatSync(GUESTS);
+  assert.ok(
+    uid === process.getuid!() && (mode & 0o022) === 0,
+    `${GUESTS} must be your own directory, not writable by others`,
+  );
+  if (existsSync(root)) return root;
   const partial = mkdtempSync(join(GUESTS, 'partial-'));
   const child = spawn('mmdebstrap', ['--quiet', ...RECIPE, suite, join(partial, 'root')], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -49,7 +54,8 @@ export function busyboxRoot(library: string): string {
 const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
 
 export type Result = { code: number; out: string; err: string };
-export type GuestOptions = { root: string; share: string };
+/** `paths`: directories of this host that the guest has at the same paths. */
+export type GuestOptions = { root: string; share: string; paths?: string[] };
 
 /** Mounts a guest in a mount and a pid namespace of its own, where all mounts and processes end with it. */
 const BOOT = `set -e
@@ -61,6 +67,8 @@ mount --rbind /sys sys
 mount --bind "$3" mnt
 mount -t tmpfs tmpfs run
 cp /etc/resolv.conf /etc/hosts etc/
+shift 3
+for path; do mkdir -p "./$path" && mount --bind "$path" "./$path"; done
 exec chroot . /bin/sh -c 'echo ready; exec sleep 1000000'`;
 
 /** A copy of a root directory in memory, with the directory `share` at /mnt. It uses the network and cgroups of this host. */
@@ -69,11 +77,11 @@ export class Guest {
   readonly #init: number;
   readonly #end: () => Promise<void>;
 
-  static async start({ root, share }: GuestOptions): Promise<Guest> {
+  static async start({ root, share, paths = [] }: GuestOptions): Promise<Guest> {
     const directory = mkdtempSync('/dev/shm/podwright-guest-');
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(directory, name));
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private'];
-    const boot = spawn('unshare', [...namespaces, 'sh', '-c', BOOT, 'sh', root, directory, share], {
+    const boot = spawn('unshare', [...namespaces, 'sh', '-c', BOOT, 'sh', root, directory, share, ...paths], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(boot, 'exit');
