@@ -516,17 +516,18 @@ check_stopped() {
   running=$(daemons)
   pods=$(containers | sort | uniq -c | sed 's/^ *\([0-9]*\) \(.*\)/containers run: \1, with the state in \2/')
   [ -n "$running$pods" ] || return 0
-  stop="podwright stop                    ends the pods, then the node (--delete: also their objects)"
-  if [ -z "$running" ]; then
-    fail 'pods run, and only a node can end them; nothing was removed' "$pods" \
-      "podwright node > /dev/null 2>&1 &  starts a node, which takes them over (with systemd: systemctl start podwright)" "$stop"
-  fi
+  stop='podwright stop                      ends the pods, then the node (--delete: also their objects)'
+  restart='podwright node > /dev/null 2>&1 &   starts a node, which takes the pods over'
+  [ -n "$running" ] || fail 'pods run, and only a node can end them; nothing was removed' "$pods" "$restart" "$stop"
   service_stop=''
   if systemd_runs && systemctl -q is-active podwright; then
-    service_stop="systemctl disable --now podwright  or else systemd starts the node again"
+    # systemd would start a node again that `podwright stop` has ended
+    service_stop='systemctl disable --now podwright   ends the node; pods keep running'
+    if [ -n "$pods" ]; then service_stop="$service_stop
+  $restart"; else stop=''; fi
   fi
-  fail 'the node runs; nothing was removed' "$(printf '%s\n' "$running" | sed 's/^/process /')" ${pods:+"$pods"} \
-    'end it with:' "$stop" ${service_stop:+"$service_stop"}
+  fail 'the node runs; nothing was removed' "$(printf '%s\n' "$running" | sed 's/^/process /')" "$pods" \
+    'end it with:' "$service_stop" "$stop"
 }
 
 uninstall() {

@@ -37,6 +37,9 @@ const MARKED: Record<string, string> = {
   'docs/guide.md: make setup': 'sets up the checkout; tests/vm/readme.vm.ts runs it in a guest',
   'docs/guide.md: cp contrib/podwright.service /etc/systemd/system/': 'needs systemd: tests/vm/readme.vm.ts',
   'docs/guide.md: systemctl disable --now podwright': 'needs systemd: tests/vm/readme.vm.ts',
+  'docs/installing.md: sh install.sh SOURCE': 'needs a release: tests/install',
+  'docs/installing.md: podwright doctor --fix': 'installs packages: tests/install/first-pod.test.ts',
+  'docs/installing.md: podwright stop': 'needs an installation: tests/install',
 };
 
 /** Commands for a terminal: the output that a reader waits for, and the keys that end them. */
