@@ -306,7 +306,7 @@ install_release() {
   case $name in
     *.gz) ;;
     *) has zstd || fail "$name is compressed with zstd, which is not installed" \
-      'install the package zstd, or use the .tar.gz of the release' "$outcome" ;;
+      'install the package zstd, or use a .tar.gz if the release has one' "$outcome" ;;
   esac
   mkdir "$staging/unpacked"
   attempt "unpack $name into $staging" unpack
@@ -502,7 +502,7 @@ containers() { processes | sed -n 's,^[0-9]* [^ ]*conmon .*--bundle \([^ ]*\)/oc
 
 processes() {
   for directory in /proc/[0-9]*; do
-    words=$(tr '\0\n' '  ' < "$directory/cmdline" 2> /dev/null || true)
+    words=$({ tr '\0\n' '  ' < "$directory/cmdline"; } 2> /dev/null || true) # a process may have ended meanwhile
     [ -z "$words" ] || say "${directory#/proc/} $words"
   done
 }

@@ -83,7 +83,7 @@ test('the archive for the host is chosen from a directory, and the zstd one only
   const archive = '/mnt/both/podwright-1.1.0-linux-x64.tar.zst';
   guest.fails(
     `${INSTALL} ${archive}`,
-    /compressed with zstd, which is not installed\n {2}install the package zstd, or use the \.tar\.gz/,
+    /compressed with zstd, which is not installed\n {2}install the package zstd, or use a \.tar\.gz/,
   );
 });
 
