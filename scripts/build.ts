@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
 import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
+import { buildFacts } from './build-facts.ts';
 import { bundleImports } from './bundle-imports.ts';
 
 const outdir = process.argv[2] ?? 'dist';
@@ -24,6 +25,7 @@ const shared: BuildOptions = {
   sourcesContent: false,
   // The two native packages load prebuilt files from node_modules. gRPC needs the third only for debugging services, which are not used.
   external: ['koffi', 'better-sqlite3', '@grpc/proto-loader'],
+  define: buildFacts(),
   logLevel: 'warning',
 };
 
@@ -41,7 +43,13 @@ const { metafile } = await build({
   metafile: true,
 });
 // Built separately: chunks shared with the command would load the logger, the metrics and FFI too, and double the worker's start.
-await build({ ...shared, entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' } });
+// CommonJS, because a worker that gets its code as text runs it as such.
+await build({
+  ...shared,
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  entryPoints: { 'unpack-worker': 'packages/images/src/unpack/unpack-worker.ts' },
+});
 for (const file of Object.keys(metafile.outputs)) if (file.endsWith('.js')) refuseWide(file);
 // The compile cache is next to the bundle, because write access to it allows to change the code that runs.
 mkdirSync(join(outdir, 'cache'), { mode: PRIVATE_DIRECTORY });

@@ -38,7 +38,7 @@ test('the bundle of the worker only loads modules of Node.js', () => {
   using scratch = new Scratch();
   const out = scratch.at('dist');
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts'), out]);
-  const bundle = readFileSync(join(out, 'unpack-worker.js'), 'utf8');
+  const bundle = readFileSync(join(out, 'unpack-worker.cjs'), 'utf8');
   const loaded = [...bundle.matchAll(/(?:from|import|require\()\s*"([^"]+)"/g)].map(([, name]) => name!);
   assert.ok(loaded.length > 3);
   assert.deepEqual(

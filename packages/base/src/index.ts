@@ -73,5 +73,5 @@ export { SpanStore } from './tracing/span-store.ts';
 export { formatTraceparent, parseTraceparent, TRACEPARENT, type TraceContext } from './tracing/trace-context.ts';
 export { newTrace, type Span, Tracer, type TraceWork, type TracingOptions, untraced } from './tracing/tracer.ts';
 export { describeUndoFailures, Undo, type UndoFailure } from './undo.ts';
-export { RUNTIME_NAME, VERSION } from './version.ts';
+export { BUILD, COMMIT, RUNTIME_NAME, VERSION } from './version.ts';
 export { counted, repeatedError, shownError } from './words.ts';

@@ -1,5 +1,16 @@
+/** What `scripts/build.ts` writes into a bundle. Sources that run without a bundle have no build. */
+declare const PODWRIGHT_VERSION: string;
+declare const PODWRIGHT_COMMIT: string;
+declare const PODWRIGHT_BUILD: string;
+
 /** The version of all packages. */
-export const VERSION = '0.1.0';
+export const VERSION = typeof PODWRIGHT_VERSION === 'undefined' ? '0.1.0' : PODWRIGHT_VERSION;
+
+/** The Git commit of the sources; empty if unknown. */
+export const COMMIT = typeof PODWRIGHT_COMMIT === 'undefined' ? '' : PODWRIGHT_COMMIT;
+
+/** The digest of the sources, which distinguishes two builds of one version and commit; empty without a bundle. */
+export const BUILD = typeof PODWRIGHT_BUILD === 'undefined' ? '' : PODWRIGHT_BUILD;
 
 /** The runtime name that Podwright's runtime reports in the CRI's Version call. */
 export const RUNTIME_NAME = 'podwright';

@@ -3,6 +3,7 @@ import type { StopOptions } from '@podwright/node-api';
 import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { daemonHeap, type Heap } from './heap.ts';
+import { holdProgram } from './held-program.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
@@ -22,6 +23,7 @@ export function beginDaemon(
   request: (request: StopOptions) => void;
   countBuffer: Heap['countBuffer'];
 } {
+  holdProgram(new URL('.', import.meta.url));
   process.umask(DAEMON_UMASK); // independent of the shell or the service manager
   for (const directory of [root, state]) makePrivateDirectory(directory);
   raiseUserLimits(createLogger({ name: 'limits', level }));

@@ -1,9 +1,10 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
 import { PodwrightError } from '@podwright/base';
 import type { System } from '@podwright/system';
 import { MAX_WORKER_HEAP_MIB } from '../limits.ts';
 import { isOpaque, makeSystemCalls, type SystemCall } from './system-calls.ts';
 import type { UnpackOptions, UnpackResult } from './unpack-options.ts';
+import type { WorkerCode } from './worker-code.ts';
 import {
   receiveError,
   type SystemAnswer,
@@ -22,20 +23,17 @@ export class LayerWorker {
   readonly #ended: Promise<never>;
   #hasEnded = false;
 
-  constructor(system: System) {
+  constructor(system: System, code: WorkerCode) {
     const { port1, port2 } = new MessageChannel();
     const systemSignal = new SharedArrayBuffer(4);
     const workerData: WorkerStart = { systemPort: port2, systemSignal };
     this.#port = port1;
-    this.#worker = new Worker(
-      new URL(import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js', import.meta.url),
-      {
-        workerData,
-        transferList: [port2],
-        resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB },
-        execArgv: [], // some flags of the process do not work for a thread (--input-type, --inspect-brk)
-      },
-    );
+    this.#worker = code.start({
+      workerData,
+      transferList: [port2],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_HEAP_MIB },
+      execArgv: [], // some flags of the process do not work for a thread (--input-type, --inspect-brk)
+    });
     port1.on('message', (request: SystemCall[] | SystemQuestion) => {
       port1.postMessage(answer(system, request));
       const signal = new Int32Array(systemSignal);

@@ -3,10 +3,12 @@ import type { System } from '@podwright/system';
 import { MAX_WORKERS, WORKER_IDLE_MS } from '../limits.ts';
 import { LayerWorker } from './layer-worker.ts';
 import type { UnpackLayer, UnpackOptions, UnpackResult } from './unpack-options.ts';
+import { WorkerCode } from './worker-code.ts';
 
 /** Unpacks layers in up to two worker threads, which are started on demand and end after some idle time. */
 export class LayerUnpacker implements AsyncDisposable {
   readonly #system: System;
+  readonly #code = new WorkerCode();
   readonly #limiter = new Limiter(MAX_WORKERS);
   readonly #idle = new Map<LayerWorker, NodeJS.Timeout>();
   #busy = 0;
@@ -35,7 +37,7 @@ export class LayerUnpacker implements AsyncDisposable {
 
   /** Starts a worker in advance for an expected layer: starting a thread takes as long as fetching a small layer. */
   readonly prepare = (): void => {
-    if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#addIdle(new LayerWorker(this.#system));
+    if (this.#idle.size === 0 && this.#busy < MAX_WORKERS) this.#addIdle(new LayerWorker(this.#system, this.#code));
   };
 
   async #unpack(options: UnpackOptions): Promise<UnpackResult> {
@@ -55,7 +57,7 @@ export class LayerUnpacker implements AsyncDisposable {
       this.#idle.delete(worker);
       return worker;
     }
-    return new LayerWorker(this.#system);
+    return new LayerWorker(this.#system, this.#code);
   }
 
   #addIdle(worker: LayerWorker): void {
@@ -75,5 +77,6 @@ export class LayerUnpacker implements AsyncDisposable {
       clearTimeout(timer);
       await worker.end();
     }
+    this.#code[Symbol.dispose]();
   }
 }

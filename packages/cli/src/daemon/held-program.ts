@@ -1,0 +1,30 @@
+import { openSync, readdirSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+
+/**
+ * Keeps the files of the bundle open, so that this process loads the rest of its own build even if they have been removed or replaced: an
+ * open file outlives its removal. Chunks are named by their content, so one that is opened is of this build.
+ */
+export function holdProgram(directory: URL): void {
+  const files = new Map(
+    chunksIn(directory).map((name) => [new URL(name, directory).href, openSync(new URL(name, directory), 'r')]),
+  );
+  if (files.size === 0) return; // the sources run without a bundle
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const url = URL.parse(specifier, context.parentURL)?.href;
+      return url !== undefined && files.has(url)
+        ? { url, format: 'module', shortCircuit: true }
+        : next(specifier, context);
+    },
+    load: (url, context, next) => {
+      const file = files.get(url);
+      if (file === undefined) return next(url, context);
+      return { format: 'module', source: readFileSync(`/proc/self/fd/${file}`), shortCircuit: true };
+    },
+  });
+}
+
+function chunksIn(directory: URL): string[] {
+  return readdirSync(directory).filter((name) => /^chunk-\w+\.js$/.test(name));
+}
