@@ -7,4 +7,5 @@ export type {
   RestartAnswer,
   StopOptions,
 } from './local-api.ts';
+export { LOCAL_API_VERSION } from './local-api.ts';
 export { type LocalApiOptions, serveLocalApi } from './serve-local-api.ts';

@@ -27,7 +27,7 @@ import type { PodDefaults } from '@podwright/kubelet';
  * | GET /podwright/v1/node | `NodeInfo` |
  * | GET /podwright/v1/transfers | lines of `ImageTransfer` |
  * | GET /podwright/v1/traces/UID | `TraceSpan[]` |
- * | POST /podwright/v1/stop [?endPods=true] [?gracePeriodSeconds=5] [?endApiPods=true] [?removeHostState=true] | the daemon exits; containers keep running unless endPods or endApiPods is set |
+ * | POST /podwright/v1/stop [?endPods=true] [?gracePeriodSeconds=5] [?endApiPods=true] [?removeHostState=true] [?restart=true] | the daemon exits; containers keep running unless endPods or endApiPods is set; with restart=true it executes its program again |
  *
  * Errors are a Kubernetes `Status` object with `message`, `reason` and `code`.
  */
@@ -81,7 +81,12 @@ export type StopOptions = {
   gracePeriodSeconds?: number;
   /** Also terminate the pods of an API server: the next start creates them again too, unless they are deleted there. */
   endApiPods?: boolean;
+  /** Then execute the program again, which may be of another version now, in the same process. */
+  restart?: boolean;
 };
+
+/** The version of the paths below `/podwright/v1`. It grows when an earlier client or node would misunderstand the other. */
+export const LOCAL_API_VERSION = 1;
 
 /** The containers that are being restarted. */
 export type RestartAnswer = { containers: string[] };
@@ -90,6 +95,10 @@ export type RestartAnswer = { containers: string[] };
 export type NodeInfo = {
   name: string;
   version: string;
+  /** The commit and the digest of the sources. Nodes of earlier versions omit them, like `localApiVersion`. */
+  commit?: string;
+  build?: string;
+  localApiVersion?: number;
   pid: number;
   /** RFC 3339. Nodes of earlier versions omit this and the directories. */
   startedAt?: string;

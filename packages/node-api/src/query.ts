@@ -15,7 +15,8 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
 /** The parameters of a stop request. */
 export function stopOptions(query: URLSearchParams): StopOptions {
   const [removeHostState, endPods] = [isSet(query, 'removeHostState'), isSet(query, 'endPods')];
-  return { removeHostState, endPods, endApiPods: isSet(query, 'endApiPods'), gracePeriodSeconds: deleteGrace(query) };
+  const [endApiPods, restart] = [isSet(query, 'endApiPods'), isSet(query, 'restart')];
+  return { removeHostState, endPods, endApiPods, restart, gracePeriodSeconds: deleteGrace(query) };
 }
 
 export function deleteGrace(query: URLSearchParams): number | undefined {

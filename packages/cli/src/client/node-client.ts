@@ -173,11 +173,12 @@ export class NodeClient {
   }
 
   /** Requests that the daemon stop. */
-  async stop({ removeHostState, endPods, endApiPods = false, gracePeriodSeconds }: StopOptions): Promise<void> {
+  async stop({ removeHostState, endPods, endApiPods, gracePeriodSeconds, restart }: StopOptions): Promise<void> {
     const query = {
       removeHostState: String(removeHostState),
       endPods: String(endPods),
-      endApiPods: String(endApiPods),
+      endApiPods: String(endApiPods === true),
+      restart: restart ? 'true' : undefined,
       gracePeriodSeconds: gracePeriodSeconds?.toString(),
     };
     await this.http.json({ method: 'POST', path: '/podwright/v1/stop', query }, decodeAnything);

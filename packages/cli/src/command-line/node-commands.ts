@@ -20,12 +20,9 @@ export function addNodeCommands(program: Command, action: Action): void {
     )
     .option('--kubelet-configuration <file>', 'KubeletConfiguration of the cluster')
     .addHelpText('after', settingsHelp)
-    .action(async (options: ClusterFlags) => {
-      const { loadConfig } = await import('../settings/node-config.ts');
-      const config = loadConfig({ ...program.opts<ConfigFlags>(), ...options });
-      process.chdir('/'); // all paths are absolute now, and a daemon must not keep a directory from being unmounted
-      return (await import('../daemon/node.ts')).runNode(config);
-    });
+    .action(async (options: ClusterFlags) =>
+      (await import('../daemon/node-command.ts')).nodeCommand({ ...program.opts<ConfigFlags>(), ...options }),
+    );
   const runtime = program
     .command('runtime')
     .description('the container runtime alone, for any kubelet')

@@ -2,6 +2,7 @@ import { VERSION } from '@podwright/base';
 import { flagHelp, flagValues, type OwnFlag, parseCommandLine } from '@podwright/kubelet-configuration';
 import { type ConfigFlags, flagName } from '../settings/config-flags.ts';
 import { DOCKER_FLAGS, dockerLine, isForDocker } from './docker-flags.ts';
+import { executeAgain } from './execute-again.ts';
 import { type KubeletFlags, runKubelet } from './kubelet.ts';
 import { kubeletSettings } from './kubelet-settings.ts';
 
@@ -30,11 +31,12 @@ export async function kubeletCommand(
   const settings = await kubeletSettings({ flags: all, given, dropIns: own.get('config-dir') });
   const isDocker = isForDocker(docker, settings.config.container_runtime);
   const ours = Object.entries(flags).map(([name, value]) => [flagName(name).slice(2), value] as const);
-  return runKubelet(settings, {
+  const { restart } = await runKubelet(settings, {
     ...kubeletFlags,
     isDocker,
     flags: { ...flagValues(line), ...Object.fromEntries(ours) },
   });
+  if (restart) executeAgain(process.cwd());
 }
 
 /** The help for the flags, with a heading. */

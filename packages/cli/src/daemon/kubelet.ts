@@ -1,6 +1,7 @@
 import { createLogger } from '@podwright/base';
 import { refuseTakenSocket } from '@podwright/host';
 import type { KubeletOptions } from '@podwright/kubelet';
+import type { StopOptions } from '@podwright/node-api';
 import { beginDaemon } from './begin-daemon.ts';
 import type { DockerRuntime } from './docker-runtime.ts';
 import { UPSTREAM_DEFAULTS } from './kubelet-options.ts';
@@ -24,9 +25,9 @@ const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 
 /**
  * `podwright kubelet`: runs pods on a runtime in another process until a signal stops it. Pods keep running without it. At its start it
- * waits for the runtime.
+ * waits for the runtime. Resolves with how it was stopped.
  */
-export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<void> {
+export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<StopOptions> {
   const { criApiVersion, flags, isDocker } = line;
   const { config, configure, configuration } = settings;
   const { stopped, request, countBuffer } = beginDaemon(config);
@@ -59,8 +60,9 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
     });
   } catch (error) {
     await dockershim?.close(); // otherwise the process would stay alive without a kubelet
-    if (stopping.signal.aborted) return manager.stop();
-    throw error;
+    if (!stopping.signal.aborted) throw error;
+    await manager.stop();
+    return await stopped;
   }
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
@@ -69,6 +71,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
   await kubelet.close();
   await dockershim?.close();
+  return stop;
 }
 
 /** The code of the dockershim is loaded only if the runtime is a Docker Engine. */

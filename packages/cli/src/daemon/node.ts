@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { createLogger } from '@podwright/base';
 import { discoverCgroups, removeCgroup } from '@podwright/host';
+import type { StopOptions } from '@podwright/node-api';
 import { type RuntimeHandle, startRuntime } from '@podwright/runtime';
 import { deferAccept, filterConnections, loadSystem, SocketOwners, type TcpEnds } from '@podwright/system';
 import { markStarting } from '../client/starting-node.ts';
@@ -24,9 +25,9 @@ const SILENT_CLIENT_SECONDS = 10;
 
 /**
  * `podwright node`: the runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime = "docker"`, a
- * dockershim replaces the runtime.
+ * dockershim replaces the runtime. Resolves with how it was stopped.
  */
-export async function runNode(config: NodeConfig): Promise<void> {
+export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const { stopped, request, countBuffer } = beginDaemon(config, loadSystem());
   using starting = markStarting(config.state);
   const manager = serviceManagerOf(process.env, createLogger({ name: 'systemd', level: config.log_level }));
@@ -63,8 +64,9 @@ export async function runNode(config: NodeConfig): Promise<void> {
   const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
-  const removeHostState = (stop.removeHostState && !hasPodsLeft) || runtime.isEmpty();
+  const removeHostState = !stop.restart && ((stop.removeHostState && !hasPodsLeft) || runtime.isEmpty());
   await noteLeftBehind(config.state, runtime.close({ removeHostState }));
+  return stop;
 }
 
 /** The runtime in a node's process. */

@@ -1,5 +1,7 @@
 import {
+  BUILD,
   background,
+  COMMIT,
   createLogger,
   describeUndoFailures,
   type GraphParts,
@@ -15,7 +17,7 @@ import {
   serveKubeletApi,
   serveWaiting,
 } from '@podwright/kubelet-server';
-import { type LocalApiOptions, type StopOptions, serveLocalApi } from '@podwright/node-api';
+import { LOCAL_API_VERSION, type LocalApiOptions, type StopOptions, serveLocalApi } from '@podwright/node-api';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { ClusterConnection, ClusterConnectionInput } from './cluster.ts';
 import { type KubeletPlace, kubeletOptionsOf } from './kubelet-options.ts';
@@ -144,6 +146,9 @@ function nodeInfo(config: NodeConfig, options: KubeletOptions): LocalApiOptions[
   return {
     name: options.nodeName,
     version: VERSION,
+    commit: COMMIT,
+    build: BUILD,
+    localApiVersion: LOCAL_API_VERSION,
     startedAt: new Date().toISOString(),
     rootDir: config.root,
     stateDir: config.state,

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Replaces this process by a start of its program with the same arguments and environment (execve(2)); the program's file may be of
+ * another version now. `directory` is the one in which this process was started, for relative paths in the arguments. Everything must
+ * be closed before.
+ */
+export function executeAgain(directory: string): never {
+  const { isSea } = process.getBuiltinModule('node:sea');
+  const program = isSea() ? [] : [...process.execArgv, process.argv[1]!];
+  process.chdir(directory);
+  return process.execve!(
+    process.execPath,
+    [process.execPath, ...program, ...process.argv.slice(2)],
+    startEnvironment(),
+  );
+}
+
+/** The environment of the start: this process has removed variables that are not for its children, such as those of systemd. */
+function startEnvironment(): NodeJS.ProcessEnv {
+  const variables = readFileSync('/proc/self/environ', 'utf8').split('\0');
+  return Object.fromEntries(
+    variables.flatMap((variable) => {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(variable) ?? [];
+      return name === undefined ? [] : [[name, value]];
+    }),
+  );
+}
