@@ -18,9 +18,9 @@ export const exampleImage = 'localhost/podwright/busybox:1';
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
-  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|kubelet\.lock|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
+  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|kubelet\.lock|format\.json|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
   /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // removed with the image
-  /^files: \S+\/root\/runtime\/(lock|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
+  /^files: \S+\/root\/runtime\/(lock|format\.json|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
   /^files: \S+\/state\/(host|host\/[^/]+|ns|oci|oci\/[^/]+|tasks|sandboxes|containers|network|network\/(addresses|host-ports))$/,

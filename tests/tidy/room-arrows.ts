@@ -51,6 +51,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     settings: [],
   },
   shim: {},
+  upgrade: {},
   metadata: {},
   dockershim: {
     engine: [],

@@ -17,6 +17,7 @@ const ARROWS: Record<string, string[]> = {
   cni: ['base', 'host'],
   streaming: ['base'],
   images: ['base', 'host', 'metadata', 'system'],
+  upgrade: ['base', 'host', 'images/tar', 'system'],
   ttrpc: ['base', 'host'],
   shim: ['base', 'host', 'system', 'ttrpc'],
   'kube-client': ['base', 'host', 'kube-api'],
@@ -70,6 +71,7 @@ const ARROWS: Record<string, string[]> = {
     'kubelet-server',
     'node-api',
     'dockershim',
+    'upgrade',
   ],
 };
 

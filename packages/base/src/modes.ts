@@ -25,6 +25,8 @@ export const LOG_FILE = 0o640;
 /** Directories and files of a pod that containers with any user may read: mount points, /etc/hosts, a volume's files. */
 export const CONTAINER_DIRECTORY = 0o755;
 export const CONTAINER_FILE = 0o644;
+/** The program itself, as other programs in its directory. */
+export const PROGRAM_FILE = 0o755;
 /** A program that others may execute but not read: the kernel then forbids them to trace it (prctl(2), PR_SET_DUMPABLE). */
 export const UNREADABLE_PROGRAM = 0o711;
 /** Directories and files that containers with any user may write: an emptyDir, the termination message. */
@@ -46,7 +48,8 @@ export const HOST_PATH_FILE = 0o644;
 /** The umask of Podwright's daemons (umask(2)), for files that libraries create with their own modes. */
 export const DAEMON_UMASK = 0o022;
 
-/** Mode bits that are only checked: write access for group and others, and the sticky bit (inode(7)). */
+/** Mode bits that are only checked: execution, write access for group and others, and the sticky bit (inode(7)). */
+export const EXECUTABLE = 0o111;
 export const WRITABLE_BY_OTHERS = 0o022;
 export const STICKY = 0o1000;
 

@@ -7,6 +7,12 @@ export const COMPLETION_TIMEOUT_MS = 100;
 /** The longest time from the start of a node until its API answers. */
 export const NODE_START_TIMEOUT_MS = 30_000;
 
+/** The longest time until an upgraded node answers: it recovers the pods of the earlier version. */
+export const NODE_UPGRADE_TIMEOUT_MS = 120_000;
+
+/** The longest time in which a new program must report its version. */
+export const PROGRAM_TRIAL_TIMEOUT_MS = 30_000;
+
 /** The longest time that a node may take to stop. */
 export const NODE_STOP_TIMEOUT_MS = 60_000;
 

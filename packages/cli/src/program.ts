@@ -34,7 +34,7 @@ In pods:   logs, exec, attach, debug, cp, port-forward, restart
 Images:    images, pull, load, save, rmi, prune
 Daemons:   node (kubelet and runtime in one), kubelet, runtime, dockershim, status, stop
 Clusters:  join, leave
-Host:      doctor, version, runtime plugins, completion, help
+Host:      doctor, version, upgrade, runtime plugins, completion, help
 
 Options of every command:
   --config <file>   configuration (default: /etc/podwright/config.toml if it exists)
@@ -55,7 +55,7 @@ const GROUPS: { names: string[]; add: (program: Command, action: Action) => void
   { names: ['images', 'pull', 'load', 'save', 'rmi', 'prune'], add: addImageCommands },
   { names: ['node', 'runtime', 'kubelet', 'dockershim', 'doctor', 'version'], add: addNodeCommands },
   { names: ['join', 'leave'], add: addClusterCommands },
-  { names: ['status', 'stop'], add: addNodeControlCommands },
+  { names: ['status', 'stop', 'upgrade'], add: addNodeControlCommands },
 ];
 
 /**

@@ -18,6 +18,7 @@ export { logindProblem } from './node-shutdown/logind.ts';
 export { type KubeletOptions, kubeletOptions } from './options.ts';
 export { allFindings } from './preflight/host-findings.ts';
 export { thisHost } from './preflight/preflight-host.ts';
+export { KUBELET_FORMAT } from './record-format.ts';
 export { startKubelet } from './start-kubelet.ts';
 export type { ConditionsPatch } from './status/foreign-conditions.ts';
 export type { PodChange } from './status/status-manager.ts';

@@ -7,4 +7,5 @@ export { inspectPlugins } from './inspect-plugins.ts';
 export type { NetworkDescription } from './network/choice/chosen-network.ts';
 export type { HandlerOptions, RuntimeOptions } from './options.ts';
 export type { PluginState } from './plugin/plugin.ts';
+export { RUNTIME_FORMAT } from './record-format.ts';
 export { type RuntimeHandle, startRuntime } from './runtime.ts';

@@ -15,7 +15,7 @@ import {
 } from '@podwright/base';
 import { createCriServer, createSpanExporter, ImageTransfers, type SpanExporter, Traces, traces } from '@podwright/cri';
 import { handleService, type ListeningServer } from '@podwright/grpc';
-import { withoutLinks } from '@podwright/host';
+import { claimFormat, withoutLinks } from '@podwright/host';
 import { openStreamingServer, type StreamingServer, type UpgradingClient } from '@podwright/streaming';
 import { lockDirectory, lockDirectoryItself } from '@podwright/system';
 import { openBuiltins } from './builtins.ts';
@@ -28,6 +28,7 @@ import { type FastPaths, fastPathsOf } from './fast-paths.ts';
 import { RcuExpediting } from './host/rcu-expediting.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { RuntimeOptions } from './options.ts';
+import { RUNTIME_FORMAT } from './record-format.ts';
 import { RecordClock } from './records/ids.ts';
 import { LifecycleEvents } from './records/lifecycle-events.ts';
 import type { GivenParts, RuntimeParts, RuntimeRecords } from './runtime-parts.ts';
@@ -84,6 +85,7 @@ export async function startRuntimeOf(
       unlockState();
       unlockRoot();
     };
+    claimFormat(options.root, RUNTIME_FORMAT);
     const rcu = new RcuExpediting({ ...options, enabled: fastPaths.expediteRcu });
     undo.add('put the RCU switch back', () => rcu.close());
     const records = openRecords(options);

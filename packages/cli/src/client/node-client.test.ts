@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { VERSION } from '@podwright/base';
 import { NodeClient } from './node-client.ts';
 import { hasStarted, markStarting } from './starting-node.ts';
 
 /** A client of a node that answers every request with `body`. */
-async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Promise<NodeClient> {
+async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Promise<NodeClient & { server: Server }> {
   const directory = mkdtempSync('/tmp/node-client-');
   const socket = join(directory, 'node.sock');
   const server = createServer((_request, response) => response.writeHead(statusCode).end(body));
@@ -17,7 +18,7 @@ async function nodeAnswering(t: TestContext, body: string, statusCode = 200): Pr
     server.close();
     rmSync(directory, { recursive: true });
   });
-  return new NodeClient(socket);
+  return Object.assign(new NodeClient(socket), { server });
 }
 
 test('an answer of an unexpected shape is an error that names the wrong field', async (t) => {
@@ -40,6 +41,27 @@ test('an answer of an unexpected shape is an error that names the wrong field', 
     for await (const { type } of client.watchPods(new AbortController().signal)) assert.fail(`unexpected ${type}`);
   };
   await check('{"type":"ADDED","object":{}}\n', watch, /object\.metadata: /);
+});
+
+test('an unknown path or an unreadable answer of a node of another version is an error that names both versions', async (t) => {
+  const skew = /; the node runs podwright 0\.0\.9, this command is .*: 'podwright upgrade' restarts the node$/;
+  const answering = async (answers: Record<string, [number, string]>) => {
+    const client = await nodeAnswering(t, '');
+    client.server.removeAllListeners('request').on('request', ({ url }, response) => {
+      const [statusCode, body] = answers[url!] ?? [404, '404 page not found'];
+      response.writeHead(statusCode).end(body);
+    });
+    return client;
+  };
+  const node = JSON.stringify({ version: '0.0.9' });
+  const earlier = await answering({ '/podwright/v1/node': [200, node], '/api/v1/pods': [200, '{"items":1}'] });
+  await assert.rejects(earlier.pods(), { code: 'internal', message: skew });
+  await assert.rejects(earlier.traces('uid'), { code: 'not_found', message: skew });
+  const same = await answering({ '/podwright/v1/node': [200, JSON.stringify({ version: VERSION })] });
+  await assert.rejects(same.traces('uid'), { code: 'not_found', message: '404 page not found' });
+  const missing = [404, '{"message":"no such pod"}'] as [number, string];
+  const other = await answering({ '/podwright/v1/node': [200, node], '/api/v1/pods': missing });
+  await assert.rejects(other.pods(), { code: 'not_found', message: 'no such pod' });
 });
 
 test('unknown fields are kept', async (t) => {

@@ -1,6 +1,7 @@
 import {
   codeOfHttpStatus,
   errorCode,
+  errorMessage,
   gatherBytes,
   isErrno,
   isRecord,
@@ -35,15 +36,29 @@ export class UnixHttp {
 
   /** The decoded JSON of the response. */
   async json<T>(call: HttpCall, decode: Decoder<T>): Promise<T> {
-    const response = await this.stream(call);
-    return decode(parseJson(await readAll(response)));
+    const text = await readAll(await this.stream(call));
+    try {
+      return decode(parseJson(text));
+    } catch (error) {
+      throw await this.#withSkew(error);
+    }
   }
 
   /** Resolves when the response's head has arrived; the caller reads the body. */
   async stream(call: HttpCall): Promise<HttpResponse> {
     const response = await this.#send(call);
     if (response.statusCode < 300) return response;
-    throw statusError(response.statusCode, await readAll(response));
+    const body = await readAll(response);
+    const error = statusError(response.statusCode, body);
+    throw isUnknownCall(response.statusCode, body) ? await this.#withSkew(error) : error;
+  }
+
+  /** Adds to an error that a node of another version may cause how to restart the node, if it is of another version. */
+  async #withSkew(error: unknown): Promise<unknown> {
+    const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
+    const skew = await skewOfNode(this.#socketPath);
+    if (skew === undefined) return error;
+    return new PodwrightError(errorCode(error), `${errorMessage(error)}; ${skew}`, { cause: error });
   }
 
   async #send(call: HttpCall, isAgain = false): Promise<HttpResponse> {
@@ -134,6 +149,11 @@ function statusMessage(body: string): string {
     // not JSON
   }
   return body;
+}
+
+/** Whether the node does not have the path or method: the errors of its API are `Status` objects. */
+function isUnknownCall(statusCode: number, body: string): boolean {
+  return [404, 405, 501].includes(statusCode) && !body.trimStart().startsWith('{');
 }
 
 /** Parses a line of a watch; throws if it is an ERROR event. */

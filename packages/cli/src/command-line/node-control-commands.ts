@@ -16,6 +16,18 @@ restarts it. Its pods keep running then.
 Exit code: 0 also when no node runs; 1 when something was left on the host.
 `;
 
+const UPGRADE_HELP = `
+FILE is podwright-VERSION-linux-ARCHITECTURE.tar.zst, with SHA256SUMS next to
+it, or the directory with both. The program's file is replaced at once, and
+the node restarts into it: its containers keep running, streams of exec, logs
+and port-forward end. If the new node does not start, the earlier version is
+put back and started.
+Without FILE the node restarts into this program, after a package manager, npm
+or a build has replaced it.
+
+Exit code: 0 when the node runs the new version, or no node runs; 1 otherwise.
+`;
+
 /** Commands for the running node. */
 export function addNodeControlCommands(program: Command, action: Action): void {
   program
@@ -41,6 +53,16 @@ export function addNodeControlCommands(program: Command, action: Action): void {
     .action(
       action(async (context, [options]: [import('../commands/stop.ts').StopCommandOptions]) =>
         (await import('../commands/stop.ts')).stop(context, options),
+      ),
+    );
+  program
+    .command('upgrade')
+    .description('replace this program by a release, and restart the node into it under its pods')
+    .argument('[file]', 'archive of a release, or a directory with one')
+    .addHelpText('after', UPGRADE_HELP)
+    .action(
+      action(async (context, [file]: [string | undefined]) =>
+        (await import('../commands/upgrade.ts')).upgrade(context, file),
       ),
     );
 }

@@ -2,6 +2,7 @@ import { errorCode } from '@podwright/base';
 import { type Pod, podSummary } from '@podwright/kube-api';
 import type { NodeInfo } from '@podwright/node-api';
 import { NodeClient } from '../client/node-client.ts';
+import { versionSkew } from '../client/version-skew.ts';
 import { watchProblem } from '../daemon/user-limits.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { terminalWidth } from '../output/terminal.ts';
@@ -29,9 +30,21 @@ type NodeStatus =
       left: { namespace: string; name: string }[];
       /** Why the node polls, if it cannot watch directories. */
       polls: string | undefined;
+      /** If the node runs another version than this command. */
+      skew: string | undefined;
     } & Pick<
       NodeInfo,
-      'name' | 'version' | 'pid' | 'startedAt' | 'runtime' | 'manifestDir' | 'podLogsDir' | 'pressure' | 'network'
+      | 'name'
+      | 'version'
+      | 'commit'
+      | 'build'
+      | 'pid'
+      | 'startedAt'
+      | 'runtime'
+      | 'manifestDir'
+      | 'podLogsDir'
+      | 'pressure'
+      | 'network'
     >);
 
 /** `podwright status`. Returns 3 if no node runs. */
@@ -50,6 +63,8 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
     const {
       name,
       version,
+      commit,
+      build,
       pid,
       startedAt,
       runtime,
@@ -65,6 +80,8 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       running: true,
       name,
       version,
+      commit,
+      build,
       pid,
       startedAt,
       ...paths,
@@ -74,6 +91,7 @@ async function nodeStatus({ apiSocket, root, state }: NodePaths): Promise<NodeSt
       pods: countStates(pods),
       left: leftPods(state, pods),
       polls: watchProblem(),
+      skew: versionSkew(node),
     };
   } catch (error) {
     if (errorCode(error) === 'unavailable') return { running: false, root, state };
@@ -117,6 +135,7 @@ function table(node: NodeStatus & { running: true }): string {
     ...(node.network === undefined ? [] : [['network', node.network] as [string, string]]),
     ...pressureRows(node),
     ...leftRows(left),
+    ...(node.skew === undefined ? [] : [['version', node.skew] as [string, string]]),
     ...(polls === undefined ? [] : [['watches', polls] as [string, string]]),
   ]);
 }

@@ -1,10 +1,17 @@
-import { errorCode, VERSION } from '@podwright/base';
+import { BUILD, COMMIT, errorCode, VERSION } from '@podwright/base';
+import { KUBELET_FORMAT } from '@podwright/kubelet';
+import { LOCAL_API_VERSION } from '@podwright/node-api';
+import { RUNTIME_FORMAT } from '@podwright/runtime';
 import { NodeClient } from '../client/node-client.ts';
+import { versionSkew } from '../client/version-skew.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 export type VersionOptions = { output: OutputFormat };
+
+/** Enough to find a commit. */
+const COMMIT_DIGITS = 12;
 
 /** `podwright version`. It is no error if no node runs. */
 export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
@@ -12,15 +19,34 @@ export async function version({ config }: CommandContext, options: VersionOption
     if (errorCode(error) === 'unavailable' || errorCode(error) === 'permission_denied') return undefined;
     throw error;
   });
-  const value = { client: VERSION, node: node?.version, runtime: node?.runtime, nodejs: process.version };
+  const value = {
+    client: VERSION,
+    commit: COMMIT,
+    build: BUILD,
+    localApiVersion: LOCAL_API_VERSION,
+    recordFormats: { runtime: RUNTIME_FORMAT, kubelet: KUBELET_FORMAT },
+    node: node?.version,
+    nodeCommit: node?.commit,
+    nodeBuild: node?.build,
+    nodeLocalApiVersion: node?.localApiVersion,
+    runtime: node?.runtime,
+    nodejs: process.version,
+  };
+  const skew = node && versionSkew(node);
   const rows = [
-    ['podwright', VERSION],
-    ['node', node?.version ?? 'not running'],
+    ['podwright', withBuild(VERSION, { commit: COMMIT, build: BUILD })],
+    ['node', node === undefined ? 'not running' : withBuild(node.version, node)],
     [
       'runtime',
       node === undefined ? '-' : `${node.runtime.name} ${node.runtime.version}, CRI ${node.runtime.apiVersion}`,
     ],
     ['Node.js', process.version],
   ];
-  await printAs(options.output, value, () => renderTable(['PART', 'VERSION'], rows));
+  const table = () => [renderTable(['PART', 'VERSION'], rows), ...(skew === undefined ? [] : [skew])].join('\n');
+  await printAs(options.output, value, table);
+}
+
+function withBuild(version: string, { commit = '', build = '' }: { commit?: string; build?: string }): string {
+  const parts = [commit && `commit ${commit.slice(0, COMMIT_DIGITS)}`, build && `build ${build}`];
+  return [version, ...parts.filter((part) => part !== '')].join(', ');
 }

@@ -4,10 +4,11 @@ import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
 import { daemonHeap, type Heap } from './heap.ts';
 import { holdProgram } from './held-program.ts';
+import { requireFormats } from './record-formats.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
- * Sets up a daemon's process. `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`,
+ * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`). `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`,
  * freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
  */
 export function beginDaemon(
@@ -24,6 +25,7 @@ export function beginDaemon(
   countBuffer: Heap['countBuffer'];
 } {
   holdProgram(new URL('.', import.meta.url));
+  requireFormats(root);
   process.umask(DAEMON_UMASK); // independent of the shell or the service manager
   for (const directory of [root, state]) makePrivateDirectory(directory);
   raiseUserLimits(createLogger({ name: 'limits', level }));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /**
  * Replaces this process by a start of its program with the same arguments and environment (execve(2)); the program's file may be of
@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 export function executeAgain(directory: string): never {
   const { isSea } = process.getBuiltinModule('node:sea');
   const program = isSea() ? [] : [...process.execArgv, process.argv[1]!];
-  process.chdir(directory);
+  if (existsSync(directory)) process.chdir(directory);
   return process.execve!(
     process.execPath,
     [process.execPath, ...program, ...process.argv.slice(2)],

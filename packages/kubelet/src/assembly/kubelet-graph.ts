@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { type Done, type GraphParts, partsOf, type Undo } from '@podwright/base';
 import { type CriClient, createSpanExporter } from '@podwright/cri';
+import { claimFormat } from '@podwright/host';
 import { nodeSubject } from '@podwright/kube-api';
 import { NodePressure } from '@podwright/kubelet-configuration';
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts';
@@ -19,6 +20,7 @@ import { lockRoot } from '../node/root-lock.ts';
 import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import type { KubeletOptions } from '../options.ts';
 import { PodStatusCache } from '../pleg/pod-status-cache.ts';
+import { KUBELET_FORMAT } from '../record-format.ts';
 import { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { SummaryProvider } from '../stats/summary-provider.ts';
 import { StatusManager } from '../status/status-manager.ts';
@@ -100,7 +102,10 @@ export function kubeletGraph(start: KubeletStart): GraphParts<KubeletGraph> {
 function nodeParts({ options, given, runtimeWait }: KubeletStart) {
   const { rootDir, nodeName, logger } = options;
   return {
-    rootLock: step([], async (_, undo) => undo.add('unlock the root directory', await lockRoot(rootDir))),
+    rootLock: step([], async (_, undo) => {
+      undo.add('unlock the root directory', await lockRoot(rootDir));
+      claimFormat(rootDir, KUBELET_FORMAT);
+    }),
     tracer: part(['rootLock'], (_, undo) => {
       const resource = { 'service.name': 'kubelet', 'host.name': nodeName };
       const tracer = new PodTracer(createSpanExporter(options.tracing, { resource, logger }));

@@ -1,0 +1,31 @@
+import { BUILD, gatherBytes, isRecord, VERSION } from '@podwright/base';
+import type { NodeInfo } from '@podwright/node-api';
+import { exchange } from './http-exchange.ts';
+
+const ANSWER_TIMEOUT_MS = 2000;
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** The versions and the advice if the node runs another version or build than this command; `undefined` if it runs the same. */
+export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string | undefined {
+  if (node.version === VERSION && (node.build ?? '') === BUILD) return undefined;
+  const [nodes, own] =
+    node.version === VERSION
+      ? [`build ${node.build ?? 'unknown'} of podwright ${VERSION}`, `build ${BUILD || 'unknown'}`]
+      : [`podwright ${node.version}`, VERSION];
+  return `the node runs ${nodes}, this command is ${own}: 'podwright upgrade' restarts the node`;
+}
+
+/** As `versionSkew`, of the node on this socket, whose answer may have another shape; `undefined` also if it cannot be read. */
+export async function skewOfNode(socketPath: string): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const answer = await exchange(socketPath, { method: 'GET', path: '/podwright/v1/node', headers: {}, signal });
+    const node: unknown = JSON.parse(
+      (await gatherBytes(answer, MAX_ANSWER_BYTES, () => new Error('too long'))).toString(),
+    );
+    if (!isRecord(node) || typeof node.version !== 'string') return undefined;
+    return versionSkew({ version: node.version, build: typeof node.build === 'string' ? node.build : undefined });
+  } catch {
+    return undefined;
+  }
+}

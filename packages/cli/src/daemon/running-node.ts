@@ -1,0 +1,55 @@
+import { existsSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { PRIVATE_FILE } from '@podwright/base';
+import { isSystemdHost, parseProcessStart, readProcessStart, runProgram } from '@podwright/host';
+import type { NodeInfo } from '@podwright/node-api';
+import type { NodeClient } from '../client/node-client.ts';
+import { processStart } from '../client/process-start.ts';
+import { isNoNode } from '../client/unix-http.ts';
+
+/** A node's process as it was before an upgrade, which may end it. */
+export type RunningNode = {
+  info: NodeInfo;
+  /** The start time of its process. */
+  start: string | undefined;
+  /** The unit of systemd whose main process it is. */
+  unit: string | undefined;
+  command: { file: string; args: string[]; directory: string; environment: NodeJS.ProcessEnv };
+};
+
+/** The node that answers; `undefined` if none does. */
+export async function findNode(client: NodeClient): Promise<RunningNode | undefined> {
+  const info = await client.node().catch((error: unknown) => {
+    if (isNoNode(error)) return undefined;
+    throw error;
+  });
+  if (info === undefined) return undefined;
+  const { pid } = info;
+  const [, ...args] = parseProcessStart(await readProcessStart(pid, 'cmdline'));
+  const variables = parseProcessStart(await readProcessStart(pid, 'environ')).map((variable) => {
+    const end = variable.indexOf('=');
+    return [variable.slice(0, end), variable.slice(end + 1)];
+  });
+  const file = readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
+  const environment: Record<string, string> = Object.fromEntries(variables);
+  const command = { file, args, directory: startDirectory(environment.PWD), environment };
+  return { info, start: processStart(pid), unit: await unitOf(pid), command };
+}
+
+/** The directory in which a shell started the process, for relative paths in its arguments: the daemon itself has left it. */
+const startDirectory = (ofShell: string | undefined) => (ofShell !== undefined && existsSync(ofShell) ? ofShell : '/');
+
+/** The unit whose main process this is. A node that a user started in a session has none. */
+async function unitOf(pid: number): Promise<string | undefined> {
+  const unit = /\/([^/\n]+\.service)(?:\/|$)/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
+  if (unit === undefined || !isSystemdHost()) return undefined;
+  const { exitCode, stdout } = await runProgram('systemctl', ['show', '--property=MainPID', '--value', unit]);
+  return exitCode === 0 && stdout.trim() === String(pid) ? unit : undefined;
+}
+
+/** Starts the program with the command of the earlier node, in the background. */
+export function startInBackground({ command }: RunningNode, logFile: string): void {
+  const { file, args, directory, environment } = command;
+  const log = openSync(logFile, 'a', PRIVATE_FILE);
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  spawn(file, args, { cwd: directory, env: environment, detached: true, stdio: ['ignore', log, log] }).unref();
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { VERSION } from '@podwright/base';
+import { claimFormat, requireFormat } from './record-format.ts';
+
+function scratch(context: TestContext): { directory: string; file: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-format-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  return { directory, file: join(directory, 'format.json') };
+}
+
+const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
+test('records without a format file, or of an earlier format, are claimed with the version', (context) => {
+  const { directory, file } = scratch(context);
+  claimFormat(directory, 1);
+  assert.deepEqual(read(file), { format: 1, version: VERSION });
+  claimFormat(directory, 2);
+  assert.deepEqual(read(file), { format: 2, version: VERSION });
+});
+
+test('records of a newer format are refused with both versions and formats, and nothing changes', (context) => {
+  const { directory, file } = scratch(context);
+  const text = '{"format":3,"version":"7.8.9"}';
+  writeFileSync(file, text);
+  const refusal = {
+    code: 'failed_precondition',
+    message: `podwright 7.8.9 has written the records in ${directory} in format 3, and podwright ${VERSION} reads formats up to 2; nothing was changed: start podwright 7.8.9 again, or use another root directory (--root)`,
+  };
+  assert.throws(() => requireFormat(directory, 2), refusal);
+  assert.throws(() => claimFormat(directory, 2), refusal);
+  assert.deepEqual(readdirSync(directory), ['format.json']);
+  assert.equal(readFileSync(file, 'utf8'), text);
+});
+
+test('an unreadable format file counts as absent', (context) => {
+  const { directory, file } = scratch(context);
+  for (const text of ['', '{"format":"3"}', '[]', '{"format":1.5,"version":"1"}']) {
+    writeFileSync(file, text);
+    claimFormat(directory, 1);
+    assert.deepEqual(read(file), { format: 1, version: VERSION }, text);
+  }
+});

@@ -1,0 +1,47 @@
+import { linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makePrivateDirectory } from '@podwright/base';
+import { syncDirectory } from '@podwright/host';
+import { lockDirectoryItself } from '@podwright/system';
+
+/**
+ * The replacement of the program's file. The new program is unpacked next to it, and each step is one link or rename, so that the file is
+ * always one version or the other as a whole, also after a crash. Leftovers of a crash stay until the next upgrade.
+ */
+export class ProgramSwap implements Disposable {
+  /** Where the new program is unpacked. */
+  readonly staged: string;
+  readonly #program: string;
+  readonly #directory: string;
+  readonly #previous: string;
+  readonly #unlock: () => void;
+
+  /** Throws `already_exists` while another upgrade replaces the same program. */
+  constructor(program: string) {
+    this.#program = program;
+    this.#directory = join(dirname(program), '.podwright-upgrade');
+    this.staged = join(this.#directory, 'podwright');
+    this.#previous = join(this.#directory, 'previous');
+    makePrivateDirectory(this.#directory);
+    this.#unlock = lockDirectoryItself(this.#directory, `another 'podwright upgrade' replaces ${program}`);
+    for (const name of readdirSync(this.#directory)) rmSync(join(this.#directory, name));
+  }
+
+  /** Replaces the program by the staged one. */
+  async replace(): Promise<void> {
+    linkSync(this.#program, this.#previous);
+    renameSync(this.staged, this.#program);
+    await syncDirectory(dirname(this.#program));
+  }
+
+  /** Puts the replaced program back. */
+  async restore(): Promise<void> {
+    renameSync(this.#previous, this.#program);
+    await syncDirectory(dirname(this.#program));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#directory, { recursive: true });
+    this.#unlock();
+  }
+}
