@@ -95,6 +95,25 @@ test('the node runs the new release in the same process, and its pods go on; so 
   assert.match(await ok('upgrade'), /^the node already runs podwright 0\.1\.0$/m);
 });
 
+test('a run in the foreground goes on while the node restarts, and shows each line of its pod once', async () => {
+  const script = 'trap "exit 0" TERM; i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.2; done';
+  const run = podwright('run', place.file('run.yaml', podManifest('counting', script)));
+  await run.until(/^line 5$/m);
+  for (const { archive } of [next!, old!]) {
+    await ok('upgrade', archive);
+    const count = run.out.match(/^line /gm)!.length;
+    await run.until(new RegExp(`^line ${count + 5}$`, 'm'));
+  }
+  run.child.kill('SIGINT');
+  const { out } = await run.ended();
+  const lines = out.match(/^line .*$/gm)!;
+  assert.deepEqual(
+    lines,
+    lines.map((_, index) => `line ${index + 1}`),
+  );
+  assert.equal((await containers()).length, 2);
+});
+
 test('commands of another version work with the node, and name both versions', async () => {
   const [pods, own] = [await containers(), program];
   program = install(next!, place.path('other'));

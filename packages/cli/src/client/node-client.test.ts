@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -94,6 +94,16 @@ test('a call waits for a starting node, but not for one that died while starting
   await once(server, 'listening');
   starting[Symbol.dispose]();
   assert.deepEqual(await pods, []);
+});
+
+test('a node that restarts in its process counts as starting again, whatever marked its earlier start', async (t) => {
+  const directory = mkdtempSync('/tmp/node-client-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  const first = markStarting(directory);
+  first[Symbol.dispose]();
+  markStarting(directory);
+  first[Symbol.dispose]();
+  assert.equal(readdirSync(directory).length, 1);
 });
 
 test('a node whose start failed does not count as started', async (t) => {

@@ -17,7 +17,12 @@ export function markStarting(stateDirectory: string): Disposable {
   for (const name of namesInSync(stateDirectory))
     if (FILE.test(name) && !isOfProcess(name)) rmSync(join(stateDirectory, name), { force: true });
   writeFileSync(path, '', { mode: PRIVATE_FILE });
-  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+  let isMarked = true; // removed once: the same process may be marked again before a restart
+  const remove = () => {
+    if (isMarked) rmSync(path, { force: true });
+    isMarked = false;
+  };
+  return { [Symbol.dispose]: remove };
 }
 
 /** Waits while a node with this API socket starts. Resolves with whether a node has started, which may also be just before the call. */

@@ -110,6 +110,12 @@ export function isNoNode(error: unknown): boolean {
   return errorCode(error) === 'unavailable' && isAway(cause);
 }
 
+/** Whether the connection ended before the response was complete: the node has ended or restarts. */
+export function isLostConnection(error: unknown): boolean {
+  const errors = error instanceof Error ? [error, error.cause] : [];
+  return errors.some((one) => isErrno(one, 'ECONNRESET') || isErrno(one, 'EPIPE'));
+}
+
 function encodeQuery(query: Record<string, string | string[] | undefined>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

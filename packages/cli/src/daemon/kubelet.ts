@@ -68,7 +68,7 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
   // start the end of the pods now, so that another stop request can shorten it
-  await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
+  await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   await kubelet.close();
   await dockershim?.close();
   return stop;

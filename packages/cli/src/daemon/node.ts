@@ -62,7 +62,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const stop = await stopped;
   if (stop.restart) markStarting(config.state); // commands wait until it answers again, also after execve(2)
   // start the end of the pods now, so that another stop request can shorten it
-  const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop()]);
+  const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
   const removeHostState = !stop.restart && ((stop.removeHostState && !hasPodsLeft) || runtime.isEmpty());

@@ -1,7 +1,8 @@
-import { errorCode, isErrno, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { errorCode, PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import { runProgram } from '@podwright/host';
 import { NodeClient } from '../client/node-client.ts';
 import { processStart } from '../client/process-start.ts';
+import { isLostConnection } from '../client/unix-http.ts';
 import { NODE_STOP_TIMEOUT_MS, NODE_UPGRADE_TIMEOUT_MS } from '../limits.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 import { presumedNode, stopNode } from './ensure-node.ts';
@@ -55,7 +56,7 @@ async function waitForNode(client: NodeClient, { info: before, start, unit }: Ru
     try {
       if ((await client.node(signal)).startedAt !== before.startedAt) return true;
     } catch (error) {
-      if (errorCode(error) !== 'unavailable' && !isLost(error)) throw error;
+      if (errorCode(error) !== 'unavailable' && !isLostConnection(error)) throw error;
     }
     if (executesAgain && processStart(before.pid) !== start)
       throw new PodwrightError('unavailable', `start the node: its process ${before.pid} has exited`);
@@ -63,7 +64,3 @@ async function waitForNode(client: NodeClient, { info: before, start, unit }: Ru
   };
   await waitFor(answers, { intervalMs: 50, signal });
 }
-
-/** Whether the connection ended while the node was stopping. */
-const isLost = (error: unknown) =>
-  error instanceof Error && ['ECONNRESET', 'EPIPE'].some((code) => isErrno(error.cause, code));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { silentLogger, waitFor } from '@podwright/base';
+import { silentLogger, sleep, waitFor } from '@podwright/base';
 import { ServiceManager, serviceManagerOf } from './service-manager.ts';
 
 function start(watchdogMs?: number): { manager: ServiceManager; sent: string[]; complaints: unknown[] } {
@@ -35,6 +35,17 @@ test('the watchdog is notified only while the daemon is healthy', async () => {
   await manager.stop();
   assert.equal(sent.at(-1), 'STOPPING=1');
   assert.ok(sent.slice(0, -1).every((message) => message === 'WATCHDOG=1'));
+});
+
+test('a restart in the same process does not stop the service, and ends the notifications of the watchdog', async () => {
+  const { manager, sent } = start(10);
+  manager.watch(() => undefined);
+  await until(() => sent.length >= 1);
+  await manager.stop({ restart: true });
+  const before = sent.length;
+  assert.equal(sent.at(-1), 'STATUS=restarting');
+  await sleep(30);
+  assert.equal(sent.length, before);
 });
 
 test('no watchdog is notified if there is none or it is for another process', () => {

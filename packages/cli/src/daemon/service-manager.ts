@@ -43,9 +43,10 @@ export class ServiceManager {
     this.#timer = timer;
   }
 
-  async stop(): Promise<void> {
+  /** Ends the watchdog's notifications. `restart`: the same process executes its program again, so the service does not stop. */
+  async stop({ restart = false }: { restart?: boolean } = {}): Promise<void> {
     this.#timer?.[Symbol.dispose]();
-    await this.#send('STOPPING=1');
+    await this.#send(restart ? 'STATUS=restarting' : 'STOPPING=1');
   }
 
   async #send(message: string): Promise<void> {

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { errorMessage, isNotFound, linesOf } from '@podwright/base';
 import type { ContainerStatus, Pod } from '@podwright/kube-api';
 import type { NodeClient } from '../client/node-client.ts';
+import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { escapeLine } from '../output/terminal-text.ts';
 import { logLine } from './log-text.ts';
 import { containerStatuses } from './pod-end.ts';
@@ -27,6 +28,12 @@ export type LogFollowerOptions = {
   old: ReadonlySet<string>;
   signal: AbortSignal;
 };
+
+/** One attempt of a container, and the prefix of its lines. */
+type FollowedLog = { container: string; containerId: string; prefix: string };
+
+/** Which lines of a log are shown. */
+type LogStart = { tailLines?: number; sinceTime?: string; skippedLines?: number };
 
 /** Follows the logs of all attempts of all containers of the given pods. */
 export class LogFollower {
@@ -75,17 +82,41 @@ export class LogFollower {
     return styleText(colour, `${escapeLine(`${podLabel(pod)}/${container}`)} | `, { stream: this.#options.stream });
   }
 
-  async #show(pod: Pod, log: { container: string; containerId: string; prefix: string }): Promise<void> {
-    const { client, write, stream, old, signal } = this.#options;
-    const { container, containerId, prefix } = log;
-    const tailLines = old.has(pod.metadata.uid) ? OLD_LINES : undefined;
-    try {
-      const chunks = await client.log(pod.metadata, { container, containerId, follow: true, tailLines }, signal);
+  async #show(pod: Pod, log: FollowedLog): Promise<void> {
+    const { write, old, signal } = this.#options;
+    const isOld = old.has(pod.metadata.uid);
+    const progress = { lines: 0 };
+    let from: LogStart = { tailLines: isOld ? OLD_LINES : undefined };
+    for (let lost: unknown; ; ) {
+      try {
+        return await this.#follow(pod, log, { from, progress });
+      } catch (error) {
+        if (signal.aborted || isNotFound(error)) return;
+        if (!isLostConnection(error)) {
+          const why = lost !== undefined && isNoNode(error) ? lost : error;
+          return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
+        }
+        // a node that restarts has the rest
+        lost = error;
+        from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
+      }
+    }
+  }
+
+  /** Shows the lines from this start, and counts them. */
+  async #follow(
+    { metadata }: Pod,
+    { container, containerId, prefix }: FollowedLog,
+    { from: { skippedLines = 0, ...start }, progress }: { from: LogStart; progress: { lines: number } },
+  ): Promise<void> {
+    const { client, write, stream, signal } = this.#options;
+    const chunks = await client.log(metadata, { container, containerId, follow: true, ...start }, signal);
+    let index = 0;
+    for await (const line of linesOf(chunks, MAX_LINE_BYTES)) {
+      if (index++ < skippedLines) continue;
+      progress.lines++;
       // files and pipes get the lines unchanged, as from `kubectl logs`
-      for await (const line of linesOf(chunks, MAX_LINE_BYTES)) write(prefix + (stream.isTTY ? logLine(line) : line));
-    } catch (error) {
-      if (signal.aborted || isNotFound(error)) return;
-      write(`${prefix}the log cannot be read: ${escapeLine(errorMessage(error))}`);
+      write(prefix + (stream.isTTY ? logLine(line) : line));
     }
   }
 }

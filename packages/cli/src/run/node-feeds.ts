@@ -1,5 +1,6 @@
 import { errorMessage } from '@podwright/base';
 import type { NodeClient } from '../client/node-client.ts';
+import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { printError } from '../output/terminal-text.ts';
 import { firstLine } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
@@ -31,28 +32,48 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
  * Shows events of the pods in `uids`; for `old` pods only new ones. Saves the last warning about each pod in `warnings`, by UID. Image
  * transfers are requested only when an image is pulled, to save the node that work while it starts the pods.
  */
-export async function showEvents(
-  feed: FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> },
-): Promise<void> {
-  const { client, view, signal, uids, old, warnings } = feed;
-  const nowMs = Date.now();
-  let transfers: Promise<void> | undefined;
-  try {
-    // a node may have thousands of events, so filter by UID if there is only one pod
-    const only = uids.size === 1 ? [...uids][0] : undefined;
-    for await (const { object } of client.watchEvents(signal, only)) {
-      const { type, reason, message, involvedObject } = object;
-      if (!uids.has(involvedObject.uid)) continue;
-      const isNew = !old.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(nowMs);
-      if (reason === 'Pulling' && isNew) transfers ??= showTransfers(feed);
-      if (REPEATED_BY_STATE.has(reason)) continue;
-      if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
-      if (isNew) view.event(object);
+export async function showEvents(feed: EventFeed): Promise<void> {
+  const { signal, uids, old } = feed;
+  const transfers: Transfers = {};
+  let known = old;
+  while (!signal.aborted) {
+    try {
+      await showConnection(feed, { known, sinceMs: Date.now(), transfers });
+      break;
+    } catch (error) {
+      if (signal.aborted || isNoNode(error)) break; // the watch of the pods reports it
+      if (!isLostConnection(error)) {
+        printError(`podwright: events cannot be read: ${errorMessage(error)}`);
+        break;
+      }
+      known = uids; // a node that restarts sends the earlier events again
     }
-  } catch (error) {
-    if (!signal.aborted) printError(`podwright: events cannot be read: ${errorMessage(error)}`);
   }
-  await transfers;
+  await transfers.shown;
+}
+
+type EventFeed = FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> };
+
+/** Resolves when the transfers are no longer shown; absent until an image is pulled. */
+type Transfers = { shown?: Promise<void> };
+
+/** Shows the events of one connection: of the pods in `known` only those since this time. */
+async function showConnection(
+  feed: EventFeed,
+  { known, sinceMs, transfers }: { known: ReadonlySet<string>; sinceMs: number; transfers: Transfers },
+): Promise<void> {
+  const { client, view, signal, uids, warnings } = feed;
+  // a node may have thousands of events, so filter by UID if there is only one pod
+  const only = uids.size === 1 ? [...uids][0] : undefined;
+  for await (const { object } of client.watchEvents(signal, only)) {
+    const { type, reason, message, involvedObject } = object;
+    if (!uids.has(involvedObject.uid)) continue;
+    const isNew = !known.has(involvedObject.uid) || Date.parse(object.lastTimestamp) >= wholeSecond(sinceMs);
+    if (reason === 'Pulling' && isNew) transfers.shown ??= showTransfers(feed);
+    if (REPEATED_BY_STATE.has(reason)) continue;
+    if (type === 'Warning') warnings.set(involvedObject.uid, `${reason}: ${firstLine(message)}`);
+    if (isNew) view.event(object);
+  }
 }
 
 /** Timestamps of events have a resolution of one second. */

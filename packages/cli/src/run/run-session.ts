@@ -1,15 +1,8 @@
-import {
-  isDeadlineExceeded,
-  isErrno,
-  isNotFound,
-  PodwrightError,
-  raceAbort,
-  sleep,
-  withTimeout,
-} from '@podwright/base';
+import { isDeadlineExceeded, isNotFound, PodwrightError, raceAbort, sleep, withTimeout } from '@podwright/base';
 import type { Pod } from '@podwright/kube-api';
 import type { ApplyResult } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
+import { isLostConnection, isNoNode } from '../client/unix-http.ts';
 import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
@@ -87,8 +80,19 @@ export class RunSession {
     );
   }
 
-  /** Updates the states until the signal aborts or the node stops. */
+  /** Updates the states until the signal aborts or the node stops. A node that restarts, as in an upgrade, continues with the pods. */
   async watch(signal: AbortSignal): Promise<void> {
+    try {
+      while (!signal.aborted) await this.#watchConnection(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failure = isNoNode(error) ? new PodwrightError('unavailable', NODE_ENDED) : error;
+      this.#wake();
+    }
+  }
+
+  /** Resolves when the connection ends. Rejects if no node answers and none is starting. */
+  async #watchConnection(signal: AbortSignal): Promise<void> {
     const mine = new Set(this.uids);
     const pods = this.#objects.filter(({ kind }) => kind === 'Pod');
     try {
@@ -96,12 +100,8 @@ export class RunSession {
         if (change.type === 'listed') this.#missing();
         else if (mine.has(change.object.metadata.uid)) this.#take(change.object, change.type === 'DELETED');
       }
-      if (!signal.aborted) throw new PodwrightError('unavailable', NODE_ENDED);
     } catch (error) {
-      if (signal.aborted) return;
-      // the connection of a killed node may end with or without ECONNRESET
-      this.#failure = isErrno(error, 'ECONNRESET') ? new PodwrightError('unavailable', NODE_ENDED) : error;
-      this.#wake();
+      if (!isLostConnection(error)) throw error; // that of a killed node may also end without an error
     }
   }
 
