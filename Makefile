@@ -5,7 +5,7 @@ EXAMPLE_IMAGE := dist/hello-image.tar
 NPM := NODE_DISABLE_COMPILE_CACHE=1 npm
 NPX := NODE_DISABLE_COMPILE_CACHE=1 npx --no-install
 
-.PHONY: run setup setup-dev build man docs lint packages api test unit plain-test docker-test vm-test bench generate pictures clean
+.PHONY: run setup setup-dev build man docs lint release packages api test unit plain-test docker-test vm-test bench generate pictures clean
 
 run: setup $(EXAMPLE_IMAGE) ## set up, then run examples/hello.yaml in the foreground
 	./bin/podwright load $(EXAMPLE_IMAGE)
@@ -28,6 +28,9 @@ man: setup ## dist/podwright.1, the manual page
 
 docs: setup ## the pages of docs/ that are generated from tables in the code
 	node scripts/write-docs.ts
+
+release: setup ## dist/release: executable, packages, image (docs/releasing.md); needs binutils, llvm, zstd, dpkg, rpm
+	node scripts/release/main.ts
 
 lint: setup
 	$(NPX) biome check --error-on-warnings .

@@ -8,7 +8,7 @@ const SOURCES = [
   'packages/*/src/**/*.ts',
   'packages/*/package.json',
   'package-lock.json',
-  'scripts/{build,bundle-imports}.ts',
+  'scripts/{build,bundle,bundle-imports}.ts',
 ];
 
 /** `PODWRIGHT_VERSION` and `PODWRIGHT_COMMIT` in the environment replace what the checkout says, for trees without Git and for tests. */

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
+import { DAEMON_FLAGS, KUBELET_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 
 test('bin/podwright starts a daemon with the same flags as a daemon in the background', () => {
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
-  const [, flags] = /^ +node .*\)\n +flags='(--[^']+)'/m.exec(script) ?? [];
-  assert.deepEqual(flags?.split(' '), DAEMON_FLAGS);
+  const flagsOf = (command: string) =>
+    new RegExp(`^ +${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');
+  assert.deepEqual(flagsOf('node'), DAEMON_FLAGS);
+  assert.deepEqual(flagsOf('kubelet'), KUBELET_FLAGS);
 });

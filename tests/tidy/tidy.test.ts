@@ -105,7 +105,6 @@ test('ARCHITECTURE.md has a row for each package, with what it may import', () =
 
 /** Mutable variables of modules; each is unique to a process or thread by nature. */
 const MODULE_STATE = [
-  'packages/cli/src/main.ts: exitCode', // the exit code of the process
   'packages/images/src/unpack/unpack-worker.ts: arrival', // a worker thread unpacks one layer at a time
 ];
 

@@ -7,29 +7,32 @@ import { exitWhenOutputFails, writeWholly } from './output/standard-output.ts';
 import { printError } from './output/terminal-text.ts';
 import { createProgram } from './program.ts';
 
-exitWhenUncaught();
-heedColourChoice(process.env);
+/** Runs the command of the process's arguments. Called once, by the program's entry point. */
+export async function main(): Promise<void> {
+  exitWhenUncaught();
+  heedColourChoice(process.env);
 
-writeWholly();
-exitWhenOutputFails();
+  writeWholly();
+  exitWhenOutputFails();
 
-let exitCode = 0;
-try {
-  const words = namespaceBehindVerb(process.argv.slice(2));
-  const program = createProgram((code) => {
-    exitCode = code;
-  }, words);
-  await program.parseAsync(words, { from: 'user' });
-} catch (error) {
-  // commander has printed the error or the help itself
-  if (error instanceof CommanderError) exitCode = error.exitCode;
-  else {
-    printError(`podwright: ${shownError(error)}`);
-    if (process.env.PODWRIGHT_DEBUG) printStack(error);
-    exitCode = 1;
+  let exitCode = 0;
+  try {
+    const words = namespaceBehindVerb(process.argv.slice(2));
+    const program = createProgram((code) => {
+      exitCode = code;
+    }, words);
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    // commander has printed the error or the help itself
+    if (error instanceof CommanderError) exitCode = error.exitCode;
+    else {
+      printError(`podwright: ${shownError(error)}`);
+      if (process.env.PODWRIGHT_DEBUG) printStack(error);
+      exitCode = 1;
+    }
   }
+  process.exitCode = exitCode;
+  // Exit at once: tearing down the heap takes Node.js as long as a call of the node. But do not exit before all output is written or its
+  // error is reported.
+  if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();
 }
-process.exitCode = exitCode;
-// Exit at once: tearing down the heap takes Node.js as long as a call of the node. But do not exit before all output is written or its
-// error is reported.
-if (process.stdout.writableLength === 0 && process.stdout.errored === null) process.exit();

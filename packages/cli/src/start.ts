@@ -1,23 +1,18 @@
 /** The entry point of the bundle: runs `main.ts` with a compile cache. `--version` is answered without loading it. */
 import { existsSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
-import { VERSION } from '@podwright/base';
 import { usesFastStart } from './settings/fast-start.ts';
+import { isVersionCall, printVersion } from './version-call.ts';
 
 const args = process.argv.slice(2);
-const [first = '', ...others] = args;
-if (['--version', '-V'].includes(first) && others.length === 0) {
-  process.stdout.on('error', ({ message }) => {
-    console.error(`podwright: write the version: ${message}`);
-    process.exitCode = 1;
-  });
-  process.stdout.write(`${VERSION}\n`);
-} else {
+if (isVersionCall(args)) printVersion();
+else {
   // Daemons run with --expose-gc. A compile cache that was set for the daemon itself must not be passed on to the programs that it starts.
   const isDaemon = globalThis.gc !== undefined;
   if (isDaemon) delete process.env.NODE_COMPILE_CACHE;
   if (usesFastStart(args)) startFast(isDaemon);
-  await import('./main.ts');
+  const { main } = await import('./main.ts');
+  await main();
 }
 
 /** Node.js never frees what it reads from the cache: 2 MiB, to start a daemon 60 ms faster. So daemons start without the cache. */

@@ -46,9 +46,8 @@ export async function ensureNode(
   const logOffset = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
   const log = openSync(logFile, 'a', PRIVATE_FILE);
   // The daemon starts in this directory, to resolve relative paths of the configuration, and then leaves it.
-  const flags = new Set([...process.execArgv, ...DAEMON_FLAGS]);
   const { spawn } = process.getBuiltinModule('node:child_process'); // loaded late: most commands find a running node
-  const daemon = spawn(process.execPath, [...flags, process.argv[1]!, ...configArgs, 'node'], {
+  const daemon = spawn(process.execPath, [...programArguments(), ...configArgs, 'node'], {
     detached: true,
     stdio: ['ignore', log, log],
     env: { ...process.env, ...ownCompiledCode() },
@@ -71,6 +70,12 @@ export async function ensureNode(
   };
   await raceAbort(waitFor(isUp, { intervalMs: 10, signal: deadline }), deadline);
   return { client, started: true, logFile };
+}
+
+/** What precedes the arguments of a daemon. A single executable has no script, and passes the flags to itself. */
+function programArguments(): string[] {
+  if (process.getBuiltinModule('node:sea').isSea()) return [];
+  return [...new Set([...process.execArgv, ...DAEMON_FLAGS]), process.argv[1]!];
 }
 
 async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolean> {

@@ -1,25 +1,41 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
+/** The worker's bundle: a file next to the program's, or an asset of the single executable. */
+const BUNDLE = 'unpack-worker.cjs';
+/** The module that the worker runs without a bundle. */
+const MODULE = import.meta.url.endsWith('.ts') ? './unpack-worker.ts' : './unpack-worker.js';
+
 /**
  * The code of the workers. A bundle's file stays open, because an upgrade may replace it while this process runs: a worker of another
  * version may speak another protocol.
  */
 export class WorkerCode implements Disposable {
-  /** The open file; `undefined` if the sources run without a bundle. */
+  /** The bundle's open file; `undefined` in the single executable, or without a bundle. */
   readonly #file: number | undefined;
 
   constructor() {
-    const isBundled = !import.meta.url.endsWith('.ts');
-    this.#file = isBundled ? openSync(new URL('./unpack-worker.cjs', import.meta.url), 'r') : undefined;
+    const isBundled = !/\/worker-code\.[jt]s$/.test(import.meta.url);
+    this.#file = isBundled && !isExecutable() ? openSync(new URL(`./${BUNDLE}`, import.meta.url), 'r') : undefined;
   }
 
   start(options: WorkerOptions): Worker {
-    if (this.#file === undefined) return new Worker(new URL('./unpack-worker.ts', import.meta.url), options);
-    return new Worker(readFileSync(`/proc/self/fd/${this.#file}`, 'utf8'), { ...options, eval: true });
+    const text = this.#text();
+    if (text === undefined) return new Worker(new URL(MODULE, import.meta.url), options);
+    return new Worker(text, { ...options, eval: true });
+  }
+
+  #text(): string | undefined {
+    if (isExecutable()) return process.getBuiltinModule('node:sea').getAsset(BUNDLE, 'utf8');
+    return this.#file === undefined ? undefined : readFileSync(`/proc/self/fd/${this.#file}`, 'utf8');
   }
 
   [Symbol.dispose](): void {
     if (this.#file !== undefined) closeSync(this.#file);
   }
+}
+
+/** Whether this process runs Node.js' single executable application. */
+function isExecutable(): boolean {
+  return process.getBuiltinModule('node:sea').isSea();
 }

@@ -1,0 +1,10 @@
+/** Commands that a build runs to compile their code. They find no node, since their state directory does not exist. */
+export const COMMANDS = [
+  ['run', '--dry-run', 'examples/hello.yaml'],
+  ['ps'],
+  ['logs', 'x'],
+  ['exec', 'x', '--', 'true'],
+  ['delete', 'x'],
+  ['describe', 'x'],
+  ['--help'],
+].map((command) => ['--state', '/nonexistent', ...command]);

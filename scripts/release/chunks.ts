@@ -1,0 +1,45 @@
+/** The bundle as the executable contains it: the chunks of the command and the worker, in CommonJS. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Metafile, transform } from 'esbuild';
+import { bundle } from '../bundle.ts';
+import { nativeLoaders } from './native-parts.ts';
+
+export type Chunks = {
+  /** Code by file name; `podwright.js` exports `main`. */
+  code: Map<string, string>;
+  metafile: Metafile;
+};
+
+export async function makeChunks(): Promise<Chunks> {
+  const outdir = mkdtempSync(join(tmpdir(), 'podwright-chunks-'));
+  try {
+    const metafile = await bundle({
+      outdir,
+      entry: 'packages/cli/src/main.ts',
+      external: ['native:*'],
+      plugins: [nativeLoaders],
+    });
+    const names = readdirSync(outdir).filter((name) => /\.c?js$/.test(name));
+    const pairs = names.sort().map(async (name) => [name, await toCommonJs(join(outdir, name))] as const);
+    return { code: new Map(await Promise.all(pairs)), metafile };
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+/** An import of a chunk becomes a call of `require`; `import()` of other files stays. */
+async function toCommonJs(file: string): Promise<string> {
+  const source = readFileSync(file, 'utf8')
+    .replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
+    .replaceAll(/\bimport\(("\.\/chunk-\w+\.js")\)/g, 'Promise.resolve().then(()=>require($1))');
+  const { code } = await transform(source, {
+    format: 'cjs',
+    target: 'node22',
+    minifyWhitespace: true,
+    charset: 'ascii',
+    define: { 'import.meta.url': '"file:///podwright.js"', 'import.meta.dirname': '"/"' },
+  });
+  return code.trimEnd();
+}

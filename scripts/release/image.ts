@@ -1,0 +1,88 @@
+/** The image: the executable with the programs and libraries of this host that it needs, and no distribution. */
+import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { writeImageArchive, writeImageLayout } from '../image-archive.ts';
+import { run } from './run.ts';
+
+/** OCI runtime, monitor, init of pods, namespaces, shell. */
+const PROGRAMS = ['crun', 'conmon', 'catatonit', 'nsenter', 'busybox'];
+const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
+const DIRECTORIES = ['dev', 'proc', 'sys', 'run', 'tmp', 'etc/podwright', 'var/lib', 'var/log', 'usr/bin', 'usr/sbin'];
+/** Directories that are links into /usr, as on the host whose libraries these are. */
+const LINKS = { bin: 'usr/bin', sbin: 'usr/sbin', lib: 'usr/lib', lib64: 'usr/lib64' };
+
+export type ImageOptions = { version: string; scratch: string; executable: string };
+
+export async function makeImage(output: string, { version, scratch, executable }: ImageOptions): Promise<void> {
+  const root = join(scratch, 'image');
+  for (const directory of [...DIRECTORIES, 'usr/lib', 'usr/lib64'])
+    mkdirSync(join(root, directory), { recursive: true });
+  for (const [link, target] of Object.entries(LINKS)) symlinkSync(target, join(root, link));
+  const programs = PROGRAMS.map(findProgram);
+  for (const path of programs) copy(path, join(root, 'usr/bin', basename(path)));
+  cpSync(executable, join(root, 'usr/bin/podwright'));
+  const libraries = [...new Set([executable, ...programs].flatMap(librariesOf))];
+  for (const library of libraries) copyLibrary(root, library);
+  for (const applet of run(findProgram('busybox'), ['--list']).split('\n')) {
+    const link = join(root, 'usr/bin', applet);
+    if (applet !== '' && !existsSync(link)) symlinkSync('busybox', link);
+  }
+  copy(CERTIFICATES, join(root, CERTIFICATES));
+  copyLicences(root, [...programs, ...libraries]);
+  const name = `localhost/podwright/podwright:${version}`;
+  const config = { Env: ['PATH=/usr/bin:/usr/sbin'], Entrypoint: ['/usr/bin/podwright'], Cmd: ['node'] };
+  await writeImageArchive(output, (layout) =>
+    writeImageLayout(layout, { name, root, config, origin: 'the release of Podwright and programs of its host' }),
+  );
+}
+
+function findProgram(name: string): string {
+  const path = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((directory) => join(directory, name)).find(existsSync);
+  if (path === undefined) throw new Error(`make the image: the host has no ${name}`);
+  return path;
+}
+
+/** Paths of the libraries that the dynamic linker loads for a program; none for a static program. */
+function librariesOf(program: string): string[] {
+  if (/not a dynamic executable|statically linked/.test(lddOf(program))) return [];
+  return [...lddOf(program).matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path!);
+}
+
+function lddOf(program: string): string {
+  try {
+    return run('ldd', [program]);
+  } catch (error) {
+    return String((error as { stderr?: string }).stderr);
+  }
+}
+
+/** The dynamic linker looks for libraries by these paths, most of which are links. */
+function copyLibrary(root: string, path: string): void {
+  copy(path, join(root, path.startsWith('/usr/') ? path : `/usr${path}`));
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(realpathSync(from), to);
+}
+
+/** The licences of the host's packages that own the files. */
+function copyLicences(root: string, paths: string[]): void {
+  for (const owner of new Set(paths.map(ownerOf))) {
+    const file = `/usr/share/doc/${owner}/copyright`;
+    copy(file, join(root, file));
+  }
+}
+
+/** Debian's name of the package with the file, which may be recorded under a path through a link (`/lib` for `/usr/lib`). */
+function ownerOf(path: string): string {
+  const real = realpathSync(path);
+  for (const candidate of [real, real.replace(/^\/usr/, ''), path]) {
+    try {
+      return run('dpkg', ['-S', candidate]).split(':')[0]!;
+    } catch {
+      // recorded under another path
+    }
+  }
+  throw new Error(`make the image: no package of the host owns ${path}, so its licence is unknown`);
+}

@@ -1,0 +1,72 @@
+/**
+ * Makes the release: `node scripts/release/main.ts [DIRECTORY]` (default `dist/release`). The same commit gives the same bytes
+ * (docs/releasing.md).
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VERSION } from '../../packages/base/src/version.ts';
+import { makeArchive } from './archive.ts';
+import { bundledPackages } from './bundled-packages.ts';
+import { makeChunks } from './chunks.ts';
+import { makeDeb } from './deb.ts';
+import { buildExecutable } from './executable.ts';
+import { makeImage } from './image.ts';
+import { thirdPartyLicences } from './licences.ts';
+import { ARCHITECTURES, type Architecture } from './node-binary.ts';
+import { makeRpm } from './rpm.ts';
+import { makeSbom } from './sbom.ts';
+
+await release(process.argv[2] ?? 'dist/release');
+
+async function release(output: string): Promise<void> {
+  if (process.arch !== 'x64') throw new Error(`the release is made on x64, not on ${process.arch}`);
+  const scratch = mkdtempSync(join(tmpdir(), 'podwright-release-'));
+  try {
+    rmSync(output, { recursive: true, force: true });
+    mkdirSync(output, { recursive: true });
+    await makeFiles(output, scratch);
+    writeSums(output);
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+async function makeFiles(output: string, scratch: string): Promise<void> {
+  const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct']));
+  const chunks = await makeChunks();
+  const packages = bundledPackages(chunks.metafile);
+  const licences = thirdPartyLicences(packages);
+  const executables = {} as Record<Architecture, string>;
+  for (const architecture of ARCHITECTURES) {
+    const executable = join(scratch, `podwright-${architecture}`);
+    await buildExecutable(executable, chunks, architecture);
+    const name = `podwright-${VERSION}-linux-${architecture}`;
+    makeArchive(join(output, `${name}.tar.zst`), { name, scratch, files: { executable, licences }, epoch });
+    executables[architecture] = executable;
+  }
+  const files = { executable: executables.x64, licences };
+  makeDeb(join(output, `podwright_${VERSION}_amd64.deb`), { version: VERSION, scratch, files, epoch });
+  makeRpm(join(output, `podwright-${VERSION}-1.x86_64.rpm`), { version: VERSION, scratch, files, epoch });
+  await makeImage(join(output, `podwright-${VERSION}-oci.tar`), {
+    version: VERSION,
+    scratch,
+    executable: executables.x64,
+  });
+  writeFileSync(join(output, `podwright-${VERSION}.cdx.json`), makeSbom({ version: VERSION, packages, epoch }));
+}
+
+/** In the format of sha256sum(1). */
+function writeSums(directory: string): void {
+  const lines = readdirSync(directory)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(directory, name)))
+          .digest('hex')}  ${name}\n`,
+    );
+  writeFileSync(join(directory, 'SHA256SUMS'), lines.join(''));
+}

@@ -1,0 +1,73 @@
+/** The files of a release, as the archive and the packages contain them. */
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SHELL_SCRIPTS } from '../../packages/cli/src/completion/shells.ts';
+import { run } from './run.ts';
+
+const EXECUTABLE_MODE = 0o755;
+const FILE_MODE = 0o644;
+
+export type ReleaseFiles = { executable: string; licences: string };
+
+/** Destination → content. The executable is copied, since it is large. */
+type Layout = { executable: string; files: Record<string, string | Buffer> };
+
+/** The layout of the archive: everything in one directory. */
+export function archiveLayout({ licences }: ReleaseFiles): Layout {
+  return {
+    executable: 'podwright',
+    files: {
+      'podwright.service': readFileSync('contrib/podwright.service'),
+      'podwright.1': manPage(),
+      'completions/podwright.bash': SHELL_SCRIPTS.bash,
+      'completions/_podwright': SHELL_SCRIPTS.zsh,
+      'completions/podwright.fish': SHELL_SCRIPTS.fish,
+      LICENSE: readFileSync('LICENSE'),
+      'THIRD-PARTY-LICENSES': licences,
+    },
+  };
+}
+
+/** The layout of packages. `zsh`: where the distribution's zsh looks for completions of packages. */
+export function packageLayout({ licences }: ReleaseFiles, zsh: string): Layout {
+  return {
+    executable: 'usr/bin/podwright',
+    files: {
+      'etc/podwright/config.toml': readFileSync('scripts/release/files/config.toml'),
+      'usr/lib/systemd/system/podwright.service': readFileSync('contrib/podwright.service'),
+      'usr/share/man/man1/podwright.1': manPage(),
+      'usr/share/bash-completion/completions/podwright': SHELL_SCRIPTS.bash,
+      [`${zsh}/_podwright`]: SHELL_SCRIPTS.zsh,
+      'usr/share/fish/vendor_completions.d/podwright.fish': SHELL_SCRIPTS.fish,
+      'usr/share/doc/podwright/copyright': readFileSync('LICENSE'),
+      'usr/share/doc/podwright/THIRD-PARTY-LICENSES': licences,
+    },
+  };
+}
+
+/** Writes the files, with times and modes that do not depend on this checkout, to the new directory `root`. */
+export function writeLayout(root: string, { executable }: ReleaseFiles, layout: Layout): void {
+  const place = (name: string) => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    return join(root, name);
+  };
+  cpSync(executable, place(layout.executable));
+  chmodSync(join(root, layout.executable), EXECUTABLE_MODE);
+  for (const [name, content] of Object.entries(layout.files)) {
+    writeFileSync(place(name), content);
+    chmodSync(join(root, name), FILE_MODE);
+  }
+  run('find', [root, '-type', 'd', '-exec', 'chmod', '755', '{}', '+']);
+}
+
+function manPage(): string {
+  const scratch = mkdtempSync(join(tmpdir(), 'podwright-man-'));
+  try {
+    const page = join(scratch, 'podwright.1');
+    run(process.execPath, ['scripts/man-page.ts', page]);
+    return readFileSync(page, 'utf8');
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
+}

@@ -1,0 +1,67 @@
+/** The RPM package, from the same files as the Debian package. */
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ZSTD_LEVEL } from './archive.ts';
+import type { DebOptions } from './deb.ts';
+import { packageLayout, writeLayout } from './package-files.ts';
+import { run } from './run.ts';
+
+export function makeRpm(output: string, { version, scratch, files, epoch }: DebOptions): void {
+  const top = resolve(scratch, 'rpm');
+  const root = join(top, 'root');
+  const layout = packageLayout(files, 'usr/share/zsh/site-functions');
+  writeLayout(root, files, layout);
+  run('gzip', ['-n', '-9', join(root, 'usr/share/man/man1/podwright.1')]);
+  run('find', [root, '-exec', 'touch', '--no-dereference', '--date', `@${epoch}`, '{}', '+']);
+  const names = [layout.executable, ...Object.keys(layout.files)].map((name) => `/${name.replace(/\.1$/, '.1.gz')}`);
+  mkdirSync(join(top, 'SPECS'));
+  writeFileSync(join(top, 'SPECS/podwright.spec'), spec(version, { root, names }));
+  run(
+    'rpmbuild',
+    ['-bb', '--quiet', '--target', 'x86_64', '--define', `_topdir ${top}`, join(top, 'SPECS/podwright.spec')],
+    {
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
+    },
+  );
+  const [built] = readdirSync(join(top, 'RPMS/x86_64'));
+  renameSync(join(top, 'RPMS/x86_64', built!), output);
+}
+
+/** Without the scripts after the build, which would strip the executable, and without automatic dependencies on the libraries it needs. */
+function spec(version: string, { root, names }: { root: string; names: string[] }): string {
+  const files = names.map((name) => (name.startsWith('/etc/') ? `%config(noreplace) ${name}` : name));
+  return `%global __os_install_post %{nil}
+%global debug_package %{nil}
+%global _build_id_links none
+%global _buildhost release
+%global use_source_date_epoch_as_buildtime 1
+%global clamp_mtime_to_source_date_epoch 1
+%global _binary_payload w${ZSTD_LEVEL}.zstdio
+Name: podwright
+Version: ${version}
+Release: 1
+Summary: Runs Kubernetes pods on one Linux machine
+License: Apache-2.0
+AutoReqProv: no
+Requires: libc.so.6(GLIBC_2.28)(64bit), libstdc++.so.6()(64bit), libgcc_s.so.1()(64bit)
+Recommends: (crun or runc), conmon, catatonit, ca-certificates
+%description
+A kubelet and a container runtime in one process, with or without a cluster.
+The unit podwright.service is not enabled by the installation.
+%install
+cp -a ${root}/. %{buildroot}/
+%files
+%defattr(-,root,root,-)
+${files.join('\n')}
+%post
+if [ -d /run/systemd/system ]; then
+  systemctl daemon-reload
+  [ "$1" -lt 2 ] || systemctl try-restart podwright.service
+fi
+%preun
+if [ "$1" = 0 ]; then
+  if podwright ps > /dev/null 2>&1; then podwright stop || exit 1; fi
+  [ ! -d /run/systemd/system ] || systemctl stop podwright.service
+fi
+`;
+}
