@@ -1,6 +1,6 @@
 /**
- * Makes the release: `node scripts/release/main.ts [DIRECTORY]` (default `dist/release`). The same commit gives the same bytes
- * (docs/releasing.md).
+ * Makes the release: `node scripts/release/main.ts [DIRECTORY [ARCHITECTURE…]]` (default: all in `dist/release`). The same commit gives
+ * the same bytes (docs/releasing.md).
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,8 @@ import { ARCHITECTURES, type Architecture } from './node-binary.ts';
 import { makeRpm } from './rpm.ts';
 import { makeSbom } from './sbom.ts';
 
-await release(process.argv[2] ?? 'dist/release');
+const [directory = 'dist/release', ...only] = process.argv.slice(2);
+await release(directory);
 
 async function release(output: string): Promise<void> {
   if (process.arch !== 'x64') throw new Error(`the release is made on x64, not on ${process.arch}`);
@@ -41,6 +42,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
   const licences = thirdPartyLicences(packages);
   const executables = {} as Record<Architecture, string>;
   for (const architecture of ARCHITECTURES) {
+    if (only.length > 0 && !only.includes(architecture)) continue;
     const executable = join(scratch, `podwright-${architecture}`);
     await buildExecutable(executable, chunks, architecture);
     const name = `podwright-${VERSION}-linux-${architecture}`;

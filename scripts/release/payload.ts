@@ -3,7 +3,7 @@
  * maps assets into memory: 7 MiB of a daemon. `executable/payload.ts` reads them.
  */
 import { appendFileSync, statSync } from 'node:fs';
-import { type PartIndex, TRAILER_BYTES } from './executable/payload.ts';
+import { END_MARK, type PartIndex } from './executable/payload.ts';
 
 export function appendPayload(program: string, parts: Map<string, Uint8Array>): void {
   let offset = statSync(program).size;
@@ -13,7 +13,7 @@ export function appendPayload(program: string, parts: Map<string, Uint8Array>): 
     offset += content.length;
   }
   const list = Buffer.from(JSON.stringify(index));
-  const trailer = Buffer.alloc(TRAILER_BYTES);
-  trailer.writeUInt32LE(list.length);
-  appendFileSync(program, Buffer.concat([...parts.values(), list, trailer]));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(list.length);
+  appendFileSync(program, Buffer.concat([...parts.values(), list, length, Buffer.from(END_MARK, 'latin1')]));
 }

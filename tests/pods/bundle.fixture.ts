@@ -7,7 +7,13 @@ import { writeExampleArchive } from '../../scripts/example-image.ts';
 const checkout = new URL('../..', import.meta.url).pathname;
 
 /** The bundled product, built from the current sources, and the image of the examples. */
-export type Bundle = { program: string; image: string; remove: () => void };
+export type Bundle = {
+  program: string;
+  /** Whether the program is the single executable, which needs no Node.js. */
+  isExecutable?: boolean;
+  image: string;
+  remove: () => void;
+};
 
 /**
  * Builds into a new directory, so that no other build removes chunks of a running node. If PODWRIGHT_TEST_BUNDLE names a directory, the

@@ -80,7 +80,8 @@ export class NodePlace {
 
   /** The command line with this node's flags. */
   command(...args: string[]): string[] {
-    return [process.execPath, this.#bundle.program, ...this.flags(), ...args];
+    const { isExecutable = false, program } = this.#bundle;
+    return [...(isExecutable ? [] : [process.execPath]), program, ...this.flags(), ...args];
   }
 
   flags(): string[] {

@@ -3,8 +3,9 @@
 /** Offset and length of each part in the file. */
 export type PartIndex = Record<string, [offset: number, length: number]>;
 
-/** The trailer is the length of the index. */
-export const TRAILER_BYTES = 4;
+/** The end of a complete file; the length of the index, in four bytes, precedes it. */
+export const END_MARK = 'podwright';
+const LENGTH_BYTES = 4;
 
 /** The file stays open: after an upgrade, a running node still loads its own parts. */
 export function openPayload(): (name: string) => Buffer | undefined {
@@ -13,11 +14,14 @@ export function openPayload(): (name: string) => Buffer | undefined {
   const read = (offset: number, length: number): Buffer => {
     const content = Buffer.allocUnsafeSlow(length);
     if (readSync(file, content, 0, length, offset) !== length)
-      throw new Error(`read ${process.execPath}: the file has been cut off`);
+      throw new Error(`read ${process.execPath}: the file has become shorter`);
     return content;
   };
-  const end = fstatSync(file).size - TRAILER_BYTES;
-  const length = read(end, TRAILER_BYTES).readUInt32LE();
+  const end = fstatSync(file).size - END_MARK.length - LENGTH_BYTES;
+  const trailer = read(end, LENGTH_BYTES + END_MARK.length);
+  if (trailer.toString('latin1', LENGTH_BYTES) !== END_MARK)
+    throw new Error(`read ${process.execPath}: the end of the executable is missing; copy it again`);
+  const length = trailer.readUInt32LE();
   const index = JSON.parse(read(end - length, length).toString()) as PartIndex;
   return (name) => {
     const [offset, size] = index[name] ?? [];

@@ -1,0 +1,121 @@
+/** The Debian package in a root directory of its own, which is that of the image; and the content of the RPM package. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { VERSION } from '../../packages/base/src/version.ts';
+import { buildRelease, type Release } from './release.fixture.ts';
+
+/** The list of mounts that the scripts of the package see. */
+const MOUNTS = 'proc/self/mountinfo';
+
+let release: Release;
+before(async () => {
+  release = await buildRelease();
+});
+after(() => release.remove());
+
+/** A root directory with a shell and the libraries of the executable, in which nothing is installed. */
+function makeRoot(context: TestContext): string {
+  const directory = mkdtempSync('/tmp/pwr-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  execFileSync('tar', ['-xf', release.image, '-C', directory]);
+  const blob = ({ digest }: { digest: string }) => join(directory, 'blobs/sha256', digest.slice('sha256:'.length));
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+  const manifest = read(blob(read(join(directory, 'index.json')).manifests[0]));
+  const root = join(directory, 'root');
+  mkdirSync(join(root, 'var/lib/dpkg/updates'), { recursive: true });
+  execFileSync('tar', ['-xzf', blob(manifest.layers[0]), '-C', root]);
+  rmSync(join(root, 'usr/bin/podwright'));
+  mkdirSync(join(root, 'proc/self'));
+  writeFileSync(join(root, MOUNTS), '25 1 8:1 / / rw - ext4 /dev/sda1 rw\n');
+  for (const name of ['status', 'available']) writeFileSync(join(root, 'var/lib/dpkg', name), '');
+  return root;
+}
+
+/** dpkg runs the package's scripts in the root directory. Its dependencies are those of the image, which has no packages. */
+function dpkg(root: string, args: string[], env: Record<string, string> = {}): string {
+  const options = [`--root=${root}`, '--force-depends', '--force-confold', ...args];
+  const { status, stdout, stderr } = spawnSync('dpkg', options, { encoding: 'utf8', env: { ...process.env, ...env } });
+  assert.equal(status, 0, `dpkg ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout + stderr;
+}
+
+const inRoot = (root: string, ...command: string[]) =>
+  execFileSync('chroot', [root, '/usr/bin/env', 'PATH=/usr/bin:/usr/sbin', ...command], { encoding: 'utf8' });
+
+test('the Debian package installs, runs, keeps a changed configuration, and is purged', (context) => {
+  const root = makeRoot(context);
+  const config = join(root, 'etc/podwright/config.toml');
+  dpkg(root, ['--install', release.deb]);
+  assert.equal(inRoot(root, 'podwright', '--version'), `${VERSION}\n`);
+  assert.deepEqual(globSync('etc/systemd/system/**/podwright*', { cwd: root }), [], 'the unit is enabled');
+  for (const file of ['usr/lib/systemd/system/podwright.service', 'usr/share/man/man1/podwright.1.gz'])
+    assert.ok(existsSync(join(root, file)), file);
+  appendFileSync(config, '# changed\n');
+  dpkg(root, ['--install', release.deb]);
+  assert.match(readFileSync(config, 'utf8'), /# changed/);
+  dpkg(root, ['--remove', 'podwright']);
+  assert.ok(!existsSync(join(root, 'usr/bin/podwright')));
+  assert.match(readFileSync(config, 'utf8'), /# changed/);
+  mkdirSync(join(root, 'var/lib/podwright/runtime'), { recursive: true });
+  dpkg(root, ['--purge', 'podwright']);
+  for (const path of ['etc/podwright', 'var/lib/podwright']) assert.ok(!existsSync(join(root, path)), path);
+});
+
+test('a purge keeps the volumes of claims unless it is given consent', (context) => {
+  const root = makeRoot(context);
+  const file = join(root, 'var/lib/podwright/kubelet/claims/default/data/file');
+  const others = ['var/lib/podwright/runtime/metadata.db', 'var/lib/podwright/kubelet/pods/x'];
+  dpkg(root, ['--install', release.deb]);
+  for (const path of [file, ...others.map((name) => join(root, name))]) {
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, 'precious');
+  }
+  assert.match(dpkg(root, ['--purge', 'podwright']), /volumes stay in \/var\/lib\/podwright\/kubelet\/claims/);
+  assert.equal(readFileSync(file, 'utf8'), 'precious');
+  for (const name of others) assert.ok(!existsSync(join(root, name)), name);
+  dpkg(root, ['--install', release.deb]);
+  dpkg(root, ['--purge', 'podwright'], { PODWRIGHT_PURGE_VOLUMES: 'yes' });
+  assert.ok(!existsSync(join(root, 'var/lib/podwright')));
+});
+
+test('a purge removes nothing while something is mounted below the data, or if that is unknown', (context) => {
+  const root = makeRoot(context);
+  const file = join(root, 'var/lib/podwright/kubelet/pods/volumes/host/file');
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, 'precious');
+  const mount = '30 25 8:1 /srv /var/lib/podwright/kubelet/pods/volumes/host rw - ext4 /dev/sda1 rw\n';
+  for (const change of [() => writeFileSync(join(root, MOUNTS), mount), () => rmSync(join(root, MOUNTS))]) {
+    dpkg(root, ['--install', release.deb]);
+    change();
+    assert.match(dpkg(root, ['--purge', 'podwright']), /volumes may be mounted below/);
+    assert.equal(readFileSync(file, 'utf8'), 'precious');
+  }
+});
+
+test('the RPM package has the same files, and the configuration is marked', () => {
+  const query = (...args: string[]) =>
+    execFileSync('rpm', ['--query', '--package', ...args, release.rpm], { encoding: 'utf8' });
+  const files = query('--list').trim().split('\n');
+  for (const file of ['/usr/bin/podwright', '/usr/lib/systemd/system/podwright.service', '/etc/podwright/config.toml'])
+    assert.ok(files.includes(file), file);
+  assert.equal(query('--configfiles').trim(), '/etc/podwright/config.toml');
+  assert.doesNotMatch(query('--requires'), /node/i);
+});
+
+test('no file of the release names the directory where it was made', () => {
+  const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
+  const content = execFileSync('dpkg-deb', ['--fsys-tarfile', release.deb], { maxBuffer: 2 ** 28 });
+  assert.equal(content.indexOf(root), -1);
+});

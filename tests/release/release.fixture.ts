@@ -1,0 +1,64 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { isErrno } from '@podwright/base';
+import { VERSION } from '../../packages/base/src/version.ts';
+
+const checkout = new URL('../..', import.meta.url).pathname;
+
+/** The files of a release for x64, by their kind. */
+export type Release = {
+  directory: string;
+  archive: string;
+  deb: string;
+  rpm: string;
+  image: string;
+  remove: () => void;
+};
+
+/** Builds the release into a new directory. In a whole run all test files share the first one. */
+export async function buildRelease(): Promise<Release> {
+  const shared = process.env.PODWRIGHT_TEST_BUNDLE && `${process.env.PODWRIGHT_TEST_BUNDLE}-release`;
+  if (shared === undefined) {
+    const own = await makeRelease();
+    return { ...filesOf(own), remove: () => rmSync(own, { recursive: true }) };
+  }
+  if (!existsSync(shared)) moveUnlessThere(await makeRelease(), shared);
+  return { ...filesOf(shared), remove: () => undefined };
+}
+
+/** Builds the release for x64 again. */
+export async function makeRelease(): Promise<string> {
+  const directory = mkdtempSync('/tmp/pwr-');
+  await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout });
+  return directory;
+}
+
+function filesOf(directory: string): Omit<Release, 'remove'> {
+  const file = (name: string) => join(directory, name);
+  return {
+    directory,
+    archive: file(`podwright-${VERSION}-linux-x64.tar.zst`),
+    deb: file(`podwright_${VERSION}_amd64.deb`),
+    rpm: file(`podwright-${VERSION}-1.x86_64.rpm`),
+    image: file(`podwright-${VERSION}-oci.tar`),
+  };
+}
+
+/** Unpacks the archive into a new directory next to nothing else, and returns the path of its files. */
+export function unpackArchive({ archive }: Release): string {
+  const directory = mkdtempSync('/tmp/pwr-');
+  execFileSync('tar', ['--zstd', '-xf', archive, '-C', directory, '--strip-components=1']);
+  return directory;
+}
+
+/** Moves a build to the shared directory, unless another process was faster. */
+function moveUnlessThere(directory: string, shared: string): void {
+  try {
+    renameSync(directory, shared);
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error;
+    rmSync(directory, { recursive: true });
+  }
+}
