@@ -1,6 +1,6 @@
 /** Bundles the command `podwright` and the worker that unpacks layers: `node scripts/build.ts [DIRECTORY]` (default `dist`). */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PRIVATE_DIRECTORY } from '../packages/base/src/modes.ts';
 import { DAEMON_FLAGS } from '../packages/cli/src/daemon/daemon-flags.ts';
@@ -12,7 +12,9 @@ const outdir = process.argv[2] ?? 'dist';
 const requireNode =
   "if (((v) => v[0] < 22 || (v[0] == 22 && v[1] < 22))(globalThis.process.version.slice(1).split('.').map(Number))) { console.error('podwright: needs Node.js 22.22 or later, found ' + globalThis.process.version); globalThis.process.exit(1); }";
 
-rmSync(outdir, { recursive: true, force: true });
+// The earlier build; a release in the same directory stays.
+mkdirSync(outdir, { recursive: true });
+for (const name of readdirSync(outdir)) if (name !== 'release') rmSync(join(outdir, name), { recursive: true });
 const metafile = await bundle({
   outdir,
   entry: 'packages/cli/src/start.ts',

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { archiveLayout, type ReleaseFiles, writeLayout } from './package-files.ts';
 import { run } from './run.ts';
@@ -5,13 +6,15 @@ import { run } from './run.ts';
 /** Level 19 is 12 % smaller, and takes ten times as long. */
 export const ZSTD_LEVEL = 12;
 
-/** `NAME.tar.zst` with the directory NAME. */
-export function makeArchive(output: string, { name, scratch, files, epoch }: ArchiveOptions): void {
+/** `NAME.tar.zst` with the directory NAME in `directory`, and for hosts without zstd `NAME.tar.gz`. */
+export function makeArchives(directory: string, { name, scratch, files, epoch }: ArchiveOptions): void {
   writeLayout(join(scratch, name), files, archiveLayout(files));
   const owner = ['--owner=0', '--group=0', '--numeric-owner'];
   const tar = join(scratch, `${name}.tar`);
   run('tar', ['--sort=name', `--mtime=@${epoch}`, ...owner, '--format=gnu', '-C', scratch, '-cf', tar, name]);
-  run('zstd', ['--quiet', '--force', '-T1', `-${ZSTD_LEVEL}`, tar, '-o', output]);
+  run('zstd', ['--quiet', '--force', '-T1', `-${ZSTD_LEVEL}`, tar, '-o', join(directory, `${name}.tar.zst`)]);
+  run('gzip', ['-n', tar]);
+  renameSync(`${tar}.gz`, join(directory, `${name}.tar.gz`));
 }
 
 export type ArchiveOptions = { name: string; scratch: string; files: ReleaseFiles; epoch: number };

@@ -4,11 +4,11 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VERSION } from '../../packages/base/src/version.ts';
-import { makeArchive } from './archive.ts';
+import { makeArchives } from './archive.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { makeChunks } from './chunks.ts';
 import { makeDeb } from './deb.ts';
@@ -17,6 +17,7 @@ import { makeImage } from './image.ts';
 import { thirdPartyLicences } from './licences.ts';
 import { ARCHITECTURES, type Architecture } from './node-binary.ts';
 import { makeRpm } from './rpm.ts';
+import { run } from './run.ts';
 import { makeSbom } from './sbom.ts';
 
 const [directory = 'dist/release', ...only] = process.argv.slice(2);
@@ -46,7 +47,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
     const executable = join(scratch, `podwright-${architecture}`);
     await buildExecutable(executable, chunks, architecture);
     const name = `podwright-${VERSION}-linux-${architecture}`;
-    makeArchive(join(output, `${name}.tar.zst`), { name, scratch, files: { executable, licences }, epoch });
+    makeArchives(output, { name, scratch, files: { executable, licences }, epoch });
     executables[architecture] = executable;
   }
   const files = { executable: executables.x64, licences };
@@ -57,12 +58,15 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
     scratch,
     executable: executables.x64,
   });
+  cpSync('install.sh', join(output, 'install.sh'));
+  run(process.execPath, ['scripts/packages/main.ts', 'pack', join(output, 'npm')]);
   writeFileSync(join(output, `podwright-${VERSION}.cdx.json`), makeSbom({ version: VERSION, packages, epoch }));
 }
 
 /** In the format of sha256sum(1). */
 function writeSums(directory: string): void {
-  const lines = readdirSync(directory)
+  const lines = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name !== 'npm')
     .sort()
     .map(
       (name) =>

@@ -18,6 +18,7 @@ export function archiveLayout({ licences }: ReleaseFiles): Layout {
   return {
     executable: 'podwright',
     files: {
+      'install.sh': readFileSync('install.sh'),
       'podwright.service': readFileSync('contrib/podwright.service'),
       'podwright.1': manPage(),
       'completions/podwright.bash': SHELL_SCRIPTS.bash,
