@@ -13,13 +13,18 @@ const SOURCES = [
 
 /** `PODWRIGHT_VERSION` and `PODWRIGHT_COMMIT` in the environment replace what the checkout says, for trees without Git and for tests. */
 export function buildFacts(): Record<string, string> {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const version = versionOfBuild();
   const facts = {
-    PODWRIGHT_VERSION: process.env.PODWRIGHT_VERSION ?? version,
+    PODWRIGHT_VERSION: version,
     PODWRIGHT_COMMIT: process.env.PODWRIGHT_COMMIT ?? commitOfCheckout(),
-    PODWRIGHT_BUILD: digestOfSources(process.env.PODWRIGHT_VERSION ?? version),
+    PODWRIGHT_BUILD: digestOfSources(version),
   };
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+export function versionOfBuild(): string {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  return process.env.PODWRIGHT_VERSION ?? version;
 }
 
 function commitOfCheckout(): string {

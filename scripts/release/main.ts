@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VERSION } from '../../packages/base/src/version.ts';
+import { versionOfBuild } from '../build-facts.ts';
 import { makeArchives } from './archive.ts';
 import { bundledPackages } from './bundled-packages.ts';
 import { makeChunks } from './chunks.ts';
@@ -38,6 +38,7 @@ async function release(output: string): Promise<void> {
 
 async function makeFiles(output: string, scratch: string): Promise<void> {
   const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct']));
+  const version = versionOfBuild();
   const chunks = await makeChunks();
   const packages = bundledPackages(chunks.metafile);
   const licences = thirdPartyLicences(packages);
@@ -46,21 +47,21 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
     if (only.length > 0 && !only.includes(architecture)) continue;
     const executable = join(scratch, `podwright-${architecture}`);
     await buildExecutable(executable, chunks, architecture);
-    const name = `podwright-${VERSION}-linux-${architecture}`;
+    const name = `podwright-${version}-linux-${architecture}`;
     makeArchives(output, { name, scratch, files: { executable, licences }, epoch });
     executables[architecture] = executable;
   }
   const files = { executable: executables.x64, licences };
-  makeDeb(join(output, `podwright_${VERSION}_amd64.deb`), { version: VERSION, scratch, files, epoch });
-  makeRpm(join(output, `podwright-${VERSION}-1.x86_64.rpm`), { version: VERSION, scratch, files, epoch });
-  await makeImage(join(output, `podwright-${VERSION}-oci.tar`), {
-    version: VERSION,
+  makeDeb(join(output, `podwright_${version}_amd64.deb`), { version, scratch, files, epoch });
+  makeRpm(join(output, `podwright-${version}-1.x86_64.rpm`), { version, scratch, files, epoch });
+  await makeImage(join(output, `podwright-${version}-oci.tar`), {
+    version,
     scratch,
     executable: executables.x64,
   });
   cpSync('install.sh', join(output, 'install.sh'));
   run(process.execPath, ['scripts/packages/main.ts', 'pack', join(output, 'npm')]);
-  writeFileSync(join(output, `podwright-${VERSION}.cdx.json`), makeSbom({ version: VERSION, packages, epoch }));
+  writeFileSync(join(output, `podwright-${version}.cdx.json`), makeSbom({ version, packages, epoch }));
 }
 
 /** In the format of sha256sum(1). */
