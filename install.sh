@@ -564,7 +564,7 @@ remove_files() {
   while IFS= read -r path; do
     rm -f "$path.podwright-new"
     [ -e "$path" ] || [ -L "$path" ] || continue
-    if [ ! -L "$path" ] && grep -qxF "file $(sha256 "$path") $path" "$record"; then
+    if [ ! -L "$path" ] && { grep -qxF "file $(sha256 "$path") $path" "$record" || is_upgraded "$path"; }; then
       attempt "remove $path" rm -f "$path"
       say "removed $path"
     else
@@ -572,6 +572,11 @@ remove_files() {
     fi
     step "removed-${path##*/}"
   done < "$staging/paths"
+}
+
+# Whether 'podwright upgrade' may have replaced this file: the executable, by one of another version.
+is_upgraded() { # is_upgraded PATH
+  [ "$1" = "$bin" ] && [ -x "$1" ] && "$1" version -o json 2> /dev/null < /dev/null | grep -q '"recordFormats"'
 }
 
 # Removes the record, and the directories that the installation has created and that are empty now.

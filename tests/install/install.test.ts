@@ -72,6 +72,15 @@ test('a new version replaces all files of the one before', async (t) => {
   assert.deepEqual(guest.tree(), fresh);
 });
 
+test('a program that podwright upgrade has replaced is removed, too', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  const fresh = guest.tree();
+  guest.ok(`${INSTALL} /mnt/first`);
+  guest.ok(`printf '#!/bin/sh\\necho "\\"recordFormats\\": {}"\\n' > /usr/local/bin/podwright`);
+  assert.match(guest.ok(`${INSTALL} --uninstall`), /^removed \/usr\/local\/bin\/podwright$/m);
+  assert.deepEqual(guest.tree(), fresh);
+});
+
 test('the archive for the host is chosen from a directory, and the zstd one only if the host has zstd', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.fails(`${INSTALL} /mnt/both`, /several versions: choose one with --version\n {2}1\.0\.0 1\.1\.0/);

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { zstdCompressSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 import { findArchive, unpackProgram, verifyArchive } from './release-archive.ts';
 
@@ -35,6 +35,10 @@ test('an archive for this machine is found by its path or its directory', (conte
   assert.throws(() => findArchive(at('podwright-1.2.3-linux-mips.tar.zst')), {
     message: /is for mips, and this machine/,
   });
+  const gzipped = at(NAME.replace('.zst', '.gz'));
+  writeFileSync(gzipped, '');
+  assert.deepEqual(findArchive(directory), expected);
+  assert.deepEqual(findArchive(gzipped), { path: gzipped, version: '1.2.3' });
   writeFileSync(at(NAME.replace('1.2.3', '1.2.4-rc.1')), '');
   assert.throws(() => findArchive(directory), { message: /has several files/ });
 });
@@ -66,6 +70,10 @@ test('the executable podwright of the archive is unpacked, and no other file of 
   await unpackProgram(archive, at('program'));
   assert.equal(readFileSync(at('program'), 'utf8'), 'program');
   assert.equal(statSync(at('program')).mode & 0o777, 0o755);
+  const gzipped = { path: at(NAME.replace('.zst', '.gz')), version: '1.2.3' };
+  writeFileSync(gzipped.path, gzipSync(tarOf([completions, ['podwright-1.2.3/podwright', 0o755, 'gzipped']])));
+  await unpackProgram(gzipped, at('gzipped'));
+  assert.equal(readFileSync(at('gzipped'), 'utf8'), 'gzipped');
   writeFileSync(archive.path, zstdCompressSync(tarOf([completions])));
   await assert.rejects(unpackProgram(archive, at('none')), { message: /contains no file podwright/ });
   writeFileSync(archive.path, 'no archive');

@@ -3,20 +3,22 @@ import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createZstdDecompress } from 'node:zlib';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { EXECUTABLE, PodwrightError, PROGRAM_FILE, wrapError } from '@podwright/base';
 import { readTar, type TarHeader } from '@podwright/images/tar';
 
 /** A release for this machine's architecture, by its name. */
 export type ReleaseArchive = { path: string; version: string };
 
-const NAME = /^podwright-(\d+\.\d+\.\d+[\w.+-]*)-linux-(\w+)\.tar\.zst$/;
+const NAME = /^podwright-(\d+\.\d+\.\d+[\w.+-]*)-linux-(\w+)\.tar\.(?:zst|gz)$/;
 const SUMS = 'SHA256SUMS';
 
-/** The archive that `path` names or, if it is a directory, contains. Throws `invalid_argument` if it is none for this architecture. */
+/** The archive, compressed by zstd or gzip, that `path` names or, if it is a directory, contains. Throws `invalid_argument` if it is none for this architecture. */
 export function findArchive(path: string): ReleaseArchive {
   if (!statSync(path).isDirectory()) return archiveOf(path);
-  const own = readdirSync(path).filter((name) => NAME.exec(name)?.[2] === process.arch);
+  const all = readdirSync(path).filter((name) => NAME.exec(name)?.[2] === process.arch);
+  const zstd = all.filter((name) => name.endsWith('.zst'));
+  const own = zstd.length > 0 ? zstd : all; // a release has the same files for hosts without zstd
   if (own.length === 1) return archiveOf(join(path, own[0]!));
   const what = own.length === 0 ? 'has no file' : 'has several files';
   throw new PodwrightError('invalid_argument', `${path} ${what} podwright-VERSION-linux-${process.arch}.tar.zst`);
@@ -69,7 +71,7 @@ function readSums(path: string): string {
 /** Writes the program of the archive to a new file, and syncs it to the disk. */
 export async function unpackProgram({ path }: ReleaseArchive, destination: string): Promise<void> {
   const packed = createReadStream(path);
-  const unpacked = packed.pipe(createZstdDecompress());
+  const unpacked = packed.pipe(path.endsWith('.gz') ? createGunzip() : createZstdDecompress());
   packed.on('error', (error) => unpacked.destroy(error));
   try {
     for await (const { header, body } of readTar(unpacked))
