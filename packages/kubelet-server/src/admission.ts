@@ -13,8 +13,8 @@ export type Admission = {
   userOf: Authenticator;
   /** If absent, every authenticated user may make every request. */
   refusalOf: Authorizer | undefined;
-  /** Called for each allowed request. */
-  onAllowed: (socket: Socket, user: User) => void;
+  /** Called for each allowed request. May refuse it for another reason, such as too many connections. */
+  onAllowed: (socket: Socket, user: User) => Refusal | undefined;
   logger: Logger;
 };
 
@@ -24,8 +24,7 @@ export function withAdmission(api: HttpListener, { userOf, refusalOf, onAllowed,
     const user = await userOf(request);
     if (user === undefined) return refusal(401, 'Unauthorized');
     const found = await refusalOf?.(user, { method: request.method, path: decodedPath(request) });
-    if (found === undefined) onAllowed(request.socket, user);
-    return found;
+    return found ?? onAllowed(request.socket, user);
   };
   const refused = (request: IncomingMessage) =>
     findRefusal(request).catch((error: unknown) => {

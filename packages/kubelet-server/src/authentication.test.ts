@@ -12,7 +12,7 @@ import { Registry, silentLogger, sleep, waitFor } from '@podwright/base';
 import { selfSignedCertificate } from '@podwright/certificates';
 import { runChecked } from '@podwright/host';
 import { kubeletServerOptions } from '@podwright/kubelet-configuration';
-import { STRANGER_RATE, TLS_FILES_PERIOD_MS } from './limits.ts';
+import { MAX_CALLER_CONNECTIONS, STRANGER_RATE, TLS_FILES_PERIOD_MS } from './limits.ts';
 import { serveKubeletApi } from './serve-kubelet-api.ts';
 import { freePort, serveApi, type TestApi } from './served-api.fixture.ts';
 import type { ConnectionEnds } from './stranger-limit.ts';
@@ -427,4 +427,26 @@ test('many unauthenticated connections do not lock out an authenticated client',
   const closed = () => sockets.filter((socket) => socket.closed).length;
   await waitFor(() => closed() >= MANY - 1000 || undefined, { intervalMs: 10, signal: AbortSignal.timeout(5000) });
   assert.ok(closed() < 200, `${closed()} of ${MANY} were closed at once`);
+});
+
+test('an authenticated client with many idle connections does not lock out another one', async (t) => {
+  const tokenFile = scratch(t)('tokens', 'greedy,greedy\nother,other\n');
+  const api = await serveApi(t, { authentication: { anonymous: false, tokenFile } });
+  const ask = async (token: string) => {
+    const socket = connectTls({ host: '127.0.0.1', port: api.port, rejectUnauthorized: false });
+    t.after(() => socket.destroy());
+    socket
+      .on('error', () => undefined)
+      .write(`GET /healthz HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    await once(socket, 'data');
+    return socket;
+  };
+  const other = await ask('other');
+  const sockets: Socket[] = [];
+  for (let count = 0; count < MAX_CALLER_CONNECTIONS + 10; count++) sockets.push(await ask('greedy'));
+  const closed = () => sockets.map((socket) => socket.closed);
+  const bound = { intervalMs: 10, signal: AbortSignal.timeout(5000) };
+  await waitFor(() => closed().filter(Boolean).length >= 10 || undefined, bound);
+  assert.deepEqual(closed().indexOf(false), 10, 'the oldest ones are closed');
+  assert.ok(!other.closed);
 });

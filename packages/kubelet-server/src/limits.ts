@@ -33,6 +33,8 @@ export const MAX_CALLERS_FILE_BYTES = 256 << 10;
 export const KEEP_ALIVE_TIMEOUT_MS = 90_000;
 /** Idle time after which the kernel probes a client's connection: as upstream (Go's net.ListenConfig). */
 export const KEEP_ALIVE_PROBE_MS = 15_000;
+/** Connections of one user before its idle ones are closed: far more than the idle connections that the API server keeps (25). */
+export const MAX_CALLER_CONNECTIONS = 250;
 /** A client that does not read its response is disconnected after this long. */
 export const STALLED_CLIENT_MS = 60_000;
 /** Request bodies that are not used are read and discarded up to this size. */

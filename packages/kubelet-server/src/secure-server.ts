@@ -15,6 +15,7 @@ import { WaitingClients } from '@podwright/streaming';
 import type { Authorizer } from './access-reviews.ts';
 import { withAdmission } from './admission.ts';
 import { ANONYMOUS, authenticator, type TokenSource } from './authentication.ts';
+import { CallerConnections } from './caller-connections.ts';
 import type { HttpListener } from './http/http-listener.ts';
 import { MAX_CONNECTIONS } from './http/limits.ts';
 import { HTTP_LIMITS, withListener } from './http-server.ts';
@@ -74,11 +75,16 @@ export async function secureServer(
   const callers = new KnownCallers({ path, logger });
   await callers.load();
   const limit = new StrangerLimit({ peerUser, callers });
+  const connections = new CallerConnections();
   const onAllowed = (socket: Socket, user: User) => {
+    const refused = connections.admit(socket, user.name);
+    if (refused !== undefined) return refused;
     waiting.admit(socket);
     if (user !== ANONYMOUS || reviewed.access === undefined) limit.markAuthenticated(socket);
+    return undefined;
   };
-  const listener = withAdmission(api, { userOf: known, refusalOf: reviewed.access, onAllowed, logger });
+  const admission = { userOf: known, refusalOf: reviewed.access, onAllowed, logger };
+  const listener = connections.observed(withAdmission(api, admission));
   const settings = await read();
   const server = createSecureServer({
     ...HTTP_LIMITS,
@@ -91,7 +97,8 @@ export async function secureServer(
     background(logger, 'the certificate files are no longer read', following);
   });
   server.on('connection', (socket: Socket) => waiting.add(socket));
-  withListener(server, listener).maxConnections = MAX_CONNECTIONS * 2; // half for authenticated clients, half for others
+  // a third for authenticated clients, a third for others, and a third for the shares of callers while one caller uses the first
+  withListener(server, listener).maxConnections = MAX_CONNECTIONS * 3;
   return { server, allows: (ends) => limit.allows(ends), onClosed: () => callers.close() };
 }
 

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { test } from 'node:test';
+import { CallerConnections } from './caller-connections.ts';
+import type { HttpListener } from './http/http-listener.ts';
+
+const SILENT: HttpListener = { upgrades: () => true, handle: () => undefined, upgrade: () => undefined };
+
+/** Connections with small limits. `connect` returns a new connection of a user with a request, which `end` finishes. */
+function connections() {
+  const callers = new CallerConnections({ total: 6, perCaller: 4 });
+  const listener = callers.observed(SILENT);
+  const request = (socket: Socket, user: string) => {
+    const response = new EventEmitter();
+    listener.handle({ socket } as IncomingMessage, response as ServerResponse);
+    return { refused: callers.admit(socket, user)?.status, end: () => void response.emit('close') };
+  };
+  const connect = (user: string) => {
+    const socket = new Socket();
+    return { socket, ...request(socket, user) };
+  };
+  const idle = (user: string) => {
+    const { socket, refused, end } = connect(user);
+    end();
+    return { socket, refused };
+  };
+  const upgrade = (user: string) => {
+    const socket = new Socket();
+    listener.upgrade({ socket } as IncomingMessage, socket, Buffer.alloc(0));
+    return { socket, refused: callers.admit(socket, user)?.status };
+  };
+  return { request, connect, idle, upgrade };
+}
+
+type Made = { socket: Socket };
+const open = (made: Made[]) => made.map(({ socket }) => !socket.destroyed);
+
+test('a caller above its limit loses its least recently used idle connection', () => {
+  const { request, connect, idle, upgrade } = connections();
+  const other = idle('b');
+  const made = [idle('a'), connect('a'), upgrade('a'), idle('a')];
+  request(made[0]!.socket, 'a').end();
+  made.push(idle('a'));
+  assert.deepEqual(open([...made, other]), [true, true, true, false, true, true]);
+});
+
+test('when all connections are used, the caller with the most loses an idle one to another', () => {
+  const { idle } = connections();
+  const [first, many] = [idle('b'), [idle('a'), idle('a'), idle('a'), idle('a')]];
+  const others = [idle('c'), idle('d')];
+  assert.deepEqual(open([first, ...others]), [true, true, true]);
+  assert.deepEqual(open(many), [false, true, true, true]);
+});
+
+test('a caller that uses all connections is refused another, and other callers are not', () => {
+  const { connect, request, upgrade } = connections();
+  const [first, second, third] = [connect('a'), connect('a'), connect('a')];
+  const made = [first, second, third, connect('a'), upgrade('a'), upgrade('a')];
+  assert.equal(connect('a').refused, 429);
+  const others = [connect('b'), upgrade('b'), upgrade('b')];
+  assert.deepEqual(
+    others.map(({ refused }) => refused),
+    [undefined, undefined, undefined],
+  );
+  assert.equal(connect('b').refused, 429, 'half of the connections is the share of each');
+  assert.equal(request(first.socket, 'a').refused, undefined, 'an open connection is not refused');
+  assert.ok(open([...made, ...others]).every((isOpen) => isOpen));
+});
+
+test('a connection is in use while its next request runs, and belongs to the user of that request', () => {
+  const { request, connect, idle } = connections();
+  const first = connect('a');
+  const next = request(first.socket, 'b');
+  first.end(); // after the next request has begun
+  const made = [idle('b'), idle('b'), idle('b'), idle('b')];
+  assert.deepEqual(open([first, ...made]), [true, false, true, true, true]);
+  next.end();
+  idle('b');
+  assert.deepEqual(open([first]), [false]);
+});
+
+test('a closed connection is not counted', async () => {
+  const { connect, idle } = connections();
+  const made = [connect('a'), connect('a'), connect('a'), connect('a'), connect('a'), connect('a')];
+  made[0]!.socket.destroy();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(idle('a').refused, undefined);
+});

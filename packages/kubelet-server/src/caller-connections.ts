@@ -1,0 +1,83 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Refusal, refusal } from './api-route.ts';
+import type { HttpListener } from './http/http-listener.ts';
+import { MAX_CONNECTIONS } from './http/limits.ts';
+import { MAX_CALLER_CONNECTIONS } from './limits.ts';
+
+type Limits = { total: number; perCaller: number };
+
+/**
+ * Limits the connections of authenticated callers, by user name, so that no caller locks out the others. A caller above its limit loses its
+ * connection that has been idle for the longest time, and so does the caller with the most connections when all connections are used. A
+ * connection in use (a request without a finished response, or an upgrade) is not closed: if the callers have no idle ones, a new one is
+ * refused to a caller that has its share.
+ */
+export class CallerConnections {
+  readonly #limits: Limits;
+  /** By user name; the least recently used connection is the first. */
+  readonly #callers = new Map<string, Set<Socket>>();
+  readonly #users = new Map<Socket, string>();
+  readonly #inUse = new WeakMap<Socket, ServerResponse | 'upgraded'>();
+
+  constructor(limits: Limits = { total: MAX_CONNECTIONS, perCaller: MAX_CALLER_CONNECTIONS }) {
+    this.#limits = limits;
+  }
+
+  /** Passes requests on, and records which connections are in use. */
+  observed(listener: HttpListener): HttpListener {
+    return {
+      upgrades: (request) => listener.upgrades(request),
+      handle: (request, response) => {
+        const { socket } = request;
+        this.#inUse.set(socket, response);
+        response.once('close', () => {
+          if (this.#inUse.get(socket) === response) this.#inUse.delete(socket); // not if the next request has begun
+        });
+        listener.handle(request, response);
+      },
+      upgrade: (request, socket, head) => {
+        this.#inUse.set(request.socket, 'upgraded');
+        listener.upgrade(request, socket, head);
+      },
+    };
+  }
+
+  /** Assigns a connection to the user of its current request. Returns a refusal if there is no room for the connection. */
+  admit(socket: Socket, user: string): Refusal | undefined {
+    const isNew = !this.#users.has(socket);
+    if (isNew) socket.once('close', () => this.#remove(socket));
+    this.#remove(socket);
+    const own = this.#callers.get(user) ?? new Set();
+    this.#callers.set(user, own.add(socket));
+    this.#users.set(socket, user);
+    const { total, perCaller } = this.#limits;
+    if (own.size > perCaller) this.#closeIdle(own);
+    if (!isNew || this.#users.size <= total || this.#closeIdle(this.#largest())) return undefined;
+    if (own.size <= total / this.#callers.size) return undefined;
+    this.#remove(socket);
+    return refusal(429, 'too many connections of this user are in use');
+  }
+
+  #largest(): Set<Socket> {
+    return [...this.#callers.values()].reduce((largest, one) => (one.size > largest.size ? one : largest));
+  }
+
+  /** Closes the connection that has been idle for the longest time; returns false if all are in use. */
+  #closeIdle(connections: Set<Socket>): boolean {
+    const idle = [...connections].find((socket) => !this.#inUse.has(socket));
+    if (idle === undefined) return false;
+    this.#remove(idle);
+    idle.destroy();
+    return true;
+  }
+
+  #remove(socket: Socket): void {
+    const user = this.#users.get(socket);
+    if (user === undefined) return;
+    this.#users.delete(socket);
+    const connections = this.#callers.get(user)!;
+    connections.delete(socket);
+    if (connections.size === 0) this.#callers.delete(user);
+  }
+}
