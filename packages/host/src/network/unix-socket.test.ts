@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runChecked } from '../programs/program.ts';
-import { listenUnix, refuseTakenSocket } from './unix-socket.ts';
+import { listenUnix, refuseTakenSocket, removeStaleSocket } from './unix-socket.ts';
 
 async function scratch(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'podwright-socket-'));
@@ -106,4 +108,23 @@ test('errors name the path if its directory is missing or it is too long', async
   await assert.rejects(listenUnix(newServer(t), missing, 0o600), { message: new RegExp(`^listen on ${missing}: `) });
   const long = join(directory, `${'x'.repeat(100 - directory.length)}/s`);
   await assert.rejects(listenUnix(newServer(t), long, 0o600), { code: 'invalid_argument', message: /too long/ });
+});
+
+test('the socket of a dead daemon is removed unless another daemon is replacing it, and other files are left alone', async (t) => {
+  const directory = await scratch(t);
+  const names = ['stale', 'live', 'file', 'none'];
+  const sweep = async () => {
+    for (const name of names) await removeStaleSocket(join(directory, name));
+    return (await readdir(directory)).sort();
+  };
+  await leaveStaleSocket(join(directory, 'stale'));
+  await listenUnix(newServer(t), join(directory, 'live'), 0o600);
+  await writeFile(join(directory, 'file'), '');
+  const { dev, ino } = await stat(directory);
+  const digest = createHash('sha256').update(`${dev} ${ino} stale`).digest('hex');
+  const lock = newServer(t).listen(`\0podwright-${digest}`);
+  await once(lock, 'listening');
+  assert.deepEqual(await sweep(), ['file', 'live', 'stale']);
+  await new Promise((resolve) => lock.close(resolve));
+  assert.deepEqual(await sweep(), ['file', 'live']);
 });

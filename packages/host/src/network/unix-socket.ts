@@ -15,6 +15,8 @@ const MAX_ATTEMPTS = 5;
 const PROBE_TIMEOUT_MS = 2000;
 /** Longer than another daemon needs to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
+/** Removals of stale sockets can wait for the next start, so they do not wait for the lock. */
+const SWEEP_LOCK_TIMEOUT_MS = 100;
 
 /**
  * Makes `server` listen on the unix socket `path` with `mode`.
@@ -84,7 +86,7 @@ function failure(path: string, error: unknown): PodwrightError {
 
 /** Removes the socket of a dead daemon. As long as the file exists, no other daemon can link its own. */
 async function removeStale(path: string): Promise<void> {
-  await using _lock = await takeoverLock(path);
+  await using _lock = await takeoverLock(path, LOCK_TIMEOUT_MS);
   const found = await lookAt(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
@@ -95,6 +97,17 @@ async function removeStale(path: string): Promise<void> {
   }
   if (await isAlive(path)) throw taken(path);
   await unlink(path);
+}
+
+/**
+ * Removes the socket of a dead daemon, unless another daemon is just replacing it. Only for a socket of `listenUnix`, which listens before
+ * it has its name. No error if the file does not exist or is not a socket.
+ */
+export async function removeStaleSocket(path: string): Promise<void> {
+  if (await isAlive(path)) return;
+  await using lock = await takeoverLock(path, SWEEP_LOCK_TIMEOUT_MS);
+  // no other daemon replaces the socket while this process has the lock
+  if (lock.isHeld && (await lookAt(path))?.isSocket() && !(await isAlive(path))) await rm(path, { force: true });
 }
 
 /** An early check for daemons that do much before they listen: throws `already_exists` if a daemon answers at the path. */
@@ -112,9 +125,9 @@ function taken(path: string): PodwrightError {
 /**
  * Serializes the removal of a stale socket, so that no daemon removes the live socket that another has just linked. The lock is a name in
  * the abstract namespace of unix(7), which vanishes with its process. Any user of the host can take that name, so this function continues
- * without the lock after `LOCK_TIMEOUT_MS`.
+ * without the lock after `timeoutMs`.
  */
-async function takeoverLock(path: string): Promise<AsyncDisposable> {
+async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDisposable & { isHeld: boolean }> {
   // by device and inode: one directory may have several paths, such as /proc/PID/fd/N
   const { dev, ino } = await stat(dirname(path));
   const name = `\0podwright-${createHash('sha256')
@@ -126,9 +139,9 @@ async function takeoverLock(path: string): Promise<AsyncDisposable> {
     await listening(lock);
     return true;
   };
-  using signal = withTimeout(undefined, LOCK_TIMEOUT_MS, `lock ${path}`);
-  await waitFor(() => take().catch(() => undefined), { intervalMs: 10, signal }).catch(() => undefined);
-  return { [Symbol.asyncDispose]: async () => void lock.close() };
+  using signal = withTimeout(undefined, timeoutMs, `lock ${path}`);
+  const isHeld = await waitFor(() => take().catch(() => undefined), { intervalMs: 10, signal }).catch(() => false);
+  return { isHeld, [Symbol.asyncDispose]: async () => void lock.close() };
 }
 
 /** `lstat` of the path; `undefined` if it does not exist. */
@@ -139,12 +152,15 @@ async function lookAt(path: string): Promise<Stats | undefined> {
   });
 }
 
+/** Other errors, such as EAGAIN and EMFILE, do not show that no process listens. */
+const isDead = (error: Error) => ['ECONNREFUSED', 'ENOENT', 'EACCES'].some((code) => isErrno(error, code));
+
 async function isAlive(path: string): Promise<boolean> {
   using signal = withTimeout(undefined, PROBE_TIMEOUT_MS, `connect to ${path}`);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);
   signal.addEventListener('abort', () => resolve(true), { once: true });
-  socket.once('connect', () => resolve(true)).once('error', (error) => resolve(isErrno(error, 'EAGAIN')));
+  socket.once('connect', () => resolve(true)).once('error', (error) => resolve(!isDead(error)));
   try {
     return await promise;
   } finally {

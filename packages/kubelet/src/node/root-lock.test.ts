@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { lockRoot } from './root-lock.ts';
 
 function scratch(t: TestContext): string {
@@ -40,14 +41,20 @@ test('a root directory with a path too long for a socket can be locked, and erro
   });
 });
 
-test('the lock of a killed kubelet is free, and only one of several kubelets gets it', async (t) => {
-  const root = join(scratch(t), 'r'.repeat(200));
+/** Starts a process that locks the root directory. */
+async function lockingProcess(root: string): Promise<ChildProcess> {
   const code = `const { lockRoot } = await import(${JSON.stringify(import.meta.resolve('./root-lock.ts'))});
 await lockRoot(${JSON.stringify(root)});
 console.log('locked');
 setInterval(() => undefined, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
+  return child;
+}
+
+test('the lock of a killed kubelet is free, and only one of several kubelets gets it', async (t) => {
+  const root = join(scratch(t), 'r'.repeat(200));
+  const child = await lockingProcess(root);
   await assert.rejects(lockRoot(root), { code: 'already_exists' });
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -55,4 +62,24 @@ setInterval(() => undefined, 1000);`;
   const held = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   assert.equal(held.length, 1);
   await held[0]!();
+});
+
+test('a kubelet that starts removes the locks of killed kubelets, and not those of running ones', async (t) => {
+  const directory = scratch(t);
+  const roots = ['killed', 'running', 'own'].map((name) => join(directory, name));
+  for (const root of roots) mkdirSync(root); // at once: no inode is used twice
+  const [killed, running, own] = roots.map((root) => {
+    const { dev, ino } = statSync(root, { bigint: true });
+    return `/run/podwright-kubelets/${dev}-${ino}.lock`;
+  });
+  const children = [await lockingProcess(roots[0]!), await lockingProcess(roots[1]!)];
+  t.after(() => children[1]!.kill('SIGKILL'));
+  children[0]!.kill('SIGKILL');
+  await once(children[0]!, 'exit');
+  rmSync(roots[0]!, { recursive: true });
+  const unlock = await lockRoot(roots[2]!);
+  const bound = { intervalMs: 10, signal: AbortSignal.timeout(10_000) };
+  await waitFor(() => !existsSync(killed!) || undefined, bound);
+  assert.deepEqual([existsSync(running!), existsSync(own!)], [true, true]);
+  await unlock();
 });

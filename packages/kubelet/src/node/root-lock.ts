@@ -11,13 +11,15 @@ import {
   PodwrightError,
   PRIVATE_FILE,
 } from '@podwright/base';
-import { listenUnix } from '@podwright/host';
+import { listenUnix, namesIn, removeStaleSocket } from '@podwright/host';
 
 /**
  * One socket per locked root directory, so that the lock ends with the process. It needs no space on the disk of the root directory,
  * which a pod may have filled. The directory belongs to root, so no other user can take a lock.
  */
 const LOCKS_DIRECTORY = '/run/podwright-kubelets';
+
+const SUFFIX = '.lock';
 
 /** A socket in the root directory, for kubelets that have another `/run`, as in a container, or that may not write to it. */
 const LOCK = 'kubelet.lock';
@@ -51,7 +53,15 @@ export async function lockRoot(rootDir: string): Promise<Unlock> {
 async function lockOnHost(rootDir: string): Promise<Unlock> {
   const { dev, ino } = await stat(rootDir, { bigint: true }); // a directory may have several paths
   makePrivateDirectory(LOCKS_DIRECTORY);
-  return await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}.lock`));
+  const release = await holdSocket(join(LOCKS_DIRECTORY, `${dev}-${ino}${SUFFIX}`));
+  void sweepLocks().catch(() => undefined); // the next kubelet repeats it
+  return release;
+}
+
+/** Removes the sockets of killed kubelets, whose root directories may no longer exist. */
+async function sweepLocks(): Promise<void> {
+  const locks = (await namesIn(LOCKS_DIRECTORY)).filter((name) => name.endsWith(SUFFIX));
+  for (const name of locks) await removeStaleSocket(join(LOCKS_DIRECTORY, name));
 }
 
 async function lockInside(rootDir: string): Promise<Unlock> {
