@@ -48,6 +48,7 @@ export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
 export { namesIn, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
+export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';
 export { Trash } from './files/trash.ts';
 export { withoutLinks } from './files/without-links.ts';

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { runChecked } from '@podwright/host';
 import { KnownCallers } from './known-callers.ts';
 import { FORMER_CALLER_MS, KNOWN_CALLER_MS, MAX_CALLERS, MAX_CALLERS_FILE_BYTES, SAVED_CALLER_MS } from './limits.ts';
 
@@ -74,7 +75,7 @@ test('at most so many callers are saved, those of the last requests', async (t) 
   assert.deepEqual([next.acquaintance('host-0'), next.acquaintance('host-1')], [undefined, 'known']);
 });
 
-test('an unreadable file and an unwritable directory are not errors', async (t) => {
+test('an unreadable file and an unwritable directory are not errors', { timeout: 10_000 }, async (t) => {
   for (const content of ['', '{', '{}', '[["192.0.2.1"]]', '[[1, 2]]', ' '.repeat(MAX_CALLERS_FILE_BYTES + 1)]) {
     const path = fileIn(t);
     mkdirSync(join(path, '..'));
@@ -84,6 +85,10 @@ test('an unreadable file and an unwritable directory are not errors', async (t) 
     await callers.close();
     assert.equal((await opened(path)).acquaintance('192.0.2.1'), 'known', JSON.stringify(content.slice(0, 20)));
   }
+  const fifo = fileIn(t);
+  mkdirSync(join(fifo, '..'));
+  await runChecked('mkfifo', [fifo]);
+  assert.equal((await opened(fifo)).acquaintance('192.0.2.1'), undefined);
   const path = fileIn(t);
   writeFileSync(join(path, '..'), 'a file where the directory would be');
   const callers = await opened(path);

@@ -1,7 +1,7 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY, RecentlyUsed, Timer } from '@podwright/base';
-import { writeFileAtomic } from '@podwright/host';
+import { readJsonFile, writeFileAtomic } from '@podwright/host';
 import {
   FORMER_CALLER_MS,
   KNOWN_CALLER_MS,
@@ -47,9 +47,7 @@ export class KnownCallers {
     const { path, logger } = this.#options;
     if (path === undefined) return;
     try {
-      const { size } = await stat(path);
-      if (size > MAX_CALLERS_FILE_BYTES) throw new Error(`it is larger than ${MAX_CALLERS_FILE_BYTES} bytes`);
-      for (const [caller, atMs] of decodeCallers(await readFile(path, 'utf8'))) {
+      for (const [caller, atMs] of decodeCallers(await readJsonFile(path, MAX_CALLERS_FILE_BYTES))) {
         const seenAtMs = this.#now() - Math.max(0, Date.now() - atMs); // the host's clock may have been set back
         this.#seenAtMs.set(caller, seenAtMs);
         this.#savedAtMs.set(caller, seenAtMs);
@@ -107,8 +105,7 @@ export class KnownCallers {
   }
 }
 
-function decodeCallers(text: string): [caller: string, atMs: number][] {
-  const callers: unknown = JSON.parse(text);
+function decodeCallers(callers: unknown): [caller: string, atMs: number][] {
   const isEntry = (entry: unknown) =>
     Array.isArray(entry) && typeof entry[0] === 'string' && Number.isFinite(entry[1]) && entry.length === 2;
   if (!Array.isArray(callers) || !callers.every(isEntry)) throw new Error('it is not a list of callers');

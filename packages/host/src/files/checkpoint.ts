@@ -1,12 +1,16 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, isErrno, isRecord, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import { removeUnfinished, writeFileDurable } from './atomic-file.ts';
 import { removeIfEmpty } from './directory.ts';
+import { readJsonFile } from './regular-file.ts';
 
-/** Enough for thousands of entries, such as one per pod. */
-const MAX_CHECKPOINT_BYTES = 64 << 20;
+/**
+ * 1000 pods with 20 containers each: an entry of a container has up to 400 bytes (its name, and requests and limits of a few resources).
+ * Parsed, a file of this size with the smallest entries takes some 150 MB, and the node may use 1 GB.
+ */
+const MAX_CHECKPOINT_BYTES = 8 << 20;
 
 /** Changes within this time share one write. */
 const CHECKPOINT_DELAY_MS = 100;
@@ -112,8 +116,7 @@ async function readEntries<T>({ path, logger, decode }: CheckpointOptions<T>): P
     await removeUnfinished(path).catch((error: unknown) =>
       logger.debug({ path, error: errorMessage(error) }, 'leftovers of a checkpoint could not be removed'),
     );
-    if ((await stat(path)).size > MAX_CHECKPOINT_BYTES) throw new Error('the file is too large');
-    const { entries } = (JSON.parse(await readFile(path, 'utf8')) ?? {}) as { entries?: unknown };
+    const { entries } = ((await readJsonFile(path, MAX_CHECKPOINT_BYTES)) ?? {}) as { entries?: unknown };
     return new Map(fieldsOf(entries).map(([key, entry]) => [key, decode(entry)]));
   } catch (error) {
     if (!isErrno(error, 'ENOENT'))

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { runChecked } from '@podwright/host';
 import { PodDirectories } from '@podwright/volumes';
 import { parseSubIds } from '../node/subordinate-ids.ts';
 import { type IdRange, UserNamespaces } from './user-namespaces.ts';
@@ -53,7 +54,7 @@ test('ranges are stored in the format of upstream', async (context) => {
   assert.deepEqual(JSON.parse(await readFile(directories.userNamespace('a'), 'utf8')), file);
 });
 
-test('an invalid mapping file is refused', async (context) => {
+test('an invalid mapping file is refused', { timeout: 10_000 }, async (context) => {
   const { namespaces, directories, start } = await setUp(context);
   const mapping = { hostId: 2 * LENGTH, containerId: 0, length: LENGTH };
   const check = async (content: object | string, cause: RegExp) => {
@@ -71,6 +72,9 @@ test('an invalid mapping file is refused', async (context) => {
   await check(both({ ...mapping, length: 1 }), /has 65536 ids, not 1/);
   await check(both({ ...mapping, hostId: 0 }), /no range begins at 0/);
   await check(both({ ...mapping, hostId: LENGTH + 1 }), /no range begins at/);
+  await rm(directories.userNamespace('x'));
+  await runChecked('mkfifo', [directories.userNamespace('x')]);
+  await assert.rejects(namespaces.rangeOf('x'), { code: 'failed_precondition' }, 'a FIFO');
   await rm(directories.pod('x'), { recursive: true });
   await namespaces.rangeOf('y');
   await assert.rejects(start(2 * LENGTH).rangeOf('z'), { code: 'failed_precondition' }, 'other settings than before');

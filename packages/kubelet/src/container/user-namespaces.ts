@@ -1,8 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { isErrno, KeyedLock, POD_DIRECTORY, PodwrightError, PRIVATE_FILE } from '@podwright/base';
-import { namesIn, writeFileDurable } from '@podwright/host';
+import { namesIn, readJsonFile, writeFileDurable } from '@podwright/host';
 import type { PodDirectories } from '@podwright/volumes';
+
+/** A file has two mappings of 60 bytes each. */
+const MAX_MAPPINGS_BYTES = 4096;
 
 /** A range of host uids and gids that a user namespace maps to 0 and up. */
 export type IdRange = { firstId: number; length: number };
@@ -72,7 +75,7 @@ export class UserNamespaces {
   async #read(podUid: string): Promise<IdRange | undefined> {
     const path = this.#options.directories.userNamespace(podUid);
     try {
-      return this.#decode(await readFile(path, 'utf8'));
+      return this.#decode(await readJsonFile(path, MAX_MAPPINGS_BYTES));
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return undefined;
       throw new PodwrightError('failed_precondition', `read the user namespace of pod ${podUid} from ${path}`, {
@@ -81,8 +84,8 @@ export class UserNamespaces {
     }
   }
 
-  #decode(text: string): IdRange {
-    const { uidMappings, gidMappings } = JSON.parse(text) as Partial<Mappings>;
+  #decode(value: unknown): IdRange {
+    const { uidMappings, gidMappings } = (value ?? {}) as Partial<Mappings>;
     const [uids] = uidMappings ?? [];
     const [gids] = gidMappings ?? [];
     const refuse = (why: string) => new PodwrightError('failed_precondition', `invalid user namespace: ${why}`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
 import { FakeRuntime } from '@podwright/cri/testing';
+import { runChecked } from '@podwright/host';
 import { needsVerification } from '@podwright/kubelet-configuration';
 import { allowlistProblem } from '../../../kubelet-configuration/src/verification-policy.ts';
 import { ImageAccess } from './image-access.ts';
@@ -101,7 +102,7 @@ test('records are stored in upstream’s format, and read after a restart', asyn
   assert.deepEqual(readdirSync(join(directory, 'pulled')), []);
 });
 
-test('an image with an invalid record needs credentials', async (context) => {
+test('an image with an invalid record needs credentials', { timeout: 10_000 }, async (context) => {
   const directory = scratch(context);
   const records = await PullRecords.open(directory, silentLogger);
   await records.add({ image: 'busybox', imageRef: ID, credentials: { nodePodsAccessible: true } });
@@ -117,6 +118,10 @@ test('an image with an invalid record needs credentials', async (context) => {
     const later = await PullRecords.open(directory, silentLogger);
     assert.deepEqual(later.find(ID), { lastUpdatedTime: '', imageRef: ID }, hostile);
   }
+  rmSync(join(directory, 'pulled', file!));
+  await runChecked('mkfifo', [join(directory, 'pulled', file!)]);
+  const later = await PullRecords.open(directory, silentLogger);
+  assert.deepEqual(later.find(ID), { lastUpdatedTime: '', imageRef: ID }, 'a FIFO');
 });
 
 test('an image of an interrupted pull is not mistaken for a preloaded image', async (context) => {

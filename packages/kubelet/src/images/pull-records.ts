@@ -1,9 +1,9 @@
 /** Persistent records of image pulls, in upstream's format. */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage, KeyedLock, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
-import { namesIn, writeFileDurable } from '@podwright/host';
+import { namesIn, readJsonFile, writeFileDurable } from '@podwright/host';
 import { MAX_PULL_RECORD_BYTES } from './limits.ts';
 import { type Pulled, type PulledRecord, withPull } from './pull-credentials.ts';
 
@@ -109,9 +109,7 @@ export class PullRecords {
       if (file.endsWith('.tmp')) await rm(path, { force: true, recursive: true });
       if (!/^sha256-[0-9a-f]{64}$/.test(file)) continue;
       try {
-        const text = await readFile(path, 'utf8');
-        if (text.length > MAX_PULL_RECORD_BYTES) throw new Error(`it is longer than ${MAX_PULL_RECORD_BYTES} bytes`);
-        take(file, JSON.parse(text));
+        take(file, await readJsonFile(path, MAX_PULL_RECORD_BYTES));
       } catch (error) {
         if (folder === 'pulled') this.#unreadable.add(file);
         logger.warn({ path, error: errorMessage(error) }, 'the record of a pulled image could not be read');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor, withTimeout } from '@podwright/base';
-import { Checkpoint } from '@podwright/host';
+import { Checkpoint, runChecked } from '@podwright/host';
 import {
   type ContainerLimits,
   emptyRuntimePod,
@@ -73,6 +73,10 @@ for (const [name, content] of [
   ['a checkpoint with an invalid amount', '{"entries":{"u1":{"c1":{"resources":{"limits":{"memory":"much"}}}}}}'],
   ['a checkpoint of another shape', '{"data":"{}","checksum":1}'],
   ['a checkpoint without the pod', '{"entries":{"u2":{}}}'],
+  [
+    'a large checkpoint',
+    JSON.stringify({ entries: { u1: { c1: { resources: memory('100Mi') } } }, padding: ' '.repeat(9 << 20) }),
+  ],
 ] as const) {
   test(`with ${name} the limit that the runtime reports is used`, async (t) => {
     const path = newPath(t);
@@ -82,6 +86,27 @@ for (const [name, content] of [
     assert.equal(await afterRestart(path, 100n), '100Mi');
   });
 }
+
+test('a FIFO is no checkpoint, and is replaced', { timeout: 10_000 }, async (t) => {
+  const path = newPath(t);
+  mkdirSync(dirname(path));
+  await runChecked('mkfifo', [path]);
+  const { checkpoint, actuated } = await open(path);
+  actuated.complete(UID, 'c1', memory('60Mi'));
+  await checkpoint.flush();
+  assert.equal(await afterRestart(path, 70n), '60Mi');
+});
+
+test('a deeply nested entry does not make later writes fail', async (t) => {
+  const path = newPath(t);
+  mkdirSync(dirname(path));
+  const claims = '['.repeat(200_000) + ']'.repeat(200_000);
+  writeFileSync(path, `{"entries":{"u2":{"c2":{"resources":{"claims":${claims}}}}}}`);
+  const { checkpoint, actuated } = await open(path);
+  actuated.complete(UID, 'c1', memory('60Mi'));
+  await checkpoint.flush();
+  assert.equal(await afterRestart(path, 70n), '60Mi');
+});
 
 test('a pod that started with the checkpoint keeps the resources of its annotation', async (t) => {
   const path = newPath(t);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Registry, silentLogger } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import type { ShutdownPeriod } from '@podwright/kubelet-configuration';
 import type { PodEnder } from './end-pods.ts';
@@ -233,7 +234,9 @@ test('without logind, or with a short InhibitDelayMax, no lock is taken and the 
   assert.deepEqual(short.log, ['connected 1', 'delay 30000']);
 });
 
-test('the times of the last shutdown are loaded after a restart, and an invalid file is ignored', async (t) => {
+test('the times of the last shutdown are loaded after a restart, and an invalid file is ignored', {
+  timeout: 10_000,
+}, async (t) => {
   const rootDir = await mkdtemp(join(tmpdir(), 'podwright-shutdown-'));
   t.after(() => rm(rootDir, { recursive: true }));
   const path = join(rootDir, 'graceful_node_shutdown_state');
@@ -249,4 +252,7 @@ test('the times of the last shutdown are loaded after a restart, and an invalid 
   ]);
   for (const broken of ['', 'null', '[]', '{"startTime":7}', 'x'.repeat(5000)])
     assert.deepEqual(await shown(broken), ['0', '0'], broken.slice(0, 20));
+  await rm(path);
+  await runChecked('mkfifo', [path]);
+  await new ShutdownRecord(rootDir, silentLogger, undefined).load();
 });

@@ -1,8 +1,7 @@
 /** The times of the last graceful shutdown, in upstream's file and metrics. */
-import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, Gauge, isErrno, type Logger, type Registry } from '@podwright/base';
-import { writeFileAtomic } from '@podwright/host';
+import { readJsonFile, writeFileAtomic } from '@podwright/host';
 import { formatTime } from '@podwright/kube-api';
 import { MAX_SHUTDOWN_RECORD_BYTES } from './limits.ts';
 
@@ -26,8 +25,8 @@ export class ShutdownRecord {
   /** Loads the times that an earlier process has saved into the metrics. */
   async load(): Promise<void> {
     try {
-      if ((await stat(this.#path)).size > MAX_SHUTDOWN_RECORD_BYTES) throw new Error('it is too large');
-      const { startTime, endTime } = (JSON.parse(await readFile(this.#path, 'utf8')) ?? {}) as Record<string, unknown>;
+      const times = await readJsonFile(this.#path, MAX_SHUTDOWN_RECORD_BYTES);
+      const { startTime, endTime } = (times ?? {}) as Record<string, unknown>;
       this.#show({ startMs: milliseconds(startTime), endMs: milliseconds(endTime) });
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return;

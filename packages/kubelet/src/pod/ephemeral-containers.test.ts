@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { EphemeralContainer, Pod } from '@podwright/kube-api';
 import { PodDirectories } from '@podwright/volumes';
 import { startFakeKubelet } from '../fake-kubelet.fixture.ts';
@@ -68,13 +69,15 @@ test('adding a container to a pod that is deleted meanwhile fails', async () => 
   assert.equal(containers.complete(deleted), deleted);
 });
 
-test('invalid records, and records of pods that no source has, are ignored', async () => {
+test('invalid records, and records of pods that no source has, are ignored', { timeout: 10_000 }, async () => {
   const directories = new PodDirectories(mkdtempSync(join(root, 'records-')));
   const records = { u1: '{}', u2: '[{"image": 5}]', u3: 'nonsense', u4: '[{"name": "shell", "image": "busybox:1"}]' };
   for (const [uid, text] of Object.entries(records)) {
     mkdirSync(directories.pod(uid), { recursive: true });
     writeFileSync(directories.ephemeralContainers(uid), text);
   }
+  mkdirSync(directories.pod('u5'));
+  await runChecked('mkfifo', [directories.ephemeralContainers('u5')]);
   const ignored: unknown[] = [];
   const containers = new EphemeralContainers(directories);
   await containers.load({ ...silentLogger, warn: (fields) => void ignored.push(fields) });
@@ -84,7 +87,7 @@ test('invalid records, and records of pods that no source has, are ignored', asy
     Object.keys(records).map((uid) => added(uid)?.length),
     [undefined, undefined, undefined, 1],
   );
-  assert.equal(ignored.length, 3);
+  assert.equal(ignored.length, 4);
   containers.keepOnly(() => false);
   assert.equal(added('u4'), undefined);
 });

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   errorMessage,
@@ -9,7 +9,7 @@ import {
   PodwrightError,
   PRIVATE_FILE,
 } from '@podwright/base';
-import { namesIn, writeFileDurable } from '@podwright/host';
+import { namesIn, readJsonFile, writeFileDurable } from '@podwright/host';
 import {
   completeEphemeral,
   type EphemeralContainer,
@@ -17,6 +17,7 @@ import {
   formatFieldPath,
   IssueList,
   list,
+  MAX_MANIFEST_BYTES,
   namespacedName,
   type Pod,
   validateEphemeralContainers,
@@ -47,7 +48,7 @@ export class EphemeralContainers {
     for (const uid of await namesIn(this.#directories.root)) {
       const path = this.#directories.ephemeralContainers(uid);
       try {
-        this.#byPod.set(uid, decode(await readFile(path, 'utf8')));
+        this.#byPod.set(uid, decode(await readJsonFile(path, MAX_MANIFEST_BYTES)));
       } catch (error) {
         if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENOTDIR'))
           logger.warn({ path, error: errorMessage(error) }, 'the ephemeral containers of a pod are ignored');
@@ -97,9 +98,9 @@ export class EphemeralContainers {
   }
 }
 
-function decode(text: string): EphemeralContainer[] {
+function decode(value: unknown): EphemeralContainer[] {
   const issues = new IssueList(PATH);
-  const containers = list(ephemeralContainer)(JSON.parse(text), issues);
+  const containers = list(ephemeralContainer)(value, issues);
   if (issues.count > 0) throw new PodwrightError('data_loss', messages(issues).join('\n'));
   return containers;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { REFUSED_AT_SHUTDOWN, SHUT_DOWN } from '../kubecontainer/sync-result.ts';
 import { StatusManager } from './status-manager.ts';
@@ -123,12 +124,15 @@ test('the record of an ended pod is written at once', async (context) => {
   assert.deepEqual(readdirSync(directory), ['a.json']);
 });
 
-test('invalid records are ignored and removed', async (context) => {
+test('invalid records are ignored and removed', { timeout: 10_000 }, async (context) => {
   const directory = scratch(context);
   const broken = { 'a.json': '{', 'b.json': 'null', 'c.json': '{"namespace":"n","name":"w","status":{"phase":"Up"}}' };
   const lists = { 'd.json': JSON.stringify({ ...running, status: { phase: 'Running', conditions: {} } }), 'e.tmp': '' };
   for (const [name, text] of Object.entries({ ...broken, ...lists, 'f.json': 'x'.repeat(5 << 20) }))
     writeFileSync(join(directory, name), text);
+  mkdirSync(join(directory, 'g.json'));
+  symlinkSync('/dev/zero', join(directory, 'h.json'));
+  await runChecked('mkfifo', [join(directory, 'i.json')]);
   writeFileSync(join(directory, 'good.json'), JSON.stringify(running));
   assert.deepEqual([...(await new StatusRecords(directory, silentLogger).read()).keys()], ['good']);
   assert.deepEqual(readdirSync(directory), ['good.json']);

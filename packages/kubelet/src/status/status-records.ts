@@ -1,7 +1,7 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
-import { namesIn, removeIfEmpty, writeFileAtomic, writeFileDurable } from '@podwright/host';
+import { namesIn, readJsonFile, removeIfEmpty, writeFileAtomic, writeFileDurable } from '@podwright/host';
 import type { PodStatus } from '@podwright/kube-api';
 
 /** Larger files are not read. A status has at most about 100 KiB: 12 KiB of messages, and conditions. */
@@ -43,7 +43,7 @@ export class StatusRecords {
     for (const file of await namesIn(this.#directory)) {
       const record = file.endsWith(SUFFIX) ? await this.#readFile(join(this.#directory, file)) : undefined;
       if (record !== undefined) records.set(file.slice(0, -SUFFIX.length), record);
-      else await rm(join(this.#directory, file), { force: true });
+      else await rm(join(this.#directory, file), { recursive: true, force: true });
     }
     return records;
   }
@@ -105,8 +105,7 @@ export class StatusRecords {
 
   async #readFile(path: string): Promise<StatusRecord | undefined> {
     try {
-      if ((await stat(path)).size > MAX_STATUS_RECORD_BYTES) throw new Error('it is too large');
-      return decodeRecord(await readFile(path, 'utf8'));
+      return decodeRecord(await readJsonFile(path, MAX_STATUS_RECORD_BYTES));
     } catch (error) {
       if (!isErrno(error, 'ENOENT'))
         this.#logger.warn({ path, error: errorMessage(error) }, 'the status record of a pod is ignored');
@@ -118,8 +117,8 @@ export class StatusRecords {
 const hasEnded = ({ status: { phase } }: StatusRecord) => phase === 'Succeeded' || phase === 'Failed';
 
 /** Checks only the fields that all readers need. */
-function decodeRecord(text: string): StatusRecord {
-  const { namespace, name, status, going } = (JSON.parse(text) ?? {}) as Partial<StatusRecord>;
+function decodeRecord(value: unknown): StatusRecord {
+  const { namespace, name, status, going } = (value ?? {}) as Partial<StatusRecord>;
   const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
   const isList = (value: unknown) => value === undefined || Array.isArray(value);
   const valid =

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { runChecked } from '@podwright/host';
 import { readCpuState, writeCpuState } from '../cpus/cpu-state.ts';
 import { readDeviceRecords, writeDeviceRecords } from '../devices/device-checkpoint.ts';
 import { readMemoryState, writeMemoryState } from '../memory/memory-state.ts';
@@ -69,6 +70,13 @@ test('memory', async (context) => {
   await writeMemoryState(file, state);
   assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), JSON.parse(text));
   await assert.rejects(readMemoryState(file, 'None'), /differs from state checkpoint policy "Static"/);
+});
+
+test('a FIFO is corrupt', { timeout: 10_000 }, async (context) => {
+  const file = await fileWith(context, '');
+  await rm(file);
+  await runChecked('mkfifo', [file]);
+  await assert.rejects(readMemoryState(file, 'Static'), { message: /it is not a regular file/ });
 });
 
 test('a leftover of a write that cannot be removed does not affect the file', async (context) => {

@@ -100,7 +100,10 @@ for (const when of ['before', 'after'] as const)
     if (when === 'after') node.inUse.reported(['listed', KEY], []);
     assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY, 'listed']);
     assert.deepEqual(node.errors.map(({ directory }) => directory).sort(), bad.sort());
-    const [garbage, failed] = ['/bad/vol_data.json is not a JSON object', '/bad/vol_data.json: it is a directory'];
+    const [garbage, failed] = [
+      '/bad/vol_data.json is not a JSON object',
+      '/bad/vol_data.json: it is not a regular file',
+    ];
     for (const why of [garbage, failed])
       assert.ok(
         node.errors.some(({ error }) => error.includes(why)),

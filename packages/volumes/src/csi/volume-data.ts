@@ -1,9 +1,12 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, wrapError } from '@podwright/base';
-import { namesIn, removeUnfinished, writeFileDurable } from '@podwright/host';
+import { namesIn, readRegularFile, removeUnfinished, writeFileDurable } from '@podwright/host';
 
 const FILE = 'vol_data.json';
+
+/** The longest volume handle that a manifest can have fits. */
+const MAX_VOLUME_DATA_BYTES = 4 << 20;
 
 /** `vol_data.json`, next to a mounted volume, with upstream's fields: everything that is needed to unmount it. */
 export type VolumeData = {
@@ -84,7 +87,7 @@ export async function removeVolumeData(directory: string): Promise<void> {
 
 async function readText(directory: string): Promise<string | undefined> {
   const path = join(directory, FILE);
-  return await readFile(path, 'utf8').catch((error: unknown) => {
+  return await readRegularFile(path, MAX_VOLUME_DATA_BYTES).catch((error: unknown) => {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
     throw wrapError(`read ${path}`, error);
   });
