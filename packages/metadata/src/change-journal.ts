@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { isErrno, isRecord, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from '@podwright/host';
 
@@ -95,6 +95,7 @@ export class ChangeJournal {
   #text(): string {
     if (this.#path === undefined) return '';
     try {
+      if (!statSync(this.#path).isFile()) throw new Error('it is not a regular file'); // opening a FIFO would block
       return readFileSync(this.#path, 'utf8');
     } catch (error) {
       if (isErrno(error, 'ENOENT')) return '';

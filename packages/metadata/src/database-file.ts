@@ -73,6 +73,9 @@ const DAMAGE = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
  * Podwright made them world-readable, and had a reserve file, which is removed.
  */
 function restrictRecordFiles(path: string): void {
+  // opening a FIFO would block
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new PodwrightError('data_loss', 'it is not a regular file');
   closeSync(openSync(path, 'a', PRIVATE_FILE));
   for (const file of [path, `${path}-wal`, `${path}-shm`]) mendMode(file, PRIVATE_FILE);
   rmSync(`${path}-reserve`, { force: true });

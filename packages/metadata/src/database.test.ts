@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,12 @@ for (const [what, damage] of damages) {
     assert.ok(readFileSync(path).equals(before));
   });
 }
+
+test('a FIFO is refused with advice, and not opened', (context) => {
+  const path = scratch(context);
+  execFileSync('mkfifo', [path]);
+  assert.throws(() => openDatabase(path), { code: 'data_loss', message: /not a regular file.*move .* away/ });
+});
 
 test('a database with the former name of the version table is migrated with its versions', (context) => {
   const path = scratch(context);

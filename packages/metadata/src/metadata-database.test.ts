@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,10 +167,14 @@ test('a journal with one entry that does not match is ignored as a whole, also w
 test('opening fails if the journal cannot be read, and the journal stays', (context) => {
   const { first, start, journal } = makeDatabase(context);
   first.close();
+  const refusal = { message: /^read the journal .*\/journal: it is not a regular file/ };
   mkdirSync(join(journal, 'below'), { recursive: true });
-  assert.throws(start, { message: /^read the journal .*\/journal: .*directory/ });
+  assert.throws(start, refusal);
   assert.ok(existsSync(join(journal, 'below')));
   rmSync(journal, { recursive: true });
+  execFileSync('mkfifo', [journal]);
+  assert.throws(start, refusal);
+  rmSync(journal);
   start(); // the failed start has released the lock of the file
 });
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { runChecked } from '@podwright/host';
 import { AppliedObjects } from './applied-objects.ts';
 
-function makeApplied(context: TestContext): { applied: AppliedObjects; files: () => string[] } {
+function makeApplied(context: TestContext): { applied: AppliedObjects; directory: string; files: () => string[] } {
   const directory = mkdtempSync('/tmp/applied-');
   context.after(() => rmSync(directory, { recursive: true }));
   const applied = new AppliedObjects(directory, { podOfUid: () => undefined, wantedPod: () => undefined });
-  return { applied, files: () => readdirSync(directory).sort() };
+  return { applied, directory, files: () => readdirSync(directory).sort() };
 }
 
 const object = (kind: string, fields: object, name = 'a') =>
@@ -112,6 +114,17 @@ test('objects with names of any length are applied, changed and removed', async 
   for (const kind of ['ConfigMap', 'PersistentVolumeClaim'])
     for (const name of [long!, other!]) assert.equal(await applied.remove({ kind, namespace: 'default', name }), true);
   assert.deepEqual(files(), []);
+});
+
+test('a FIFO with the name of an object is replaced', { timeout: 10_000 }, async (context) => {
+  const { applied, directory, files } = makeApplied(context);
+  await applied.apply(object('ConfigMap', {}));
+  const [file] = files();
+  rmSync(join(directory, file!));
+  await runChecked('mkfifo', [join(directory, file!)]);
+  const { done } = await applied.apply(object('ConfigMap', {}));
+  assert.deepEqual([done.map(({ action }) => action), files()], [['created'], [file]]);
+  assert.ok(statSync(join(directory, file!)).isFile());
 });
 
 test('an apply is refused if staticPodPath is a file', async (context) => {

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isNothingThere, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
-import { removeFileDurable, writeFileDurable } from '@podwright/host';
+import { errorCode, isNothingThere, KeyedLock, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
+import { readJsonFile, removeFileDurable, writeFileDurable } from '@podwright/host';
 import {
   CONFIG_CONTENT_ANNOTATION,
   CONFIG_HASH_ANNOTATION,
@@ -24,6 +24,9 @@ import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
+
+/** An object of the longest manifest, whose text an annotation repeats, with escapes in both. */
+const MAX_OBJECT_BYTES = 16 * MAX_MANIFEST_BYTES;
 
 type Applied = ApplyResult['objects'][number];
 export type Applicable = Pod | LocalObject;
@@ -281,10 +284,10 @@ function fileName({ kind, namespace, name }: ObjectName): string {
 
 async function readObject(path: string): Promise<Applicable | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Applicable;
+    return (await readJsonFile(path, MAX_OBJECT_BYTES)) as Applicable;
   } catch (error) {
     // a file without valid JSON is treated as absent, so it is replaced
-    if (isNothingThere(error) || error instanceof SyntaxError) return undefined;
+    if (isNothingThere(error) || errorCode(error) === 'data_loss') return undefined;
     throw error;
   }
 }

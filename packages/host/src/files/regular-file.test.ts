@@ -53,5 +53,5 @@ test('JSON with few levels is read, and deeply nested or invalid JSON is refused
   await read(nested(64));
   for (const levels of [66, 100_000])
     await assert.rejects(read(nested(levels)), { message: 'it has more than 64 levels' });
-  await assert.rejects(read('{'), SyntaxError);
+  await assert.rejects(read('{'), { code: 'data_loss', message: /^it is not JSON: / });
 });

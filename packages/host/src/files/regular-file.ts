@@ -1,27 +1,27 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { isErrno } from '@podwright/base';
+import { errorMessage, isErrno, PodwrightError } from '@podwright/base';
 
 /** Our records have at most a third of this; a value with thousands of levels overflows the stack of `JSON.stringify` and comparisons. */
 const MAX_JSON_LEVELS = 64;
 
 /**
- * Reads a file that this or an earlier process has written. Rejects for devices and FIFOs, which may have no end or block, for files larger
+ * Reads a file that this or an earlier process has written. Rejects with `data_loss` for devices and FIFOs, which may have no end or block, for files larger
  * than `maxBytes`, and for symbolic links: our files replace them anyway.
  */
 export async function readRegularFile(path: string, maxBytes: number): Promise<string> {
   await using file = await openWithoutWaiting(path);
   const stats = await file.stat();
-  if (!stats.isFile()) throw new Error('it is not a regular file');
-  if (stats.size > maxBytes) throw new Error(`it has ${stats.size} bytes, more than ${maxBytes}`);
+  if (!stats.isFile()) throw damage('it is not a regular file');
+  if (stats.size > maxBytes) throw damage(`it has ${stats.size} bytes, more than ${maxBytes}`);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Reads and parses a file as `readRegularFile`. Rejects also for invalid JSON and for a deeply nested value. */
+/** Reads and parses a file as `readRegularFile`. Rejects with `data_loss` also for invalid JSON and for a deeply nested value. */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
-  const value: unknown = JSON.parse(await readRegularFile(path, maxBytes));
-  if (hasMoreLevels(value, MAX_JSON_LEVELS)) throw new Error(`it has more than ${MAX_JSON_LEVELS} levels`);
+  const value = parse(await readRegularFile(path, maxBytes));
+  if (hasMoreLevels(value, MAX_JSON_LEVELS)) throw damage(`it has more than ${MAX_JSON_LEVELS} levels`);
   return value;
 }
 
@@ -29,10 +29,20 @@ async function openWithoutWaiting(path: string): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (isErrno(error, 'ELOOP')) throw new Error('it is a symbolic link', { cause: error });
-    throw isErrno(error, 'ENXIO') ? new Error('it is not a regular file', { cause: error }) : error; // a socket
+    if (isErrno(error, 'ELOOP')) throw damage('it is a symbolic link', error);
+    throw isErrno(error, 'ENXIO') ? damage('it is not a regular file', error) : error; // a socket
   }
 }
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw damage(`it is not JSON: ${errorMessage(error)}`, error);
+  }
+}
+
+const damage = (why: string, cause?: unknown) => new PodwrightError('data_loss', why, { cause });
 
 function hasMoreLevels(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,7 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorMessage, isErrno, isShortage, makePrivateDirectory, PodwrightError } from '@podwright/base';
-import { findProgram, readVersion, writeFileAtomic } from '@podwright/host';
+import { errorCode, errorMessage, isErrno, isShortage, makePrivateDirectory, PodwrightError } from '@podwright/base';
+import { findProgram, readJsonFile, readVersion, writeFileAtomic } from '@podwright/host';
 import { withoutUnifiedTree } from './hybrid-crun.ts';
 import type { OciFastPaths } from './oci-fast-paths.ts';
 import { findFeatures, type OciRuntimeFeatures } from './oci-features.ts';
@@ -34,6 +34,9 @@ export type OciProbeOptions = OciTrialOptions & {
 
 /** Incremented when the trials or the format of findings change, which invalidates findings of older versions of Podwright. */
 const PROBE_VERSION = 7;
+
+/** A finding of one runtime has up to 4 KiB, most of it the runtime's message. */
+const MAX_CACHE_BYTES = 1 << 20;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
@@ -137,9 +140,9 @@ async function writeCache(path: string, cached: Cached): Promise<void> {
 
 async function readCache(path: string): Promise<Cached | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Cached;
+    return (await readJsonFile(path, MAX_CACHE_BYTES)) as Cached;
   } catch (error) {
-    if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+    if (isErrno(error, 'ENOENT') || errorCode(error) === 'data_loss') return undefined;
     throw error;
   }
 }

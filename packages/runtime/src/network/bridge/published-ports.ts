@@ -1,8 +1,11 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger, makePrivateDirectory } from '@podwright/base';
-import { writeFileAtomic } from '@podwright/host';
+import { readJsonFile, writeFileAtomic } from '@podwright/host';
 import { type PortRule, type PublishedPorts, requestedRules } from './port-rules.ts';
+
+/** Enough for all 65,535 ports; a port has up to 150 bytes. */
+const MAX_RECORD_BYTES = 16 << 20;
 
 /**
  * The ports that one sandbox has published. `order` increases with each publication: if two sandboxes request a port, the earlier
@@ -79,8 +82,9 @@ export class PublishedPortsStore {
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);
     try {
-      const { order, ips, mappings } = JSON.parse(await readFile(join(this.#directory, name), 'utf8'));
-      return [sandboxId, { order, rules: requestedRules(sandboxId, { ips, mappings }) }];
+      const record = await readJsonFile(join(this.#directory, name), MAX_RECORD_BYTES);
+      const { order, ...ports } = record as { order: number } & PublishedPorts;
+      return [sandboxId, { order, rules: requestedRules(sandboxId, ports) }];
     } catch (error) {
       this.#logger.warn({ sandbox: sandboxId, error: errorMessage(error) }, 'record of published ports is damaged');
       return [sandboxId, { order: 0, rules: [] }];

@@ -1,9 +1,12 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorCode, errorMessage, isErrno, type Logger, PRIVATE_DIRECTORY } from '@podwright/base';
 import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/cni';
-import { writeFileDurable } from '@podwright/host';
+import { readJsonFile, writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
+
+/** The record has the name of one file. */
+const MAX_CHOICE_BYTES = 4096;
 
 /** A usable CNI configuration and its file. */
 type HostNetwork = { path: string; list: NetworkList };
@@ -103,11 +106,12 @@ export class NetworkSource {
   /** A file that is missing or damaged counts as no choice. */
   async #readSaved(): Promise<SavedChoice | undefined> {
     try {
-      const { use, file } = JSON.parse(await readFile(this.#options.record, 'utf8')) as { use?: string; file?: string };
+      const choice = await readJsonFile(this.#options.record, MAX_CHOICE_BYTES);
+      const { use, file } = (choice ?? {}) as { use?: string; file?: string };
       if (use === 'cni' && typeof file === 'string') return { use, file };
       return use === 'bridge' ? { use } : undefined;
     } catch (error) {
-      if (isErrno(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
+      if (isErrno(error, 'ENOENT') || errorCode(error) === 'data_loss') return undefined;
       throw error;
     }
   }
