@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -42,5 +43,17 @@ test('an unreadable format file counts as absent', (context) => {
     writeFileSync(file, text);
     claimFormat(directory, 1);
     assert.deepEqual(read(file), { format: 1, version: VERSION }, text);
+  }
+});
+
+test('a FIFO or a link to a device counts as absent, and is replaced', (context) => {
+  for (const make of [
+    (file: string) => execFileSync('mkfifo', [file]),
+    (file: string) => symlinkSync('/dev/full', file),
+  ]) {
+    const { directory, file } = scratch(context);
+    make(file);
+    claimFormat(directory, 2);
+    assert.deepEqual([lstatSync(file).isFile(), read(file)], [true, { format: 2, version: VERSION }]);
   }
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord, PodwrightError, VERSION, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from './atomic-file.ts';
@@ -8,6 +8,9 @@ import { writeFileAtomicSync } from './atomic-file.ts';
  * and the version that wrote it. Without the file the format is 1.
  */
 const FILE = 'format.json';
+
+/** A FIFO does not block, and a link, for example to a device without end, is not followed. */
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 type RecordFormat = { format: number; version: string };
 
@@ -45,7 +48,7 @@ export function claimFormat(directory: string, newest: number): void {
 /** An unreadable file counts as absent: the records have their own versions, which are checked later. */
 function readFormat(directory: string): RecordFormat | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(join(directory, FILE), 'utf8'));
+    const value: unknown = JSON.parse(readFileSync(join(directory, FILE), { encoding: 'utf8', flag: FLAGS }));
     if (!isRecord(value) || !Number.isSafeInteger(value.format) || typeof value.version !== 'string') return undefined;
     return { format: value.format as number, version: value.version };
   } catch {
