@@ -5,7 +5,14 @@ import { applyCdiEdits, type ResolvedEdits } from '../cdi/apply-edits.ts';
 import { resolveCdiDevices } from '../cdi/cdi-devices.ts';
 import { relabel } from '../host/selinux.ts';
 import { buildSpec } from '../oci/build-spec.ts';
-import { computeArgs, computeEnvironment, computeRlimits, computeWorkingDirectory } from '../oci/process-config.ts';
+import {
+  computeArgs,
+  computeEnvironment,
+  computeRlimits,
+  computeWorkingDirectory,
+  hasHome,
+  withDefaultHome,
+} from '../oci/process-config.ts';
 import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 import type { SpecHost, SpecInput, SpecResources } from '../oci/spec-input.ts';
 import { computeOomScoreAdj, computeResources, withResources } from '../oci/spec-resources.ts';
@@ -26,6 +33,7 @@ import {
 } from './resolve-mounts.ts';
 import { resolveNamespaces } from './resolve-namespaces.ts';
 import { type Confinement, resolveSecurity } from './resolve-security.ts';
+import { lacksAccount } from './resolve-user.ts';
 import { scopeProperties } from './scope-properties.ts';
 
 export type ContainerSpecsDependencies = {
@@ -74,6 +82,7 @@ export class ContainerSpecs {
     const cdi = await resolveCdiDevices(config.cdiDevices ?? [], cdiDirectories);
     const input: SpecInput = {
       ...this.#process(record, sandbox),
+      env: await this.#environment(record, sandbox, mounts),
       mounts,
       security,
       namespaces: await resolveNamespaces(record, { sandbox, controller, environment, containers, signal }),
@@ -104,17 +113,33 @@ export class ContainerSpecs {
   }
 
   #process({ id, config, image, user }: ContainerRecord, sandbox: SandboxRecord) {
-    const podName = sandbox.config.hostname === '' ? hostname() : sandbox.config.hostname;
     return {
       args: computeArgs(config, image.config),
-      env: computeEnvironment({ image: image.config, hostname: podName, terminal: config.tty, requested: config.envs }),
       cwd: computeWorkingDirectory(config.workingDir, image.config),
       user,
       terminal: config.tty,
       rlimits: computeRlimits(this.#dependencies.openFiles, this.#dependencies.host),
       rootfs: { path: this.#dependencies.files.rootfs(id), readonly: config.security.readonlyRootfs },
-      hostname: podName,
+      hostname: hostnameOf(sandbox),
     };
+  }
+
+  /** Exec processes inherit it. */
+  async #environment(
+    { id, config, image, user }: ContainerRecord,
+    sandbox: SandboxRecord,
+    mounts: SpecInput['mounts'],
+  ): Promise<string[]> {
+    const sources = {
+      image: image.config,
+      hostname: hostnameOf(sandbox),
+      terminal: config.tty,
+      requested: config.envs,
+    };
+    const env = computeEnvironment(sources);
+    if (hasHome(env)) return env;
+    const rootfs = this.#dependencies.files.rootfs(id);
+    return withDefaultHome(env, { lacksAccount: await lacksAccount(user.uid, { rootfs, mounts }) });
   }
 
   #cgroup(record: ContainerRecord, sandbox: SandboxRecord): Pick<SpecInput, 'cgroupsPath' | 'annotations'> {
@@ -154,6 +179,8 @@ export class ContainerSpecs {
     };
   }
 }
+
+const hostnameOf = ({ config }: SandboxRecord) => (config.hostname === '' ? hostname() : config.hostname);
 
 /** Drops a CPU quota of -1 (unlimited): it is the default of a new cgroup, and crun 1.8 fails to set it on cgroup v1. */
 function resourcesAtStart(resources: ContainerResources): SpecResources {

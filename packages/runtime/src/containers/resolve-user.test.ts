@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { resolveUser } from './resolve-user.ts';
+import { lacksAccount, resolveUser } from './resolve-user.ts';
 
 let rootfs: string;
 beforeEach(() => {
@@ -37,4 +37,33 @@ test('account files that are too big or not regular files are refused without bl
   rmSync(join(rootfs, 'etc/passwd'));
   writeFileSync(join(rootfs, 'etc/passwd'), Buffer.alloc((1 << 20) + 1));
   await assert.rejects(resolveUser(rootfs, root), (error) => errorCode(error) === 'invalid_argument');
+});
+
+test('a user without an entry in the /etc/passwd that the container will see lacks an account', async () => {
+  const source = join(rootfs, 'source'); // of a mount; outside of the paths that are resolved
+  mkdirSync(join(source, 'data'), { recursive: true });
+  writeFileSync(join(source, 'data/passwd'), 'mounted:x:7:7::/:\n');
+  symlinkSync('data/passwd', join(source, 'passwd'));
+  const check = async (mounts: { destination: string; source: string }[], expected: { of5: boolean; of7: boolean }) => {
+    const [of5, of7] = await Promise.all([5, 7].map((uid) => lacksAccount(uid, { rootfs, mounts })));
+    assert.deepEqual({ of5, of7 }, expected, JSON.stringify(mounts));
+  };
+  const etc = { destination: '/etc', source };
+  const file = { destination: '/etc/passwd', source: join(source, 'data/passwd') };
+  const empty = { destination: '/etc', source: join(source, 'data/none') };
+  await check([], { of5: true, of7: true });
+  writeFileSync(join(rootfs, 'etc/passwd'), 'own:x:5:6::/:\n');
+  await check([], { of5: false, of7: true });
+  await check([{ destination: '/etc/pass', source }], { of5: false, of7: true });
+  await check([etc], { of5: true, of7: false });
+  await check([file], { of5: true, of7: false });
+  await check([empty], { of5: true, of7: true });
+  await check([empty, file], { of5: true, of7: false });
+});
+
+test('an account file that cannot be read says nothing about accounts', async () => {
+  execFileSync('mkfifo', [join(rootfs, 'etc/passwd')]);
+  assert.equal(await lacksAccount(5, { rootfs, mounts: [] }), false);
+  symlinkSync('/etc/shadow', join(rootfs, 'passwd'));
+  assert.equal(await lacksAccount(5, { rootfs, mounts: [{ destination: '/etc', source: rootfs }] }), false);
 });

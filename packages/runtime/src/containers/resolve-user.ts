@@ -1,8 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { resolveInRoot } from '@podwright/system';
 import { findUser, parseGroup, parsePasswd, type ResolvedUser, type UserRequest } from '../oci/user.ts';
+import { isWithin } from './kernel-paths.ts';
+import type { ResolvedMount } from './resolve-mounts.ts';
 
+const PASSWD = '/etc/passwd';
 /** Linux's O_PATH, missing in node:fs: a descriptor of a path, without opening the file. */
 const O_PATH = 0o10000000;
 /** Maximum size of /etc/passwd and /etc/group. */
@@ -14,20 +18,47 @@ const MAX_FILE_BYTES = 1 << 20;
  */
 export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
   const [passwd, group] = await Promise.all([
-    readAccounts(rootfs, '/etc/passwd'),
+    readAccounts(rootfs, PASSWD),
     request.groupsPolicy === 'merge' || /:.*\D/.test(request.user) ? readAccounts(rootfs, '/etc/group') : '',
   ]);
   return findUser(parsePasswd(passwd), parseGroup(group), request);
+}
+
+/**
+ * Whether the /etc/passwd that the container's process will see has no entry for the uid. `mounts`, parents first, may cover the image's
+ * file. False if the file cannot be read: then only the OCI runtime can look.
+ */
+export async function lacksAccount(
+  uid: number,
+  { rootfs, mounts }: { rootfs: string; mounts: Pick<ResolvedMount, 'destination' | 'source'>[] },
+): Promise<boolean> {
+  const covers = new Map(mounts.map(({ destination, source }) => [destination, source]));
+  try {
+    const path = posix.resolve('/', posix.relative(rootfs, await resolveInRoot(rootfs, PASSWD, { covers })));
+    const mount = mounts.findLast(({ destination }) => isWithin(destination, path));
+    const [top, rest] = mount === undefined ? [rootfs, path] : [mount.source, posix.relative(mount.destination, path)];
+    return !parsePasswd(readIfExists(posix.join(top, rest))).some((entry) => entry.uid === uid);
+  } catch {
+    return false;
+  }
 }
 
 /** The contents of an account file, '' if it does not exist. */
 async function readAccounts(rootfs: string, path: string): Promise<string> {
   const file = await resolveInRoot(rootfs, path);
   try {
+    return readIfExists(file);
+  } catch (error) {
+    throw wrapError(`read ${path} of the image`, error, 'invalid_argument');
+  }
+}
+
+function readIfExists(file: string): string {
+  try {
     return readSmallFile(file);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return '';
-    throw wrapError(`read ${path} of the image`, error, 'invalid_argument');
+    throw error;
   }
 }
 

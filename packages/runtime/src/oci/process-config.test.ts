@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '@podwright/base';
-import { computeArgs, computeEnvironment, computeRlimits, computeWorkingDirectory } from './process-config.ts';
+import {
+  computeArgs,
+  computeEnvironment,
+  computeRlimits,
+  computeWorkingDirectory,
+  hasHome,
+  withDefaultHome,
+} from './process-config.ts';
 
 test('a command replaces Entrypoint and Cmd of the image, arguments alone replace Cmd', () => {
   const image = { Entrypoint: ['/entry'], Cmd: ['a', 'b'] };
@@ -69,4 +76,16 @@ test('a variable of an image without `=` is unset, and one without a name is omi
   const image = { Env: ['A=1', 'B', 'PATH', '=x', '', 'A', 'C='] };
   const requested = [{ name: 'D', value: '=' }];
   assert.deepEqual(computeEnvironment({ image, hostname: '', terminal: false, requested }), ['C=', 'D==']);
+});
+
+test('an environment without a HOME gets one if the user has no account, and otherwise leaves it to the OCI runtime', () => {
+  const check = (env: string[], lacksAccount: boolean, expected: string[]) => {
+    assert.equal(hasHome(env), false);
+    assert.deepEqual(withDefaultHome(env, { lacksAccount }), expected);
+  };
+  check(['A=1', 'HOMES=/x'], true, ['A=1', 'HOMES=/x', 'HOME=/']);
+  check(['A=1'], false, ['A=1']);
+  check(['HOME=', 'A=1'], true, ['A=1', 'HOME=/']);
+  check(['HOME=', 'A=1'], false, ['A=1']);
+  assert.equal(hasHome(['A=1', 'HOME=/mine']), true);
 });

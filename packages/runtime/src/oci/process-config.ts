@@ -61,6 +61,18 @@ export function computeEnvironment({ image, hostname, terminal, requested }: Env
   return [...merged.values()];
 }
 
+/** Whether the environment has a HOME that is not empty. If not, the OCI runtime sets it to the home in the container's /etc/passwd. */
+export const hasHome = (env: string[]): boolean => env.some((variable) => /^HOME=./.test(variable));
+
+/**
+ * The environment of a container without a HOME. For a user without an entry in /etc/passwd it is `/`, as runc sets it; crun before 1.20
+ * sets none. For the others an empty HOME is removed, because runc replaces it by the user's home, and crun does not.
+ */
+export function withDefaultHome(env: string[], { lacksAccount }: { lacksAccount: boolean }): string[] {
+  const others = env.filter((variable) => !variable.startsWith('HOME='));
+  return lacksAccount ? [...others, 'HOME=/'] : others;
+}
+
 /** The working directory: the requested one, or the image's, or the root. The OCI runtime creates it if it is missing. */
 export function computeWorkingDirectory(requested: string, image: ImageDefaults): string {
   return posix.resolve('/', requested || image.WorkingDir || '/');
