@@ -1,5 +1,5 @@
 /** The runtime's pods in the kubelet's own types, independent of CRI messages. */
-import type { ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
+import type { Container, ExistingPod, LifecycleHandler, Pod, ResourceRequirements } from '@podwright/kube-api';
 import type { PodIdentity } from './pod-identity.ts';
 
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -30,10 +30,19 @@ export type RuntimeContainer = {
   stopSignal?: string;
   /** The preStop hook at the time of the container's creation. */
   preStop: LifecycleHandler | undefined;
+  /** Absent for one of the spec's `containers`. */
+  listed?: ListedContainer;
   /** The resources that the container was created with, from its annotation. */
   resources?: GivenResources;
   /** The container's current limits, if the runtime reports them. */
   limits?: ContainerLimits;
+};
+
+/** Which init or ephemeral container a container is. A restart policy `Always` makes an init container a sidecar. */
+export type ListedContainer = {
+  list: 'initContainers' | 'ephemeralContainers';
+  position: number;
+  restartPolicy?: Container['restartPolicy'];
 };
 
 /** CPU and memory of a container as the CRI has them. 0 and -1 are no limit. */

@@ -8,6 +8,7 @@ import { podIdentity } from '../kubecontainer/pod-identity.ts';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 import { failureText } from '../kubecontainer/sync-result.ts';
 import { marked } from '../pod/deletion.ts';
+import { orphanPod } from '../pod/orphan-pod.ts';
 import { fakeDependencies, fakeRuntime } from './dependencies.fixture.ts';
 import { killPod } from './kill-pod.ts';
 import { containerAnnotations, containerLabels, sandboxLabels } from './labels.ts';
@@ -65,6 +66,13 @@ test('containers are stopped concurrently, then the sidecars from the last to th
   assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
   assert.ok(steps.every(({ error }) => error === undefined));
   assert.ok(runtime.containers.every(({ state }) => state === ContainerState.CONTAINER_EXITED));
+});
+
+test('a pod without its source is stopped in the same order, which its containers have recorded', async () => {
+  const { runtime, status, stopped } = await start();
+  const request = { pod: orphanPod(status), status };
+  await killPod(fakeDependencies(runtime, '/none'), request, AbortSignal.timeout(5000));
+  assert.deepEqual([...stopped().slice(0, 2).sort(), ...stopped().slice(2)], ['app', 'log', 'two', 'one', 'sandbox']);
 });
 
 test('a grace period that timers and dates cannot represent is 68 years', async () => {

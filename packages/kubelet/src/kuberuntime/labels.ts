@@ -12,7 +12,7 @@ import {
   type Pod,
 } from '@podwright/kube-api';
 import type { PodIdentity } from '../kubecontainer/pod-identity.ts';
-import type { GivenResources } from '../kubecontainer/runtime-pod.ts';
+import type { GivenResources, ListedContainer } from '../kubecontainer/runtime-pod.ts';
 
 const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
@@ -30,6 +30,8 @@ const TERMINATION_GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_ANNOTATION = 'io.kubernetes.container.preStopHandler';
 /** Requests and limits that a container was created with. */
 const RESOURCES_ANNOTATION = 'podwright.dev/resources';
+/** The list of the pod's spec that has the container, and its position there; absent for `containers`. */
+const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
 /** Upstream's order of the fields. */
@@ -48,6 +50,7 @@ export type ContainerInfo = {
   terminationGracePeriodSeconds: number | undefined;
   preStop: LifecycleHandler | undefined;
   resources: GivenResources | undefined;
+  listed: ListedContainer | undefined;
   ports: ContainerPort[];
 };
 
@@ -98,11 +101,20 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
   const preStop = container.lifecycle?.preStop;
   if (deletionGrace !== undefined) annotations[DELETION_GRACE_ANNOTATION] = String(deletionGrace);
   if (grace !== undefined) annotations[TERMINATION_GRACE_ANNOTATION] = String(grace);
+  const listed = listedIn(pod, container);
   if (preStop !== undefined) annotations[PRE_STOP_ANNOTATION] = JSON.stringify(preStop);
+  if (listed !== undefined) annotations[LISTED_ANNOTATION] = JSON.stringify(listed);
   if (container.ports !== undefined && container.ports.length > 0) {
     annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports, PORT_FIELDS);
   }
   return annotations;
+}
+
+function listedIn({ spec }: Pod, { name, restartPolicy }: Container): ListedContainer | undefined {
+  for (const list of ['initContainers', 'ephemeralContainers'] as const) {
+    const position = (spec[list] ?? []).findIndex((other) => other.name === name);
+    if (position >= 0) return { list, position, restartPolicy };
+  }
 }
 
 /** A changed hash means that the container must be replaced. Covers name and image, as upstream since 1.31. */
@@ -141,6 +153,7 @@ export function decodeContainerInfo(labels: StringMap, annotations: StringMap): 
       integer(annotations[DELETION_GRACE_ANNOTATION]) ?? integer(annotations[TERMINATION_GRACE_ANNOTATION]),
     preStop: json<LifecycleHandler>(annotations[PRE_STOP_ANNOTATION]),
     resources: json<GivenResources>(annotations[RESOURCES_ANNOTATION]),
+    listed: json<ListedContainer>(annotations[LISTED_ANNOTATION]),
     ports: json<ContainerPort[]>(annotations[PORTS_ANNOTATION]) ?? [],
   };
 }

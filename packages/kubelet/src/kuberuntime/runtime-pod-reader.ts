@@ -211,6 +211,7 @@ export class RuntimePodReader {
       logPath: status.logPath,
       ...startedAs(status),
       preStop: info.preStop,
+      ...(info.listed && { listed: info.listed }),
       resources: info.resources,
       ...limitsOf(status),
     };

@@ -14,3 +14,29 @@ test('an orphan pod has the grace period from the annotations of its containers'
   );
   assert.equal(orphanPod({ pod, sandboxes: [], containers: [] }).spec.terminationGracePeriodSeconds, undefined);
 });
+
+test('an orphan pod has its init containers, sidecars and ephemeral containers in their lists, in order', () => {
+  const container = (name: string, listed?: RuntimeContainer['listed']) =>
+    ({ name, image: 'busybox:1', restartCount: 0, listed }) as RuntimeContainer;
+  const init = (position: number, restartPolicy?: 'Always') => ({
+    list: 'initContainers' as const,
+    position,
+    restartPolicy,
+  });
+  const containers = [
+    container('debugger', { list: 'ephemeralContainers', position: 0 }),
+    container('app'),
+    container('proxy', init(2, 'Always')),
+    container('prepare', init(1)),
+    container('vault', init(0, 'Always')),
+  ];
+  const { spec } = orphanPod({ pod: { uid: 'u1', namespace: 'default', name: 'web' }, sandboxes: [], containers });
+  const image = 'busybox:1';
+  assert.deepEqual(spec.initContainers, [
+    { name: 'vault', image, restartPolicy: 'Always' },
+    { name: 'prepare', image },
+    { name: 'proxy', image, restartPolicy: 'Always' },
+  ]);
+  assert.deepEqual(spec.containers, [{ name: 'app', image }]);
+  assert.deepEqual(spec.ephemeralContainers, [{ name: 'debugger', image }]);
+});

@@ -1,9 +1,14 @@
-import type { Pod } from '@podwright/kube-api';
-import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
+import type { Container, Pod } from '@podwright/kube-api';
+import type { ListedContainer, RuntimeContainer, RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
-/** Builds the Pod object of a pod that only the runtime has, from container labels and annotations: enough to stop and remove it. */
+/**
+ * Builds the Pod object of a pod that only the runtime has, from container labels and annotations: enough to stop it in its order and to
+ * remove it.
+ */
 export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod {
-  const byName = Map.groupBy(containers, ({ name }) => name);
+  const newest = [...Map.groupBy(containers, ({ name }) => name).values()].map(([first]) => first!);
+  const inits = listedIn(newest, 'initContainers');
+  const ephemeral = listedIn(newest, 'ephemeralContainers');
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -12,10 +17,26 @@ export function orphanPod({ pod, sandboxes, containers }: RuntimePodStatus): Pod
       restartPolicy: 'Never',
       hostNetwork: sandboxes[0]?.hostNetwork === true,
       terminationGracePeriodSeconds: containers[0]?.terminationGracePeriodSeconds,
-      containers: [...byName.values()].map(([newest]) => {
-        const { name, image, preStop } = newest!;
-        return { name, image, ...(preStop === undefined ? {} : { lifecycle: { preStop } }) };
-      }),
+      ...(inits.length === 0 ? {} : { initContainers: inits }),
+      containers: newest.filter(({ listed }) => listed === undefined).map(containerOf),
+      ...(ephemeral.length === 0 ? {} : { ephemeralContainers: ephemeral }),
     },
+  };
+}
+
+/** The containers of a list of the spec, in its order. */
+function listedIn(containers: RuntimeContainer[], list: ListedContainer['list']): Container[] {
+  return containers
+    .filter(({ listed }) => listed?.list === list)
+    .toSorted((a, b) => a.listed!.position - b.listed!.position)
+    .map(containerOf);
+}
+
+function containerOf({ name, image, preStop, listed }: RuntimeContainer): Container {
+  return {
+    name,
+    image,
+    ...(preStop === undefined ? {} : { lifecycle: { preStop } }),
+    ...(listed?.restartPolicy === undefined ? {} : { restartPolicy: listed.restartPolicy }),
   };
 }
