@@ -50,6 +50,16 @@ test('a timeout of 30 days fires after 30 days', ({ mock }) => {
   assert.equal(deadline.aborted, true);
 });
 
+test('a deadline that has passed fires at once, without a warning of Node.js', async () => {
+  const warnings: Error[] = [];
+  const collect = (warning: Error) => warnings.push(warning);
+  process.on('warning', collect);
+  await sleep(-50.9);
+  await new Promise(setImmediate); // warnings are emitted later
+  process.off('warning', collect);
+  assert.deepEqual(warnings, []);
+});
+
 test('a timeout that is not a number is an internal error', () =>
   assert.throws(() => withTimeout(undefined, Number.NaN, 'wait'), { code: 'internal' }));
 

@@ -16,8 +16,8 @@ export class Timer implements Disposable {
   constructor(callback: () => void, delayMs: number) {
     if (Number.isNaN(delayMs)) throw new PodwrightError('internal', 'start a timer: the delay is not a number');
     this.#callback = callback;
-    this.#delayMs = delayMs;
-    this.#timeout = this.#start(delayMs);
+    this.#delayMs = Math.max(0, delayMs); // a deadline may have passed
+    this.#timeout = this.#start(this.#delayMs);
   }
 
   /** Starts the whole delay again. */
