@@ -22,6 +22,7 @@ import {
   setCgroupLimits,
   treeOf,
 } from '@podwright/host';
+import { freeze, moveToFreezer } from '../fixtures/freezer.ts';
 
 describe('cgroups of this host', () => {
   const parent = `/cgroup-test-${randomBytes(4).toString('hex')}`;
@@ -84,6 +85,21 @@ describe('cgroups of this host', () => {
     assert.equal((await exited)[1], 'SIGKILL');
     await removeCgroup(cgroups, path);
     assert.ok(!(await cgroupExists(cgroups, path)));
+  });
+
+  test('frozen processes are killed, also in a frozen cgroup below a frozen one', async () => {
+    const path = `${parent}/frozen`;
+    await createCgroup(cgroups, path);
+    const children = [await enter(path, ['sleep', '1000']), await enter(path, ['sleep', '1000'])];
+    const exited = Promise.all(children.map((child) => once(child, 'exit')));
+    moveToFreezer(cgroups, `${path}/below`, children[1]!.pid!);
+    for (const each of [`${path}/below`, path]) await freeze(cgroups, each);
+    await killCgroup(cgroups, path);
+    assert.deepEqual(
+      (await exited).map(([, signal]) => signal),
+      ['SIGKILL', 'SIGKILL'],
+    );
+    await removeCgroup(cgroups, path);
   });
 
   test('a cgroup in use is not removed, and the root never', async () => {

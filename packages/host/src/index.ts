@@ -35,6 +35,7 @@ export {
   killCgroup,
   listChildCgroups,
   removeCgroup,
+  thawForKill,
 } from './cgroup/tree.ts';
 export {
   removeFileDurable,

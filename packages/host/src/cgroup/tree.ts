@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { access, mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, sleep, wrapError } from '@podwright/base';
@@ -63,7 +63,26 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
 }
 
 /**
- * Kills every process in the cgroup and its descendants, until none is left. Rejects with `deadline_exceeded` if some survive
+ * Thaws the cgroup and its descendants in the v1 freezer, so that processes there receive a SIGKILL that was sent before. Frozen
+ * processes of cgroup v2 receive it anyway. Does not thaw ancestors.
+ */
+export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
+  const tree = treeOf(hierarchy, 'freezer');
+  if (tree?.version !== 1) return;
+  for (const directory of directoriesBottomUp(Buffer.from(cgroupDirectory(tree, path)))) thaw(directory);
+}
+
+/** Written without reading the state, because a cgroup whose parent is frozen may be frozen itself, too. */
+function thaw(directory: Buffer): void {
+  try {
+    writeFileSync(below(directory, Buffer.from('freezer.state')), 'THAWED', { flag: 'r+' });
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT') && !isErrno(error, 'ENODEV')) throw error;
+  }
+}
+
+/**
+ * Kills every process in the cgroup and its descendants, also frozen ones, until none is left. Rejects with `deadline_exceeded` if some survive
  * `timeoutMs` (default 10 s), as processes in an uninterruptible wait do. Refuses the root cgroup.
  */
 export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
@@ -73,6 +92,7 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
     const pids = await cgroupPids(hierarchy, path, { recursive: true });
     if (pids.length === 0) return;
     for (const pid of pids) killProcess(pid);
+    thawForKill(hierarchy, path);
     if (performance.now() > deadline)
       throw new PodwrightError('deadline_exceeded', `kill cgroup ${path}: processes ${pids.join(', ')} do not end`);
     await sleep(delayMs);

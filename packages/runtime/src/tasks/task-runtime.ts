@@ -79,7 +79,7 @@ export interface TaskRuntime {
    */
   create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }>;
   start(id: string): Promise<void>;
-  /** Sends a signal to the task's first process, or to all. No error if it has exited. */
+  /** Sends a signal to the task's first process, or to all. No error if it has exited. SIGKILL also ends frozen processes. */
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
   /** The task's state. A task whose monitor or shim died without reporting an exit is killed first, because its stdio is broken. */
   state(id: string): Promise<TaskState>;

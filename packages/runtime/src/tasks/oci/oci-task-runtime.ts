@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
   describeUndoFailures,
@@ -17,6 +18,7 @@ import {
   countCgroupProcesses,
   type ProgramStarter,
   startByFork,
+  thawForKill,
 } from '@podwright/host';
 import { loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
@@ -151,8 +153,8 @@ export class OciTaskRuntime implements TaskRuntime {
     const record = this.#files.get(id);
     const first = findTaskProcess(record);
     if (first !== undefined) signalProcess(first, number);
-    if (!options.all) return;
-    for (const pid of await this.#pids(record)) if (pid !== first) signalProcess(pid, number);
+    if (options.all) for (const pid of await this.#pids(record)) if (pid !== first) signalProcess(pid, number);
+    if (number === constants.signals.SIGKILL) thawForKill(this.#options.cgroups, record.cgroupsPath);
   }
 
   async state(id: string): Promise<TaskState> {

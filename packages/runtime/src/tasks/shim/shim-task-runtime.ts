@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import {
@@ -12,7 +13,7 @@ import {
   sleep,
   Undo,
 } from '@podwright/base';
-import { type CgroupHierarchy, type CgroupStats, cgroupPids } from '@podwright/host';
+import { type CgroupHierarchy, type CgroupStats, cgroupPids, thawForKill } from '@podwright/host';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
@@ -108,10 +109,11 @@ export class ShimTaskRuntime implements TaskRuntime {
     // A process that is visible on the host can be signalled without starting a program.
     if (!isRunning(pid) || !isInCgroup(pid, cgroupsPath))
       return await this.#killByShim(task, number, options.all ?? false);
+    const { cgroups } = this.#options;
     signalProcess(pid, number);
-    if (!options.all) return;
-    const others = await cgroupPids(this.#options.cgroups, cgroupsPath, { recursive: true });
+    const others = options.all ? await cgroupPids(cgroups, cgroupsPath, { recursive: true }) : [];
     for (const other of others) if (other !== pid) signalProcess(other, number);
+    if (number === constants.signals.SIGKILL) thawForKill(cgroups, cgroupsPath);
   }
 
   async state(id: string): Promise<TaskState> {
