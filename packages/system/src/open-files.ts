@@ -1,60 +1,73 @@
-/** Open files of processes, as /proc shows them. */
-import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+/** Files that processes hold, as /proc shows them. */
+import { close, closeSync, open, opendirSync, openSync, read, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
-import { EventLoopBudget, isErrno, raceAbort, withTimeout } from '@podwright/base';
+import { promisify } from 'node:util';
+import { isErrno, raceAbort, withTimeout } from '@podwright/base';
 import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
-/** Bytes to read of /proc/PID/fdinfo/N: `mnt_id` is in its first lines; a list of locks of any length may follow. */
+/** O_PATH of open(2), which node:fs lacks; the same on x86-64 and arm64. The descriptor names the file without opening it. */
+const O_PATH = 0o10000000;
+/** Number of directory entries to read at once. */
+const LISTED_AT_ONCE = 256;
+/** Bytes to read of /proc/self/fdinfo/N: `mnt_id` is in its first lines. */
 const FDINFO_BYTES = 256;
+const MAPS_BYTES = 1 << 16;
 const BLOCK_BYTES = 512;
-/** The type of an overlay in statfs(2). */
+/** Types of file systems in statfs(2). */
 const OVERLAYFS_MAGIC = 0x794c7630;
+const TMPFS_MAGIC = 0x01021994;
+const HUGETLBFS_MAGIC = 0x958458f6;
 const FILE_SYSTEM_TIMEOUT_MS = 1000;
 
+const [openAsync, readAsync, closeAsync] = [promisify(open), promisify(read), promisify(close)];
+
+/** A deleted file. `key` is the same for all links to it. */
+export type DeletedFile = { key: string; device: number; bytes: number };
+
 /**
- * Descriptors of a process. Closed ones, or an exited process, give empty results. Only `deletedFile` and `fileSystemOf` may wait for a
- * file system.
+ * Files that a process holds, by the paths of its links in /proc. Links that the process no longer has, and an exited process, give empty
+ * results. Only asynchronous methods may wait for a file system or for the process.
  */
 export class OpenFiles {
-  readonly #directory: string;
-  readonly descriptors: readonly string[];
+  /** `undefined` if the process has exited. */
+  readonly #directory: string | undefined;
 
   constructor(pid: number) {
     const leader = `/proc/${pid}`;
-    const own = namesIn(`${leader}/fd`);
-    // /proc shows no descriptors of an ended main thread, but other threads still have them
-    const thread = own.length > 0 ? undefined : namesIn(`${leader}/task`).find((id) => id !== String(pid));
-    this.#directory = thread === undefined ? leader : `${leader}/task/${thread}`;
-    this.descriptors = thread === undefined ? own : namesIn(`${this.#directory}/fd`);
+    const hasLeader = orAbsent(() => readlinkSync(`${leader}/root`)) !== undefined;
+    // /proc shows no files of an ended main thread, but other threads still have them
+    const threads = hasLeader ? [] : (orAbsent(() => readdirSync(`${leader}/task`)) ?? []);
+    const thread = threads.find((id) => id !== String(pid));
+    this.#directory = hasLeader ? leader : thread && `/proc/${thread}`;
   }
 
-  /** A hint only: a file name may also end like this, and the kernel shows no path that is longer than a page. */
-  isDeleted(descriptor: string): boolean {
+  /** Links to the working directory, the root directory and the open files, which are listed in parts, as there may be many. */
+  *links(): Generator<string> {
+    if (this.#directory === undefined) return;
+    yield `${this.#directory}/cwd`;
+    yield `${this.#directory}/root`;
+    for (const descriptor of namesIn(`${this.#directory}/fd`)) yield `${this.#directory}/fd/${descriptor}`;
+  }
+
+  /** Links to mapped files, in parts, if they are deleted according to the hint of `isDeleted`. */
+  async *deletedMappings(): AsyncGenerator<string[]> {
+    if (this.#directory === undefined) return;
+    const maps = await openAsync(`${this.#directory}/maps`, 'r');
     try {
-      const target = readlinkSync(this.#pathOf(descriptor), 'latin1');
-      return target.startsWith('/') && target.endsWith(DELETED);
-    } catch (error) {
-      return isErrno(error, 'ENAMETOOLONG');
+      const buffer = Buffer.alloc(MAPS_BYTES);
+      for (let rest = ''; ; ) {
+        const { bytesRead } = await readAsync(maps, buffer, 0, MAPS_BYTES, null);
+        if (bytesRead === 0) return;
+        const lines = (rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
+        rest = lines.pop()!;
+        yield lines
+          .filter((line) => line.endsWith(DELETED))
+          .map((line) => `${this.#directory}/map_files/${mappedRange(line)}`);
+      }
+    } finally {
+      await closeAsync(maps);
     }
-  }
-
-  mountIdOf(descriptor: string): number | undefined {
-    const text = orAbsent(() => beginningOf(`${this.#directory}/fdinfo/${descriptor}`)) ?? '';
-    const id = /^mnt_id:\s*(\d+)$/m.exec(text)?.[1];
-    return id === undefined ? undefined : Number(id);
-  }
-
-  /** The deleted file; `key` is the same for all descriptors of a file. */
-  async deletedFile(descriptor: string): Promise<{ key: string; bytes: number } | undefined> {
-    const file = await stat(this.#pathOf(descriptor)).catch(() => undefined);
-    if (!file?.isFile() || file.nlink > 0) return undefined;
-    return { key: `${file.dev} ${file.ino}`, bytes: file.blocks * BLOCK_BYTES };
-  }
-
-  async fileSystemOf(descriptor: string): Promise<{ device: number; isOverlay: boolean }> {
-    const [{ dev }, { type }] = [await stat(this.#pathOf(descriptor)), await statfs(this.#pathOf(descriptor))];
-    return { device: dev, isOverlay: type === OVERLAYFS_MAGIC };
   }
 
   /** Equal for processes with the same `mounts`, which are those below the process's root directory. */
@@ -65,10 +78,47 @@ export class OpenFiles {
   mounts(): Promise<MountEntry[]> {
     return readFile(`${this.#directory}/mountinfo`).then(parseMountinfo, () => []);
   }
+}
 
-  #pathOf(descriptor: string): string {
-    return `${this.#directory}/fd/${descriptor}`;
+/** A hint only: a file name may also end like this, and the kernel shows no path that is longer than a page. */
+export function isDeleted(link: string): boolean {
+  try {
+    const target = readlinkSync(link, 'latin1');
+    return target.startsWith('/') && target.endsWith(DELETED);
+  } catch (error) {
+    return isErrno(error, 'ENAMETOOLONG');
   }
+}
+
+/** The file of a link with the hint of `isDeleted`; `undefined` if it is not deleted. */
+export async function deletedFile(link: string): Promise<DeletedFile | undefined> {
+  const file = await stat(link).catch(() => undefined);
+  // overlayfs reports one link for a deleted directory
+  if (file === undefined || file.nlink > (file.isDirectory() ? 1 : 0)) return undefined;
+  return { key: `${file.dev} ${file.ino}`, device: file.dev, bytes: file.blocks * BLOCK_BYTES };
+}
+
+/**
+ * The mount of the link's file. The process's own fdinfo would also have it, but the kernel writes all locks of the descriptor into that,
+ * which can take long.
+ */
+export function mountIdOf(link: string): number | undefined {
+  const file = orAbsent(() => openSync(link, O_PATH));
+  if (file === undefined) return undefined;
+  try {
+    const id = /^mnt_id:\s*(\d+)$/m.exec(beginningOf(`/proc/self/fdinfo/${file}`))?.[1];
+    return id === undefined ? undefined : Number(id);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export type FileSystemKind = 'overlay' | 'memory' | 'other';
+
+export async function fileSystemKind(link: string): Promise<FileSystemKind> {
+  const { type } = await statfs(link);
+  if (type === OVERLAYFS_MAGIC) return 'overlay';
+  return type === TMPFS_MAGIC || type === HUGETLBFS_MAGIC ? 'memory' : 'other';
 }
 
 /** Mounts that processes see, of all their mount namespaces. They are read once, at most so many that there are `maxMounts`. */
@@ -77,28 +127,22 @@ export class MountsOfProcesses {
   readonly #maxMounts: number;
   readonly #mounts = new Map<number, MountEntry>();
   readonly #views = new Set<string>();
-  #hasReadAll = false;
+  #processesRead = 0;
 
   constructor(pids: readonly number[], { maxMounts }: { maxMounts: number }) {
     this.#pids = pids;
     this.#maxMounts = maxMounts;
   }
 
-  /** The mount that an open file of a process is in; undefined if no process sees it. */
-  async find(id: number, files: OpenFiles): Promise<MountEntry | undefined> {
+  /**
+   * The mount that a file of a process is in; undefined if no process sees it. The search ends early, without a result, if `mayContinue`
+   * resolves with false.
+   */
+  async find(id: number, files: OpenFiles, mayContinue: () => Promise<boolean>): Promise<MountEntry | undefined> {
     if (!this.#mounts.has(id)) await this.#read(files);
-    if (!this.#mounts.has(id)) await this.#readAll();
+    while (!this.#mounts.has(id) && this.#processesRead < this.#pids.length && (await mayContinue()))
+      await this.#read(new OpenFiles(this.#pids[this.#processesRead++]!));
     return this.#mounts.get(id);
-  }
-
-  async #readAll(): Promise<void> {
-    if (this.#hasReadAll) return;
-    const budget = new EventLoopBudget();
-    for (const pid of this.#pids) {
-      if (budget.isSpent) await budget.renew();
-      await this.#read(new OpenFiles(pid));
-    }
-    this.#hasReadAll = true;
   }
 
   async #read(files: OpenFiles): Promise<void> {
@@ -113,33 +157,66 @@ export class MountsOfProcesses {
   }
 }
 
+/** Number of hung reads, which are shared by all `BoundedReads` of a process. */
+export type HungReads = { count: number };
+
+/** Libuv's pool has four threads for all of the process. */
+const MAX_HUNG_READS = 2;
+
 /**
- * Reads from file systems of any type. One that hangs, as of a network server, blocks one thread of libuv's pool: until its call
- * returns, no others are read.
+ * Reads from file systems of any type, for one pod. A read that hangs, as of a network server, blocks one thread of libuv's pool: until
+ * it returns, no others are made for the pod, and with two of them none at all.
  */
 export class BoundedReads {
+  readonly #hung: HungReads;
   #isHung = false;
+
+  constructor(hung: HungReads = { count: 0 }) {
+    this.#hung = hung;
+  }
+
+  /** Whether reads are not made. */
+  get isHung(): boolean {
+    return this.#isHung || this.#hung.count >= MAX_HUNG_READS;
+  }
 
   /** The result; undefined if the read fails or hangs. */
   async take<T>(read: () => Promise<T>): Promise<T | undefined> {
-    if (this.#isHung) return undefined;
+    if (this.isHung) return undefined;
     const result = read().catch(() => undefined);
     using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
     try {
       return await raceAbort(result, signal);
     } catch {
       this.#isHung = true;
+      this.#hung.count++;
       void result.then(() => {
         this.#isHung = false;
+        this.#hung.count--;
       });
       return undefined;
     }
   }
 }
 
-function namesIn(directory: string): string[] {
-  return orAbsent(() => readdirSync(directory)) ?? [];
+function* namesIn(path: string): Generator<string> {
+  const directory = orAbsent(() => opendirSync(path, { bufferSize: LISTED_AT_ONCE }));
+  if (directory === undefined) return;
+  try {
+    const next = () => orAbsent(() => directory.readSync())?.name;
+    for (let name = next(); name !== undefined; name = next()) yield name;
+  } finally {
+    directory.closeSync();
+  }
 }
+
+/** The name in map_files of a line of /proc/PID/maps, which pads addresses with zeros. */
+function mappedRange(line: string): string {
+  const [begin, end] = line.slice(0, line.indexOf(' ')).split('-');
+  return `${withoutPadding(begin!)}-${withoutPadding(end!)}`;
+}
+
+const withoutPadding = (address: string) => address.replace(/^0+(?=.)/, '');
 
 function beginningOf(path: string): string {
   const file = openSync(path, 'r');

@@ -8,13 +8,15 @@ import { after, type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import { BoundedReads } from '@podwright/system/open-files';
-import { type DiskDirectories, type HeldFiles, heldFiles, placesOf } from './held-files.ts';
+import { type DiskDirectories, type HeldFiles, heldFiles, heldFilesOfAll, placesOf } from './held-files.ts';
+import { WorkBudget } from './work-budget.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
 after(() => execFileSync('rm', ['-rf', directory])); // paths in it are longer than rmSync supports
 const noDisks = { kubelet: '', layers: '' };
 const reads = new BoundedReads();
 const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks, reads };
+const enough = () => new WorkBudget(60_000);
 
 /** Opens a file of this size, and deletes it if `deleted`. */
 function opened(name: string, sizeBytes: number, { deleted = true } = {}): number {
@@ -43,7 +45,7 @@ test('each deleted file of a process counts once, and no other files do', async 
 test('searching the files of many processes does not block the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  await heldFiles(Array<number>(15_000).fill(2 ** 30), anywhere);
+  await heldFiles(Array<number>(15_000).fill(2 ** 30), anywhere, enough());
   clearInterval(timer);
   assert.ok(turns > 3, `${turns} turns`);
 });
@@ -99,8 +101,21 @@ async function python(context: TestContext, program: string): Promise<number> {
   context.after(() => child.kill('SIGKILL'));
   const [output] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   assert.match(String(output), /^ready/);
+  outputs.set(child.pid!, String(output));
   return child.pid!;
 }
+
+/** First outputs of these programs. */
+const outputs = new Map<number, string>();
+
+const HOLDER_OF_ONE = `
+import os, sys, time
+os.chdir(sys.argv[1])
+file = os.open('f', os.O_RDWR | os.O_CREAT)
+os.unlink('f')
+os.write(file, b'x' * 100000)
+print('ready', flush=True)
+time.sleep(60)`;
 
 test('a deleted file counts under a path that is longer than the kernel shows', async (context) => {
   const pid = await python(
@@ -136,6 +151,145 @@ ctypes.CDLL(None).pthread_exit(None)`,
   const hasNoMainThread = () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ') || undefined;
   await waitFor(hasNoMainThread, { intervalMs: 10, signal: AbortSignal.timeout(5000) });
   assert.deepEqual(bytesOf(await heldFiles([pid], anywhere)), [1, 0]);
+});
+
+/** Lines of Python that hold 100 kB or 100 inodes without an open file, in a directory \`d\` that is removed. */
+const HOLDERS: Record<string, { program: string; inodes?: number }> = {
+  'a mapping': {
+    program: `
+file = os.open('mapped', os.O_RDWR | os.O_CREAT)
+os.write(file, b'x' * 100000)
+keep = mmap.mmap(file, 4096)
+os.unlink('mapped')
+os.close(file)`,
+  },
+  'a mapping at a low address': {
+    program: `
+file = os.open('low', os.O_RDWR | os.O_CREAT)
+os.write(file, b'x' * 100000)
+libc = ctypes.CDLL(None)
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mmap.restype = ctypes.c_void_p
+assert libc.mmap(0x200000, 4096, 1, 0x11, file, 0) == 0x200000
+os.unlink('low')
+os.close(file)`,
+  },
+  'a working directory': {
+    inodes: 1,
+    program: `
+os.mkdir('d')
+os.chdir('d')
+os.rmdir('../d')`,
+  },
+  FIFOs: {
+    inodes: 100,
+    program: `
+for index in range(100):
+    os.mkfifo(f'f{index}')
+    os.open(f'f{index}', os.O_PATH)
+    os.unlink(f'f{index}')`,
+  },
+  sockets: {
+    inodes: 100,
+    program: `
+for index in range(100):
+    os.mknod(f's{index}', stat.S_IFSOCK | 0o600)
+    os.open(f's{index}', os.O_PATH)
+    os.unlink(f's{index}')`,
+  },
+  'symbolic links': {
+    inodes: 100,
+    program: `
+for index in range(100):
+    os.symlink('/', f'l{index}')
+    os.open(f'l{index}', os.O_PATH | os.O_NOFOLLOW)
+    os.unlink(f'l{index}')`,
+  },
+  directories: {
+    inodes: 100,
+    program: `
+for index in range(100):
+    os.mkdir(f'd{index}')
+    os.open(f'd{index}', os.O_PATH)
+    os.rmdir(f'd{index}')`,
+  },
+};
+
+for (const [what, { program, inodes }] of Object.entries(HOLDERS)) {
+  test(`deleted files count that a pod holds by ${what}`, async (context) => {
+    const imports = 'import ctypes, mmap, os, stat, sys, time';
+    const pid = await python(
+      context,
+      `${imports}\nos.chdir(sys.argv[1])${program}\nprint('ready', flush=True)\ntime.sleep(60)`,
+    );
+    const { layers, isPartial } = await heldFiles([pid], anywhere, enough());
+    assert.equal(isPartial, false);
+    if (inodes !== undefined) assert.equal(layers.inodes, inodes);
+    else assert.equal(Math.floor(layers.bytes / 100_000), 1);
+  });
+}
+
+test('a pod that holds more than can be searched is partial, and does not delay the others of the round', async (context) => {
+  const few = await python(context, HOLDER_OF_ONE);
+  const many = await python(
+    context,
+    `
+import ctypes, os, resource, signal, sys
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+null = os.open('/dev/null', os.O_RDONLY)
+for number in range(10, min(limit, 10000)):
+    os.dup2(null, number)
+os.memfd_create('x')
+libc = ctypes.CDLL(None)
+pids = []
+for _ in range(100):
+    pid = libc.syscall(56 if os.uname().machine == 'x86_64' else 220, 0x400 | signal.SIGCHLD, 0, 0, 0, 0)
+    if pid == 0:
+        libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        while True:
+            signal.pause()
+    assert pid > 0, pid
+    pids.append(pid)
+print(' '.join(map(str, ['ready', *pids])), flush=True)
+signal.pause()`,
+  );
+  const pids = [many, ...outputs.get(many)!.split(' ').slice(1).map(Number)];
+  const holders = new Map(
+    ['a', 'b', 'c', 'few', 'd'].map((key) => [key, { ...anywhere, pids: key === 'few' ? [few] : pids }]),
+  );
+  const beganMs = performance.now();
+  const turns = setInterval(() => undefined, 1);
+  const found = await heldFilesOfAll(holders);
+  clearInterval(turns);
+  const tookMs = performance.now() - beganMs;
+  assert.deepEqual(
+    [...found].filter(([, { isPartial }]) => !isPartial).map(([key]) => key),
+    ['few'],
+  );
+  assert.deepEqual(bytesOf(found.get('few')!), [1, 0]);
+  assert.ok(tookMs < 10_000, `${tookMs} ms`);
+});
+
+test('a file with many locks and descriptors does not occupy the event loop', async (context) => {
+  const pid = await python(
+    context,
+    `
+import fcntl, os, struct, sys, time
+os.chdir(sys.argv[1])
+file = os.open('locked', os.O_RDWR | os.O_CREAT)
+os.write(file, b'x' * 100000)
+os.unlink('locked')
+for index in range(8000, 0, -1):
+    fcntl.fcntl(file, fcntl.F_SETLK, struct.pack('hhqqi', fcntl.F_WRLCK, 0, 2 * index, 1, 0))
+for _ in range(900):
+    os.dup(file)
+print('ready', flush=True)
+time.sleep(60)`,
+  );
+  const budget = new WorkBudget(10_000);
+  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere, budget)), [1, 0]);
+  assert.ok(budget.spentMs < 100, `${budget.spentMs} ms`);
 });
 
 test("a held file belongs to a pod's layers or to its kubelet directory, or is not the pod's", () => {

@@ -1,25 +1,51 @@
-/** Deleted files that processes still have open: they use space, but no walk through directories finds them. */
+/** Deleted files that processes still hold: they use space, but no walk through directories finds them. */
 import { stat } from 'node:fs/promises';
-import { EventLoopBudget } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
-import { type BoundedReads, MountsOfProcesses, OpenFiles } from '@podwright/system/open-files';
+import {
+  type BoundedReads,
+  type DeletedFile,
+  deletedFile,
+  fileSystemKind,
+  isDeleted,
+  MountsOfProcesses,
+  mountIdOf,
+  OpenFiles,
+} from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
+import { WorkBudget } from './work-budget.ts';
 
-/** Maximum number of descriptors of a pod that one measurement checks; checking so many takes about 0.1 s. */
-const MAX_DESCRIPTORS_A_POD = 20_000;
+/** Budget for the first measurement of each pod of a round, in which almost all pods are measured completely. */
+const POD_BUDGET_MS = 50;
+/** Budget for all pods of a round. */
+const ROUND_BUDGET_MS = 1000;
+/** Number of files whose attributes are read at once. */
+const BATCH = 64;
 /** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
 /**
  * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs` is the part of the latter in emptyDirs, by volume
- * name.
+ * name. `isPartial`: the pod holds more than could be searched.
  */
-export type HeldFiles = { layers: FileUse; kubelet: FileUse; emptyDirs: ReadonlyMap<string, FileUse> };
+export type HeldFiles = {
+  layers: FileUse;
+  kubelet: FileUse;
+  emptyDirs: ReadonlyMap<string, FileUse>;
+  isPartial: boolean;
+};
 
-export const NOTHING_HELD: HeldFiles = { layers: sumOf([]), kubelet: sumOf([]), emptyDirs: new Map() };
+export const NOTHING_HELD: HeldFiles = {
+  layers: sumOf([]),
+  kubelet: sumOf([]),
+  emptyDirs: new Map(),
+  isPartial: false,
+};
 
-/** `emptyDir`: name of the volume, if the file is in an emptyDir. */
-type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string };
+/**
+ * `emptyDir`: name of the volume, if the file is in an emptyDir. `isDetached`: the mount, as of an exited container, is not known, so
+ * another link to the file may have a more precise place.
+ */
+type Place = { directory: 'layers' | 'kubelet'; emptyDir?: string; isDetached?: boolean };
 
 /** The location of files in a mount; `undefined` if they do not belong to the pod, as in a hostPath. */
 export type PlaceOf = (mount: MountEntry) => Place | undefined;
@@ -30,42 +56,118 @@ export type DiskDirectories = Record<Place['directory'], string>;
 /** `reads` is for files in mounts that no process of the pod has. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** The cost of measuring a deleted file, in descriptors. */
-const DELETED_COST = 10;
+/** The processes of a pod, and the places of its files. */
+export type Holder = PlaceOptions & { pids: readonly number[] };
+
+/** The files of all pods of a round, by the keys of the pods. Pods that hold few files are measured completely, whatever others hold. */
+export async function heldFilesOfAll<Key>(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
+  const found = new Map<Key, HeldFiles>();
+  let leftMs = ROUND_BUDGET_MS;
+  const measure = async (keys: Key[], maxMs: number) => {
+    const budgetMs = Math.min(maxMs, leftMs / keys.length);
+    for (const key of keys) {
+      const { pids, ...options } = holders.get(key)!;
+      const budget = new WorkBudget(budgetMs);
+      found.set(key, await heldFiles(pids, options, budget));
+      leftMs -= budget.spentMs;
+    }
+  };
+  await measure([...holders.keys()], POD_BUDGET_MS);
+  const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
+  if (leftMs > 2 * POD_BUDGET_MS * partial.length) await measure(partial, ROUND_BUDGET_MS);
+  return found;
+}
 
 /**
- * Usage of deleted files that these processes of a pod have open. The cost is bounded: if a pod has more than 20,000 descriptors, each call
- * checks a random part of them. A process may have received a descriptor from another container, in a socket message or through
- * /proc/PID/root: if no process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files
- * that only a mapping, a socket message or one thread's own descriptor table keeps open are not found.
+ * Usage of deleted files that these processes of a pod have open or mapped, or as their working or root directory. The search ends with
+ * the budget. A process may have received a descriptor from another container, in a socket message or through /proc/PID/root: if no
+ * process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files that only a socket
+ * message, a socket's address or one thread's own tables hold are not found.
  */
-export async function heldFiles(pids: readonly number[], options: PlaceOptions): Promise<HeldFiles> {
-  const budget = new EventLoopBudget();
-  const found = new Map<string, HeldFile>();
-  const places = new Places(pids, options);
-  let left = MAX_DESCRIPTORS_A_POD;
-  for (const pid of fromAnywhere(pids)) {
-    if (budget.isSpent) await budget.renew();
-    const files = new OpenFiles(pid);
-    for (const descriptor of fromAnywhere(files.descriptors)) {
-      if (left-- <= 0) return sumsOf([...found.values()]);
-      if (budget.isSpent) await budget.renew();
-      if (!files.isDeleted(descriptor)) continue;
-      left -= DELETED_COST;
-      const place = await places.of(files, descriptor);
-      const file = place && (await files.deletedFile(descriptor));
-      if (place === undefined || file === undefined) continue;
-      // another descriptor of the file may come from an exited container
-      if (found.get(file.key)?.place.emptyDir === undefined)
-        found.set(file.key, { place, use: { bytes: file.bytes, inodes: 1 } });
-    }
-  }
-  return sumsOf([...found.values()]);
+export async function heldFiles(
+  pids: readonly number[],
+  options: PlaceOptions,
+  budget = new WorkBudget(2 * POD_BUDGET_MS),
+): Promise<HeldFiles> {
+  const search = new Search(pids, options, budget);
+  const isComplete = await search.run();
+  return { ...sumsOf([...search.found.values()]), isPartial: !isComplete };
 }
 
 type HeldFile = { place: Place; use: FileUse };
 
-function sumsOf(found: HeldFile[]): HeldFiles {
+/** One search through the processes of a pod. Each method returns whether the search may continue. */
+class Search {
+  readonly found = new Map<string, HeldFile>();
+  readonly #pids: readonly number[];
+  readonly #reads: BoundedReads;
+  readonly #budget: WorkBudget;
+  readonly #places: Places;
+  #batch: string[] = [];
+
+  constructor(pids: readonly number[], options: PlaceOptions, budget: WorkBudget) {
+    this.#pids = fromAnywhere(pids);
+    this.#reads = options.reads;
+    this.#budget = budget;
+    this.#places = new Places(this.#pids, options, budget);
+  }
+
+  async run(): Promise<boolean> {
+    for (const pid of this.#pids) {
+      if (!(await this.#budget.mayContinue())) return false;
+      const files = new OpenFiles(pid);
+      if (!((await this.#searchLinks(files)) && (await this.#searchMappings(files)))) return false;
+    }
+    return true;
+  }
+
+  async #searchLinks(files: OpenFiles): Promise<boolean> {
+    for (const link of files.links()) {
+      if (!(await this.#budget.mayContinue())) return false;
+      if (isDeleted(link) && !(await this.#add(link, files))) return false;
+    }
+    return await this.#flush(files);
+  }
+
+  async #searchMappings(files: OpenFiles): Promise<boolean> {
+    const parts = files.deletedMappings();
+    for (;;) {
+      if (!(await this.#budget.mayContinue())) return false;
+      const part = await this.#budget.wait(this.#reads.take(() => parts.next()));
+      if (part === undefined) return !this.#reads.isHung; // the process has exited
+      if (part.done) return await this.#flush(files);
+      for (const link of part.value) if (!(await this.#add(link, files))) return false;
+    }
+  }
+
+  async #add(link: string, files: OpenFiles): Promise<boolean> {
+    this.#batch.push(link);
+    return this.#batch.length < BATCH || (await this.#flush(files));
+  }
+
+  async #flush(files: OpenFiles): Promise<boolean> {
+    if (this.#batch.length === 0) return true;
+    const links = this.#batch;
+    this.#batch = [];
+    const read = () => Promise.all(links.map(deletedFile));
+    const deleted = await this.#budget.wait(this.#reads.take(read));
+    if (deleted === undefined) return false;
+    for (const [index, file] of deleted.entries()) {
+      if (!(await this.#budget.mayContinue())) return false;
+      if (file !== undefined) await this.#count(links[index]!, file, files);
+    }
+    return true;
+  }
+
+  async #count(link: string, { key, bytes, device }: DeletedFile, files: OpenFiles): Promise<void> {
+    const known = this.found.get(key);
+    if (known !== undefined && !known.place.isDetached) return;
+    const place = await this.#places.of(link, device, files);
+    if (place !== undefined) this.found.set(key, { place, use: { bytes, inodes: 1 } });
+  }
+}
+
+function sumsOf(found: HeldFile[]): Omit<HeldFiles, 'isPartial'> {
   const of = (isIn: (place: Place) => boolean) => sumOf(found.filter(({ place }) => isIn(place)).map(({ use }) => use));
   const names = new Set(found.flatMap(({ place }) => place.emptyDir ?? []));
   return {
@@ -89,37 +191,69 @@ export function placesOf({ podUid, containerIds }: { podUid: string; containerId
   };
 }
 
-/** Finds the locations of the files that processes of a pod have open, by their mounts. */
+/** Finds the locations of the files that processes of a pod hold, by their mounts. */
 class Places {
   readonly #options: PlaceOptions;
+  readonly #budget: WorkBudget;
   readonly #mounts: MountsOfProcesses;
   /** Locations of mounts that no process of the pod has. */
   readonly #detached = new Map<number, Place | undefined>();
+  /** Devices of file systems, and whether these are in memory only, as for memfd_create(2). */
+  readonly #devices = new Map<number, boolean>();
+  #disks: Record<Place['directory'], number | undefined> | undefined;
 
-  constructor(pids: readonly number[], options: PlaceOptions) {
+  constructor(pids: readonly number[], options: PlaceOptions, budget: WorkBudget) {
     this.#options = options;
-    this.#mounts = new MountsOfProcesses(fromAnywhere(pids), { maxMounts: MAX_MOUNTS_A_POD });
+    this.#budget = budget;
+    this.#mounts = new MountsOfProcesses(pids, { maxMounts: MAX_MOUNTS_A_POD });
   }
 
-  async of(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
-    const id = files.mountIdOf(descriptor);
+  async of(link: string, device: number, files: OpenFiles): Promise<Place | undefined> {
+    if (await this.#isInMemory(link, device)) return undefined;
+    const id = mountIdOf(link);
     if (id === undefined) return undefined;
-    const mount = await this.#mounts.find(id, files);
+    if (this.#detached.has(id)) return this.#detached.get(id);
+    const mount = await this.#mounts.find(id, files, () => this.#budget.mayContinue());
     if (mount !== undefined) return this.#options.placeOf(mount);
-    if (!this.#detached.has(id))
-      this.#detached.set(id, await this.#options.reads.take(() => this.#placeOfDetached(files, descriptor)));
-    return this.#detached.get(id);
+    const place = await this.#take(() => this.#placeOfDetached(link, device));
+    this.#detached.set(id, place);
+    return place;
   }
 
-  /** The mount may belong to an exited container, or be unmounted. Files in memory, as of memfd_create(2), are on no disk. */
-  async #placeOfDetached(files: OpenFiles, descriptor: string): Promise<Place | undefined> {
-    const { device, isOverlay } = await files.fileSystemOf(descriptor);
-    if (isOverlay) return { directory: 'layers' };
-    for (const directory of ['kubelet', 'layers'] as const) {
-      const disk = this.#options.disks[directory];
-      if (disk !== '' && (await stat(disk)).dev === device) return { directory };
+  async #isInMemory(link: string, device: number): Promise<boolean> {
+    if (!this.#devices.has(device)) {
+      const disks = await this.#knownDisks();
+      const isOfDisk = device === disks.kubelet || device === disks.layers;
+      const kind = isOfDisk ? 'other' : await this.#take(() => fileSystemKind(link));
+      this.#devices.set(device, kind === 'memory');
     }
-    return undefined;
+    return this.#devices.get(device)!;
+  }
+
+  /** The mount may belong to an exited container, or be unmounted. */
+  async #placeOfDetached(link: string, device: number): Promise<Place | undefined> {
+    const isOverlay = (await fileSystemKind(link)) === 'overlay';
+    const disks = await this.#knownDisks();
+    const directory = (['kubelet', 'layers'] as const).find((one) => disks[one] === device);
+    if (isOverlay) return { directory: 'layers', isDetached: true };
+    return directory && { directory, isDetached: true };
+  }
+
+  async #knownDisks() {
+    const { kubelet, layers } = this.#options.disks;
+    const of = async (path: string) =>
+      path === ''
+        ? undefined
+        : await stat(path).then(
+            ({ dev }) => dev,
+            () => undefined,
+          );
+    this.#disks ??= { kubelet: await of(kubelet), layers: await of(layers) };
+    return this.#disks;
+  }
+
+  #take<T>(read: () => Promise<T>): Promise<T | undefined> {
+    return this.#budget.wait(this.#options.reads.take(read));
   }
 }
 

@@ -48,8 +48,8 @@ export type PodDisk = {
 /** A pod's disk usage by location: layers of its containers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Pod statistics with disk usage by location, if that was measured. */
-export type PodStatsByDisk = PodStats & { disks?: PodDiskUse };
+/** Pod statistics with disk usage by location, if that was measured. `isPartial`: the pod holds more deleted files than were found. */
+export type PodStatsByDisk = PodStats & { disks?: PodDiskUse; isPartial?: boolean };
 
 /** CPU, memory and swap of a pod and its running containers. Pure. */
 export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): PodStats {
@@ -71,7 +71,7 @@ export function podCpuAndMemory({ runtime, sandbox, use, rates }: MeasuredPod): 
 
 /** All statistics of a pod, including network, disks and processes. Pure. */
 export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
-  const { disks, ...stats } = podStatsByDisk(measured, disk);
+  const { disks, isPartial, ...stats } = podStatsByDisk(measured, disk);
   return stats;
 }
 
@@ -79,7 +79,7 @@ export function fullPodStats(measured: MeasuredPod, disk: PodDisk): PodStats {
 export function podStatsByDisk(
   measured: MeasuredPod,
   disk: PodDisk,
-): Required<Pick<PodStatsByDisk, 'disks'>> & PodStats {
+): Required<Pick<PodStatsByDisk, 'disks' | 'isPartial'>> & PodStats {
   const { use } = measured;
   const stats = podCpuAndMemory(measured);
   const byName = new Map(use.containers.map((one) => [one.attributes?.metadata?.name, one]));
@@ -93,6 +93,7 @@ export function podStatsByDisk(
     ...stats,
     containers,
     disks,
+    isPartial: disk.held.isPartial,
     io: use.io && ioStats(use.io),
     network: use.network && networkStats(use.network),
     volume: disk.volumes.length === 0 ? undefined : disk.volumes,

@@ -57,7 +57,7 @@ const disk: PodDisk = {
   layers: new Map([['/layers', { time: TIME, capacityBytes: 500 }]]),
   logs: new Map([['server', { bytes: 40, inodes: 1 }]]),
   others: { bytes: 5, inodes: 1 },
-  held: { layers: { bytes: 2, inodes: 1 }, kubelet: { bytes: 4, inodes: 1 }, emptyDirs: new Map() },
+  held: { layers: { bytes: 2, inodes: 1 }, kubelet: { bytes: 4, inodes: 1 }, emptyDirs: new Map(), isPartial: false },
   volumes: [
     { name: 'data', time: TIME, usedBytes: 7, inodesUsed: 2 },
     { name: 'ram', time: TIME, usedBytes: 70, inodesUsed: 2 },

@@ -3,13 +3,13 @@ import { isDeadlineExceeded, isUnimplemented, type Logger, type Registry, raceAb
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import { type CgroupHierarchy, cgroupPids } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
-import { BoundedReads } from '@podwright/system/open-files';
+import { BoundedReads, type HungReads } from '@podwright/system/open-files';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CachedReading } from './cached-reading.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
-import { type HeldFiles, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
+import { type HeldFiles, type Holder, heldFiles, heldFilesOfAll, NOTHING_HELD, placesOf } from './held-files.ts';
 import { STATISTICS_TIMEOUT_MS } from './limits.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
@@ -73,7 +73,9 @@ export class SummaryProvider {
   readonly #bootTime = bootTime();
   /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
   #layersDirectory = '';
-  readonly #reads = new BoundedReads();
+  readonly #hungReads: HungReads = { count: 0 };
+  /** By the uid of the pod. */
+  #reads = new Map<string, BoundedReads>();
   /** Whether the runtime has statistics of pods, not only of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
@@ -157,7 +159,10 @@ export class SummaryProvider {
   /** Deleted files that the pod has open now, by the name of their emptyDir. */
   async heldInEmptyDirs(podUid: string): Promise<HeldFiles['emptyDirs']> {
     const pod = this.#readyPods().find(({ runtime }) => runtime.pod.uid === podUid);
-    return (pod === undefined ? NOTHING_HELD : await this.#held(pod.runtime)).emptyDirs;
+    const holder = pod && (await this.#holder(pod.runtime));
+    if (holder === undefined) return NOTHING_HELD.emptyDirs;
+    const { pids, ...options } = holder;
+    return (await heldFiles(pids, options)).emptyDirs;
   }
 
   /** Resolves when all started walks through volumes have ended. */
@@ -311,16 +316,18 @@ export class SummaryProvider {
 
   async #readDisks(): Promise<Disks> {
     const [root, images] = await Promise.all([fileSystemOf(this.#parts.rootDir), this.#imageFileSystems()]);
+    const uids = new Set(this.#readyPods().map(({ runtime }) => runtime.pod.uid));
+    this.#reads = new Map([...this.#reads].filter(([uid]) => uids.has(uid)));
     const pods = new Map<string, PodFiles>();
+    const holders = new Map<string, Holder>();
     for (const { runtime } of this.#readyPods()) {
       const { uid } = runtime.pod;
-      const [logs, others, held] = [
-        await this.#logsOf(runtime),
-        await this.#othersOf(runtime),
-        await this.#held(runtime),
-      ];
-      pods.set(uid, { logs, others, held });
+      const [logs, others] = [await this.#logsOf(runtime), await this.#othersOf(runtime)];
+      pods.set(uid, { logs, others, held: NOTHING_HELD });
+      const holder = await this.#holder(runtime);
+      if (holder !== undefined) holders.set(uid, holder);
     }
+    for (const [uid, held] of await heldFilesOfAll(holders)) pods.set(uid, { ...pods.get(uid)!, held });
     return { root, images, pods };
   }
 
@@ -341,15 +348,18 @@ export class SummaryProvider {
     return sumOf([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
   }
 
-  async #held({ pod: { uid }, containers }: RuntimePodStatus): Promise<HeldFiles> {
+  /** `undefined` if the cgroup of the pod is unknown. */
+  async #holder({ pod: { uid }, containers }: RuntimePodStatus): Promise<Holder | undefined> {
     const { hierarchy, cgroupOf, podOf } = this.#parts;
     const pod = podOf(uid);
     const cgroup = pod === undefined ? '' : cgroupOf(pod);
-    if (hierarchy === undefined || cgroup === '') return NOTHING_HELD;
+    if (hierarchy === undefined || cgroup === '') return undefined;
     const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
     const placeOf = placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) });
     const disks = { kubelet: this.#parts.rootDir, layers: this.#layersDirectory };
-    return await heldFiles(pids, { placeOf, disks, reads: this.#reads });
+    const reads = this.#reads.get(uid) ?? new BoundedReads(this.#hungReads);
+    this.#reads.set(uid, reads);
+    return { pids, placeOf, disks, reads };
   }
 
   #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {

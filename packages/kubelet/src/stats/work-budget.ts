@@ -1,0 +1,53 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** How long the work may hold the event loop before it must yield. */
+const SLICE_MS = 4;
+/** Time that the work may take including its waits, on top of ten times its budget. */
+const WAITS_MS = 1000;
+
+/** Bounds how long work holds the event loop in total, and at a time. Waits do not count, but the time with all waits is bounded, too. */
+export class WorkBudget {
+  readonly #budgetMs: number;
+  #leftMs: number;
+  readonly #endMs: number;
+  /** When the last wait ended. */
+  #resumedMs = performance.now();
+  /** When the last turn of the event loop began, as far as known. */
+  #turnMs = this.#resumedMs;
+
+  constructor(budgetMs: number) {
+    this.#budgetMs = budgetMs;
+    this.#leftMs = budgetMs;
+    this.#endMs = this.#resumedMs + 10 * budgetMs + WAITS_MS;
+  }
+
+  get isSpent(): boolean {
+    const nowMs = performance.now();
+    return nowMs - this.#resumedMs >= this.#leftMs || nowMs >= this.#endMs;
+  }
+
+  /** Work until the last wait. */
+  get spentMs(): number {
+    return this.#budgetMs - this.#leftMs;
+  }
+
+  /** Yields to the event loop if the slice is over. Returns whether the work may continue. */
+  async mayContinue(): Promise<boolean> {
+    if (this.isSpent) return false;
+    if (performance.now() - this.#turnMs > SLICE_MS) {
+      await this.wait(setImmediate());
+      this.#turnMs = performance.now();
+    }
+    return true;
+  }
+
+  /** Waits for something that does not hold the event loop. */
+  async wait<T>(result: Promise<T>): Promise<T> {
+    this.#leftMs -= performance.now() - this.#resumedMs;
+    try {
+      return await result;
+    } finally {
+      this.#resumedMs = performance.now();
+    }
+  }
+}
