@@ -324,6 +324,57 @@ test('if more is missing on a disk than all pods use, a pod is evicted only at t
   assert.match(await round(), /evict a/);
 });
 
+test('a pod that holds more deleted files than can be counted is evicted at the first shortage, and the event names the reason', async () => {
+  const messages: string[] = [];
+  const { signals, uses, round } = start([podOf('i1'), podOf('hider'), podOf('i2')], HARD, {
+    reclaim: NOTHING_TO_FREE,
+    events: { event: (_about, _type, _reason, message) => void messages.push(message) },
+  });
+  uses.hider = { isPartial: true };
+  signals['nodefs.available'] = 1n;
+  assert.match(await round(), /^evict hider/);
+  assert.match(messages.at(-1)!, /Pod hider holds more deleted files than can be counted/);
+  signals['memory.available'] = 1n;
+  await round();
+  assert.doesNotMatch(messages.at(-1)!, /deleted files/);
+});
+
+test('a pod whose earlier measurements were complete is partial by its latest one', async () => {
+  const inodes = { hard: { 'nodefs.inodesFree': '100' } };
+  const { signals, uses, round } = start([podOf('i1'), podOf('hider')], inodes, { reclaim: NOTHING_TO_FREE });
+  Object.assign(uses, { hider: { inodes: 10 }, i1: { inodes: 50 } });
+  signals['nodefs.inodesFree'] = 1n;
+  assert.doesNotMatch(await round(), /evict/);
+  uses.hider = { inodes: 0, isPartial: true };
+  assert.match(await round(), /evict hider/);
+});
+
+test('an eviction does not wait long for a measurement, and ranks pods by what is known', async () => {
+  let measurements = 0;
+  const { signals, uses, round } = start([podOf('a'), podOf('b')], HARD, {
+    reclaim: NOTHING_TO_FREE,
+    rankMs: 1,
+    podStats: async (asked) => {
+      if (++measurements > 1) await new Promise<never>(() => undefined);
+      return asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid]));
+    },
+  });
+  Object.assign(uses, { a: { root: 1 }, b: { root: 2 } });
+  signals['nodefs.available'] = 1n;
+  assert.match(await round(), /evict b/);
+});
+
+test('no pod is evicted for a disk while nothing is known of any pod', async () => {
+  const { signals, round, actions } = start([podOf('a')], HARD, {
+    reclaim: NOTHING_TO_FREE,
+    rankMs: 1,
+    podStats: () => new Promise<never>(() => undefined),
+  });
+  signals['nodefs.available'] = 1n;
+  await assert.rejects(round());
+  assert.doesNotMatch(actions.join(), /evict/);
+});
+
 test('a problem that recurs is logged again', async () => {
   const controller = new AbortController();
   const warnings: unknown[] = [];

@@ -23,12 +23,18 @@ import {
 } from './local-storage.ts';
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
-import { missingOf, type Observations, thresholdInWords, thresholdsMet } from './observed-signals.ts';
-import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
+import { missingOf, type Observations, thresholdInWords, thresholdsMet, usedOf } from './observed-signals.ts';
+import { assumedUse, type Candidate, rankPods, type Shortage } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 
 /** How long a round waits for the measurement of volumes; later results are used in a later round. */
 const EVICTION_MEASURE_MS = 1000;
+
+/** How long an eviction waits for the measurement of volumes: after that, pods are ranked by what is known of them. */
+const EVICTION_RANK_MS = 10_000;
+
+/** How much longer to wait for the rest of a measurement. */
+const EVICTION_MEASURE_REST_MS = 1000;
 
 /** File systems free removed files in the background: this counts as complete after so many consecutive checks without more free space. */
 const EVICTION_CHECKS_IN_VAIN = 4;
@@ -60,6 +66,8 @@ export type EvictionManagerDependencies = {
   /** Maximum grace period of soft evictions, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   periodMs: number;
+  /** How long an eviction waits for the measurement of volumes; by default ten seconds. */
+  rankMs?: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
@@ -241,7 +249,8 @@ export class EvictionManager {
       if (!isOver) logger.warn({ resource }, 'the eviction threshold is met, but there is no pod to evict');
       return [];
     }
-    await this.#measureUse(pods, threshold.signal, this.#stopping);
+    await this.#measureForRank(pods, threshold.signal);
+    if (this.#stopping.aborted) return [];
     if (isOver || !(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
     const shortage = shortageOf(threshold, round);
     const candidates = this.#recentUse.atPeakUse(pods, shortage, performance.now());
@@ -294,15 +303,30 @@ export class EvictionManager {
 
   /** Measures the pods while they still use the resource; slow volumes are measured later. */
   async #measureAtOnce({ signal }: Threshold): Promise<void> {
-    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
-    await this.#measureUse(this.#deps.activePods(), signal, moment).catch((error: unknown) =>
+    await this.#measureUse(this.#deps.activePods(), signal, EVICTION_MEASURE_MS).catch((error: unknown) =>
       this.#deps.logger.debug({ error: errorMessage(error) }, 'the pods could not be measured immediately'),
     );
   }
 
-  async #measureUse(pods: Pod[], signal: Threshold['signal'], stop: AbortSignal): Promise<void> {
-    const stats = await this.#deps.podStats(pods, { disk: isOfDisk(signal), fresh: true }, stop);
-    this.#recentUse.add(stats, performance.now());
+  /** Rejects if nothing is known of any of the pods: as upstream, none is evicted then. */
+  async #measureForRank(pods: Pod[], signal: Threshold['signal']): Promise<void> {
+    const { rankMs = EVICTION_RANK_MS, logger } = this.#deps;
+    await this.#measureUse(pods, signal, rankMs).catch((error: unknown) => {
+      if (this.#stopping.aborted) return;
+      const known = this.#recentUse.atPeakUse(pods, { signal, layout: this.#disks!.layout }, performance.now());
+      if (known.every(({ stats }) => stats === undefined)) throw error;
+      logger.warn({ error: errorMessage(error) }, 'the pods could not be measured: they are ranked by earlier use');
+    });
+  }
+
+  /** Waits for volumes for this time. A later result still counts for later rounds. */
+  async #measureUse(pods: Pod[], signal: Threshold['signal'], waitMs: number): Promise<void> {
+    const until = (ms: number) => AbortSignal.any([this.#stopping, AbortSignal.timeout(ms)]);
+    const what = { disk: isOfDisk(signal), fresh: true };
+    const measuring = this.#deps
+      .podStats(pods, what, until(waitMs))
+      .then((stats) => this.#recentUse.add(stats, performance.now()));
+    await raceAbort(measuring, until(waitMs + EVICTION_MEASURE_REST_MS));
   }
 
   /** Removes unused containers and images. Returns whether no threshold is met after that. */
@@ -371,13 +395,19 @@ export class EvictionManager {
 const hard = (verdict: PodVerdict): PodEviction => ({ verdict, gracePeriodSeconds: EVICTION_GRACE_SECONDS });
 
 function shortageOf(threshold: Threshold, { disks, observations }: Round): Shortage {
-  return { signal: threshold.signal, layout: disks.layout, missing: missingOf(threshold, observations) };
+  return {
+    signal: threshold.signal,
+    layout: disks.layout,
+    missing: missingOf(threshold, observations),
+    used: usedOf(threshold, observations),
+  };
 }
 
 /** Whether the pods' usage accounts for the missing disk space; true if a pod was not measured, and always for memory and processes. */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal) || candidates.some(({ stats }) => stats === undefined)) return true;
-  const used = candidates.reduce((sum, { stats }) => sum + useOf(stats!, shortage), 0n);
+  const use = assumedUse(candidates, shortage);
+  const used = candidates.reduce((sum, { pod, stats }) => sum + use({ pod, stats: stats! }), 0n);
   return used >= shortage.missing;
 }
 

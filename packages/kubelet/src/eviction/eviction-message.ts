@@ -22,9 +22,11 @@ export function evictionMessage(
   const low = `The node was low on resource: ${resource}. ${metText(resource, pressing, observations)}`;
   if (stats === undefined) return { message: low, annotations: {} };
   const whole = wholePod(pod, stats, resource);
+  const isHider = stats.isPartial && (resource === 'ephemeral-storage' || resource === 'inodes');
+  const held = isHider ? `Pod ${pod.metadata.name} holds more deleted files than can be counted. ` : '';
   const greedy = stats.containers.flatMap((one) => greedyContainer(pod, one, resource));
   return {
-    message: low + (whole?.message ?? '') + greedy.map(({ message }) => message).join(''),
+    message: low + held + (whole?.message ?? '') + greedy.map(({ message }) => message).join(''),
     annotations: {
       ...whole?.annotations,
       offending_containers: greedy.map(({ name }) => name).join(','),

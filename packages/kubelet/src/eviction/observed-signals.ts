@@ -37,6 +37,12 @@ export function missingOf({ signal, value }: Threshold, observations: Observatio
   return observed === undefined ? 0n : amountOf(value, observed.capacity) - observed.available;
 }
 
+/** The amount in use, by pods or others; zero if the signal was not observed. Pure. */
+export function usedOf({ signal }: Threshold, observations: Observations): bigint {
+  const observed = observations.get(signal);
+  return observed === undefined ? 0n : observed.capacity - observed.available;
+}
+
 /** Describes a met threshold for logs and users. */
 export function thresholdInWords({ signal, value, gracePeriodMs }: Threshold, observations: Observations): string {
   const observed = observations.get(signal);

@@ -30,6 +30,7 @@ export type GivenUse = {
   volume?: number;
   inodes?: number;
   processes?: number;
+  isPartial?: boolean;
 };
 
 /** Stats of a pod of `podOf`; `use` is in MiB and counts. */
@@ -47,6 +48,7 @@ export function statsOf(name: string, use: GivenUse = {}): PodStatsByDisk {
       kubelet: { bytes: ((use.logs ?? 0) + (use.volume ?? 0)) * MI, inodes: 0 },
     },
     'ephemeral-storage': disk((use.root ?? 0) + (use.logs ?? 0) + (use.volume ?? 0)),
+    isPartial: use.isPartial,
     process_stats: { process_count: use.processes ?? 0 },
   };
 }

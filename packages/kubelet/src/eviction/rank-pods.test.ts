@@ -10,14 +10,14 @@ function check(
   signal: Signal,
   given: Given,
   expected: string,
-  { layout = 'shared' as DiskLayout, missing = 0n } = {},
+  { layout = 'shared' as DiskLayout, missing = 0n, used = 0n } = {},
 ): void {
   const candidates = Object.entries(given).map(([name, [pod, use]]) => {
     const stats = use && statsOf(name, use);
     return { pod: podOf(name, pod), stats };
   });
   const order = (from: typeof candidates) =>
-    rankPods(from, { signal, layout, missing }).map(({ pod }) => pod.metadata.name);
+    rankPods(from, { signal, layout, missing, used }).map(({ pod }) => pod.metadata.name);
   assert.equal(order(candidates).join(' '), expected);
   assert.equal(order(candidates.toReversed()).join(' '), expected, 'independent of the order of the input');
 }
@@ -90,4 +90,23 @@ test('disk: among pods over their requests, those that use at least the missing 
     'much little most',
     { missing: 10n << 20n },
   );
+});
+
+test('disk: a pod that holds more deleted files than can be counted is assumed to use all that is not explained', () => {
+  const pods = (hidden: GivenUse): Given => ({
+    hider: [{}, hidden],
+    small: [{}, { volume: 70 }],
+    large: [{}, { volume: 90 }],
+  });
+  const hidden = { volume: 50, isPartial: true };
+  const missing = 60n << 20n;
+  check('nodefs.available', pods(hidden), 'hider large small', { missing, used: 600n << 20n });
+  check('nodefs.available', pods({ volume: 50 }), 'large small hider', { missing, used: 600n << 20n });
+  check('nodefs.available', pods(hidden), 'large small hider', { missing, used: 210n << 20n }); // all is explained
+  check('nodefs.inodesFree', { hider: [{}, { isPartial: true }], other: [{}, { inodes: 9 }] }, 'hider other', {
+    used: 99n,
+  });
+  check('memory.available', { hider: [{}, { isPartial: true }], other: [{}, { memory: 1 }] }, 'other hider', {
+    used: 99n,
+  });
 });

@@ -7,21 +7,26 @@ import {
   podLevelAmount,
   podPriority,
 } from '@podwright/kube-api';
-import { type DiskLayout, resourceOf, type Signal } from '@podwright/kubelet-configuration';
+import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/kubelet-configuration';
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
 /** A pod without `stats` is evicted first, as upstream. */
 export type Candidate = { pod: Pod; stats?: PodStatsByDisk };
 
+type Known = Required<Candidate>;
+
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** `missing`: the amount missing to the threshold, in bytes, inodes or processes. */
-export type Shortage = { signal: Signal; layout: DiskLayout; missing: bigint };
+/** A resource, as the disk with some parts of pods. */
+export type Resource = { signal: Signal; layout: DiskLayout };
+
+/** `missing`: the amount missing to the threshold, in bytes, inodes or processes; `used`: the amount that is in use. */
+export type Shortage = Resource & { missing: bigint; used: bigint };
 
 /** The first pod in the result is evicted first; pods with equal ranks keep their order. */
 export function rankPods(candidates: readonly Candidate[], shortage: Shortage): Candidate[] {
-  const order = orderOf(shortage);
+  const order = orderOf(shortage, assumedUse(candidates, shortage));
   return candidates.toSorted((a, b) => {
     for (const compare of order) {
       const result = compare(a, b);
@@ -32,7 +37,7 @@ export function rankPods(candidates: readonly Candidate[], shortage: Shortage): 
 }
 
 /** The pod's usage of the scarce resource: bytes, inodes or processes. */
-export function useOf(stats: PodStatsByDisk, { signal, layout }: Omit<Shortage, 'missing'>): bigint {
+export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigint {
   const resource = resourceOf(signal);
   if (resource === 'pids') return BigInt(stats.process_stats?.process_count ?? 0);
   if (resource === 'memory') return BigInt(stats.memory?.workingSetBytes ?? 0);
@@ -41,9 +46,20 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Omit<Shortage, 
   return BigInt(resource === 'inodes' ? used.inodes : used.bytes);
 }
 
-function orderOf(shortage: Shortage): Compare[] {
+/**
+ * The usage of each candidate for its rank. A pod whose deleted files on a disk could not be counted is assumed to use all that is used
+ * there and that no pod's known usage explains, so that a pod gains nothing by holding more files than can be counted. Not in upstream,
+ * which counts no deleted files.
+ */
+export function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
+  if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
+  const unexplained =
+    shortage.used - candidates.reduce((sum, { stats }) => sum + (stats ? useOf(stats, shortage) : 0n), 0n);
+  return ({ stats }) => useOf(stats, shortage) + (stats.isPartial && unexplained > 0n ? unexplained : 0n);
+}
+
+function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
   const resource = resourceOf(shortage.signal);
-  const use = ({ stats }: Known) => useOf(stats, shortage);
   if (resource === 'pids') return [byPriority, mostFirst(use)];
   if (resource === 'memory') {
     const over = (one: Known) => use(one) - requestOf(one.pod, 'memory');
@@ -63,8 +79,6 @@ function diskParts(signal: Signal, layout: DiskLayout): (keyof PodDiskUse)[] {
   if (layout === 'split') return signal.startsWith('imagefs.') ? [] : ['layers', 'kubelet'];
   return signal.startsWith('nodefs.') ? ['kubelet'] : ['layers'];
 }
-
-type Known = Required<Candidate>;
 
 const byPriority: Compare = (a, b) => Math.sign(podPriority(a.pod) - podPriority(b.pod));
 

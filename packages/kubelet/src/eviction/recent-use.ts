@@ -2,7 +2,7 @@
 import type { Pod } from '@podwright/kube-api';
 import { conditionOf, isOfDisk, type PressureCondition, type Signal } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
-import { type Candidate, type Shortage, useOf } from './rank-pods.ts';
+import { type Candidate, type Resource, type Shortage, useOf } from './rank-pods.ts';
 
 /** After this many recent shortages that ended by themselves, or that no pod's usage explains, a pod is evicted for the last one. */
 const EVICTION_SHORTAGES = 3;
@@ -13,7 +13,6 @@ const EVICTION_MEASUREMENTS = 30;
 /** How long measurements of a shortage count for the next one; for unsteady pods at least twice the transition period. */
 const EVICTION_RECENT_MS = 120_000;
 
-type Resource = Omit<Shortage, 'missing'>;
 type Measurement = { atMs: number; byUid: ReadonlyMap<string, PodStatsByDisk> };
 
 /** Times are monotonic milliseconds. */
@@ -50,10 +49,13 @@ export class RecentUse {
     this.#shortages = [];
   }
 
-  /** The pods, each with its measurement of highest usage in the last two minutes. */
+  /** The pods, each with its measurement of highest usage in the last two minutes. That is partial if the pod's latest measurement is. */
   atPeakUse(pods: readonly Pod[], resource: Resource, nowMs: number): Candidate[] {
     const recent = this.#measurements.filter(({ atMs }) => nowMs - atMs < EVICTION_RECENT_MS);
-    return pods.map((pod) => ({ pod, stats: byUse(pod, recent, resource).at(-1) }));
+    return pods.map((pod) => {
+      const stats = byUse(pod, recent, resource).at(-1);
+      return { pod, stats: stats && { ...stats, isPartial: measuredOf(pod, recent, resource).at(-1)?.isPartial } };
+    });
   }
 
   /**
@@ -78,12 +80,16 @@ export class RecentUse {
  * The complete measurements of a pod by ascending usage, oldest first among equals. Measurements for memory lack disks, and those taken
  * during the first walk of a volume lack that volume.
  */
-function byUse({ metadata }: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
-  const own = measurements.flatMap(({ byUid }) => byUid.get(metadata.uid) ?? []);
-  const measured = own.filter(({ disks }) => disks !== undefined || !isOfDisk(resource.signal));
+function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
+  const measured = measuredOf(pod, measurements, resource);
   const volumes = Math.max(...measured.map(volumeCount));
   const complete = measured.filter((one) => !isOfDisk(resource.signal) || volumeCount(one) === volumes);
   return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
+}
+
+function measuredOf({ metadata }: Pod, measurements: readonly Measurement[], { signal }: Resource): PodStatsByDisk[] {
+  const own = measurements.flatMap(({ byUid }) => byUid.get(metadata.uid) ?? []);
+  return own.filter(({ disks }) => disks !== undefined || !isOfDisk(signal));
 }
 
 const volumeCount = ({ volume }: PodStatsByDisk) => volume?.length ?? 0;
