@@ -33,6 +33,7 @@ const WRITERS = {
   'termination-log': write('/dev/termination-log'),
   deleted: deleted('/tmp/file'),
   'deleted-in-a-volume': deleted('/data/file'),
+  'deleted-program': `cp /bin/busybox /data/sleep; head -c 3000000 /dev/zero >> /data/sleep; /data/sleep 1000 & sleep 0.5; rm /data/sleep; ${hold}`,
   'deleted-out-of-the-root': `exec 3> /file; rm /file; head -c 3000000 /dev/zero >&3; cp /bin/busybox /data; exec chroot /data /busybox sleep 1000`,
 };
 
@@ -48,6 +49,13 @@ const WRITERS_BY_ANOTHER_CONTAINER = {
   'of-another-in-a-volume': `${deletedOfOther('data/file')}; ${hold}`,
   'of-another-that-exited': `${deletedOfOther('file')}; kill -9 $P; ${hold}`,
 };
+
+/** More links to files than the node searches: some 400 processes with 900 descriptors each, of which two have the deleted file. */
+const HIDE = [
+  'i=20; while [ $i -lt 900 ]; do eval "exec $i</dev/null"; i=$((i+1)); done',
+  'i=0; while [ $i -lt 400 ]; do sleep 1000 & i=$((i+1)); done',
+].join('; ');
+const FILL_UNSEEN = `exec 9> /file; rm /file; dd if=/dev/zero bs=64k >&9; ${hold}`;
 
 const FILL = `dd if=/dev/zero of=/etc/resolv.conf bs=64k; ${hold}`;
 
@@ -102,11 +110,24 @@ test('a pod that exceeds its limit with files in none of its volumes is evicted'
   for (const name of all) await place.ok('delete', name);
 });
 
-test('on a full disk only the pod that filled it is evicted', async () => {
-  const names = ['keep1', 'keep2', 'filler'];
-  for (const name of names)
-    await run(name, manifest(name, `until [ -e /go ]; do sleep 0.1; done; ${FILL}`, { limit: '' }));
-  await place.ok('exec', 'filler', '--', 'touch', '/go');
-  await place.until(async () => (await evicted(names)).length > 0);
-  assert.deepEqual(await evicted(names), ['filler']);
+test('on a full disk only the pods that filled it are evicted, even one that holds more files than can be searched', async () => {
+  const names = ['keep1', 'keep2', 'filler', 'hider'];
+  const afterGo = (script: string) => `until [ -e /go ]; do sleep 0.1; done; ${script}`;
+  for (const name of names.slice(0, 3))
+    await run(name, manifest(name, `head -c 15000000 /dev/zero > /kept; ${afterGo(FILL)}`, { limit: '' }));
+  await run('hider', manifest('hider', `${HIDE}; touch /ready; ${afterGo(FILL_UNSEEN)}`, { limit: '' }));
+  await place.until(() =>
+    place.ok('exec', 'hider', '--', 'test', '-e', '/ready').then(
+      () => true,
+      () => false,
+    ),
+  );
+  for (const [name, expected] of [
+    ['hider', ['hider']],
+    ['filler', ['filler', 'hider']],
+  ] as const) {
+    await place.ok('exec', name, '--', 'touch', '/go');
+    await place.until(async () => (await evicted(names)).length >= expected.length);
+    assert.deepEqual(await evicted(names), expected);
+  }
 });
