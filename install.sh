@@ -189,7 +189,7 @@ sha256() { # sha256 FILE
 
 fetch() { # fetch URL FILE
   if has curl; then curl -fsSL --retry 2 -o "$2" "$1"
-  elif has wget; then wget -q -O "$2" "$1"
+  elif has wget; then wget -nv -O "$2" "$1"
   else echo 'neither curl nor wget is installed; install one, or download the archive and SHA256SUMS elsewhere' >&2 && return 1
   fi
 }
@@ -267,7 +267,7 @@ try_executable() {
   fi
   chmod 755 "$top/podwright"
   reports=$("$top/podwright" --version 2>&1 < /dev/null) || fail "the executable does not start on this host: $reports" \
-    "$(noexec "$staging")it must be for linux-$arch" "$outcome"
+    "$(noexec "$staging")a missing library is named above; otherwise the executable must be for linux-$arch" "$outcome"
 }
 
 noexec() { # noexec DIRECTORY: a hint if no programs may run from its file system
@@ -531,6 +531,10 @@ check_stopped() {
 }
 
 uninstall() {
+  if [ "$purge" = yes ] && [ ! -e "$record" ] && has podwright; then
+    describe_other "$(command -v podwright)"
+    fail "another installation uses the data; nothing was removed" "uninstall it first, or name its --prefix"
+  fi
   if [ "$purge" = yes ]; then
     # shellcheck disable=SC2086
     mounts=$(awk '{ print $2 }' /proc/mounts 2> /dev/null | grep -E "^($(echo $DATA | tr ' ' '|'))(/|$)" || true)
@@ -548,7 +552,7 @@ uninstall() {
   remove_service
   step disabled
   [ ! -e "$record" ] || remove_files
-  rm -rf "$staging"
+  rm -rf "$staging" "${bin%/*}/.podwright-upgrade"
   remove_record
   if systemd_runs; then systemctl daemon-reload || true; fi
   remove_data

@@ -14,7 +14,10 @@ const requireNode =
 
 // The earlier build; a release in the same directory stays.
 mkdirSync(outdir, { recursive: true });
-for (const name of readdirSync(outdir)) if (name !== 'release') rmSync(join(outdir, name), { recursive: true });
+const earlier = readdirSync(outdir);
+if (earlier.some((name) => name !== 'release') && !earlier.includes('podwright.js'))
+  throw new Error(`${outdir} has other files than a build, which would be removed`);
+for (const name of earlier) if (name !== 'release') rmSync(join(outdir, name), { recursive: true });
 const metafile = await bundle({
   outdir,
   entry: 'packages/cli/src/start.ts',

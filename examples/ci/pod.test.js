@@ -5,7 +5,7 @@ import { startTestNode } from '@podwright/testing';
 
 test('the application answers in its pod', async () => {
   await using node = await startTestNode();
-  await node.podwright('load', 'app.tar'); // the image that the job has built; without it, the node pulls from the registry
+  await node.podwright('load', 'app.tar'); // the image that the job has built
   await node.apply({
     apiVersion: 'v1',
     kind: 'Pod',

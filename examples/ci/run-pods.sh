@@ -6,8 +6,13 @@ set -eu
 manifest=${1:?usage: run-pods.sh MANIFEST [IMAGE-ARCHIVE...]}
 shift
 node=$(mktemp -d)
-podwright() { command podwright --root "$node/root" --state "$node/state" --pod-logs "$node/logs" "$@"; }
-trap 'podwright stop --delete; rm -rf "$node"' EXIT
+podwright() {
+  command podwright --root "$node/root" --state "$node/state" --pod-logs "$node/logs" \
+    --cgroup-parent "/ci-$$" --bridge "ci$$" "$@"
+}
+trap 'podwright stop --delete; rm -rf --one-file-system "$node"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 for archive; do podwright load "$archive"; done
 podwright run --once "$manifest"

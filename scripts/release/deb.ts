@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
-import { packageLayout, type ReleaseFiles, writeLayout } from './package-files.ts';
+import { packageLayout, packageVersion, type ReleaseFiles, writeLayout } from './package-files.ts';
 import { run } from './run.ts';
 
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
@@ -30,7 +30,7 @@ export function makeDeb(output: string, { version, scratch, files, epoch }: DebO
 
 function control(version: string, kibibytes: string): string {
   return `Package: podwright
-Version: ${version}
+Version: ${packageVersion(version)}
 Architecture: amd64
 Maintainer: Podwright contributors <podwright@example.invalid>
 Installed-Size: ${kibibytes}

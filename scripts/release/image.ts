@@ -1,7 +1,8 @@
 /** The image: the executable with the programs and libraries of this host that it needs, and no distribution. */
-import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeImageArchive, writeImageLayout } from '../image-archive.ts';
+import type { ReleaseFiles } from './package-files.ts';
 import { run } from './run.ts';
 
 /** OCI runtime, monitor, init of pods, namespaces, shell. */
@@ -11,10 +12,11 @@ const DIRECTORIES = ['dev', 'proc', 'sys', 'run', 'tmp', 'etc/podwright', 'var/l
 /** Directories that are links into /usr, as on the host whose libraries these are. */
 const LINKS = { bin: 'usr/bin', sbin: 'usr/sbin', lib: 'usr/lib', lib64: 'usr/lib64' };
 
-export type ImageOptions = { version: string; scratch: string; executable: string };
+export type ImageOptions = { version: string; scratch: string; files: ReleaseFiles };
 
-export async function makeImage(output: string, { version, scratch, executable }: ImageOptions): Promise<void> {
+export async function makeImage(output: string, { version, scratch, files }: ImageOptions): Promise<void> {
   const root = join(scratch, 'image');
+  const { executable, licences } = files;
   for (const directory of [...DIRECTORIES, 'usr/lib', 'usr/lib64'])
     mkdirSync(join(root, directory), { recursive: true });
   for (const [link, target] of Object.entries(LINKS)) symlinkSync(target, join(root, link));
@@ -29,6 +31,10 @@ export async function makeImage(output: string, { version, scratch, executable }
   }
   copy(CERTIFICATES, join(root, CERTIFICATES));
   copyLicences(root, [...programs, ...libraries]);
+  const own = join(root, 'usr/share/doc/podwright');
+  mkdirSync(own);
+  cpSync('LICENSE', join(own, 'copyright'));
+  writeFileSync(join(own, 'THIRD-PARTY-LICENSES'), licences);
   const name = `localhost/podwright/podwright:${version}`;
   const config = { Env: ['PATH=/usr/bin:/usr/sbin'], Entrypoint: ['/usr/bin/podwright'], Cmd: ['node'] };
   await writeImageArchive(output, (layout) =>

@@ -20,7 +20,8 @@ import { makeRpm } from './rpm.ts';
 import { run } from './run.ts';
 import { makeSbom } from './sbom.ts';
 
-const [directory = 'dist/release', ...only] = process.argv.slice(2);
+const [directory = 'dist/release', architecture] = process.argv.slice(2);
+const x64Only = architecture === 'x64';
 await release(directory);
 
 async function release(output: string): Promise<void> {
@@ -44,7 +45,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
   const licences = thirdPartyLicences(packages);
   const executables = {} as Record<Architecture, string>;
   for (const architecture of ARCHITECTURES) {
-    if (only.length > 0 && !only.includes(architecture)) continue;
+    if (x64Only && architecture !== 'x64') continue;
     const executable = join(scratch, `podwright-${architecture}`);
     await buildExecutable(executable, chunks, architecture);
     const name = `podwright-${version}-linux-${architecture}`;
@@ -57,7 +58,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
   await makeImage(join(output, `podwright-${version}-oci.tar`), {
     version,
     scratch,
-    executable: executables.x64,
+    files,
   });
   cpSync('install.sh', join(output, 'install.sh'));
   run(process.execPath, ['scripts/packages/main.ts', 'pack', join(output, 'npm')]);

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
 import type { DebOptions } from './deb.ts';
-import { packageLayout, writeLayout } from './package-files.ts';
+import { packageLayout, packageVersion, writeLayout } from './package-files.ts';
 import { run } from './run.ts';
 
 export function makeRpm(output: string, { version, scratch, files, epoch }: DebOptions): void {
@@ -38,7 +38,7 @@ function spec(version: string, { root, names }: { root: string; names: string[] 
 %global clamp_mtime_to_source_date_epoch 1
 %global _binary_payload w${ZSTD_LEVEL}.zstdio
 Name: podwright
-Version: ${version}
+Version: ${packageVersion(version)}
 Release: 1
 Summary: Runs Kubernetes pods on one Linux machine
 License: Apache-2.0

@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { errorMessage, PodwrightError, waitFor, withTimeout } from '@podwright/base';
-import { runProgram } from '@podwright/host';
+import { removeTree, runProgram } from '@podwright/host';
 
 /** Options of `startTestNode`. */
 export type TestNodeOptions = {
@@ -35,7 +34,7 @@ export async function startTestNode(options: TestNodeOptions = {}): Promise<Test
     await node.start();
     return node;
   } catch (error) {
-    await node.stop().catch(() => undefined);
+    await node.kill();
     throw error;
   }
 }
@@ -77,12 +76,12 @@ export class TestNode implements AsyncDisposable {
   }
 
   async #isReady(daemon: ChildProcess): Promise<boolean> {
-    if (daemon.exitCode !== null)
-      throw new PodwrightError('unavailable', `start the node: exit code ${daemon.exitCode}: ${this.log().trim()}`);
+    if (hasExited(daemon))
+      throw new PodwrightError('unavailable', `start the node: ${describeExit(daemon)}: ${this.log().trim()}`);
     return (await this.run('ps')).exitCode === 0;
   }
 
-  /** Runs a `podwright` command on this node to its end, with any exit code. `stdin`: what the command reads. */
+  /** Runs a `podwright` command on this node to its end, with any exit code. */
   async run(command: string, ...args: string[]): Promise<CommandResult> {
     return this.#run([command, ...args]);
   }
@@ -105,7 +104,7 @@ export class TestNode implements AsyncDisposable {
     return this.#run(['run', '--once', '--quiet', '-'], manifestText(manifest));
   }
 
-  /** The standard output of a command in the first container of a pod; `args` may begin with options of `podwright exec`. */
+  /** The standard output of a command in the first container of a pod. */
   async exec(pod: string, ...args: string[]): Promise<string> {
     return this.#ok(['exec', pod, '--', ...args]);
   }
@@ -124,16 +123,29 @@ export class TestNode implements AsyncDisposable {
     }
   }
 
-  /** Deletes all pods, with a grace period of a second, ends the node and removes its directory. Another call has no effect. */
+  /**
+   * Deletes all pods, with a grace period of a second, ends the node and removes its directory. A node that has crashed is started again
+   * for that, because its pods still run. Another call has no effect.
+   */
   async stop(): Promise<void> {
+    if (this.#daemon === undefined) return;
+    if (hasExited(this.#daemon)) await this.start();
     const daemon = this.#daemon;
+    const exited = once(daemon, 'exit');
+    await this.#ok(['stop', '--delete', '--grace-period', '1']);
+    await exited;
     this.#daemon = undefined;
-    if (daemon !== undefined && daemon.exitCode === null) {
-      const exited = once(daemon, 'exit');
-      await this.#ok(['stop', '--delete', '--grace-period', '1']);
+    await removeTree(this.directory); // refuses to cross mounts
+  }
+
+  /** @internal Ends a node that did not start; it has no pods. */
+  async kill(): Promise<void> {
+    if (this.#daemon !== undefined && !hasExited(this.#daemon)) {
+      const exited = once(this.#daemon, 'exit');
+      this.#daemon.kill('SIGKILL');
       await exited;
     }
-    await rm(this.directory, { recursive: true, force: true });
+    await removeTree(this.directory);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -161,6 +173,11 @@ export class TestNode implements AsyncDisposable {
     }
   }
 }
+
+const hasExited = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+const describeExit = ({ exitCode, signalCode }: ChildProcess) =>
+  signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
 
 function manifestText(manifest: string | object | readonly object[]): string {
   if (typeof manifest === 'string') return manifest;

@@ -1,4 +1,4 @@
-import { openSync, readFileSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isRecord } from '@podwright/base';
 import { findProgram, runProgram } from '@podwright/host';
@@ -12,17 +12,12 @@ export const RESTART_ADVICE = "then 'podwright upgrade' restarts the node";
 export async function findInstallation(): Promise<Installation> {
   const { isSea } = process.getBuiltinModule('node:sea');
   const path = isSea() ? process.execPath : realpathSync(process.argv[1]!);
-  const advice = npmAdvice(path) ?? checkoutAdvice(path) ?? (await packageAdvice(path));
+  const advice = checkoutAdvice(path) ?? (await packageAdvice(path));
   if (advice !== undefined) return { path, advice };
   return isSea() || isScript(path)
     ? { path }
     : { path, advice: `replace the files in ${dirname(path)}, ${RESTART_ADVICE}` };
 }
-
-const npmAdvice = (path: string) =>
-  path.includes('/node_modules/')
-    ? `npm has installed it: call 'npm install' with the new version, ${RESTART_ADVICE}`
-    : undefined;
 
 function checkoutAdvice(path: string): string | undefined {
   const checkout = dirname(dirname(path));
@@ -52,7 +47,9 @@ async function packageAdvice(path: string): Promise<string | undefined> {
 
 /** Whether the file is a script that contains the whole program. */
 function isScript(path: string): boolean {
+  const file = openSync(path, 'r');
   const start = Buffer.alloc(2);
-  readSync(openSync(path, 'r'), start);
+  readSync(file, start);
+  closeSync(file);
   return start.toString('latin1') === '#!';
 }

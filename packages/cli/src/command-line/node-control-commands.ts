@@ -22,8 +22,8 @@ it, or the directory with both. The program's file is replaced at once, and
 the node restarts into it: its containers keep running, streams of exec, logs
 and port-forward end. If the new node does not start, the earlier version is
 put back and started.
-Without FILE the node restarts into this program, after a package manager, npm
-or a build has replaced it.
+Without FILE the node restarts into this program, after a package manager or a
+build has replaced it.
 
 Exit code: 0 when the node runs the new version, or no node runs; 1 otherwise.
 `;

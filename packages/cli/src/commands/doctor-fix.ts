@@ -35,8 +35,6 @@ export async function runFix({ commands, others }: FixPlan, { yes }: { yes?: boo
     printError('no package is missing: nothing to install');
     return true;
   }
-  if (process.getuid?.() !== 0)
-    throw new PodwrightError('permission_denied', 'install packages: only root may; call podwright with sudo');
   printError(`doctor --fix runs:\n${commands.map((words) => `  ${words.join(' ')}`).join('\n')}`);
   if (yes !== true && !(await confirmed())) return false;
   for (const words of commands) await runCommand(words);

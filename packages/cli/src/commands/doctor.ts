@@ -37,6 +37,8 @@ export async function doctor({ settings }: CommandContext, options: DoctorOption
   if (options.yes && !options.fix) throw new PodwrightError('invalid_argument', '--yes requires --fix');
   const config = await settings();
   if (options.fix) {
+    if (process.getuid?.() !== 0)
+      throw new PodwrightError('permission_denied', 'install packages: only root may; call podwright with sudo');
     const { planFix, runFix } = await import('./doctor-fix.ts');
     if (!(await runFix(planFix(await findingsOf(config)), options))) return 1;
   }

@@ -19,11 +19,17 @@ test('the install hint is the command of the distribution', () => {
 
 test('programs are installed once each, under the names of the distribution, without questions', () => {
   const table: [string, string[]][] = [
-    ['ID=debian', ['apt-get update', 'apt-get install -y --no-install-recommends crun containernetworking-plugins']],
+    [
+      'ID=debian',
+      [
+        'apt-get update -o DPkg::Lock::Timeout=120',
+        'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=120 crun containernetworking-plugins',
+      ],
+    ],
     ['ID=fedora', ['dnf install -y crun containernetworking-plugins']],
     ['ID=opensuse-leap\nID_LIKE="suse opensuse"', ['zypper --non-interactive install crun cni-plugins']],
     ['ID=arch', ['pacman -S --needed --noconfirm crun cni-plugins']],
-    ['ID=alpine', ['apk add crun cni-plugins']],
+    ['ID=alpine', ['apk add --update-cache crun cni-plugins']],
   ];
   for (const [osRelease, expected] of table) {
     const commands = installCommands(packageManager(osRelease)!, ['crun', 'cni-plugins', 'crun']);

@@ -14,13 +14,16 @@ export type PackageManager = {
   names?: Partial<Record<HostProgram, string>>;
 };
 
+/** Unattended upgrades hold the lock on a new host. */
+const APT_WAITS = ['-o', 'DPkg::Lock::Timeout=120'];
+
 const PACKAGE_MANAGERS: PackageManager[] = [
   {
     families: ['debian', 'ubuntu'],
     command: 'apt-get install',
     commands: (packages) => [
-      ['apt-get', 'update'],
-      ['apt-get', 'install', '-y', '--no-install-recommends', ...packages],
+      ['apt-get', 'update', ...APT_WAITS],
+      ['apt-get', 'install', '-y', '--no-install-recommends', ...APT_WAITS, ...packages],
     ],
     names: { 'cni-plugins': 'containernetworking-plugins' },
   },
@@ -40,7 +43,7 @@ const PACKAGE_MANAGERS: PackageManager[] = [
     command: 'pacman -S',
     commands: (packages) => [['pacman', '-S', '--needed', '--noconfirm', ...packages]],
   },
-  { families: ['alpine'], command: 'apk add', commands: (packages) => [['apk', 'add', ...packages]] },
+  { families: ['alpine'], command: 'apk add', commands: (packages) => [['apk', 'add', '--update-cache', ...packages]] },
 ];
 
 /** The package manager of this host by its os-release(5), `undefined` for an unknown distribution. */

@@ -15,7 +15,7 @@ import { versionSkew } from '../client/version-skew.ts';
 import { restartNode, startAgain } from '../daemon/restart-node.ts';
 import { findNode, type RunningNode } from '../daemon/running-node.ts';
 import { PROGRAM_TRIAL_TIMEOUT_MS } from '../limits.ts';
-import { print } from '../output/terminal-text.ts';
+import { print, printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
 /** `podwright upgrade`: replaces the program if `source` names a release, and restarts the node into it. Returns the exit code. */
@@ -37,8 +37,10 @@ export async function upgrade({ config }: CommandContext, source: string | undef
   print(`replaced ${path}: podwright ${archive.version} instead of ${VERSION}`);
   if (node === undefined) return reportNoNode();
   try {
-    await restart(config, node);
-    return 0;
+    const found = await restart(config, node);
+    if (found === archive.version) return 0;
+    printError(`podwright: the node still runs podwright ${found}: its command is ${commandOf(node)}`);
+    return 1;
   } catch (error) {
     print(`the node of podwright ${archive.version} does not start: ${errorMessage(error)}`);
     await swap.restore();
@@ -59,15 +61,21 @@ async function intoThisProgram(config: CommandContext['config'], node: RunningNo
   await restart(config, node);
   const skew = versionSkew(await new NodeClient(config.apiSocket).node());
   if (skew === undefined) return 0;
-  const program = [node.command.file, ...node.command.args].join(' ');
-  throw new PodwrightError('failed_precondition', `${skew}; its command is still of the other version: ${program}`);
+  throw new PodwrightError(
+    'failed_precondition',
+    `${skew}; its command is still of the other version: ${commandOf(node)}`,
+  );
 }
 
-async function restart(config: CommandContext['config'], node: RunningNode): Promise<void> {
+const commandOf = ({ command: { file, args } }: RunningNode) => [file, ...args].join(' ');
+
+/** Returns the version of the new node. */
+async function restart(config: CommandContext['config'], node: RunningNode): Promise<string> {
   print(`restarting the node (podwright ${node.info.version}, ${node.unit ?? `process ${node.info.pid}`})`);
   await restartNode(config, node);
   const { version, pid } = await new NodeClient(config.apiSocket).node();
   print(`the node runs podwright ${version} (process ${pid}); its containers kept running`);
+  return version;
 }
 
 function reportNoNode(): number {

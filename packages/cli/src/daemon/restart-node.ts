@@ -26,8 +26,10 @@ export async function restartNode(config: NodePaths, node: RunningNode): Promise
 
 /** Starts the node again after it has failed to start with another program. */
 export async function startAgain(config: NodePaths, node: RunningNode): Promise<void> {
-  if (node.unit !== undefined) await restartUnit(node.unit);
-  else {
+  if (node.unit !== undefined) {
+    await runProgram('systemctl', ['reset-failed', node.unit]); // its failed starts count against the limit of starts
+    await restartUnit(node.unit);
+  } else {
     await endProcess(node); // a node that hangs
     startInBackground(node, presumedNode(config).logFile);
   }

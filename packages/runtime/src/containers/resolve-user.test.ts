@@ -67,3 +67,13 @@ test('an account file that cannot be read says nothing about accounts', async ()
   symlinkSync('/etc/shadow', join(rootfs, 'passwd'));
   assert.equal(await lacksAccount(5, { rootfs, mounts: [{ destination: '/etc', source: rootfs }] }), false);
 });
+
+test('accounts in a volume that may wait for a server are not read', async () => {
+  const volume = join(rootfs, 'volume');
+  mkdirSync(volume);
+  const mounts = [{ destination: '/etc', source: volume }];
+  const mountinfo = (type: string) => Buffer.from(`1 0 0:1 / ${volume} rw - ${type} server:/ rw\n`);
+  assert.equal(await lacksAccount(5, { rootfs, mounts, mountinfo: mountinfo('ext4') }), true);
+  for (const type of ['nfs4', 'fuse.sshfs', 'cifs'])
+    assert.equal(await lacksAccount(5, { rootfs, mounts, mountinfo: mountinfo(type) }), false, type);
+});
