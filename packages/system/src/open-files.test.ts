@@ -1,18 +1,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import { BoundedReads } from './open-files.ts';
+import { BoundedReads, ReadsOfProcess } from './open-files.ts';
+
+const signal = AbortSignal.timeout(20_000);
 
 test('while a file system hangs, no others are read', async () => {
   const reads = new BoundedReads();
   const hung = Promise.withResolvers<number>();
-  assert.equal(await reads.take(() => hung.promise), undefined);
+  const isHung = { code: 'deadline_exceeded' };
+  await assert.rejects(
+    reads.take(() => hung.promise),
+    isHung,
+  );
   let count = 0;
   const read = async () => ++count;
-  assert.deepEqual([await reads.take(read), count], [undefined, 0]);
+  await assert.rejects(reads.take(read), isHung);
+  assert.equal(count, 0);
   hung.resolve(0);
-  const signal = AbortSignal.timeout(5000);
-  assert.equal(await waitFor(() => reads.take(read), { intervalMs: 1, signal }), 1);
+  const taken = () => reads.take(read).catch(() => undefined);
+  assert.equal(await waitFor(taken, { intervalMs: 1, signal }), 1);
   assert.equal(await reads.take(() => Promise.reject(new Error('stale'))), undefined);
   assert.equal(await reads.take(read), 2);
+});
+
+test('at most two reads of a process hang, and one of each pod, even if more begin at once', async () => {
+  const all = new ReadsOfProcess();
+  const [a, b, c] = [new BoundedReads(all), new BoundedReads(all), new BoundedReads(all)];
+  const hung = Promise.withResolvers<void>();
+  const began: string[] = [];
+  const taken = Object.entries({ a1: a, a2: a, b1: b, b2: b, c1: c }).map(async ([name, reads]) => {
+    const read = () => {
+      began.push(name);
+      return hung.promise;
+    };
+    await reads.take(read).catch(({ code }) => assert.equal(code, name === 'c1' ? 'unavailable' : 'deadline_exceeded'));
+  });
+  await Promise.all(taken);
+  assert.deepEqual(began, ['a1', 'b1']);
+  const read = async () => 'c2';
+  hung.resolve();
+  assert.equal(await waitFor(() => c.take(read).catch(() => undefined), { intervalMs: 1, signal }), 'c2');
 });

@@ -2,7 +2,7 @@
 import { close, closeSync, open, opendirSync, openSync, read, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { isErrno, raceAbort, withTimeout } from '@podwright/base';
+import { isErrno, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
 import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
@@ -157,44 +157,69 @@ export class MountsOfProcesses {
   }
 }
 
-/** Number of hung reads, which are shared by all `BoundedReads` of a process. */
-export type HungReads = { count: number };
+/** Reads of all `BoundedReads` of a process: the number of hung ones, and the others. */
+export class ReadsOfProcess {
+  hung = 0;
+  readonly active = new Set<Promise<unknown>>();
+}
 
 /** Libuv's pool has four threads for all of the process. */
-const MAX_HUNG_READS = 2;
+const MAX_READS = 2;
 
 /**
  * Reads from file systems of any type, for one pod. A read that hangs, as of a network server, blocks one thread of libuv's pool: until
- * it returns, no others are made for the pod, and with two of them none at all.
+ * it returns, no others are made for the pod, and with two of them none at all. A read must block at most one thread at a time.
  */
 export class BoundedReads {
-  readonly #hung: HungReads;
+  readonly #all: ReadsOfProcess;
+  #isActive = false;
   #isHung = false;
 
-  constructor(hung: HungReads = { count: 0 }) {
-    this.#hung = hung;
+  constructor(all = new ReadsOfProcess()) {
+    this.#all = all;
   }
 
-  /** Whether reads are not made. */
-  get isHung(): boolean {
-    return this.#isHung || this.#hung.count >= MAX_HUNG_READS;
-  }
-
-  /** The result; undefined if the read fails or hangs. */
+  /**
+   * The result; undefined if the read fails. Rejects with `deadline_exceeded` while a read of the pod hangs, and with `unavailable` while
+   * those of two other pods do.
+   */
   async take<T>(read: () => Promise<T>): Promise<T | undefined> {
-    if (this.isHung) return undefined;
+    const { active } = this.#all;
+    this.#rejectIfHung();
+    while (this.#isActive || this.#all.hung + active.size >= MAX_READS) {
+      await Promise.race(active);
+      this.#rejectIfHung();
+    }
     const result = read().catch(() => undefined);
+    this.#isActive = true;
+    const answer = this.#untilHung(result);
+    active.add(answer);
+    const isHung = await answer;
+    active.delete(answer);
+    this.#isActive = false;
+    if (isHung) this.#rejectIfHung();
+    return await result;
+  }
+
+  #rejectIfHung(): void {
+    if (this.#isHung) throw new PodwrightError('deadline_exceeded', "a read of the pod's files hangs");
+    if (this.#all.hung >= MAX_READS) throw new PodwrightError('unavailable', "reads of other pods' files hang");
+  }
+
+  /** Whether the read hangs. Never rejects. */
+  async #untilHung(result: Promise<unknown>): Promise<boolean> {
     using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
     try {
-      return await raceAbort(result, signal);
+      await raceAbort(result, signal);
+      return false;
     } catch {
       this.#isHung = true;
-      this.#hung.count++;
+      this.#all.hung++;
       void result.then(() => {
         this.#isHung = false;
-        this.#hung.count--;
+        this.#all.hung--;
       });
-      return undefined;
+      return true;
     }
   }
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fileSystem from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -116,6 +118,31 @@ os.unlink('f')
 os.write(file, b'x' * 100000)
 print('ready', flush=True)
 time.sleep(60)`;
+
+/** Replaces stat(2) for the files that this process holds. */
+function replaceStat(context: TestContext, pid: number, replacement: () => Promise<never>) {
+  const real = fileSystem.stat as (path: string) => Promise<unknown>;
+  const of = (path: string) => (path.startsWith(`/proc/${pid}/`) ? replacement() : real(path));
+  context.mock.method(fileSystem, 'stat', of);
+  syncBuiltinESMExports();
+  context.after(() => {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
+test('files are read one at a time, and the first that hangs ends the search', async (context) => {
+  const files = Array.from({ length: 5 }, (_, index) => opened(`slow${index}`, 1000));
+  const { pid } = await elsewhere(context, files);
+  for (const file of files) closeSync(file);
+  let calls = 0;
+  replaceStat(context, pid, () => {
+    calls++;
+    return new Promise<never>(() => undefined);
+  });
+  const { isPartial } = await heldFiles([pid], { ...anywhere, reads: new BoundedReads() });
+  assert.deepEqual([isPartial, calls], [true, 1]);
+});
 
 test('a deleted file counts under a path that is longer than the kernel shows', async (context) => {
   const pid = await python(

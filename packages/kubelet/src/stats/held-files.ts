@@ -1,5 +1,6 @@
 /** Deleted files that processes still hold: they use space, but no walk through directories finds them. */
 import { stat } from 'node:fs/promises';
+import { errorCode, isDeadlineExceeded } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import {
   type BoundedReads,
@@ -18,8 +19,6 @@ import { WorkBudget } from './work-budget.ts';
 const POD_BUDGET_MS = 50;
 /** Budget for all pods of a round. */
 const ROUND_BUDGET_MS = 1000;
-/** Number of files whose attributes are read at once. */
-const BATCH = 64;
 /** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
@@ -90,20 +89,22 @@ export async function heldFiles(
   budget = new WorkBudget(2 * POD_BUDGET_MS),
 ): Promise<HeldFiles> {
   const search = new Search(pids, options, budget);
-  const isComplete = await search.run();
+  const isComplete = await search.run().catch((error: unknown) => {
+    if (isDeadlineExceeded(error) || errorCode(error) === 'unavailable') return false;
+    throw error;
+  });
   return { ...sumsOf([...search.found.values()]), isPartial: !isComplete };
 }
 
 type HeldFile = { place: Place; use: FileUse };
 
-/** One search through the processes of a pod. Each method returns whether the search may continue. */
+/** One search through the processes of a pod. It rejects as `BoundedReads.take`; the methods return whether the budget suffices. */
 class Search {
   readonly found = new Map<string, HeldFile>();
   readonly #pids: readonly number[];
   readonly #reads: BoundedReads;
   readonly #budget: WorkBudget;
   readonly #places: Places;
-  #batch: string[] = [];
 
   constructor(pids: readonly number[], options: PlaceOptions, budget: WorkBudget) {
     this.#pids = fromAnywhere(pids);
@@ -124,9 +125,9 @@ class Search {
   async #searchLinks(files: OpenFiles): Promise<boolean> {
     for (const link of files.links()) {
       if (!(await this.#budget.mayContinue())) return false;
-      if (isDeleted(link) && !(await this.#add(link, files))) return false;
+      if (isDeleted(link)) await this.#add(link, files);
     }
-    return await this.#flush(files);
+    return true;
   }
 
   async #searchMappings(files: OpenFiles): Promise<boolean> {
@@ -134,29 +135,17 @@ class Search {
     for (;;) {
       if (!(await this.#budget.mayContinue())) return false;
       const part = await this.#budget.wait(this.#reads.take(() => parts.next()));
-      if (part === undefined) return !this.#reads.isHung; // the process has exited
-      if (part.done) return await this.#flush(files);
-      for (const link of part.value) if (!(await this.#add(link, files))) return false;
+      if (part === undefined || part.done) return true; // undefined if the process has exited
+      for (const link of part.value) {
+        if (!(await this.#budget.mayContinue())) return false;
+        await this.#add(link, files);
+      }
     }
   }
 
-  async #add(link: string, files: OpenFiles): Promise<boolean> {
-    this.#batch.push(link);
-    return this.#batch.length < BATCH || (await this.#flush(files));
-  }
-
-  async #flush(files: OpenFiles): Promise<boolean> {
-    if (this.#batch.length === 0) return true;
-    const links = this.#batch;
-    this.#batch = [];
-    const read = () => Promise.all(links.map(deletedFile));
-    const deleted = await this.#budget.wait(this.#reads.take(read));
-    if (deleted === undefined) return false;
-    for (const [index, file] of deleted.entries()) {
-      if (!(await this.#budget.mayContinue())) return false;
-      if (file !== undefined) await this.#count(links[index]!, file, files);
-    }
-    return true;
+  async #add(link: string, files: OpenFiles): Promise<void> {
+    const file = await this.#budget.wait(this.#reads.take(() => deletedFile(link)));
+    if (file !== undefined) await this.#count(link, file, files);
   }
 
   async #count(link: string, { key, bytes, device }: DeletedFile, files: OpenFiles): Promise<void> {

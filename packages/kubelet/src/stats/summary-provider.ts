@@ -3,7 +3,7 @@ import { isDeadlineExceeded, isUnimplemented, type Logger, type Registry, raceAb
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import { type CgroupHierarchy, cgroupPids } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
-import { BoundedReads, type HungReads } from '@podwright/system/open-files';
+import { BoundedReads, ReadsOfProcess } from '@podwright/system/open-files';
 import type { RuntimePodStatus, RuntimeSandbox } from '../kubecontainer/runtime-pod.ts';
 import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CachedReading } from './cached-reading.ts';
@@ -73,7 +73,7 @@ export class SummaryProvider {
   readonly #bootTime = bootTime();
   /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
   #layersDirectory = '';
-  readonly #hungReads: HungReads = { count: 0 };
+  readonly #readsOfAll = new ReadsOfProcess();
   /** By the uid of the pod. */
   #reads = new Map<string, BoundedReads>();
   /** Whether the runtime has statistics of pods, not only of containers. */
@@ -357,7 +357,7 @@ export class SummaryProvider {
     const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
     const placeOf = placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) });
     const disks = { kubelet: this.#parts.rootDir, layers: this.#layersDirectory };
-    const reads = this.#reads.get(uid) ?? new BoundedReads(this.#hungReads);
+    const reads = this.#reads.get(uid) ?? new BoundedReads(this.#readsOfAll);
     this.#reads.set(uid, reads);
     return { pids, placeOf, disks, reads };
   }
