@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import fileSystem from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -247,6 +257,29 @@ for (const [what, { program, inodes }] of Object.entries(HOLDERS)) {
     else assert.equal(Math.floor(layers.bytes / 100_000), 1);
   });
 }
+
+/** Whether this process has a file of /proc/PID open. */
+function hasFileOf(pid: number): boolean {
+  return readdirSync('/proc/self/fd').some((number) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${number}`).startsWith(`/proc/${pid}/`);
+    } catch {
+      return false; // is the descriptor of the directory
+    }
+  });
+}
+
+test('a search that ends early closes the list of mappings', async (context) => {
+  const { program } = HOLDERS['a mapping, at an address that is padded in maps']!;
+  const imports = 'import ctypes, os, sys, time';
+  const rest = `print('ready', flush=True)\ntime.sleep(60)`;
+  const pid = await python(context, `${imports}\nos.chdir(sys.argv[1])${program}\n${rest}`);
+  replaceStat(context, pid, () => new Promise<never>(() => undefined));
+  const { isPartial } = await heldFiles([pid], { ...anywhere, reads: new BoundedReads() }, enough());
+  assert.equal(isPartial, true);
+  const isClosed = () => !hasFileOf(pid) || undefined;
+  await waitFor(isClosed, { intervalMs: 10, signal: AbortSignal.timeout(2000) });
+});
 
 test('a pod that holds more than can be searched is partial, and does not delay the others of the round', async (context) => {
   const few = await python(context, HOLDER_OF_ONE);

@@ -132,14 +132,18 @@ class Search {
 
   async #searchMappings(files: OpenFiles): Promise<boolean> {
     const parts = files.deletedMappings();
-    for (;;) {
-      if (!(await this.#budget.mayContinue())) return false;
-      const part = await this.#budget.wait(this.#reads.take(() => parts.next()));
-      if (part === undefined || part.done) return true; // undefined if the process has exited
-      for (const link of part.value) {
+    try {
+      for (;;) {
         if (!(await this.#budget.mayContinue())) return false;
-        await this.#add(link, files);
+        const part = await this.#budget.wait(this.#reads.take(() => parts.next()));
+        if (part === undefined || part.done) return true; // undefined if the process has exited
+        for (const link of part.value) {
+          if (!(await this.#budget.mayContinue())) return false;
+          await this.#add(link, files);
+        }
       }
+    } finally {
+      void parts.return(undefined).catch(() => undefined); // waits for a read that hangs
     }
   }
 
