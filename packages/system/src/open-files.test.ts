@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import files, { openSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { waitFor } from '@podwright/base';
-import { BoundedReads, ReadsOfProcess } from './open-files.ts';
+import { parseMountinfo } from './mountinfo.ts';
+import { BoundedReads, mountIdOf, ReadsOfProcess } from './open-files.ts';
 
 const signal = AbortSignal.timeout(20_000);
 
@@ -41,4 +44,18 @@ test('at most two reads of a process hang, and one of each pod, even if more beg
   const read = async () => 'c2';
   hung.resolve();
   assert.equal(await waitFor(() => c.take(read).catch(() => undefined), { intervalMs: 1, signal }), 'c2');
+});
+
+test('the mount of a file is found without synchronous calls, which may block on its file system', async (context) => {
+  const mounts = parseMountinfo(readFileSync('/proc/self/mountinfo'));
+  const open = context.mock.method(files, 'openSync', openSync);
+  syncBuiltinESMExports();
+  context.after(() => {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const id = await mountIdOf('/proc/self/root');
+  assert.equal(id, mounts.findLast(({ mountPoint }) => mountPoint === '/')?.id);
+  assert.equal(open.mock.callCount(), 0);
+  await assert.rejects(mountIdOf('/proc/self/fd/does-not-exist'), { code: 'ENOENT' });
 });

@@ -1,5 +1,5 @@
 /** Files that processes hold, as /proc shows them. */
-import { close, closeSync, open, opendirSync, openSync, read, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { close, open, opendirSync, read, readdirSync, readlinkSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { isErrno, PodwrightError, raceAbort, withTimeout } from '@podwright/base';
@@ -10,8 +10,6 @@ const DELETED = ' (deleted)';
 const O_PATH = 0o10000000;
 /** Number of directory entries to read at once. */
 const LISTED_AT_ONCE = 256;
-/** Bytes to read of /proc/self/fdinfo/N: `mnt_id` is in its first lines. */
-const FDINFO_BYTES = 256;
 const MAPS_BYTES = 1 << 16;
 const BLOCK_BYTES = 512;
 /** Types of file systems in statfs(2). */
@@ -102,14 +100,13 @@ export async function deletedFile(link: string): Promise<DeletedFile | undefined
  * The mount of the link's file. The process's own fdinfo would also have it, but the kernel writes all locks of the descriptor into that,
  * which can take long.
  */
-export function mountIdOf(link: string): number | undefined {
-  const file = orAbsent(() => openSync(link, O_PATH));
-  if (file === undefined) return undefined;
+export async function mountIdOf(link: string): Promise<number | undefined> {
+  const file = await openAsync(link, O_PATH);
   try {
-    const id = /^mnt_id:\s*(\d+)$/m.exec(beginningOf(`/proc/self/fdinfo/${file}`))?.[1];
+    const id = /^mnt_id:\s*(\d+)$/m.exec(await readFile(`/proc/self/fdinfo/${file}`, 'latin1'))?.[1];
     return id === undefined ? undefined : Number(id);
   } finally {
-    closeSync(file);
+    await closeAsync(file);
   }
 }
 
@@ -242,16 +239,6 @@ function mappedRange(line: string): string {
 }
 
 const withoutPadding = (address: string) => address.replace(/^0+(?=.)/, '');
-
-function beginningOf(path: string): string {
-  const file = openSync(path, 'r');
-  try {
-    const buffer = Buffer.alloc(FDINFO_BYTES);
-    return buffer.toString('latin1', 0, readSync(file, buffer));
-  } finally {
-    closeSync(file);
-  }
-}
 
 function orAbsent<T>(read: () => T): T | undefined {
   try {

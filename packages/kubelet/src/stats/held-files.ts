@@ -203,7 +203,7 @@ class Places {
 
   async of(link: string, device: number, files: OpenFiles): Promise<Place | undefined> {
     if (await this.#isInMemory(link, device)) return undefined;
-    const id = mountIdOf(link);
+    const id = await this.#take(() => mountIdOf(link));
     if (id === undefined) return undefined;
     if (this.#detached.has(id)) return this.#detached.get(id);
     const mount = await this.#mounts.find(id, files, () => this.#budget.mayContinue());
