@@ -24,7 +24,7 @@ import {
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
 import { missingOf, type Observations, thresholdInWords, thresholdsMet, usedOf } from './observed-signals.ts';
-import { assumedUse, type Candidate, rankPods, type Shortage } from './rank-pods.ts';
+import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
 
 /** How long a round waits for the measurement of volumes; later results are used in a later round. */
@@ -403,11 +403,13 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
   };
 }
 
-/** Whether the pods' usage accounts for the missing disk space; true if a pod was not measured, and always for memory and processes. */
+/**
+ * Whether the pods' known usage accounts for the missing disk space; true if a pod was not measured, and always for memory and processes.
+ * The assumed usage of a partial pod accounts for nothing, as the host may use that space.
+ */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
   if (!isOfDisk(shortage.signal) || candidates.some(({ stats }) => stats === undefined)) return true;
-  const use = assumedUse(candidates, shortage);
-  const used = candidates.reduce((sum, { pod, stats }) => sum + use({ pod, stats: stats! }), 0n);
+  const used = candidates.reduce((sum, { stats }) => sum + useOf(stats!, shortage), 0n);
   return used >= shortage.missing;
 }
 

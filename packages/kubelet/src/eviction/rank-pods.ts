@@ -51,7 +51,7 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
  * there and that no pod's known usage explains, so that a pod gains nothing by holding more files than can be counted. Not in upstream,
  * which counts no deleted files.
  */
-export function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
+function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
   if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
   const unexplained =
     shortage.used - candidates.reduce((sum, { stats }) => sum + (stats ? useOf(stats, shortage) : 0n), 0n);
