@@ -19,8 +19,15 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
-import { BoundedReads } from '@podwright/system/open-files';
-import { type DiskDirectories, type HeldFiles, heldFiles, heldFilesOfAll, placesOf } from './held-files.ts';
+import { BoundedReads, ReadsOfProcess } from '@podwright/system/open-files';
+import {
+  type DiskDirectories,
+  type HeldFiles,
+  HeldFilesOfPods,
+  heldFiles,
+  NOTHING_HELD,
+  placesOf,
+} from './held-files.ts';
 import { WorkBudget } from './work-budget.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
@@ -312,7 +319,7 @@ signal.pause()`,
   );
   const beganMs = performance.now();
   const turns = setInterval(() => undefined, 1);
-  const found = await heldFilesOfAll(holders);
+  const found = await new HeldFilesOfPods<string>().measure(holders);
   clearInterval(turns);
   const tookMs = performance.now() - beganMs;
   assert.deepEqual(
@@ -321,6 +328,67 @@ signal.pause()`,
   );
   assert.deepEqual(bytesOf(found.get('few')!), [1, 0]);
   assert.ok(tookMs < 10_000, `${tookMs} ms`);
+});
+
+/** A search that needs this time of its budget for each pod, whose `pids` are only its number. */
+function searchOf(needMs: (pod: number) => number): typeof heldFiles {
+  return async ([pod], _options, budget = enough()) => {
+    const endMs = performance.now() + needMs(pod!);
+    while (performance.now() < endMs && !budget.isSpent);
+    const isPartial = performance.now() < endMs;
+    await budget.wait(Promise.resolve());
+    return { ...NOTHING_HELD, isPartial, isInterrupted: false };
+  };
+}
+
+test('pods that need more than their share get equal parts of the rest, however many need more', async () => {
+  const pods = Array.from({ length: 50 }, (_, index) => index);
+  // a share is 20 ms, and a part of the rest some 80 ms
+  const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
+  const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: [pod] }]));
+  const found = await new HeldFilesOfPods<number>(search).measure(holders);
+  assert.deepEqual(
+    pods.filter((pod) => found.get(pod)!.isPartial),
+    [0, 1, 2, 3, 4, 5, 6, 7],
+  );
+});
+
+test('a pod hides files if a read of its own hangs, but not if reads of two others do', async (context) => {
+  const all = new ReadsOfProcess();
+  const [pid, reads] = [await python(context, HOLDER_OF_ONE), new BoundedReads(all)];
+  const of = async (reads: BoundedReads) => {
+    const { isPartial, isInterrupted } = await heldFiles([pid], { ...anywhere, reads }, enough());
+    return { isPartial, isInterrupted };
+  };
+  await assert.rejects(reads.take(() => new Promise<never>(() => undefined)));
+  assert.deepEqual(await of(reads), { isPartial: true, isInterrupted: false });
+  assert.deepEqual(await of(new BoundedReads(all)), { isPartial: false, isInterrupted: false });
+  all.hung = 2;
+  assert.deepEqual(await of(new BoundedReads(all)), { isPartial: false, isInterrupted: true });
+});
+
+test('a pod whose search is interrupted keeps its last complete result', async () => {
+  const files = (bytes: number, ending = {}) => ({
+    ...NOTHING_HELD,
+    layers: { bytes, inodes: 1 },
+    isInterrupted: false,
+    ...ending,
+  });
+  const interrupted = { isInterrupted: true };
+  let next = files(0);
+  const pods = new HeldFilesOfPods<string>(async () => next);
+  const check = async (result: typeof next, expected: number, isPartial = false) => {
+    next = result;
+    const found = (await pods.measure(new Map([['a', { ...anywhere, pids: [] }]]))).get('a')!;
+    assert.deepEqual([found.layers.bytes, found.isPartial], [expected, isPartial]);
+  };
+  await check(files(1, interrupted), 1);
+  await check(files(2), 2);
+  await check(files(3, { isPartial: true }), 3, true);
+  await check(files(4, interrupted), 2);
+  await check(files(5, interrupted), 2);
+  await check(files(6), 6);
+  await check(files(7, interrupted), 6);
 });
 
 test('a file with many locks and descriptors does not occupy the event loop', async (context) => {

@@ -24,7 +24,7 @@ const MAX_MOUNTS_A_POD = 20_000;
 
 /**
  * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs` is the part of the latter in emptyDirs, by volume
- * name. `isPartial`: the pod holds more than could be searched.
+ * name. `isPartial`: the pod holds more than its share of the time suffices for, or a read of its files hangs.
  */
 export type HeldFiles = {
   layers: FileUse;
@@ -58,23 +58,57 @@ export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: Bo
 /** The processes of a pod, and the places of its files. */
 export type Holder = PlaceOptions & { pids: readonly number[] };
 
-/** The files of all pods of a round, by the keys of the pods. Pods that hold few files are measured completely, whatever others hold. */
-export async function heldFilesOfAll<Key>(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
-  const found = new Map<Key, HeldFiles>();
-  let leftMs = ROUND_BUDGET_MS;
-  const measure = async (keys: Key[], maxMs: number) => {
-    const budgetMs = Math.min(maxMs, leftMs / keys.length);
-    for (const key of keys) {
-      const { pids, ...options } = holders.get(key)!;
-      const budget = new WorkBudget(budgetMs);
-      found.set(key, await heldFiles(pids, options, budget));
-      leftMs -= budget.spentMs;
+/** `isInterrupted`: others ended the search, as two reads of other pods hang; the files found until then are not all. */
+export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
+
+/** Searches the files of all pods in rounds. `Key` identifies a pod. */
+export class HeldFilesOfPods<Key> {
+  readonly #search: typeof heldFiles;
+  /** The last complete results. */
+  #complete = new Map<Key, HeldFiles>();
+
+  /** `search` is replaced in tests. */
+  constructor(search = heldFiles) {
+    this.#search = search;
+  }
+
+  /**
+   * One round. Pods that hold few files are measured completely, whatever others hold. A pod whose search is interrupted keeps its last
+   * complete result.
+   */
+  async measure(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
+    const found = new Map<Key, SearchedFiles>();
+    let leftMs = ROUND_BUDGET_MS;
+    const search = async (keys: Key[], budgetMs: number) => {
+      for (const key of keys) {
+        const { pids, ...options } = holders.get(key)!;
+        const budget = new WorkBudget(budgetMs);
+        const result = await this.#search(pids, options, budget);
+        leftMs -= budget.spentMs;
+        if (!result.isInterrupted || !found.has(key)) found.set(key, result);
+      }
+    };
+    const firstMs = Math.min(POD_BUDGET_MS, leftMs / holders.size);
+    await search([...holders.keys()], firstMs);
+    const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
+    const secondMs = leftMs / partial.length;
+    // less than in the first search would not suffice either
+    if (secondMs > firstMs) await search(partial, secondMs);
+    return this.#completed(found);
+  }
+
+  #completed(found: ReadonlyMap<Key, SearchedFiles>): Map<Key, HeldFiles> {
+    const last = this.#complete;
+    this.#complete = new Map();
+    const results = new Map<Key, HeldFiles>();
+    for (const [key, { isInterrupted, ...files }] of found) {
+      const known = isInterrupted ? last.get(key) : files;
+      const complete = files.isPartial ? last.get(key) : known;
+      if (complete !== undefined) this.#complete.set(key, complete);
+      results.set(key, known ?? files);
     }
-  };
-  await measure([...holders.keys()], POD_BUDGET_MS);
-  const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
-  if (leftMs > 2 * POD_BUDGET_MS * partial.length) await measure(partial, ROUND_BUDGET_MS);
-  return found;
+    return results;
+  }
 }
 
 /**
@@ -87,13 +121,18 @@ export async function heldFiles(
   pids: readonly number[],
   options: PlaceOptions,
   budget = new WorkBudget(2 * POD_BUDGET_MS),
-): Promise<HeldFiles> {
+): Promise<SearchedFiles> {
   const search = new Search(pids, options, budget);
-  const isComplete = await search.run().catch((error: unknown) => {
-    if (isDeadlineExceeded(error) || errorCode(error) === 'unavailable') return false;
-    throw error;
-  });
-  return { ...sumsOf([...search.found.values()]), isPartial: !isComplete };
+  const ending = await search.run().then(
+    (isComplete) => (isComplete ? 'complete' : 'partial'),
+    (error: unknown) => {
+      if (isDeadlineExceeded(error)) return 'partial';
+      if (errorCode(error) === 'unavailable') return 'interrupted';
+      throw error;
+    },
+  );
+  const sums = sumsOf([...search.found.values()]);
+  return { ...sums, isPartial: ending === 'partial', isInterrupted: ending === 'interrupted' };
 }
 
 type HeldFile = { place: Place; use: FileUse };

@@ -9,7 +9,7 @@ import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CachedReading } from './cached-reading.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
-import { type HeldFiles, type Holder, heldFiles, heldFilesOfAll, NOTHING_HELD, placesOf } from './held-files.ts';
+import { type HeldFiles, HeldFilesOfPods, type Holder, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
 import { STATISTICS_TIMEOUT_MS } from './limits.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
@@ -73,6 +73,7 @@ export class SummaryProvider {
   readonly #bootTime = bootTime();
   /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
   #layersDirectory = '';
+  readonly #heldFiles = new HeldFilesOfPods<string>();
   readonly #readsOfAll = new ReadsOfProcess();
   /** By the uid of the pod. */
   #reads = new Map<string, BoundedReads>();
@@ -327,7 +328,7 @@ export class SummaryProvider {
       const holder = await this.#holder(runtime);
       if (holder !== undefined) holders.set(uid, holder);
     }
-    for (const [uid, held] of await heldFilesOfAll(holders)) pods.set(uid, { ...pods.get(uid)!, held });
+    for (const [uid, held] of await this.#heldFiles.measure(holders)) pods.set(uid, { ...pods.get(uid)!, held });
     return { root, images, pods };
   }
 
