@@ -111,6 +111,7 @@ test('commands load only what they need', async (t) => {
     'packages/cli/src/settings/fast-start.ts',
     'packages/cli/src/settings/node-paths.ts',
     'packages/cli/src/start.ts',
+    'packages/cli/src/version-call.ts',
   ]);
   assert.deepEqual(version.packages, []);
 
