@@ -73,6 +73,25 @@ export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }
 
+const LOCAL_FILE_SYSTEMS = new Set([
+  'tmpfs',
+  'overlay',
+  'ext2',
+  'ext3',
+  'ext4',
+  'xfs',
+  'btrfs',
+  'f2fs',
+  'zfs',
+  'erofs',
+]);
+
+/** Whether a file system that is mounted at the path may wait for a server, as NFS and FUSE do: a read of it could stop this process. */
+export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
+  const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
+  return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
+}
+
 /** Unmounts a path; true if something was mounted there. A busy mount is detached and ends with its last user. */
 export function unmountOnce(system: System, path: string): boolean {
   try {

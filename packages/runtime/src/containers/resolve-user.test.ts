@@ -73,7 +73,7 @@ test('accounts in a volume that may wait for a server are not read', async () =>
   mkdirSync(volume);
   const mounts = [{ destination: '/etc', source: volume }];
   const mountinfo = (type: string) => Buffer.from(`1 0 0:1 / ${volume} rw - ${type} server:/ rw\n`);
-  assert.equal(await lacksAccount(5, { rootfs, mounts, mountinfo: mountinfo('ext4') }), true);
+  assert.equal(await lacksAccount(5, { rootfs, mounts }, mountinfo('ext4')), true);
   for (const type of ['nfs4', 'fuse.sshfs', 'cifs'])
-    assert.equal(await lacksAccount(5, { rootfs, mounts, mountinfo: mountinfo(type) }), false, type);
+    assert.equal(await lacksAccount(5, { rootfs, mounts }, mountinfo(type)), false, type);
 });

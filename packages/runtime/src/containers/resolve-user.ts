@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { posix } from 'node:path';
 import { isErrno, PodwrightError, wrapError } from '@podwright/base';
 import { resolveInRoot } from '@podwright/system';
-import { parseMountsBelow, readMountinfo } from '@podwright/system/mountinfo';
+import { mayWaitForServer, readMountinfo } from '@podwright/system/mountinfo';
 import { findUser, parseGroup, parsePasswd, type ResolvedUser, type UserRequest } from '../oci/user.ts';
 import { isWithin } from './kernel-paths.ts';
 import type { ResolvedMount } from './resolve-mounts.ts';
@@ -10,18 +10,6 @@ import type { ResolvedMount } from './resolve-mounts.ts';
 const PASSWD = '/etc/passwd';
 /** Linux's O_PATH, missing in node:fs: a descriptor of a path, without opening the file. */
 const O_PATH = 0o10000000;
-const LOCAL_FILE_SYSTEMS = new Set([
-  'tmpfs',
-  'overlay',
-  'ext2',
-  'ext3',
-  'ext4',
-  'xfs',
-  'btrfs',
-  'f2fs',
-  'zfs',
-  'erofs',
-]);
 /** Maximum size of /etc/passwd and /etc/group. */
 const MAX_FILE_BYTES = 1 << 20;
 
@@ -43,13 +31,10 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
  */
 export async function lacksAccount(
   uid: number,
-  {
-    rootfs,
-    mounts,
-    mountinfo = readMountinfo(),
-  }: { rootfs: string; mounts: Pick<ResolvedMount, 'destination' | 'source'>[]; mountinfo?: Buffer },
+  { rootfs, mounts }: { rootfs: string; mounts: Pick<ResolvedMount, 'destination' | 'source'>[] },
+  mountinfo = readMountinfo(),
 ): Promise<boolean> {
-  if (mounts.some(({ source }) => mayWait(source, mountinfo))) return false;
+  if (mounts.some(({ source }) => mayWaitForServer(source, mountinfo))) return false;
   const covers = new Map(mounts.map(({ destination, source }) => [destination, source]));
   try {
     const path = posix.resolve('/', posix.relative(rootfs, await resolveInRoot(rootfs, PASSWD, { covers })));
@@ -59,12 +44,6 @@ export async function lacksAccount(
   } catch {
     return false;
   }
-}
-
-/** Whether a file system that is mounted at the path may wait for a server, as NFS and FUSE do: a read of it could stop this process. */
-function mayWait(path: string, mountinfo: Buffer): boolean {
-  const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
-  return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
 }
 
 /** The contents of an account file, '' if it does not exist. */
