@@ -65,7 +65,7 @@ const UNITS_OUTSIDE = ['tests/tidy/*.test.ts', 'tests/cluster/api-server/*.test.
  * lane, because they may share names and subnets; directories that are not listed here are in the second lane. Both lanes take about
  * the same time.
  */
-const FIRST_LANE = ['cli', 'crash', 'images', 'install', 'pods', 'recovery', 'release', 'security'].map(
+const FIRST_LANE = ['cli', 'crash', 'images', 'pods', 'recovery', 'security'].map(
   (name) => `tests/${name}/**/*.test.ts`,
 );
 const units = () => globSync(['packages/*/src/**/*.test.ts', ...UNITS_OUTSIDE]);
