@@ -17,6 +17,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import { BoundedReads, ReadsOfProcess } from '@podwright/system/open-files';
@@ -346,7 +347,7 @@ test('pods that need more than their share get equal parts of the rest, however 
   // a share is 20 ms, and a part of the rest some 80 ms
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
   const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: [pod] }]));
-  const found = await new HeldFilesOfPods<number>(search).measure(holders);
+  const found = await new HeldFilesOfPods<number>({ search }).measure(holders);
   assert.deepEqual(
     pods.filter((pod) => found.get(pod)!.isPartial),
     [0, 1, 2, 3, 4, 5, 6, 7],
@@ -367,6 +368,37 @@ test('a pod hides files if a read of its own hangs, but not if reads of two othe
   assert.deepEqual(await of(new BoundedReads(all)), { isPartial: false, isInterrupted: true });
 });
 
+test('a round ends at its deadline, and hides no files of the pods that it did not reach', async (context) => {
+  const pid = await python(context, HOLDER_OF_ONE);
+  const slow = (real: typeof heldFiles): typeof heldFiles => {
+    return async (pids, options, budget = enough()) => {
+      if (await budget.mayContinue()) await budget.wait(sleep(30));
+      return await real(pids, options, budget);
+    };
+  };
+  const holders = new Map(Array.from({ length: 100 }, (_, index) => [index, { ...anywhere, pids: [pid] }]));
+  const pods = new HeldFilesOfPods<number>({ search: slow(heldFiles), roundMs: 1000 });
+  const beganMs = performance.now();
+  const found = [...(await pods.measure(holders)).values()];
+  assert.ok(performance.now() - beganMs < 2500);
+  const reached = found.filter(({ layers }) => layers.inodes === 1).length;
+  assert.ok(reached > 0 && reached < 50, `${reached} pods`);
+  assert.ok(found.every(({ isPartial }) => !isPartial));
+});
+
+test('a slow pod does not use the time of the others that need more than their share', async () => {
+  const searched = new Set<number>();
+  const search: typeof heldFiles = async ([pod], _options, budget = enough()) => {
+    const isFirst = !searched.has(pod!);
+    searched.add(pod!);
+    while (!isFirst && pod === 0 && (await budget.mayContinue())) await budget.wait(sleep(5));
+    return { ...NOTHING_HELD, isPartial: isFirst, isInterrupted: budget.isLate };
+  };
+  const holders = new Map([0, 1].map((pod) => [pod, { ...anywhere, pids: [pod] }]));
+  const found = await new HeldFilesOfPods<number>({ search, roundMs: 1000 }).measure(holders);
+  assert.deepEqual([found.get(0)!.isPartial, found.get(1)!.isPartial], [true, false]);
+});
+
 test('a pod whose search is interrupted keeps its last complete result', async () => {
   const files = (bytes: number, ending = {}) => ({
     ...NOTHING_HELD,
@@ -376,7 +408,7 @@ test('a pod whose search is interrupted keeps its last complete result', async (
   });
   const interrupted = { isInterrupted: true };
   let next = files(0);
-  const pods = new HeldFilesOfPods<string>(async () => next);
+  const pods = new HeldFilesOfPods<string>({ search: async () => next });
   const check = async (result: typeof next, expected: number, isPartial = false) => {
     next = result;
     const found = (await pods.measure(new Map([['a', { ...anywhere, pids: [] }]]))).get('a')!;

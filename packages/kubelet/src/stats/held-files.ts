@@ -19,6 +19,8 @@ import { WorkBudget } from './work-budget.ts';
 const POD_BUDGET_MS = 50;
 /** Budget for all pods of a round. */
 const ROUND_BUDGET_MS = 1000;
+/** Time of a round, with all waits for file systems. */
+const ROUND_MS = 5000;
 /** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
@@ -52,24 +54,26 @@ export type PlaceOf = (mount: MountEntry) => Place | undefined;
 /** Directories on the disks of the kubelet and of containers' layers; '' if unknown. */
 export type DiskDirectories = Record<Place['directory'], string>;
 
-/** `reads` is for files in mounts that no process of the pod has. */
+/** `reads` are those of the pod. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
 /** The processes of a pod, and the places of its files. */
 export type Holder = PlaceOptions & { pids: readonly number[] };
 
-/** `isInterrupted`: others ended the search, as two reads of other pods hang; the files found until then are not all. */
+/** `isInterrupted`: others ended the search, as they used the time of the round, or two reads of theirs hang. Not all files are found. */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
 
 /** Searches the files of all pods in rounds. `Key` identifies a pod. */
 export class HeldFilesOfPods<Key> {
   readonly #search: typeof heldFiles;
+  readonly #roundMs: number;
   /** The last complete results. */
   #complete = new Map<Key, HeldFiles>();
 
-  /** `search` is replaced in tests. */
-  constructor(search = heldFiles) {
+  /** The parameters are replaced in tests. */
+  constructor({ search = heldFiles, roundMs = ROUND_MS } = {}) {
     this.#search = search;
+    this.#roundMs = roundMs;
   }
 
   /**
@@ -78,22 +82,24 @@ export class HeldFilesOfPods<Key> {
    */
   async measure(holders: ReadonlyMap<Key, Holder>): Promise<Map<Key, HeldFiles>> {
     const found = new Map<Key, SearchedFiles>();
+    const endMs = performance.now() + this.#roundMs;
     let leftMs = ROUND_BUDGET_MS;
-    const search = async (keys: Key[], budgetMs: number) => {
-      for (const key of keys) {
-        const { pids, ...options } = holders.get(key)!;
-        const budget = new WorkBudget(budgetMs);
-        const result = await this.#search(pids, options, budget);
-        leftMs -= budget.spentMs;
-        if (!result.isInterrupted || !found.has(key)) found.set(key, result);
-      }
+    const search = async (key: Key, budgetMs: number, deadlineMs: number) => {
+      const { pids, ...options } = holders.get(key)!;
+      const budget = new WorkBudget(budgetMs, { deadlineMs });
+      const result = await this.#search(pids, options, budget);
+      leftMs -= budget.spentMs;
+      if (!result.isInterrupted || !found.has(key)) found.set(key, result);
     };
     const firstMs = Math.min(POD_BUDGET_MS, leftMs / holders.size);
-    await search([...holders.keys()], firstMs);
+    for (const key of fromAnywhere([...holders.keys()])) await search(key, firstMs, endMs);
     const partial = [...holders.keys()].filter((key) => found.get(key)!.isPartial);
     const secondMs = leftMs / partial.length;
     // less than in the first search would not suffice either
-    if (secondMs > firstMs) await search(partial, secondMs);
+    for (const [index, key] of secondMs > firstMs ? partial.entries() : []) {
+      const nowMs = performance.now();
+      await search(key, secondMs, nowMs + (endMs - nowMs) / (partial.length - index));
+    }
     return this.#completed(found);
   }
 
@@ -124,7 +130,7 @@ export async function heldFiles(
 ): Promise<SearchedFiles> {
   const search = new Search(pids, options, budget);
   const ending = await search.run().then(
-    (isComplete) => (isComplete ? 'complete' : 'partial'),
+    (isComplete) => (isComplete ? 'complete' : budget.isLate ? 'interrupted' : 'partial'),
     (error: unknown) => {
       if (isDeadlineExceeded(error)) return 'partial';
       if (errorCode(error) === 'unavailable') return 'interrupted';

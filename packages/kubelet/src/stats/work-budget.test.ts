@@ -31,3 +31,10 @@ test('waits do not spend the budget', async () => {
   work(21);
   assert.equal(await budget.mayContinue(), false);
 });
+
+test('work ends at its deadline, even if it only waits', async () => {
+  const budget = new WorkBudget(60_000, { deadlineMs: performance.now() + 20 });
+  assert.equal(new WorkBudget(60_000).isLate, false);
+  await budget.wait(sleep(21));
+  assert.deepEqual([budget.isLate, await budget.mayContinue()], [true, false]);
+});

@@ -5,25 +5,35 @@ const SLICE_MS = 4;
 /** Time that the work may take including its waits, on top of ten times its budget. */
 const WAITS_MS = 1000;
 
-/** Bounds how long work holds the event loop in total, and at a time. Waits do not count, but the time with all waits is bounded, too. */
+/**
+ * Bounds how long work holds the event loop in total, and at a time. Waits do not count, but the time with all waits is bounded, too, and
+ * the work ends at `deadlineMs` of the monotonic clock.
+ */
 export class WorkBudget {
   readonly #budgetMs: number;
   #leftMs: number;
   readonly #endMs: number;
+  readonly #deadlineMs: number;
   /** When the last wait ended. */
   #resumedMs = performance.now();
   /** When the last turn of the event loop began, as far as known. */
   #turnMs = this.#resumedMs;
 
-  constructor(budgetMs: number) {
+  constructor(budgetMs: number, { deadlineMs = Number.POSITIVE_INFINITY } = {}) {
     this.#budgetMs = budgetMs;
+    this.#deadlineMs = deadlineMs;
     this.#leftMs = budgetMs;
     this.#endMs = this.#resumedMs + 10 * budgetMs + WAITS_MS;
   }
 
   get isSpent(): boolean {
     const nowMs = performance.now();
-    return nowMs - this.#resumedMs >= this.#leftMs || nowMs >= this.#endMs;
+    return nowMs - this.#resumedMs >= this.#leftMs || nowMs >= this.#endMs || this.isLate;
+  }
+
+  /** Whether the deadline has passed. */
+  get isLate(): boolean {
+    return performance.now() >= this.#deadlineMs;
   }
 
   /** Work until the last wait. */
