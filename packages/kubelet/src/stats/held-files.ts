@@ -1,6 +1,6 @@
 /** Deleted files that processes still hold: they use space, but no walk through directories finds them. */
 import { stat } from 'node:fs/promises';
-import { errorCode, isDeadlineExceeded } from '@podwright/base';
+import { errorCode, ignoreFailure, isDeadlineExceeded } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import {
   type BoundedReads,
@@ -188,7 +188,7 @@ class Search {
         }
       }
     } finally {
-      void parts.return(undefined).catch(() => undefined); // waits for a read that hangs
+      ignoreFailure(parts.return(undefined), 'it only closes the list, and waits for a read that hangs');
     }
   }
 
