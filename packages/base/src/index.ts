@@ -77,3 +77,4 @@ export { newTrace, type Span, Tracer, type TraceWork, type TracingOptions, untra
 export { describeUndoFailures, Undo, type UndoFailure } from './undo.ts';
 export { BUILD, COMMIT, RUNTIME_NAME, VERSION } from './version.ts';
 export { counted, repeatedError, shownError } from './words.ts';
+export { WorkBudget } from './work-budget.ts';

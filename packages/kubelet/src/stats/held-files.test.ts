@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '@podwright/base';
+import { WorkBudget, waitFor } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import { BoundedReads, ReadsOfProcess } from '@podwright/system/open-files';
 import {
@@ -29,7 +29,6 @@ import {
   NOTHING_HELD,
   placesOf,
 } from './held-files.ts';
-import { WorkBudget } from './work-budget.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'podwright-held-'));
 after(() => execFileSync('rm', ['-rf', directory])); // paths in it are longer than rmSync supports

@@ -1,6 +1,6 @@
 /** Deleted files that processes still hold: they use space, but no walk through directories finds them. */
 import { stat } from 'node:fs/promises';
-import { errorCode, ignoreFailure, isDeadlineExceeded } from '@podwright/base';
+import { errorCode, ignoreFailure, isDeadlineExceeded, WorkBudget } from '@podwright/base';
 import type { MountEntry } from '@podwright/system/mountinfo';
 import {
   type BoundedReads,
@@ -13,7 +13,6 @@ import {
   OpenFiles,
 } from '@podwright/system/open-files';
 import { type FileUse, sumOf } from './file-system-use.ts';
-import { WorkBudget } from './work-budget.ts';
 
 /** Budget for the first measurement of each pod of a round, in which almost all pods are measured completely. */
 const POD_BUDGET_MS = 50;
