@@ -1,7 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
+import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** How long the work may hold the event loop before it must yield. */
-const SLICE_MS = 4;
 /** Time that the work may take including its waits, on top of ten times its budget. */
 const WAITS_MS = 1000;
 
@@ -16,8 +14,7 @@ export class WorkBudget {
   readonly #deadlineMs: number;
   /** When the last wait ended. */
   #resumedMs = performance.now();
-  /** When the last turn of the event loop began, as far as known. */
-  #turnMs = this.#resumedMs;
+  readonly #slice = new EventLoopBudget();
 
   constructor(budgetMs: number, { deadlineMs = Number.POSITIVE_INFINITY } = {}) {
     this.#budgetMs = budgetMs;
@@ -44,10 +41,7 @@ export class WorkBudget {
   /** Yields to the event loop if the slice is over. Returns whether the work may continue. */
   async mayContinue(): Promise<boolean> {
     if (this.isSpent) return false;
-    if (performance.now() - this.#turnMs > SLICE_MS) {
-      await this.wait(setImmediate());
-      this.#turnMs = performance.now();
-    }
+    if (this.#slice.isSpent) await this.wait(this.#slice.renew());
     return true;
   }
 
