@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { daemonFlags } from './daemon-flags.ts';
+import { environmentOf } from './process-environment.ts';
 
 /**
  * Replaces this process by a start of its program with the same arguments and environment (execve(2)); the program's file may be of
@@ -17,13 +18,7 @@ export function executeAgain(directory: string): never {
 
 /** The environment of the start: this process has removed variables that are not for its children, such as those of systemd. */
 function startEnvironment(): NodeJS.ProcessEnv {
-  const variables = readFileSync('/proc/self/environ', 'utf8').split('\0');
-  return Object.fromEntries(
-    variables.flatMap((variable) => {
-      const [, name, value] = /^([^=]+)=(.*)$/s.exec(variable) ?? [];
-      return name === undefined ? [] : [[name, value]];
-    }),
-  );
+  return environmentOf(readFileSync('/proc/self/environ', 'utf8').split('\0'));
 }
 
 /** The executable has added its V8 flags to NODE_OPTIONS; another version may have other ones, and adds its own. */

@@ -5,6 +5,7 @@ import type { NodeInfo } from '@podwright/node-api';
 import type { NodeClient } from '../client/node-client.ts';
 import { processStart } from '../client/process-start.ts';
 import { isNoNode } from '../client/unix-http.ts';
+import { environmentOf } from './process-environment.ts';
 
 /** A node's process as it was before an upgrade, which may end it. */
 export type RunningNode = {
@@ -25,12 +26,8 @@ export async function findNode(client: NodeClient): Promise<RunningNode | undefi
   if (info === undefined) return undefined;
   const { pid } = info;
   const [, ...args] = parseProcessStart(await readProcessStart(pid, 'cmdline'));
-  const variables = parseProcessStart(await readProcessStart(pid, 'environ')).map((variable) => {
-    const end = variable.indexOf('=');
-    return [variable.slice(0, end), variable.slice(end + 1)];
-  });
   const file = readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
-  const environment: Record<string, string> = Object.fromEntries(variables);
+  const environment = environmentOf(parseProcessStart(await readProcessStart(pid, 'environ')));
   const command = { file, args, directory: startDirectory(environment.PWD), environment };
   return { info, start: processStart(pid), unit: await unitOf(pid), command };
 }
