@@ -10,7 +10,7 @@ podwright() {
   command podwright --root "$node/root" --state "$node/state" --pod-logs "$node/logs" \
     --cgroup-parent "/ci-$$" --bridge "ci$$" "$@"
 }
-trap 'podwright stop --delete; rm -rf --one-file-system "$node"' EXIT
+trap 'podwright stop --delete && rm -rf "$node"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
