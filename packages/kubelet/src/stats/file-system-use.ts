@@ -1,7 +1,8 @@
+import type { StatsFs } from 'node:fs';
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import { runProgram } from '@podwright/host';
+import { runChecked, runProgram } from '@podwright/host';
 import { type FsStats, StatsTime } from './summary.ts';
 
 /** Timeout of measuring one volume. */
@@ -14,7 +15,21 @@ const BLOCK_BYTES = 512;
 
 /** Size and free space of the path's file system. */
 export async function fileSystemOf(path: string): Promise<FsStats> {
-  const { bsize, blocks, bavail, bfree, files, ffree } = await statfs(path);
+  return fsStats(await statfs(path));
+}
+
+/**
+ * As `fileSystemOf`, for a file system that may wait for a server: measured by a program, as a hung statfs(2) of this process would block a
+ * thread of libuv's pool. Settles when the program has exited, which may be never.
+ */
+export async function remoteFileSystemOf(path: string): Promise<FsStats> {
+  const signal = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
+  const output = await runChecked('stat', ['-f', '-c', '%s %b %a %f %c %d', '--', path], { signal });
+  const [bsize = 0, blocks = 0, bavail = 0, bfree = 0, files = 0, ffree = 0] = output.split(' ').map(Number);
+  return fsStats({ bsize, blocks, bavail, bfree, files, ffree });
+}
+
+function fsStats({ bsize, blocks, bavail, bfree, files, ffree }: Omit<StatsFs, 'type' | 'frsize'>): FsStats {
   return {
     time: new StatsTime(Date.now()),
     availableBytes: bavail * bsize,
@@ -26,11 +41,9 @@ export async function fileSystemOf(path: string): Promise<FsStats> {
   };
 }
 
-/** The size of a block device; `undefined` for other files. */
-export async function deviceUse(path: string): Promise<FsStats | undefined> {
-  const found = await stat(path);
-  if (!found.isBlockDevice()) return undefined;
-  const { rdev } = found;
+/** The size of a block device. */
+export async function deviceUse(path: string): Promise<FsStats> {
+  const { rdev } = await stat(path);
   // the layout of st_rdev (makedev(3))
   const [major, minor] = [Math.floor(rdev / 256) % 4096, (rdev % 256) + Math.floor(rdev / 2 ** 20) * 256];
   const blocks = Number(await readFile(`/sys/dev/block/${major}:${minor}/size`, 'utf8'));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { silentLogger } from '@podwright/base';
+import { silentLogger, waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
 import { VolumeUse } from './volume-use.ts';
 
@@ -18,7 +19,7 @@ test('volumes are measured by their files, those of servers by their file system
     { name: 'host', hostPath: { path: '/' } },
     { name: 'away', emptyDir: {} },
   ];
-  const pod = { metadata: { uid: 'u', namespace: 'team' }, spec: { volumes } } as unknown as Pod;
+  const pod = { metadata: { uid: 'u', namespace: 'team' }, spec: { volumes, containers: [] } } as unknown as Pod;
   const paths = new Map(
     volumes.flatMap(({ name }, index) => (name === 'away' ? [] : [[name, `${scratch}${'/.'.repeat(index)}`] as const])),
   );
@@ -42,4 +43,51 @@ test('volumes are measured by their files, those of servers by their file system
   assert.deepEqual([disk?.pvcRef, claim?.pvcRef], [undefined, { name: 'data', namespace: 'team' }]);
   assert.equal(disk?.inodesUsed, 2);
   assert.ok(server!.usedBytes! > 2 << 20, 'all of the file system');
+});
+
+test('a volume whose server does not answer delays no other, and at most one program waits for it', async (context) => {
+  const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
+  const { PATH } = process.env;
+  context.after(async () => {
+    process.env.PATH = PATH;
+    await rm(scratch, { recursive: true });
+  });
+  // a statfs(2) that does not return: it ends when the test does, by the exit of the FIFO's writer
+  const script = `#!/bin/sh\nfor path; do :; done\ncase $path in */dead) echo "$1" >>${scratch}/started; read -r _ <${scratch}/fifo; exit 1;; esac\nPATH=${PATH} exec stat "$@"\n`;
+  await mkdir(join(scratch, 'bin'));
+  await writeFile(join(scratch, 'bin/stat'), script, { mode: 0o755 });
+  await runChecked('mkfifo', [join(scratch, 'fifo')]);
+  process.env.PATH = `${join(scratch, 'bin')}:${PATH}`;
+  const volumes = [
+    { name: 'dead', nfs: { server: 'nas', path: '/' } },
+    { name: 'shared', emptyDir: {} },
+    { name: 'claim', persistentVolumeClaim: { claimName: 'data' } },
+    { name: 'disk', emptyDir: {} },
+  ];
+  const paths = new Map(volumes.map(({ name }) => [name, join(scratch, name)]));
+  for (const path of paths.values()) await mkdir(path);
+  const volumeMounts = [{ name: 'shared', mountPath: '/s', mountPropagation: 'Bidirectional' }];
+  const spec = { volumes, containers: [{ volumeMounts }] };
+  const pod = { metadata: { uid: 'u', namespace: 'team' }, spec } as unknown as Pod;
+  const use = new VolumeUse({ pathsOf: () => paths, logger: silentLogger });
+  const measured = async () => {
+    await use.settled();
+    return use.of(pod).map(({ name }) => name);
+  };
+  use.of(pod);
+  assert.deepEqual(await measured(), ['shared', 'claim', 'disk']);
+  await measured();
+  const started = () => readFile(join(scratch, 'started'), 'utf8');
+  assert.equal(await started(), '-f\n');
+  await writeFile(join(scratch, 'fifo'), ''); // the program fails
+  const again = () => {
+    use.of(pod);
+    return started().then((text) => (text === '-f\n-f\n' ? true : undefined));
+  };
+  await waitFor(again, { intervalMs: 10, signal: AbortSignal.timeout(20_000) });
+  const startedAtMs = performance.now();
+  use.measureEphemeral(pod);
+  await use.settled();
+  assert.ok(performance.now() - startedAtMs < 900, 'the volume is now measured apart from the others');
+  await writeFile(join(scratch, 'fifo'), '');
 });

@@ -1,10 +1,13 @@
-import { background, errorMessage, Histogram, type Logger, type Registry } from '@podwright/base';
+import { background, errorMessage, Histogram, type Logger, type Registry, raceAbort } from '@podwright/base';
 import type { Pod, Volume } from '@podwright/kube-api';
-import { deviceUse, fileSystemOf, treeUse } from './file-system-use.ts';
+import { deviceUse, fileSystemOf, remoteFileSystemOf, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
 /** Maximum age of a walk through a volume: upstream's volumeStatsAggPeriod. */
 const VOLUME_USE_CACHED_MS = 60_000;
+
+/** How long a volume whose file system may wait for a server delays the walks of others. */
+const REMOTE_WALK_MS = 1000;
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
@@ -18,14 +21,17 @@ export type VolumeUseParts = {
 type Measured = { atMs: number; stats: VolumeStats };
 
 /**
- * Usage of pods' volumes. A call starts a walk if the last one is older than a minute; walks run one at a time. Until a walk ends,
- * callers get the previous values.
+ * Usage of pods' volumes. A call starts a walk if the last one is older than a minute. Walks run one at a time, except those that wait for
+ * a driver or for long for a server. Until a walk ends, callers get the previous values.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
   #measured = new Map<string, Measured>();
   #walks: Promise<unknown> = Promise.resolve();
+  /** Paths of volumes whose walk has not ended: no other one starts for them. */
   readonly #waiting = new Set<string>();
+  /** Paths of volumes whose last walk waited for long. */
+  readonly #slow = new Set<string>();
   readonly #seconds: Histogram<'metric_source'> | undefined;
 
   constructor(parts: VolumeUseParts) {
@@ -50,7 +56,7 @@ export class VolumeUse {
     const paths = this.#parts.pathsOf(pod.metadata.uid);
     for (const volume of (pod.spec.volumes ?? []).filter(isEphemeral)) {
       const path = paths.get(volume.name);
-      if (path !== undefined) this.#walk(volume, path);
+      if (path !== undefined) this.#walk(pod, volume, path);
     }
   }
 
@@ -68,7 +74,7 @@ export class VolumeUse {
       const path = paths.get(volume.name);
       if (path === undefined) return [];
       const known = this.#measured.get(path);
-      if (known === undefined || performance.now() - known.atMs > VOLUME_USE_CACHED_MS) this.#walk(volume, path);
+      if (known === undefined || performance.now() - known.atMs > VOLUME_USE_CACHED_MS) this.#walk(pod, volume, path);
       return known === undefined ? [] : [{ ...known.stats, ...claimOf(volume, pod) }];
     });
   }
@@ -77,43 +83,66 @@ export class VolumeUse {
   keep(pods: Pod[]): void {
     const paths = new Set(pods.flatMap(({ metadata }) => [...this.#parts.pathsOf(metadata.uid).values()]));
     for (const path of this.#measured.keys()) if (!paths.has(path)) this.#measured.delete(path);
+    for (const path of this.#slow) if (!paths.has(path)) this.#slow.delete(path);
   }
 
-  /** Resolves when all started walks have ended. */
+  /** Resolves when all started walks have ended, except those that wait for a driver or for long for a server. */
   async settled(): Promise<void> {
     await this.#walks;
   }
 
-  #walk({ name, nfs }: Volume, path: string): void {
+  #walk(pod: Pod, volume: Volume, path: string): void {
     if (this.#waiting.has(path)) return;
     this.#waiting.add(path);
     const reported = this.#parts.driverUse?.(path);
+    const isOfNode = reported === undefined && isLocal(pod, volume);
     const walk = async () => {
       const startedAtMs = performance.now();
-      let source = nfs === undefined ? 'du' : 'statfs';
+      const isDevice = reported === undefined && isBlock(pod, volume);
+      const source = isDevice ? 'block' : volume.nfs === undefined ? 'du' : 'statfs';
       try {
-        const device = reported === undefined ? await deviceUse(path) : undefined;
-        if (device !== undefined) source = 'block';
-        const use = (await reported) ?? device ?? (await measured(path, nfs === undefined));
-        const stats = { time: new StatsTime(Date.now()), ...use, name };
+        const measure = () => (isDevice ? deviceUse(path) : measured(path, { isOfNode, byFiles: source === 'du' }));
+        const use = (await reported) ?? (await measure());
+        const stats = { time: new StatsTime(Date.now()), ...use, name: volume.name };
         this.#measured.set(path, { atMs: performance.now(), stats });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {
+        const tookMs = performance.now() - startedAtMs;
+        if (tookMs < REMOTE_WALK_MS) this.#slow.delete(path);
+        else if (!isOfNode) this.#slow.add(path);
         this.#waiting.delete(path);
-        this.#seconds?.observe({ metric_source: source }, (performance.now() - startedAtMs) / 1000);
+        this.#seconds?.observe({ metric_source: source }, tookMs / 1000);
       }
     };
-    // a driver that hangs must not block walks
-    if (reported === undefined) this.#walks = this.#walks.then(walk);
-    else background(this.#parts.logger, 'a volume could not be measured', walk());
+    // a driver or a server that hangs must not block walks
+    if (reported !== undefined || this.#slow.has(path))
+      background(this.#parts.logger, 'a volume could not be measured', walk());
+    else this.#walks = this.#walks.then(isOfNode ? walk : () => briefly(walk()));
   }
 }
 
+/** Resolves when the walk ends, or takes too long. */
+const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
+
 /** NFS exports are not walked, as that would take long: they count as the usage of their whole file system. */
-async function measured(path: string, byFiles: boolean): Promise<FsStats> {
-  const [fileSystem, use] = await Promise.all([fileSystemOf(path), byFiles ? treeUse(path) : undefined]);
+async function measured(path: string, how: { isOfNode: boolean; byFiles: boolean }): Promise<FsStats> {
+  const fileSystem = await (how.isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
+  const use = how.byFiles ? await treeUse(path) : undefined;
   return { ...fileSystem, ...(use && { usedBytes: use.bytes, inodesUsed: use.inodes }) };
+}
+
+/** Whether the volume is in the kubelet's directory, and no container mounts a file system there. Others may wait for a server. */
+function isLocal({ spec }: Pod, { name, emptyDir, configMap, secret, projected, downwardAPI }: Volume): boolean {
+  const mounts = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ volumeMounts }) => volumeMounts ?? []);
+  return (
+    (emptyDir ?? configMap ?? secret ?? projected ?? downwardAPI) !== undefined &&
+    !mounts.some((mount) => mount.name === name && mount.mountPropagation === 'Bidirectional')
+  );
+}
+
+function isBlock({ spec }: Pod, { name }: Volume): boolean {
+  return spec.containers.some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
 }
 
 function claimOf({ name, persistentVolumeClaim, ephemeral }: Volume, { metadata }: Pod): Pick<VolumeStats, 'pvcRef'> {
