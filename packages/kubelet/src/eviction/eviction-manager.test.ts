@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { PodwrightError, silentLogger, waitFor } from '@podwright/base';
 import type { EventSubject, Pod } from '@podwright/kube-api';
@@ -34,7 +37,8 @@ function start(pods: Pod[], settings: Partial<ThresholdSettings>, given: Partial
     signals: { diskLayout: async (): Promise<DiskLayout> => 'shared', observe, observeDisks: observe },
     activePods: () => pods.filter(({ metadata }) => !cleanedUp.has(metadata.uid)),
     podStats: async (asked) => asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid])),
-    volumeFiles: () => ({ paths: new Map(), held: async () => new Map() }),
+    volumePaths: () => new Map(),
+    heldInEmptyDirs: async () => new Map(),
     isExempt: (pod) => isExempt(pod, { isLone: true }),
     reclaim: { deleteUnusedContainers: reclaim('containers'), deleteUnusedImages: reclaim('images') },
     evict: async ({ metadata }, { gracePeriodSeconds }) => {
@@ -117,6 +121,24 @@ test('for a soft threshold a pod gets its own grace period, up to evictionMaxPod
     await new Promise((resolve) => setTimeout(resolve, 2));
     assert.equal(await round(), `EvictionThresholdMet, Evicted, evict a in ${expected}, count pid.available`);
   }
+});
+
+test('the deleted files of all pods with limited emptyDirs are searched together, once a round', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-limits-'));
+  context.after(() => rmSync(directory, { recursive: true }));
+  const limited = { spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] } };
+  const searches: string[] = [];
+  const heldInEmptyDirs: EvictionManagerDependencies['heldInEmptyDirs'] = async (podUids) => {
+    searches.push([...podUids].join());
+    return new Map([['c', new Map([['v', { bytes: 2 << 20, inodes: 1 }]])]]);
+  };
+  const volumePaths = () => new Map([['v', directory]]);
+  const pods = [podOf('a', limited), podOf('b'), podOf('c', limited)];
+  const { round } = start(pods, {}, { heldInEmptyDirs, volumePaths });
+  assert.equal(await round(), 'Evicted, evict c in 1, count emptydirfs.limit');
+  assert.deepEqual(searches, ['a,c']);
+  assert.equal(await round(), '');
+  assert.deepEqual(searches, ['a,c', 'a']);
 });
 
 test('all pods over their local storage limits are evicted at once, before any for a node threshold', async () => {

@@ -16,6 +16,7 @@ import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
 import {
   emptyDirExcess,
+  hasSizeLimit,
   hasStorageLimit,
   type LocalStorageExcess,
   storageExcess,
@@ -47,6 +48,8 @@ const EVICTION_CLEAN_UP_MS = 30_000;
 
 /** Grace period of hard evictions, as upstream's: preStop hooks can still start. */
 const EVICTION_GRACE_SECONDS = 1;
+
+type Held = Awaited<ReturnType<VolumeFiles['held']>>;
 
 /** How a pod is evicted. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
@@ -82,7 +85,9 @@ export type EvictionManagerDependencies = {
     what: { disk: boolean; fresh: boolean },
     signal: AbortSignal,
   ) => Promise<PodStatsByDisk[]>;
-  volumeFiles: (podUid: string) => VolumeFiles;
+  volumePaths: (podUid: string) => VolumeFiles['paths'];
+  /** Deleted files that these pods have open, of one round of searches; by UID. */
+  heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<ReadonlyMap<string, Held>>;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
   /** Fails and kills the pod. Resolves when none of its containers run or the signal aborts; rejects if that takes too long. */
@@ -215,22 +220,30 @@ export class EvictionManager {
   }
 
   async #measure(pods: Pod[], { layout }: Disks): Promise<void> {
-    const { podStats } = this.#deps;
+    const { podStats, volumePaths, heldInEmptyDirs } = this.#deps;
+    const sizeLimited = new Set(pods.filter(hasSizeLimit).map(({ metadata }) => metadata.uid));
+    let searching: ReturnType<typeof heldInEmptyDirs> | undefined;
+    const heldBy = async (uid: string): Promise<Held> => {
+      searching ??= heldInEmptyDirs(sizeLimited);
+      return (await searching).get(uid) ?? new Map();
+    };
     const limited = pods.filter(hasStorageLimit);
     const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true, fresh: false }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
     for (const pod of pods) {
       if (this.#stopping.aborted) return;
-      const own = byUid.get(pod.metadata.uid);
+      const { uid } = pod.metadata;
+      const own = byUid.get(uid);
+      const files = { paths: volumePaths(uid), held: () => heldBy(uid) };
       const excess =
-        (await this.#emptyDirExcess(pod)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
+        (await this.#emptyDirExcess(pod, files)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
       if (excess !== undefined) this.#excesses.set(pod, excess);
     }
   }
 
-  async #emptyDirExcess(pod: Pod): Promise<LocalStorageExcess | undefined> {
+  async #emptyDirExcess(pod: Pod, files: VolumeFiles): Promise<LocalStorageExcess | undefined> {
     try {
-      return await emptyDirExcess(pod, this.#deps.volumeFiles(pod.metadata.uid), this.#stopping);
+      return await emptyDirExcess(pod, files, this.#stopping);
     } catch (error) {
       const fields = { pod: namespacedName(pod), error: errorMessage(error) };
       this.#deps.logger.debug(fields, 'an emptyDir could not be measured');

@@ -45,6 +45,11 @@ export async function emptyDirExcess(
   return undefined;
 }
 
+/** Whether `emptyDirExcess` measures a volume of the pod. */
+export function hasSizeLimit({ spec }: Pod): boolean {
+  return (spec.volumes ?? []).some((volume) => diskLimit(volume) !== undefined);
+}
+
 /** Zero means no limit, as in the API. */
 function diskLimit({ emptyDir }: Volume): string | undefined {
   const { medium, sizeLimit } = emptyDir ?? {};

@@ -9,7 +9,7 @@ import { LEAST_USAGE_WINDOW_MS } from '../usage/limits.ts';
 import { CachedReading } from './cached-reading.ts';
 import { CpuRates } from './cpu-rates.ts';
 import { type FileUse, fileSystemOf, filesIn, fileUse, sumOf } from './file-system-use.ts';
-import { type HeldFiles, HeldFilesOfPods, type Holder, heldFiles, NOTHING_HELD, placesOf } from './held-files.ts';
+import { type HeldFiles, HeldFilesOfPods, type Holder, NOTHING_HELD, placesOf } from './held-files.ts';
 import { STATISTICS_TIMEOUT_MS } from './limits.ts';
 import { bootTime, cgroupUse, hostFacts } from './node-stats.ts';
 import {
@@ -74,6 +74,7 @@ export class SummaryProvider {
   /** A directory on the disk of containers' layers; '' until the runtime has reported one. */
   #layersDirectory = '';
   readonly #heldFiles = new HeldFilesOfPods<string>();
+  readonly #heldInEmptyDirs = new HeldFilesOfPods<string>();
   readonly #readsOfAll = new ReadsOfProcess();
   /** By the uid of the pod. */
   #reads = new Map<string, BoundedReads>();
@@ -157,13 +158,11 @@ export class SummaryProvider {
     return (await Promise.all(sizes)).flat();
   }
 
-  /** Deleted files that the pod has open now, by the name of their emptyDir. */
-  async heldInEmptyDirs(podUid: string): Promise<HeldFiles['emptyDirs']> {
-    const pod = this.#readyPods().find(({ runtime }) => runtime.pod.uid === podUid);
-    const holder = pod && (await this.#holder(pod.runtime));
-    if (holder === undefined) return NOTHING_HELD.emptyDirs;
-    const { pids, ...options } = holder;
-    return (await heldFiles(pids, options)).emptyDirs;
+  /** Deleted files that these pods have open now, by the name of their emptyDir, of one round of searches. */
+  async heldInEmptyDirs(podUids: ReadonlySet<string>): Promise<Map<string, HeldFiles['emptyDirs']>> {
+    const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
+    const found = await this.#heldInEmptyDirs.measure(await this.#holders(pods));
+    return new Map([...found].map(([uid, { emptyDirs }]) => [uid, emptyDirs]));
   }
 
   /** Resolves when all started walks through volumes have ended. */
@@ -317,18 +316,16 @@ export class SummaryProvider {
 
   async #readDisks(): Promise<Disks> {
     const [root, images] = await Promise.all([fileSystemOf(this.#parts.rootDir), this.#imageFileSystems()]);
-    const uids = new Set(this.#readyPods().map(({ runtime }) => runtime.pod.uid));
+    const ready = this.#readyPods();
+    const uids = new Set(ready.map(({ runtime }) => runtime.pod.uid));
     this.#reads = new Map([...this.#reads].filter(([uid]) => uids.has(uid)));
     const pods = new Map<string, PodFiles>();
-    const holders = new Map<string, Holder>();
-    for (const { runtime } of this.#readyPods()) {
-      const { uid } = runtime.pod;
+    for (const { runtime } of ready) {
       const [logs, others] = [await this.#logsOf(runtime), await this.#othersOf(runtime)];
-      pods.set(uid, { logs, others, held: NOTHING_HELD });
-      const holder = await this.#holder(runtime);
-      if (holder !== undefined) holders.set(uid, holder);
+      pods.set(runtime.pod.uid, { logs, others, held: NOTHING_HELD });
     }
-    for (const [uid, held] of await this.#heldFiles.measure(holders)) pods.set(uid, { ...pods.get(uid)!, held });
+    const heldFiles = await this.#heldFiles.measure(await this.#holders(ready));
+    for (const [uid, held] of heldFiles) pods.set(uid, { ...pods.get(uid)!, held });
     return { root, images, pods };
   }
 
@@ -347,6 +344,16 @@ export class SummaryProvider {
     const directories = [logDirectory(pod), ...[...names].map((name) => messageDirectory(pod.uid, name))];
     const files = await Promise.all(directories.map(filesIn));
     return sumOf([await fileUse(hostsFile(pod.uid)), ...files.filter((use) => use !== undefined)]);
+  }
+
+  /** By the uid of the pod. */
+  async #holders(pods: { runtime: RuntimePodStatus }[]): Promise<Map<string, Holder>> {
+    const holders = new Map<string, Holder>();
+    for (const { runtime } of pods) {
+      const holder = await this.#holder(runtime);
+      if (holder !== undefined) holders.set(runtime.pod.uid, holder);
+    }
+    return holders;
   }
 
   /** `undefined` if the cgroup of the pod is unknown. */
