@@ -374,6 +374,21 @@ test('a pod whose earlier measurements were complete is partial by its latest on
   assert.match(await round(), /evict hider/);
 });
 
+test('what a pod has freed meanwhile does not explain the usage of a pod that hides its files', async () => {
+  let measurements = 0;
+  const inodes = { hard: { 'nodefs.inodesFree': '100' } };
+  const { signals, uses, round } = start([podOf('freed'), podOf('hider')], inodes, {
+    reclaim: NOTHING_TO_FREE,
+    podStats: async (asked) => {
+      uses.freed = { inodes: ++measurements === 1 ? 900 : 5 };
+      return asked.map(({ metadata }) => statsOf(metadata.uid, uses[metadata.uid]));
+    },
+  });
+  uses.hider = { inodes: 0, isPartial: true };
+  signals['nodefs.inodesFree'] = 50n;
+  assert.match(await round(), /evict hider/);
+});
+
 test('an eviction does not wait long for a measurement, and ranks pods by what is known', async () => {
   let measurements = 0;
   const { signals, uses, round } = start([podOf('a'), podOf('b')], HARD, {

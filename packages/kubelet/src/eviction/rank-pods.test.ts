@@ -10,11 +10,11 @@ function check(
   signal: Signal,
   given: Given,
   expected: string,
-  { layout = 'shared' as DiskLayout, missing = 0n, used = 0n } = {},
+  { layout = 'shared' as DiskLayout, missing = 0n, used = 0n, latest = {} as Record<string, GivenUse> } = {},
 ): void {
   const candidates = Object.entries(given).map(([name, [pod, use]]) => {
     const stats = use && statsOf(name, use);
-    return { pod: podOf(name, pod), stats };
+    return { pod: podOf(name, pod), stats, ...(latest[name] && { latest: statsOf(name, latest[name]) }) };
   });
   const order = (from: typeof candidates) =>
     rankPods(from, { signal, layout, missing, used }).map(({ pod }) => pod.metadata.name);
@@ -109,4 +109,14 @@ test('disk: a pod that holds more deleted files than can be counted is assumed t
   check('memory.available', { hider: [{}, { isPartial: true }], other: [{}, { memory: 1 }] }, 'other hider', {
     used: 99n,
   });
+});
+
+test('disk: earlier usage of others does not explain what is in use now', () => {
+  const hider = { volume: 50, isPartial: true };
+  const given: Given = { hider: [{}, hider], freed: [{}, { volume: 500 }], idle: [{}, { volume: 40 }] };
+  const latest = { hider, freed: { volume: 1 }, idle: { volume: 40 } };
+  const check600 = (expected: string, more = {}) =>
+    check('nodefs.available', given, expected, { missing: 60n << 20n, used: 600n << 20n, ...more });
+  check600('freed hider idle');
+  check600('hider freed idle', { latest });
 });

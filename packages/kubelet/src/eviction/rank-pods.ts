@@ -11,10 +11,10 @@ import { type DiskLayout, isOfDisk, resourceOf, type Signal } from '@podwright/k
 import { sumOf } from '../stats/file-system-use.ts';
 import type { PodDiskUse, PodStatsByDisk } from '../stats/pod-stats.ts';
 
-/** A pod without `stats` is evicted first, as upstream. */
-export type Candidate = { pod: Pod; stats?: PodStatsByDisk };
+/** A pod without `stats` is evicted first, as upstream. `latest`: its last measurement, if `stats` is an earlier one. */
+export type Candidate = { pod: Pod; stats?: PodStatsByDisk; latest?: PodStatsByDisk };
 
-type Known = Required<Candidate>;
+type Known = Candidate & { stats: PodStatsByDisk };
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
@@ -48,14 +48,18 @@ export function useOf(stats: PodStatsByDisk, { signal, layout }: Resource): bigi
 
 /**
  * The usage of each candidate for its rank. A pod whose deleted files on a disk could not be counted is assumed to use all that is used
- * there and that no pod's known usage explains, so that a pod gains nothing by holding more files than can be counted. Not in upstream,
- * which counts no deleted files.
+ * there and that no pod's latest known usage explains, so that a pod gains nothing by holding more files than can be counted. Not in
+ * upstream, which counts no deleted files.
  */
 function assumedUse(candidates: readonly Candidate[], shortage: Shortage): (one: Known) => bigint {
   if (!isOfDisk(shortage.signal)) return ({ stats }) => useOf(stats, shortage);
-  const unexplained =
-    shortage.used - candidates.reduce((sum, { stats }) => sum + (stats ? useOf(stats, shortage) : 0n), 0n);
-  return ({ stats }) => useOf(stats, shortage) + (stats.isPartial && unexplained > 0n ? unexplained : 0n);
+  const latestOf = ({ stats, latest = stats }: Candidate) => (latest === undefined ? 0n : useOf(latest, shortage));
+  const unexplained = shortage.used - candidates.reduce((sum, one) => sum + latestOf(one), 0n);
+  return (one) => {
+    const peak = useOf(one.stats, shortage);
+    const assumed = one.stats.isPartial ? latestOf(one) + unexplained : 0n;
+    return assumed > peak ? assumed : peak;
+  };
 }
 
 function orderOf(shortage: Shortage, use: (one: Known) => bigint): Compare[] {
@@ -95,11 +99,11 @@ function mostFirst(amount: (one: Known) => bigint): Compare {
 }
 
 function ifKnown(compare: (a: Known, b: Known) => number): Compare {
-  return ({ pod: a, stats: ofA }, { pod: b, stats: ofB }) =>
-    ofA === undefined || ofB === undefined
-      ? Number(ofB === undefined) - Number(ofA === undefined)
-      : compare({ pod: a, stats: ofA }, { pod: b, stats: ofB });
+  return (a, b) =>
+    isKnown(a) && isKnown(b) ? compare(a, b) : Number(b.stats === undefined) - Number(a.stats === undefined);
 }
+
+const isKnown = (one: Candidate): one is Known => one.stats !== undefined;
 
 /** The pod's request in bytes, rounded down, with overhead if the request is not zero (GetResourceRequestQuantity). */
 function requestOf({ spec }: Pod, name: 'memory' | 'ephemeral-storage'): bigint {

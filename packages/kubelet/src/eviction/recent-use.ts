@@ -49,12 +49,16 @@ export class RecentUse {
     this.#shortages = [];
   }
 
-  /** The pods, each with its measurement of highest usage in the last two minutes. That is partial if the pod's latest measurement is. */
+  /**
+   * The pods, each with its measurement of highest usage in the last two minutes, and its latest complete one. The former is partial if the
+   * pod's latest measurement is.
+   */
   atPeakUse(pods: readonly Pod[], resource: Resource, nowMs: number): Candidate[] {
     const recent = this.#measurements.filter(({ atMs }) => nowMs - atMs < EVICTION_RECENT_MS);
     return pods.map((pod) => {
       const stats = byUse(pod, recent, resource).at(-1);
-      return { pod, stats: stats && { ...stats, isPartial: measuredOf(pod, recent, resource).at(-1)?.isPartial } };
+      const { isPartial } = measuredOf(pod, recent, resource).at(-1) ?? {};
+      return { pod, stats: stats && { ...stats, isPartial }, latest: completeOf(pod, recent, resource).at(-1) };
     });
   }
 
@@ -76,15 +80,17 @@ export class RecentUse {
   }
 }
 
-/**
- * The complete measurements of a pod by ascending usage, oldest first among equals. Measurements for memory lack disks, and those taken
- * during the first walk of a volume lack that volume.
- */
+/** The complete measurements of a pod by ascending usage, oldest first among equals. */
 function byUse(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
+  const complete = completeOf(pod, measurements, resource);
+  return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
+}
+
+/** Measurements for memory lack disks, and those taken during the first walk of a volume lack that volume. */
+function completeOf(pod: Pod, measurements: readonly Measurement[], resource: Resource): PodStatsByDisk[] {
   const measured = measuredOf(pod, measurements, resource);
   const volumes = Math.max(...measured.map(volumeCount));
-  const complete = measured.filter((one) => !isOfDisk(resource.signal) || volumeCount(one) === volumes);
-  return complete.toSorted((a, b) => Number(useOf(a, resource) - useOf(b, resource)));
+  return measured.filter((one) => !isOfDisk(resource.signal) || volumeCount(one) === volumes);
 }
 
 function measuredOf({ metadata }: Pod, measurements: readonly Measurement[], { signal }: Resource): PodStatsByDisk[] {
