@@ -22,6 +22,12 @@ export const CLIENT_CLOCK_AHEAD_MS = 200;
 /** A client that has not sent the HTTP/2 preface by this time is disconnected. */
 export const PREFACE_TIMEOUT_MS = 10_000;
 
+/** Most connections of one listener. A kubelet has one or two. */
+export const MAX_CONNECTIONS = 500;
+
+/** Most connections over TLS whose clients have not authenticated yet; above this, the oldest is closed. */
+export const MAX_WAITING_CONNECTIONS = 250;
+
 /** Most concurrent calls on one connection. The memory of a call is bounded by the message size; there is no total. */
 export const MAX_CALLS = 1000;
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { errorMessage, type Logger, PodwrightError, PRIVATE_FILE, wrapError } from '@podwright/base';
 import { listenUnix, type SocketFile } from '@podwright/host';
 import { formatEndpoint, parseEndpoint } from '../endpoint.ts';
-import { PREFACE_TIMEOUT_MS } from '../limits.ts';
+import { MAX_CONNECTIONS, MAX_WAITING_CONNECTIONS, PREFACE_TIMEOUT_MS } from '../limits.ts';
 import type { GrpcServer } from './grpc-server.ts';
 import { NODE_SESSION_BOUNDS } from './node-session.ts';
 
@@ -54,6 +54,7 @@ export class Listeners {
       onConnection(socket);
       server.accept(socket);
     });
+    unix.maxConnections = MAX_CONNECTIONS;
     const socketFile = await listenUnix(unix, socketPath(options.socket), options.mode ?? PRIVATE_FILE);
     try {
       const servers =
@@ -107,8 +108,10 @@ async function listenTcp(
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   try {
     const listener = await createHttp2Server(tls);
+    listener.maxConnections = MAX_CONNECTIONS;
     listener.on(tls === undefined ? 'connection' : 'secureConnection', onConnection);
     listener.on('session', (session) => server.acceptSession(session));
+    if (tls !== undefined) limitWaiting(listener);
     listener.on('sessionError', () => undefined); // the session's listener handles it
     listener.once('error', reject).listen(port, address, resolve);
     await promise;
@@ -117,6 +120,25 @@ async function listenTcp(
   } catch (error) {
     throw wrapError(`listen on ${endpoint}`, error, 'internal');
   }
+}
+
+/** Clients that do not complete their TLS handshakes cannot use up all connections. */
+function limitWaiting(listener: Http2Server): void {
+  const waiting = new Map<string, Socket>();
+  // no two open connections to a listener have the same client address and port
+  const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  listener.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    waiting.set(name, socket);
+    socket.once('close', () => {
+      if (waiting.get(name) === socket) waiting.delete(name);
+    });
+    const [oldest] = waiting;
+    if (oldest === undefined || waiting.size <= MAX_WAITING_CONNECTIONS) return;
+    waiting.delete(oldest[0]);
+    oldest[1].destroy();
+  });
+  listener.on('secureConnection', (socket: Socket) => waiting.delete(nameOf(socket)));
 }
 
 /** Throws for invalid certificates and keys. */

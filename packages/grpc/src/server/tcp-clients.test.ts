@@ -1,17 +1,27 @@
 /** Clients over TCP, which node:http2 serves: the same calls and the same bounds as on the unix socket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { type Logger, PodwrightError, silentLogger, sleep, statusNumber, waitFor } from '@podwright/base';
+import { runChecked } from '@podwright/host';
 import { Connection } from '../client/connection.ts';
 import { createServiceClient } from '../client/service-client.ts';
 import { EchoRequestSchema, EchoResponseSchema, Test } from '../gen/podwright/test/v1/test_pb.js';
 import { CLIENT_PREFACE, FRAME_TYPE, frame, headersFrames, numberFrame } from '../http2/frames.ts';
 import { encodeLiterals } from '../http2/hpack-encoder.ts';
 import type { HeaderField } from '../http2/static-table.ts';
-import { MAX_CONNECTION_IDLE_MS, MAX_MESSAGE_BYTES, PREFACE_TIMEOUT_MS } from '../limits.ts';
+import {
+  MAX_CONNECTION_IDLE_MS,
+  MAX_CONNECTIONS,
+  MAX_MESSAGE_BYTES,
+  MAX_WAITING_CONNECTIONS,
+  PREFACE_TIMEOUT_MS,
+} from '../limits.ts';
 import { withPrefix } from '../message-reader.ts';
 import { BareClient, callFrames, openServer, requestHeaders, SETTINGS } from './bare-client.fixture.ts';
 import type { CallContext, ServiceHandlers } from './handlers.ts';
@@ -298,4 +308,35 @@ test('a closing server sends clients over TCP GOAWAY, and waits for their runnin
   release.resolve();
   assert.equal((await client.reply(1)).status, '0');
   await closed;
+});
+
+test('connections over TCP beyond the bound are refused until others end', { timeout: 30_000 }, async (t) => {
+  const { port } = await open(t);
+  const clients: BareClient[] = [];
+  for (let count = 0; count < MAX_CONNECTIONS; count++) clients.push(await BareClient.open(t, { port }));
+  await clients.at(-1)!.frame(({ type }) => type === settings);
+  await (await BareClient.open(t, { port })).closed;
+  clients[0]!.socket.destroy();
+  await clients[0]!.closed;
+  await until(() => clients[0]!.socket.destroyed);
+  await assertAnswered(port, t);
+});
+
+test('clients that do not complete their TLS handshake do not keep others away', { timeout: 30_000 }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'podwright-tls-'));
+  t.after(() => rm(directory, { recursive: true }));
+  const [keyFile, certificateFile] = [join(directory, 'key'), join(directory, 'certificate')];
+  const options = ['-x509', '-nodes', '-newkey', 'rsa:2048', '-subj', '/CN=localhost', '-days', '2'];
+  await runChecked('openssl', ['req', ...options, '-keyout', keyFile, '-out', certificateFile]);
+  const [key, certificate] = await Promise.all([readFile(keyFile), readFile(certificateFile)]);
+  const tls = { key, certificate, clientCa: certificate };
+  const { server } = await openServer(t, { tcp: { address: '127.0.0.1', port: 0, tls } });
+  const port = server.tcpPort!;
+  const silent: BareClient[] = [];
+  for (let count = 0; count < MAX_CONNECTIONS + 5; count++) silent.push(await BareClient.open(t, { port }, NOTHING));
+  await silent[MAX_CONNECTIONS - MAX_WAITING_CONNECTIONS]!.closed;
+  const session = connect(`https://localhost:${port}`, { ca: certificate, key, cert: certificate });
+  t.after(() => session.destroy());
+  await once(session, 'remoteSettings');
+  assert.equal(silent.at(-1)!.socket.destroyed, false, 'the oldest were closed');
 });
