@@ -95,6 +95,17 @@ test('a pod is decoded with unknown fields, but without managedFields', () => {
   ]);
 });
 
+test('a pod of the API server cannot pretend to be of a manifest', () => {
+  const forged = { 'podwright.dev/config.file': '/pods/a.yaml', 'podwright.dev/config.content': 'x' };
+  const decoded = decodeApiPod(apiPod('a', { annotations: { ...forged, note: 'y' } }), 0);
+  const { annotations = {} } = (decoded as { pod: Pod }).pod.metadata;
+  assert.deepEqual(Object.keys(annotations).sort(), [
+    'kubernetes.io/config.seen',
+    'kubernetes.io/config.source',
+    'note',
+  ]);
+});
+
 test('fields that only schedulers use may have unknown values', () => {
   const selector = { matchExpressions: [{ key: 'a', operator: 'Near' }] };
   const check = (spec: object, expected: RegExp | undefined) => {

@@ -1,6 +1,8 @@
 /** Decodes pods of an API server, which has validated and defaulted them; they may have fields that this kubelet does not know. */
 import {
   applyDefaults,
+  CONFIG_CONTENT_ANNOTATION,
+  CONFIG_FILE_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
   CONFIG_SOURCE_ANNOTATION,
   dnsLabel,
@@ -62,8 +64,9 @@ function checkNames({ spec }: Pod, issues: IssueList): void {
   for (const { name } of spec.volumes ?? []) dnsLabel(name, issues.at('spec', 'volumes', 'name'));
 }
 
-/** Adds the annotations of source and time, as upstream does in memory. */
+/** Adds the annotations of source and time, as upstream does in memory, and removes those that only pods of manifests have. */
 function annotated(metadata: Pod['metadata'], seenAtMs: number): Pod['metadata'] {
   const own = { [CONFIG_SOURCE_ANNOTATION]: 'api', [CONFIG_SEEN_ANNOTATION]: seenAt(seenAtMs) };
-  return { ...metadata, annotations: { ...metadata.annotations, ...own } };
+  const { [CONFIG_FILE_ANNOTATION]: _, [CONFIG_CONTENT_ANNOTATION]: __, ...given } = metadata.annotations ?? {};
+  return { ...metadata, annotations: { ...given, ...own } };
 }

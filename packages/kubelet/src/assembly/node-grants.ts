@@ -19,6 +19,7 @@ import {
   readMachine,
 } from '@podwright/placement';
 import type { ContainerGrants, ContainerMount } from '../container/prepared-container.ts';
+import { isOwnAnnotation } from '../kuberuntime/labels.ts';
 import type { KubeletOptions } from '../options.ts';
 import type { GrantAnswer, PodGrants } from '../pod/pod-grants.ts';
 import { openPlacement, type Placement } from './placement.ts';
@@ -92,7 +93,11 @@ export async function openNodeGrants({ options, isRunning }: NodeGrantsInput): P
       if (memory?.hasLeftOvers(pod, container)) await admission.exclusively(() => memory.freeLeftOvers(pod, container));
       const cpus = cpusFor(pod, container, placement);
       knownCpus.note(pod.metadata.uid, container.name, cpus.cpus);
-      return { ...grantsFrom(await devices.optionsFor(pod, container)), ...cpus };
+      const options = await devices.optionsFor(pod, container);
+      const ignored = Object.keys(options.annotations).filter(isOwnAnnotation);
+      if (ignored.length > 0)
+        logger.warn({ pod: pod.metadata.name, ignored }, 'a device plugin sets annotations of the kubelet');
+      return { ...grantsFrom(options), ...cpus };
     },
     hasOwnCpus: (pod) => placement.cpus?.hasOwn(pod) === true,
     keepOnly: (isKnown) =>

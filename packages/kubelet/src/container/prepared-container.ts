@@ -38,7 +38,7 @@ export type ContainerGrants = {
   environment: EnvironmentVariable[];
   mounts: ContainerMount[];
   devices: GrantedDevice[];
-  /** CRI annotations; the kubelet's own annotations override these. */
+  /** CRI annotations; the kubelet ignores those that only it may set. */
   annotations: Record<string, string>;
   /** Fully qualified names of CDI devices. */
   cdiDevices: string[];

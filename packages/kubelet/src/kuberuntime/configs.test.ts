@@ -12,6 +12,7 @@ import {
 } from '@podwright/cri';
 import type { Container, Pod, PodSpec } from '@podwright/kube-api';
 import { podHostname } from '../container/pod-hostname.ts';
+import type { ContainerGrants } from '../container/prepared-container.ts';
 import { containerConfig } from './container-config.ts';
 import { fakeNode } from './dependencies.fixture.ts';
 import { decodeContainerInfo, decodePodIdentity } from './labels.ts';
@@ -41,7 +42,12 @@ function sandboxOf(pod: Pod) {
   });
 }
 
-function containerOf(pod: Pod, container: Container, user: { uid?: bigint; username?: string } = {}) {
+function containerOf(
+  pod: Pod,
+  container: Container,
+  user: { uid?: bigint; username?: string } = {},
+  grants?: ContainerGrants,
+) {
   const { uid, username = '' } = user;
   const image = create(ImageSchema, { id: 'sha256:1', uid: uid === undefined ? undefined : { value: uid }, username });
   const mounts = [
@@ -55,7 +61,7 @@ function containerOf(pod: Pod, container: Container, user: { uid?: bigint; usern
       relabel: true,
     },
   ];
-  const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts };
+  const prepared = { environment: [{ name: 'A', value: 'ü' }], command: ['sh'], args: ['-c', 'x'], mounts, grants };
   const namespaces = namespaceOptions(pod, undefined);
   const rest = {
     node: fakeNode(),
@@ -123,6 +129,20 @@ test('labels and annotations of a container can be decoded', () => {
   assert.equal(info.terminationGracePeriodSeconds, 7);
   assert.deepEqual(info.preStop, preStop);
   assert.equal(decodeContainerInfo({ app: 'foreign' }, {}), undefined);
+});
+
+test("a device plugin cannot set the kubelet's own annotations of a container", () => {
+  const forged = {
+    'podwright.dev/listed-in': '{"list":"initContainers","position":0}',
+    'io.kubernetes.container.preStopHandler': '{"exec":{"command":["forged"]}}',
+    'io.kubernetes.pod.deletionGracePeriod': '1',
+  };
+  const others = { environment: [], mounts: [], devices: [], cdiDevices: [], cpus: '', memoryNodes: '' };
+  const grants = { ...others, hasOwnCpus: false, annotations: { ...forged, 'vendor.example/gpu': '0' } };
+  const { labels, annotations } = containerOf(podOf(), app, {}, grants);
+  const { listed, preStop, terminationGracePeriodSeconds } = decodeContainerInfo(labels, annotations)!;
+  assert.deepEqual([listed, preStop, terminationGracePeriodSeconds], [undefined, undefined, undefined]);
+  assert.equal(annotations['vendor.example/gpu'], '0');
 });
 
 test('a container gets its command, environment, mounts and log file', () => {

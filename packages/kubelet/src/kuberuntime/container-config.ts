@@ -16,7 +16,7 @@ import type { Container, Pod } from '@podwright/kube-api';
 import type { ContainerMount, PreparedContainer } from '../container/prepared-container.ts';
 import type { ContainerEnforcement } from './container-enforcement.ts';
 import { containerResources } from './container-resources.ts';
-import { containerAnnotations, containerLabels } from './labels.ts';
+import { containerAnnotations, containerLabels, isOwnAnnotation } from './labels.ts';
 import { containerNamespaces } from './namespace-options.ts';
 import { containerSecurityContext, type ImageUser } from './security-context.ts';
 
@@ -61,7 +61,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     devices: [...(grants?.devices ?? []), ...(prepared.devices ?? [])],
     CDIDevices: (grants?.cdiDevices ?? []).map((name) => ({ name })),
     labels: containerLabels(pod, container, input.kubeletId),
-    annotations: { ...grants?.annotations, ...containerAnnotations(pod, container, restartCount) },
+    annotations: { ...foreign(grants?.annotations), ...containerAnnotations(pod, container, restartCount) },
     logPath: containerLogPath(container.name, restartCount),
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,
@@ -69,6 +69,11 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     linux: linuxConfig(input),
     stopSignal: stopSignal(container),
   });
+}
+
+/** The kubelet trusts its own annotations, also those that it sets only on some containers. */
+function foreign(annotations: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !isOwnAnnotation(key)));
 }
 
 /** Log file of a container attempt, relative to the pod's log directory. */

@@ -34,6 +34,9 @@ const RESOURCES_ANNOTATION = 'podwright.dev/resources';
 const LISTED_ANNOTATION = 'podwright.dev/listed-in';
 const PORTS_ANNOTATION = 'io.kubernetes.container.ports';
 
+/** Prefixes of the annotations that `decodeContainerInfo` reads. */
+const OWN_PREFIXES = ['podwright.dev/', 'io.kubernetes.container.', 'io.kubernetes.pod.'];
+
 /** Upstream's order of the fields. */
 const PORT_FIELDS = ['name', 'hostPort', 'containerPort', 'protocol', 'hostIP'];
 
@@ -108,6 +111,11 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
     annotations[PORTS_ANNOTATION] = JSON.stringify(container.ports, PORT_FIELDS);
   }
   return annotations;
+}
+
+/** Whether only the kubelet may set this annotation of a container. */
+export function isOwnAnnotation(key: string): boolean {
+  return OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
 function listedIn({ spec }: Pod, { name, restartPolicy }: Container): ListedContainer | undefined {
