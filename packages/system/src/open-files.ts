@@ -88,9 +88,10 @@ export function isDeleted(link: string): boolean {
   }
 }
 
-/** The file of a link with the hint of `isDeleted`; `undefined` if it is not deleted. */
-export async function deletedFile(link: string): Promise<DeletedFile | undefined> {
-  const file = await stat(link).catch(() => undefined);
+/** The file of a link with the hint of `isDeleted`; `undefined` if it is not deleted, and `missing` if the process no longer has the link. */
+export async function deletedFile(link: string): Promise<DeletedFile | 'missing' | undefined> {
+  const file = await stat(link).catch((error: unknown) => (isErrno(error, 'ENOENT') ? 'missing' : undefined));
+  if (file === 'missing') return file;
   // overlayfs reports one link for a deleted directory
   if (file === undefined || file.nlink > (file.isDirectory() ? 1 : 0)) return undefined;
   return { key: `${file.dev} ${file.ino}`, device: file.dev, bytes: file.blocks * BLOCK_BYTES };

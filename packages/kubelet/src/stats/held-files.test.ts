@@ -27,6 +27,7 @@ import {
   HeldFilesOfPods,
   heldFiles,
   NOTHING_HELD,
+  type PlaceOptions,
   placesOf,
 } from './held-files.ts';
 
@@ -36,6 +37,9 @@ const noDisks = { kubelet: '', layers: '' };
 const reads = new BoundedReads();
 const anywhere = { placeOf: () => ({ directory: 'layers' as const }), disks: noDisks, reads };
 const enough = () => new WorkBudget(60_000);
+
+/** Searches processes of a constant pod. */
+const search = (pids: number[], ...rest: [PlaceOptions, WorkBudget?]) => heldFiles(async () => pids, ...rest);
 
 /** Opens a file of this size, and deletes it if `deleted`. */
 function opened(name: string, sizeBytes: number, { deleted = true } = {}): number {
@@ -47,14 +51,14 @@ function opened(name: string, sizeBytes: number, { deleted = true } = {}): numbe
 }
 
 test('each deleted file of a process counts once, and no other files do', async (context) => {
-  const before = await heldFiles([process.pid], anywhere);
+  const before = await search([process.pid], anywhere);
   const files = [opened('a', 100_000), opened('b', 200_000), opened('c', 400_000, { deleted: false })];
   files.push(openSync(`/proc/self/fd/${files[0]}`, 'r'));
   files.push(opened('d (deleted)', 800_000, { deleted: false }));
   context.after(() => {
     for (const file of files) closeSync(file);
   });
-  const { layers, kubelet, emptyDirs } = await heldFiles([process.pid, process.pid], anywhere);
+  const { layers, kubelet, emptyDirs } = await search([process.pid, process.pid], anywhere);
   const bytes = layers.bytes - before.layers.bytes;
   assert.ok(bytes >= 300_000 && bytes < 400_000, `${bytes} bytes`);
   assert.equal(layers.inodes - before.layers.inodes, 2);
@@ -64,13 +68,14 @@ test('each deleted file of a process counts once, and no other files do', async 
 test('searching the files of many processes does not block the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  await heldFiles(Array<number>(15_000).fill(2 ** 30), anywhere, enough());
+  const pids = Array.from({ length: 15_000 }, (_, index) => 2 ** 30 + index);
+  await search(pids, anywhere, enough());
   clearInterval(timer);
   assert.ok(turns > 3, `${turns} turns`);
 });
 
 test('an exited process holds no files open', async () => {
-  const { layers } = await heldFiles([2 ** 30], anywhere);
+  const { layers } = await search([2 ** 30], anywhere);
   assert.deepEqual(layers, { bytes: 0, inodes: 0 });
 });
 
@@ -93,16 +98,16 @@ test('a deleted file counts in a process that received its descriptor from anoth
   for (const file of files) closeSync(file);
   const placeOf = ({ mountPoint }: MountEntry) =>
     mountPoint.length > 0 ? { directory: 'kubelet' as const, emptyDir: 'data' } : undefined;
-  const byMount = await heldFiles([pid, process.pid], { placeOf, disks: noDisks, reads });
+  const byMount = await search([pid, process.pid], { placeOf, disks: noDisks, reads });
   assert.deepEqual(bytesOf(byMount), [0, 1]);
   assert.equal(byMount.emptyDirs.get('data')?.inodes, 1);
   const of = async (disks: Partial<DiskDirectories>) =>
-    bytesOf(await heldFiles([pid], { placeOf, disks: { ...noDisks, ...disks }, reads }));
+    bytesOf(await search([pid], { placeOf, disks: { ...noDisks, ...disks }, reads }));
   assert.deepEqual(await of({ kubelet: directory }), [0, 1], 'on the disk of the kubelet');
   assert.deepEqual(await of({ layers: directory }), [1, 0], 'on the disk of layers');
   assert.deepEqual(await of({ layers: '/proc', kubelet: '/does/not/exist' }), [0, 0], 'on another disk');
   const notOwn = { placeOf: () => undefined, disks: { kubelet: directory, layers: directory }, reads };
-  assert.deepEqual(bytesOf(await heldFiles([pid, process.pid], notOwn)), [0, 0], 'a directory of the host');
+  assert.deepEqual(bytesOf(await search([pid, process.pid], notOwn)), [0, 0], 'a directory of the host');
 });
 
 test('a file in memory from another mount namespace is on no disk', async (context) => {
@@ -111,7 +116,7 @@ test('a file in memory from another mount namespace is on no disk', async (conte
   const { pid } = await elsewhere(context, [file]);
   closeSync(file);
   const disks = { kubelet: directory, layers: directory };
-  assert.deepEqual(bytesOf(await heldFiles([pid], { placeOf: () => undefined, disks, reads })), [0, 0]);
+  assert.deepEqual(bytesOf(await search([pid], { placeOf: () => undefined, disks, reads })), [0, 0]);
 });
 
 /** Starts this Python program with the test's directory as its argument, and returns after its line `ready`. */
@@ -137,9 +142,13 @@ print('ready', flush=True)
 time.sleep(60)`;
 
 /** Replaces stat(2) for the files that this process holds. */
-function replaceStat(context: TestContext, pid: number, replacement: () => Promise<never>) {
+function replaceStat(
+  context: TestContext,
+  pid: number,
+  replacement: (real: () => Promise<unknown>) => Promise<unknown>,
+) {
   const real = fileSystem.stat as (path: string) => Promise<unknown>;
-  const of = (path: string) => (path.startsWith(`/proc/${pid}/`) ? replacement() : real(path));
+  const of = (path: string) => (path.startsWith(`/proc/${pid}/`) ? replacement(() => real(path)) : real(path));
   context.mock.method(fileSystem, 'stat', of);
   syncBuiltinESMExports();
   context.after(() => {
@@ -157,7 +166,7 @@ test('files are read one at a time, and the first that hangs ends the search', a
     calls++;
     return new Promise<never>(() => undefined);
   });
-  const { isPartial } = await heldFiles([pid], { ...anywhere, reads: new BoundedReads() });
+  const { isPartial } = await search([pid], { ...anywhere, reads: new BoundedReads() });
   assert.deepEqual([isPartial, calls], [true, 1]);
 });
 
@@ -176,7 +185,7 @@ os.write(file, b'x' * 100000)
 print('ready', flush=True)
 time.sleep(60)`,
   );
-  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere)), [1, 0]);
+  assert.deepEqual(bytesOf(await search([pid], anywhere)), [1, 0]);
 });
 
 test('a deleted file counts in a process whose main thread has ended', async (context) => {
@@ -194,7 +203,7 @@ ctypes.CDLL(None).pthread_exit(None)`,
   );
   const hasNoMainThread = () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ') || undefined;
   await waitFor(hasNoMainThread, { intervalMs: 10, signal: AbortSignal.timeout(5000) });
-  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere)), [1, 0]);
+  assert.deepEqual(bytesOf(await search([pid], anywhere)), [1, 0]);
 });
 
 /** Lines of Python that hold 100 kB or 100 inodes without an open file, in a directory \`d\` that is removed. */
@@ -258,12 +267,36 @@ for (const [what, { program, inodes }] of Object.entries(HOLDERS)) {
       context,
       `${imports}\nos.chdir(sys.argv[1])${program}\nprint('ready', flush=True)\ntime.sleep(60)`,
     );
-    const { layers, isPartial } = await heldFiles([pid], anywhere, enough());
+    const { layers, isPartial } = await search([pid], anywhere, enough());
     assert.equal(isPartial, false);
     if (inodes !== undefined) assert.equal(layers.inodes, inodes);
     else assert.equal(Math.floor(layers.bytes / 100_000), 1);
   });
 }
+
+test('a search includes processes that start meanwhile, and is partial if there are always more', async (context) => {
+  const heir = await python(context, HOLDER_OF_ONE);
+  let count = 0;
+  const passedOn = async () => (count++ === 0 ? [2 ** 30] : [heir]);
+  const found = await heldFiles(passedOn, anywhere, enough());
+  assert.deepEqual([bytesOf(found), found.isPartial], [[1, 0], false]);
+  const endless = await heldFiles(async () => [2 ** 30 + count++], anywhere, enough());
+  assert.equal(endless.isPartial, true);
+});
+
+test('mappings that a process splits during the search are searched again', async (context) => {
+  const { program } = HOLDERS['a mapping, at an address that is padded in maps']!;
+  const imports = 'import ctypes, os, sys, time';
+  const rest = `print('ready', flush=True)\ntime.sleep(60)`;
+  const pid = await python(context, `${imports}\nos.chdir(sys.argv[1])${program}\n${rest}`);
+  let splits = 1;
+  const missing = Object.assign(new Error('split'), { code: 'ENOENT' });
+  replaceStat(context, pid, (real) => (splits-- > 0 ? Promise.reject(missing) : real()));
+  const found = await search([pid], anywhere, enough());
+  assert.deepEqual([bytesOf(found), found.isPartial], [[1, 0], false]);
+  splits = Number.POSITIVE_INFINITY;
+  assert.equal((await search([pid], anywhere, enough())).isPartial, true);
+});
 
 /** Whether this process has a file of /proc/PID open. */
 function hasFileOf(pid: number): boolean {
@@ -282,7 +315,7 @@ test('a search that ends early closes the list of mappings', async (context) => 
   const rest = `print('ready', flush=True)\ntime.sleep(60)`;
   const pid = await python(context, `${imports}\nos.chdir(sys.argv[1])${program}\n${rest}`);
   replaceStat(context, pid, () => new Promise<never>(() => undefined));
-  const { isPartial } = await heldFiles([pid], { ...anywhere, reads: new BoundedReads() }, enough());
+  const { isPartial } = await search([pid], { ...anywhere, reads: new BoundedReads() }, enough());
   assert.equal(isPartial, true);
   const isClosed = () => !hasFileOf(pid) || undefined;
   await waitFor(isClosed, { intervalMs: 10, signal: AbortSignal.timeout(2000) });
@@ -315,7 +348,7 @@ signal.pause()`,
   );
   const pids = [many, ...outputs.get(many)!.split(' ').slice(1).map(Number)];
   const holders = new Map(
-    ['a', 'b', 'c', 'few', 'd'].map((key) => [key, { ...anywhere, pids: key === 'few' ? [few] : pids }]),
+    ['a', 'b', 'c', 'few', 'd'].map((key) => [key, { ...anywhere, pids: async () => (key === 'few' ? [few] : pids) }]),
   );
   const beganMs = performance.now();
   const turns = setInterval(() => undefined, 1);
@@ -332,7 +365,8 @@ signal.pause()`,
 
 /** A search that needs this time of its budget for each pod, whose `pids` are only its number. */
 function searchOf(needMs: (pod: number) => number): typeof heldFiles {
-  return async ([pod], _options, budget = enough()) => {
+  return async (pids, _options, budget = enough()) => {
+    const [pod] = await pids();
     const endMs = performance.now() + needMs(pod!);
     while (performance.now() < endMs && !budget.isSpent);
     const isPartial = performance.now() < endMs;
@@ -345,7 +379,7 @@ test('pods that need more than their share get equal parts of the rest, however 
   const pods = Array.from({ length: 50 }, (_, index) => index);
   // a share is 20 ms, and a part of the rest some 80 ms
   const search = searchOf((pod) => (pod < 8 ? 60_000 : pod === 8 ? 40 : 0));
-  const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: [pod] }]));
+  const holders = new Map(pods.map((pod) => [pod, { ...anywhere, pids: async () => [pod] }]));
   const found = await new HeldFilesOfPods<number>({ search }).measure(holders);
   assert.deepEqual(
     pods.filter((pod) => found.get(pod)!.isPartial),
@@ -357,7 +391,7 @@ test('a pod hides files if a read of its own hangs, but not if reads of two othe
   const all = new ReadsOfProcess();
   const [pid, reads] = [await python(context, HOLDER_OF_ONE), new BoundedReads(all)];
   const of = async (reads: BoundedReads) => {
-    const { isPartial, isInterrupted } = await heldFiles([pid], { ...anywhere, reads }, enough());
+    const { isPartial, isInterrupted } = await search([pid], { ...anywhere, reads }, enough());
     return { isPartial, isInterrupted };
   };
   await assert.rejects(reads.take(() => new Promise<never>(() => undefined)));
@@ -375,7 +409,7 @@ test('a round ends at its deadline, and hides no files of the pods that it did n
       return await real(pids, options, budget);
     };
   };
-  const holders = new Map(Array.from({ length: 100 }, (_, index) => [index, { ...anywhere, pids: [pid] }]));
+  const holders = new Map(Array.from({ length: 50 }, (_, index) => [index, { ...anywhere, pids: async () => [pid] }]));
   const pods = new HeldFilesOfPods<number>({ search: slow(heldFiles), roundMs: 1000 });
   const beganMs = performance.now();
   const found = [...(await pods.measure(holders)).values()];
@@ -387,13 +421,14 @@ test('a round ends at its deadline, and hides no files of the pods that it did n
 
 test('a slow pod does not use the time of the others that need more than their share', async () => {
   const searched = new Set<number>();
-  const search: typeof heldFiles = async ([pod], _options, budget = enough()) => {
+  const search: typeof heldFiles = async (pids, _options, budget = enough()) => {
+    const [pod] = await pids();
     const isFirst = !searched.has(pod!);
     searched.add(pod!);
     while (!isFirst && pod === 0 && (await budget.mayContinue())) await budget.wait(sleep(5));
     return { ...NOTHING_HELD, isPartial: isFirst, isInterrupted: budget.isLate };
   };
-  const holders = new Map([0, 1].map((pod) => [pod, { ...anywhere, pids: [pod] }]));
+  const holders = new Map([0, 1].map((pod) => [pod, { ...anywhere, pids: async () => [pod] }]));
   const found = await new HeldFilesOfPods<number>({ search, roundMs: 1000 }).measure(holders);
   assert.deepEqual([found.get(0)!.isPartial, found.get(1)!.isPartial], [true, false]);
 });
@@ -410,7 +445,7 @@ test('a pod whose search is interrupted keeps its last complete result', async (
   const pods = new HeldFilesOfPods<string>({ search: async () => next });
   const check = async (result: typeof next, expected: number, isPartial = false) => {
     next = result;
-    const found = (await pods.measure(new Map([['a', { ...anywhere, pids: [] }]]))).get('a')!;
+    const found = (await pods.measure(new Map([['a', { ...anywhere, pids: async () => [] }]]))).get('a')!;
     assert.deepEqual([found.layers.bytes, found.isPartial], [expected, isPartial]);
   };
   await check(files(1, interrupted), 1);
@@ -439,7 +474,7 @@ print('ready', flush=True)
 time.sleep(60)`,
   );
   const budget = new WorkBudget(10_000);
-  assert.deepEqual(bytesOf(await heldFiles([pid], anywhere, budget)), [1, 0]);
+  assert.deepEqual(bytesOf(await search([pid], anywhere, budget)), [1, 0]);
   assert.ok(budget.spentMs < 2000, `${budget.spentMs} ms`);
 });
 

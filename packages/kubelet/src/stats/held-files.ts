@@ -20,6 +20,8 @@ const POD_BUDGET_MS = 50;
 const ROUND_BUDGET_MS = 1000;
 /** Time of a round, with all waits for file systems. */
 const ROUND_MS = 5000;
+/** How often a search of a pod is repeated for its new processes and changed files. */
+const MAX_REPEATS = 30;
 /** Bound of the mounts of a pod to read in one measurement: its processes may have any number of mount namespaces. */
 const MAX_MOUNTS_A_POD = 20_000;
 
@@ -56,8 +58,8 @@ export type DiskDirectories = Record<Place['directory'], string>;
 /** `reads` are those of the pod. */
 export type PlaceOptions = { placeOf: PlaceOf; disks: DiskDirectories; reads: BoundedReads };
 
-/** The processes of a pod, and the places of its files. */
-export type Holder = PlaceOptions & { pids: readonly number[] };
+/** The processes that a pod has now, and the places of its files. */
+export type Holder = PlaceOptions & { pids: () => Promise<readonly number[]> };
 
 /** `isInterrupted`: others ended the search, as they used the time of the round, or two reads of theirs hang. Not all files are found. */
 export type SearchedFiles = HeldFiles & { isInterrupted: boolean };
@@ -117,13 +119,13 @@ export class HeldFilesOfPods<Key> {
 }
 
 /**
- * Usage of deleted files that these processes of a pod have open or mapped, or as their working or root directory. The search ends with
- * the budget. A process may have received a descriptor from another container, in a socket message or through /proc/PID/root: if no
- * process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an overlay. Files that only a socket
- * message, a socket's address or one thread's own tables hold are not found.
+ * Usage of deleted files that the processes of a pod have open or mapped, or as their working or root directory. The search includes
+ * processes that start meanwhile, and ends with the budget. A process may have received a descriptor from another container, in a socket
+ * message or through /proc/PID/root: if no process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an
+ * overlay. Files that only a socket message, a socket's address or one thread's own tables hold are not found.
  */
 export async function heldFiles(
-  pids: readonly number[],
+  pids: Holder['pids'],
   options: PlaceOptions,
   budget = new WorkBudget(2 * POD_BUDGET_MS),
 ): Promise<SearchedFiles> {
@@ -145,25 +147,39 @@ type HeldFile = { place: Place; use: FileUse };
 /** One search through the processes of a pod. It rejects as `BoundedReads.take`; the methods return whether the budget suffices. */
 class Search {
   readonly found = new Map<string, HeldFile>();
-  readonly #pids: readonly number[];
+  readonly #pids: Holder['pids'];
+  readonly #searched: number[] = [];
+  /** The process has closed or moved a file, or split a mapping, between the list and the read: it is searched again. */
+  #isChanged = false;
   readonly #reads: BoundedReads;
   readonly #budget: WorkBudget;
   readonly #places: Places;
 
-  constructor(pids: readonly number[], options: PlaceOptions, budget: WorkBudget) {
-    this.#pids = fromAnywhere(pids);
+  constructor(pids: Holder['pids'], options: PlaceOptions, budget: WorkBudget) {
+    this.#pids = pids;
     this.#reads = options.reads;
     this.#budget = budget;
-    this.#places = new Places(this.#pids, options, budget);
+    this.#places = new Places(this.#searched, options, budget);
   }
 
+  /** Until the pod has only processes that have been searched: others may have inherited the files of those that have exited. */
   async run(): Promise<boolean> {
-    for (const pid of this.#pids) {
-      if (!(await this.#budget.mayContinue())) return false;
-      const files = new OpenFiles(pid);
-      if (!((await this.#searchLinks(files)) && (await this.#searchMappings(files)))) return false;
+    for (let repeats = 0; repeats < MAX_REPEATS; repeats++) {
+      const searched = new Set(this.#searched);
+      const pids = new Set(await this.#budget.wait(this.#pids()));
+      const started = fromAnywhere([...pids].filter((pid) => !searched.has(pid)));
+      if (started.length === 0) return true;
+      this.#searched.push(...started);
+      for (const pid of started) {
+        const files = new OpenFiles(pid);
+        do {
+          if (!(await this.#budget.mayContinue())) return false;
+          this.#isChanged = false;
+          if (!((await this.#searchLinks(files)) && (await this.#searchMappings(files)))) return false;
+        } while (this.#isChanged && ++repeats < MAX_REPEATS);
+      }
     }
-    return true;
+    return false;
   }
 
   async #searchLinks(files: OpenFiles): Promise<boolean> {
@@ -193,7 +209,8 @@ class Search {
 
   async #add(link: string, files: OpenFiles): Promise<void> {
     const file = await this.#budget.wait(this.#reads.take(() => deletedFile(link)));
-    if (file !== undefined) await this.#count(link, file, files);
+    if (file === 'missing') this.#isChanged = true;
+    else if (file !== undefined) await this.#count(link, file, files);
   }
 
   async #count(link: string, { key, bytes, device }: DeletedFile, files: OpenFiles): Promise<void> {

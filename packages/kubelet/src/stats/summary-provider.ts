@@ -161,7 +161,7 @@ export class SummaryProvider {
   /** Deleted files that these pods have open now, by the name of their emptyDir, of one round of searches. */
   async heldInEmptyDirs(podUids: ReadonlySet<string>): Promise<Map<string, HeldFiles['emptyDirs']>> {
     const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
-    const found = await this.#heldInEmptyDirs.measure(await this.#holders(pods));
+    const found = await this.#heldInEmptyDirs.measure(this.#holders(pods));
     return new Map([...found].map(([uid, { emptyDirs }]) => [uid, emptyDirs]));
   }
 
@@ -324,7 +324,7 @@ export class SummaryProvider {
       const [logs, others] = [await this.#logsOf(runtime), await this.#othersOf(runtime)];
       pods.set(runtime.pod.uid, { logs, others, held: NOTHING_HELD });
     }
-    const heldFiles = await this.#heldFiles.measure(await this.#holders(ready));
+    const heldFiles = await this.#heldFiles.measure(this.#holders(ready));
     for (const [uid, held] of heldFiles) pods.set(uid, { ...pods.get(uid)!, held });
     return { root, images, pods };
   }
@@ -347,22 +347,18 @@ export class SummaryProvider {
   }
 
   /** By the uid of the pod. */
-  async #holders(pods: { runtime: RuntimePodStatus }[]): Promise<Map<string, Holder>> {
-    const holders = new Map<string, Holder>();
-    for (const { runtime } of pods) {
-      const holder = await this.#holder(runtime);
-      if (holder !== undefined) holders.set(runtime.pod.uid, holder);
-    }
-    return holders;
+  #holders(pods: { runtime: RuntimePodStatus }[]): Map<string, Holder> {
+    const holders = pods.map(({ runtime }) => [runtime.pod.uid, this.#holder(runtime)] as const);
+    return new Map(holders.flatMap(([uid, holder]) => (holder === undefined ? [] : [[uid, holder]])));
   }
 
   /** `undefined` if the cgroup of the pod is unknown. */
-  async #holder({ pod: { uid }, containers }: RuntimePodStatus): Promise<Holder | undefined> {
+  #holder({ pod: { uid }, containers }: RuntimePodStatus): Holder | undefined {
     const { hierarchy, cgroupOf, podOf } = this.#parts;
     const pod = podOf(uid);
     const cgroup = pod === undefined ? '' : cgroupOf(pod);
     if (hierarchy === undefined || cgroup === '') return undefined;
-    const pids = await cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
+    const pids = () => cgroupPids(hierarchy, cgroup, { recursive: true, controller: 'pids' });
     const placeOf = placesOf({ podUid: uid, containerIds: containers.map(({ id }) => id) });
     const disks = { kubelet: this.#parts.rootDir, layers: this.#layersDirectory };
     const reads = this.#reads.get(uid) ?? new BoundedReads(this.#readsOfAll);
