@@ -130,7 +130,7 @@ test('a resize without capacity is deferred and reserves nothing until a pod fre
   const given = await kubelet.pod('waits', isResized('cpu', `${half + 100}m`));
   assert.deepEqual([condition(given, 'PodResizePending'), main(given).restartCount], [undefined, 0]);
   await write('waits', `{requests: {cpu: '${half}'}}`);
-  await kubelet.pod('waits', (pod) => /capacity/.test(condition(pod, 'PodResizePending')?.message ?? ''));
+  await kubelet.pod('waits', (pod) => condition(pod, 'PodResizePending')?.reason === 'Infeasible');
 });
 
 /** Replaces the kubelet with one in its own process, kills that one after `change` has been seen, and starts another one. */

@@ -101,14 +101,14 @@ test('a resize restarts containers whose resize policy requires it', async (t) =
   assert.ok(messages.includes('Container app resize requires restart'), messages.join('\n'));
 });
 
-test('a resize that does not fit is deferred, and the pod keeps its resources', async (t) => {
+test('a resize beyond the capacity of the node is infeasible, and the pod keeps its resources', async (t) => {
   const { fake } = await start(t, manifest('100m'));
   const much = availableParallelism() + 1;
   fake.apply(manifest(String(much)));
   const waiting = await fake.pod('web', (one) => condition(one, 'PodResizePending') !== undefined);
   const { reason, message } = condition(waiting, 'PodResizePending')!;
-  assert.equal(reason, 'Deferred');
-  assert.match(message!, /^Node didn't have enough resource: cpu, requested: \d+, used: 0, capacity: \d+$/);
+  assert.equal(reason, 'Infeasible');
+  assert.match(message!, /^Node didn't have enough capacity: cpu, requested: \d+, capacity: \d+$/);
   assert.equal(
     waiting.spec.containers[0]!.resources!.requests!.cpu,
     String(much),
@@ -121,19 +121,21 @@ test('a resize that does not fit is deferred, and the pod keeps its resources', 
   assert.equal(condition(resized, 'PodResizePending'), undefined);
 });
 
-test("a resize that would change a container's swap limit is infeasible, however much is free", () => {
+test("a resize that does not fit is deferred, and one that would change a container's swap limit is infeasible", () => {
   const emitted: string[] = [];
   const events = {
     event: (_: object, type: string, reason: string, message: string) =>
       void emitted.push(`${type} ${reason} ${message}`),
   };
   const host = { cgroupV2: true, countsSwap: true };
+  const containers = [{ name: 'app', image: 'i', resources: { requests: { cpu: '1500m' } } }];
+  const other = { metadata: { namespace: 'default', name: 'other', uid: 'o' }, spec: { containers } };
   const allocations = new PodAllocations({
     events,
     actuated: new ActuatedResources(),
     node: { cpu: 2000n, memory: 1n << 30n },
     enforcement: fakeNode(host, { swapBehavior: 'LimitedSwap' }),
-    activePods: () => [],
+    activePods: () => [other as unknown as Pod],
   });
   const metadata = { namespace: 'default', name: 'web', uid: 'u' };
   const allocate = (requests: Record<string, string>) => {
@@ -143,7 +145,7 @@ test("a resize that would change a container's swap limit is infeasible, however
     return [given.spec.containers[0]!.resources!.requests!.memory, pending?.reason, allocations.isDeferred('u')];
   };
   assert.deepEqual(allocate({ memory: '64Mi' }), ['64Mi', undefined, false]);
-  assert.deepEqual(allocate({ memory: '64Mi', cpu: '3' }), ['64Mi', 'Deferred', true]);
+  assert.deepEqual(allocate({ memory: '64Mi', cpu: '1' }), ['64Mi', 'Deferred', true]);
   for (const memory of ['32Mi', '2Gi']) assert.deepEqual(allocate({ memory }), ['64Mi', 'Infeasible', false]);
   assert.equal(emitted.length, 2, emitted.join('\n'));
   assert.match(emitted[0]!, /^Warning ResizeDeferred Pod resize OutOfcpu: /);

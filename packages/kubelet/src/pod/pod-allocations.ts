@@ -181,7 +181,7 @@ export class PodAllocations {
     });
   }
 
-  /** Why the desired resources cannot be allocated now. Decreases always can. */
+  /** Why the desired resources cannot be allocated now. Decreases to what the node has always can. */
   #refusal(desired: Pod, current: Pod): WaitingReason | undefined {
     const { node, enforcement, activePods, fixed = [] } = this.#options;
     if (resizesSwap(desired, current, enforcement))
@@ -189,6 +189,12 @@ export class PodAllocations {
     for (const { resource, manager } of fixed) {
       const message = `Resize is infeasible for Guaranteed Pods alongside ${manager}`;
       if (resizesGuaranteed(desired, current, resource)) return { reason: 'Infeasible', message };
+    }
+    for (const name of ['memory', 'cpu'] as const) {
+      const [wanted, capacity] = [podRequest(desired, name), node[name] ?? 0n];
+      if (wanted <= capacity) continue;
+      const amounts = `${name}, requested: ${wanted}, capacity: ${capacity}`;
+      return { reason: 'Infeasible', message: `Node didn't have enough capacity: ${amounts}` };
     }
     const others = activePods().filter(({ metadata }) => metadata.uid !== desired.metadata.uid);
     for (const name of ['cpu', 'memory'] as const) {
