@@ -31,7 +31,10 @@ test('a device of the node is mapped for each pod, measured, and unmapped by ano
   const podOf = (uid: string) =>
     ({
       metadata: { name: `pod-${uid}`, namespace: 'default', uid },
-      spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] },
+      spec: {
+        volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+        containers: [{ volumeDevices: [{ name: 'data', devicePath: '/dev/data' }] }],
+      },
     }) as unknown as Pod;
   const map = (volumes: LocalBlockVolumes, uid: string) => {
     const request = {
