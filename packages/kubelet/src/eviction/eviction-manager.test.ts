@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -139,6 +140,36 @@ test('the deleted files of all pods with limited emptyDirs are searched together
   assert.deepEqual(searches, ['a,c']);
   assert.equal(await round(), '');
   assert.deepEqual(searches, ['a,c', 'a']);
+});
+
+test('a pod whose emptyDirs cannot be measured delays the limits of others once, and is measured once', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'podwright-limits-'));
+  const { PATH } = process.env;
+  context.after(() => {
+    process.env.PATH = PATH;
+    rmSync(directory, { recursive: true });
+  });
+  const [fifo, started] = [join(directory, 'fifo'), join(directory, 'started')];
+  const isHung = `case $path in */hung) echo x >>${started}; read -r _ <${fifo};; esac`;
+  const script = `#!/bin/sh\nfor path; do :; done\n${isHung}\nPATH=${PATH} exec du "$@"\n`;
+  writeFileSync(join(directory, 'du'), script, { mode: 0o755 });
+  execFileSync('mkfifo', [fifo]);
+  process.env.PATH = `${directory}:${PATH}`;
+  for (const name of ['hung', 'b']) mkdirSync(join(directory, name));
+  const limited = { spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }] } };
+  const { round } = start(
+    [podOf('hung', limited), podOf('b', limited)],
+    {},
+    {
+      emptyDirsMs: 50,
+      volumePaths: (uid) => new Map([['v', join(directory, uid)]]),
+      heldInEmptyDirs: async () => new Map([['b', new Map([['v', { bytes: 2 << 20, inodes: 1 }]])]]),
+    },
+  );
+  assert.equal(await round(), 'Evicted, evict b in 1, count emptydirfs.limit');
+  assert.equal(await round(), '');
+  assert.equal(readFileSync(started, 'utf8'), 'x\n');
+  writeFileSync(fifo, '');
 });
 
 test('all pods over their local storage limits are evicted at once, before any for a node threshold', async () => {

@@ -34,6 +34,9 @@ const EVICTION_MEASURE_MS = 1000;
 /** How long an eviction waits for the measurement of volumes: after that, pods are ranked by what is known of them. */
 const EVICTION_RANK_MS = 10_000;
 
+/** How long the emptyDirs of a pod delay the measurement of others: a little longer than du(1) may take, unless it cannot be killed. */
+const EVICTION_EMPTY_DIRS_MS = 65_000;
+
 /** How much longer to wait for the rest of a measurement. */
 const EVICTION_MEASURE_REST_MS = 1000;
 
@@ -48,8 +51,6 @@ const EVICTION_CLEAN_UP_MS = 30_000;
 
 /** Grace period of hard evictions, as upstream's: preStop hooks can still start. */
 const EVICTION_GRACE_SECONDS = 1;
-
-type Held = Awaited<ReturnType<VolumeFiles['held']>>;
 
 /** How a pod is evicted. */
 export type PodEviction = { verdict: PodVerdict; gracePeriodSeconds: number };
@@ -71,6 +72,8 @@ export type EvictionManagerDependencies = {
   periodMs: number;
   /** How long an eviction waits for the measurement of volumes; by default ten seconds. */
   rankMs?: number;
+  /** Replaced in tests. */
+  emptyDirsMs?: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
@@ -87,7 +90,7 @@ export type EvictionManagerDependencies = {
   ) => Promise<PodStatsByDisk[]>;
   volumePaths: (podUid: string) => VolumeFiles['paths'];
   /** Deleted files that these pods have open, of one round of searches; by UID. */
-  heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<ReadonlyMap<string, Held>>;
+  heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
   /** Fails and kills the pod. Resolves when none of its containers run or the signal aborts; rejects if that takes too long. */
@@ -119,6 +122,8 @@ export class EvictionManager {
   /** The running measurement of pods, and the excesses that it found since the last round. */
   #measuring: Promise<void> | undefined;
   #excesses = new Map<Pod, LocalStorageExcess>();
+  /** UIDs of pods whose emptyDirs are being measured: a measurement that hangs is not repeated. */
+  readonly #unmeasured = new Set<string>();
   readonly #recentUse: RecentUse;
 
   constructor(deps: EvictionManagerDependencies) {
@@ -223,10 +228,7 @@ export class EvictionManager {
     const { podStats, volumePaths, heldInEmptyDirs } = this.#deps;
     const sizeLimited = new Set(pods.filter(hasSizeLimit).map(({ metadata }) => metadata.uid));
     let searching: ReturnType<typeof heldInEmptyDirs> | undefined;
-    const heldBy = async (uid: string): Promise<Held> => {
-      searching ??= heldInEmptyDirs(sizeLimited);
-      return (await searching).get(uid) ?? new Map();
-    };
+    const search = () => (searching ??= heldInEmptyDirs(sizeLimited));
     const limited = pods.filter(hasStorageLimit);
     const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true, fresh: false }, this.#stopping);
     const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
@@ -234,7 +236,7 @@ export class EvictionManager {
       if (this.#stopping.aborted) return;
       const { uid } = pod.metadata;
       const own = byUid.get(uid);
-      const files = { paths: volumePaths(uid), held: () => heldBy(uid) };
+      const files = { paths: volumePaths(uid), held: async () => (await search()).get(uid) ?? new Map() };
       const excess =
         (await this.#emptyDirExcess(pod, files)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
       if (excess !== undefined) this.#excesses.set(pod, excess);
@@ -242,8 +244,12 @@ export class EvictionManager {
   }
 
   async #emptyDirExcess(pod: Pod, files: VolumeFiles): Promise<LocalStorageExcess | undefined> {
+    const { uid } = pod.metadata;
+    if (this.#unmeasured.has(uid)) return undefined;
+    this.#unmeasured.add(uid);
+    const measuring = emptyDirExcess(pod, files, this.#stopping).finally(() => this.#unmeasured.delete(uid));
     try {
-      return await emptyDirExcess(pod, files, this.#stopping);
+      return await raceAbort(measuring, AbortSignal.timeout(this.#deps.emptyDirsMs ?? EVICTION_EMPTY_DIRS_MS));
     } catch (error) {
       const fields = { pod: namespacedName(pod), error: errorMessage(error) };
       this.#deps.logger.debug(fields, 'an emptyDir could not be measured');

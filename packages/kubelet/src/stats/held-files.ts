@@ -36,12 +36,8 @@ export type HeldFiles = {
   isPartial: boolean;
 };
 
-export const NOTHING_HELD: HeldFiles = {
-  layers: sumOf([]),
-  kubelet: sumOf([]),
-  emptyDirs: new Map(),
-  isPartial: false,
-};
+const NO_FILES = sumOf([]);
+export const NOTHING_HELD: HeldFiles = { layers: NO_FILES, kubelet: NO_FILES, emptyDirs: new Map(), isPartial: false };
 
 /**
  * `emptyDir`: name of the volume, if the file is in an emptyDir. `isDetached`: the mount, as of an exited container, is not known, so
