@@ -16,6 +16,7 @@ import { startApiServer } from '../cluster/api-server/api-server.ts';
 import { kubeconfigOf } from '../cluster/api-server/kubeconfig.ts';
 import { FaultyRegistry } from '../images/faulty-registry.ts';
 import { addImage, makeLayer } from '../images/made-image.ts';
+import { buildBundle } from '../pods/bundle.fixture.ts';
 import { makeScratch, processesWith } from '../tasks/fixture.ts';
 import { PackedPackages, runJavaScript, typeErrors } from './packed.fixture.ts';
 
@@ -97,6 +98,14 @@ const expectations: Record<string, (run: Run, t: TestContext) => Promise<void>> 
     await waitFor(ended, { intervalMs: 20, signal: AbortSignal.timeout(60_000) });
   },
   metadata: async (run, t) => assert.equal(await run(join(await scratch(t), 'things.db')), 'first green\n'),
+  testing: async (run, t) => {
+    const bundle = await buildBundle();
+    t.after(() => bundle.remove());
+    const podwright = join(await scratch(t), 'podwright');
+    await writeFile(podwright, `#!/bin/sh\nexec ${process.execPath} ${bundle.program} "$@"\n`, { mode: 0o755 });
+    const printed = await run(bundle.image, podwright);
+    assert.equal(printed, 'log: started\nhost name: app\njob: exit code 3, output failed\n');
+  },
   system: async (run) => assert.match(await run(), /^\[ '(?=.*tmpfs)(?=.*nosuid).*' \]\n$/),
   'kube-api': async (run) => {
     const [pod, errors, missing, unknown] = (await run()).split('\n');
