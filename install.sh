@@ -519,15 +519,8 @@ check_stopped() {
   stop='podwright stop                      ends the pods, then the node (--delete: also their objects)'
   restart='podwright node > /dev/null 2>&1 &   starts a node, which takes the pods over'
   [ -n "$running" ] || fail 'pods run, and only a node can end them; nothing was removed' "$pods" "$restart" "$stop"
-  service_stop=''
-  if systemd_runs && systemctl -q is-active podwright; then
-    # systemd would start a node again that `podwright stop` has ended
-    service_stop='systemctl disable --now podwright   ends the node; pods keep running'
-    if [ -n "$pods" ]; then service_stop="$service_stop
-  $restart"; else stop=''; fi
-  fi
   fail 'the node runs; nothing was removed' "$(printf '%s\n' "$running" | sed 's/^/process /')" "$pods" \
-    'end it with:' "$service_stop" "$stop"
+    'end it with:' "$stop"
 }
 
 uninstall() {

@@ -40,7 +40,7 @@ const MARKED: Record<string, string> = {
   'docs/guide.md: systemctl disable --now podwright': 'needs systemd: tests/vm/readme.vm.ts',
   'docs/installing.md: sh install.sh SOURCE': 'needs a release: tests/install',
   'docs/installing.md: podwright doctor --fix': 'installs packages: tests/install/first-pod.test.ts',
-  'docs/installing.md: systemctl disable --now podwright': 'needs an installation: tests/install',
+  'docs/installing.md: podwright stop': 'needs an installation: tests/vm/release',
 };
 
 /** Commands for a terminal: the output that a reader waits for, and the keys that end them. */
