@@ -61,6 +61,7 @@ fi
 %preun
 if [ "$1" = 0 ]; then
   if podwright ps > /dev/null 2>&1; then podwright stop || exit 1; fi
+  if command -v systemctl > /dev/null; then systemctl --quiet --no-reload disable podwright.service || :; fi
   [ ! -d /run/systemd/system ] || systemctl stop podwright.service
 fi
 `;
