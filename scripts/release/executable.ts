@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { buildFacts } from '../build-facts.ts';
 import { bundleImports } from '../bundle-imports.ts';
 import type { Chunks } from './chunks.ts';
 import { compileCode } from './compiled-code.ts';
@@ -71,6 +72,7 @@ async function buildMain(outfile: string): Promise<void> {
     format: 'cjs',
     target: 'node24',
     minifyWhitespace: true,
+    define: buildFacts(),
     plugins: [bundleImports(process.cwd())],
   });
 }
