@@ -168,6 +168,9 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     topology: [],
   },
   ttrpc: {},
+  'api-server': {
+    store: [],
+  },
   volumes: {
     'api-objects': ['volumes'],
     csi: ['volumes'],

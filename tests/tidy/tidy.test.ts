@@ -23,6 +23,7 @@ const ARROWS: Record<string, string[]> = {
   'kube-client': ['base', 'host', 'kube-api'],
   runtime: ['base', 'host', 'system', 'metadata', 'grpc', 'cri', 'cni', 'streaming', 'images', 'shim'],
   certificates: ['base', 'host', 'kube-api', 'kube-client'],
+  'api-server': ['base', 'host', 'kube-api'],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],
   volumes: ['base', 'host', 'system/mountinfo', 'grpc', 'kube-api', 'kube-client', 'placement'],

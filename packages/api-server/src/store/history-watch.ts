@@ -1,0 +1,63 @@
+import type { EventHistory } from './event-history.ts';
+import type { StoreEvent, StoreWatch, WatchOptions } from './object-store.ts';
+import { SlowWatcher } from './store-errors.ts';
+
+/** A watch that reads the history of its resource from a position on. An abandoned one is only garbage. */
+export class HistoryWatch implements StoreWatch {
+  readonly #resource: string;
+  readonly #history: EventHistory;
+  readonly #options: WatchOptions;
+  readonly #revision: () => number;
+  /** The number of the next event. */
+  #position: number;
+  /** The revision of the last event that was taken, or that was passed over. */
+  #passed: number;
+
+  /** `revision` returns the revision of the store. Throws `ExpiredRevision`. */
+  constructor(
+    resource: string,
+    { history, revision }: { history: EventHistory; revision: () => number },
+    options: WatchOptions,
+  ) {
+    this.#resource = resource;
+    this.#history = history;
+    this.#options = options;
+    this.#revision = revision;
+    this.#position = history.firstAfter(options.from);
+    this.#passed = options.from;
+  }
+
+  get progress(): number {
+    return this.#position === this.#history.next ? Math.max(this.#passed, this.#revision()) : this.#passed;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly StoreEvent[]> {
+    const { signal } = this.#options;
+    while (!signal?.aborted) {
+      const events = this.#take();
+      if (events.length > 0) yield events;
+      else await this.#next(signal);
+    }
+  }
+
+  #take(): StoreEvent[] {
+    const events = this.#history.from(this.#position);
+    if (events === undefined) throw new SlowWatcher(this.#resource);
+    this.#position = this.#history.next;
+    this.#passed = events.at(-1)?.object.revision ?? this.#passed;
+    const { from, namespace } = this.#options;
+    const isWatched = ({ object }: StoreEvent) =>
+      object.revision > from && (namespace === undefined || object.key.startsWith(`${namespace}/`));
+    return events.filter(isWatched);
+  }
+
+  /** Resolves after the next events, or when the signal aborts. */
+  async #next(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const revoke = this.#history.whenNext(resolve);
+    signal?.addEventListener('abort', resolve as () => void);
+    await promise;
+    signal?.removeEventListener('abort', resolve as () => void);
+    revoke();
+  }
+}

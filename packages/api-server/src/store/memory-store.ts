@@ -1,0 +1,122 @@
+import type { ApiObject } from '../api-object.ts';
+import { type Journal, NO_JOURNAL } from './journal.ts';
+import type {
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  ObjectStore,
+  StoreEvent,
+  StoreOptions,
+  StoreWatch,
+  WatchOptions,
+  Write,
+} from './object-store.ts';
+import { planWrites } from './plan-writes.ts';
+import { ResourceTable } from './resource-table.ts';
+import { keyOf } from './store-errors.ts';
+import type { StoredObject } from './stored-object.ts';
+
+const DEFAULT_HISTORY = { maxEvents: 10_000, maxBytes: 8 << 20 };
+
+/**
+ * The journal reserves so many revisions at once: writes of volatile resources cost a write to disk only once a range. 16 renewals of
+ * leases a minute use up a range in four days.
+ */
+const REVISION_RANGE = 100_000;
+
+/** A store with all objects in memory. A journal makes it durable: each change is recorded in it before it becomes visible. */
+export class MemoryStore implements ObjectStore {
+  readonly #tables = new Map<string, ResourceTable>();
+  readonly #journal: Journal;
+  readonly #options: StoreOptions;
+  readonly #volatile: ReadonlySet<string>;
+  /** The revision at the start, which is above all that earlier processes gave: their clients must list again. */
+  readonly #begin: number;
+  #revision: number;
+  #reserved: number;
+
+  constructor(options: StoreOptions = {}, journal: Journal = NO_JOURNAL) {
+    this.#options = options;
+    this.#journal = journal;
+    this.#volatile = new Set(options.volatile);
+    this.#reserved = journal.reservedRevision;
+    this.#begin = this.#reserved + 1;
+    this.#revision = this.#begin;
+    for (const { resource, object } of journal.objects()) this.#table(resource).load(object);
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(key: ObjectKey): StoredObject | undefined {
+    return this.#table(key.resource).get(keyOf(key));
+  }
+
+  list(resource: string, options: ListOptions = {}): ObjectList {
+    return this.#table(resource).list(options, this.#revision);
+  }
+
+  create(key: ObjectKey, object: ApiObject): StoredObject {
+    return this.#write({ type: 'create', key, object });
+  }
+
+  update(key: ObjectKey, object: ApiObject, expected: number): StoredObject {
+    return this.#write({ type: 'update', key, object, expected });
+  }
+
+  delete(key: ObjectKey, expected: number): StoredObject {
+    return this.#write({ type: 'delete', key, expected });
+  }
+
+  transaction(writes: readonly Write[]): StoredObject[] {
+    const events = planWrites(writes, { revision: this.#revision, get: (key) => this.get(key) });
+    this.#record(writes, events);
+    const changed = new Set<ResourceTable>();
+    for (const [index, event] of events.entries()) {
+      const table = this.#table(writes[index]!.key.resource);
+      table.apply(event);
+      changed.add(table);
+    }
+    this.#revision += events.length;
+    for (const table of changed) table.publish();
+    return events.map(({ object }) => object);
+  }
+
+  watch(resource: string, options: WatchOptions): StoreWatch {
+    return this.#table(resource).watch(options, () => this.#revision);
+  }
+
+  close(): void {
+    this.#journal.close();
+  }
+
+  #write(write: Write): StoredObject {
+    return this.transaction([write])[0]!;
+  }
+
+  /** Records the events, except those of volatile resources, and reserves revisions if they need more. */
+  #record(writes: readonly Write[], events: readonly StoreEvent[]): void {
+    const changes = events
+      .map(({ type, object }, index) => ({
+        resource: writes[index]!.key.resource,
+        object,
+        isDeleted: type === 'DELETED',
+      }))
+      .filter(({ resource }) => !this.#volatile.has(resource));
+    const last = this.#revision + events.length;
+    const reserve = last > this.#reserved ? last + REVISION_RANGE : undefined;
+    if (changes.length === 0 && reserve === undefined) return;
+    this.#journal.record({ changes, reserve });
+    this.#reserved = reserve ?? this.#reserved;
+  }
+
+  #table(resource: string): ResourceTable {
+    const known = this.#tables.get(resource);
+    if (known !== undefined) return known;
+    const { indexes = {}, history = DEFAULT_HISTORY } = this.#options;
+    const table = new ResourceTable({ resource, begin: this.#begin, indexes: indexes[resource] ?? {}, history });
+    this.#tables.set(resource, table);
+    return table;
+  }
+}

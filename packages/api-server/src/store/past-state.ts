@@ -1,0 +1,19 @@
+import type { StoreEvent } from './object-store.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/**
+ * An earlier state of a selection of objects: undoes events in the selection's present state. `events` are all those since the
+ * earlier state, the oldest first. The result has the order of lists.
+ */
+export function stateBefore(
+  events: readonly StoreEvent[],
+  present: StoredObject[],
+  isSelected: (object: StoredObject) => boolean,
+): StoredObject[] {
+  if (events.length === 0) return present;
+  const earlier = new Map<string, StoredObject | undefined>();
+  for (const { object, previous } of events) if (!earlier.has(object.key)) earlier.set(object.key, previous);
+  const unchanged = present.filter(({ key }) => !earlier.has(key));
+  const changed = [...earlier.values()].filter((object) => object !== undefined && isSelected(object));
+  return [...unchanged, ...(changed as StoredObject[])].sort((one, other) => (one.key < other.key ? -1 : 1));
+}

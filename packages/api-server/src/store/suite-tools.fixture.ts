@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { errorCode } from '@podwright/base';
+import type { ObjectStore, StoreOptions } from './object-store.ts';
+
+/** The function of a test with a new, empty store, which is closed after it. */
+export type WithStore = (work: (store: ObjectStore) => unknown, options?: StoreOptions) => () => Promise<void>;
+
+export const SMALL_HISTORY = { maxEvents: 4, maxBytes: 1 << 20 };
+
+export const throwsWith = (code: string, work: () => unknown): void =>
+  assert.throws(work, (error) => {
+    assert.equal(errorCode(error), code);
+    return true;
+  });
+
+export const keysOf = (objects: readonly { key: string }[]): string[] => objects.map(({ key }) => key);

@@ -1,0 +1,37 @@
+import type { ApiObject } from '../api-object.ts';
+import type { ObjectKey, StoreEvent, StoreWatch } from './object-store.ts';
+
+export const podKey = (name: string, namespace = 'default'): ObjectKey => ({ resource: 'pods', namespace, name });
+
+/** A pod whose `spec.nodeName` is the argument. */
+export const pod = (name: string, nodeName = ''): ApiObject => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name, namespace: 'default', uid: `uid-${name}` },
+  spec: { nodeName },
+});
+
+/** A ConfigMap with this text. */
+export const configMap = (name: string, text: string): ApiObject => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name, namespace: 'default' },
+  data: { text },
+});
+
+export const nodeNameOf = ({ spec }: ApiObject): string | undefined =>
+  (spec as { nodeName?: string }).nodeName || undefined;
+
+/** The first `count` events of a watch. */
+export async function take(watch: StoreWatch, count: number): Promise<StoreEvent[]> {
+  const taken: StoreEvent[] = [];
+  for await (const events of watch) {
+    taken.push(...events);
+    if (taken.length >= count) break;
+  }
+  return taken;
+}
+
+/** Events as `ADDED default/a@5`. */
+export const described = (events: readonly StoreEvent[]): string[] =>
+  events.map(({ type, object }) => `${type} ${object.key}@${object.revision}`);
