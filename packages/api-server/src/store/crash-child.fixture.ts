@@ -1,0 +1,25 @@
+/**
+ * The process that tests kill: `node crash-child.fixture.ts FILE STAGE N` makes steps until the store is at the
+ * stage for the Nth time, where it kills itself. Prints the number and the revision of each step that was answered.
+ */
+import { writeSync } from 'node:fs';
+import { applyStep, VOLATILE } from './crash-steps.fixture.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+
+/** Kills the process when the store is at the stage for the given time. */
+function killAt(stage: string, times: number): (at: string) => void {
+  let remaining = times;
+  return (at) => {
+    if (at !== stage) return;
+    remaining -= 1;
+    if (remaining === 0) process.kill(process.pid, 'SIGKILL');
+  };
+}
+
+const [path = '', stage = '', times] = process.argv.slice(2);
+const store = openSqliteStore(path, { volatile: [VOLATILE], failpoint: killAt(stage, Number(times)) });
+for (let step = 0; ; step++) {
+  applyStep(store, step);
+  writeSync(1, `${step} ${store.revision}\n`);
+  if (stage.startsWith('backup/')) await store.backup(`${path}.backup`);
+}

@@ -1,0 +1,51 @@
+import type { ObjectStore, Write } from './object-store.ts';
+import { configMap, podKey } from './test-objects.fixture.ts';
+
+/** Written to disk in tests of crashes; the other resource is volatile. */
+const RESOURCE = 'configmaps';
+export const VOLATILE = 'leases';
+/** Rows of several pages, so that their deletion gives space back to the file system. */
+const TEXT = 'x'.repeat(30_000);
+/** Every tenth step deletes what the steps before it have created. */
+const STEPS_UNTIL_DELETION = 10;
+
+const keyOf = (name: string, resource = RESOURCE) => ({ ...podKey(name), resource });
+
+/**
+ * The parts of one step, each of which is atomic: two objects in one transaction or the deletion of many, an update, and a volatile
+ * object.
+ */
+export const partsOf = (step: number): ((store: ObjectStore) => void)[] => [
+  (store) =>
+    store.transaction(step % STEPS_UNTIL_DELETION === STEPS_UNTIL_DELETION - 1 ? deletions(store) : pair(step)),
+  (store) => put(store, RESOURCE, step),
+  (store) => put(store, VOLATILE, step),
+];
+
+export function applyStep(store: ObjectStore, step: number): void {
+  for (const part of partsOf(step)) part(store);
+}
+
+function pair(step: number): Write[] {
+  const names = [`one-${step}`, `other-${step}`];
+  return names.map((name) => ({ type: 'create', key: keyOf(name), object: configMap(name, TEXT) }));
+}
+
+function put(store: ObjectStore, resource: string, step: number): void {
+  const key = keyOf('last', resource);
+  const last = store.get(key);
+  if (last === undefined) store.create(key, configMap('last', String(step)));
+  else store.update(key, configMap('last', String(step)), last.revision);
+}
+
+function deletions(store: ObjectStore): Write[] {
+  const { objects } = store.list(RESOURCE);
+  const halves = objects.filter(({ key }) => !key.endsWith('/last'));
+  return halves.map(({ key, revision }) => ({ type: 'delete', key: keyOf(key.split('/')[1]!), expected: revision }));
+}
+
+/** The durable objects: the name and the text of each. */
+export function contentOf(store: ObjectStore): string[] {
+  const { objects } = store.list(RESOURCE);
+  return objects.map((object) => `${object.key} ${(object.decode().data as { text: string }).text}`);
+}

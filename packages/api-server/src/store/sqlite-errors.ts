@@ -1,0 +1,49 @@
+import { isRecord, PodwrightError, wrapError } from '@podwright/base';
+
+/** Primary result codes: https://www.sqlite.org/rescode.html */
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/**
+ * The error of an attempt with the file of a store, in words that say what to do; a `PodwrightError` is returned unchanged. `attempt` names
+ * the file.
+ * Codes: `data_loss` (damaged), `failed_precondition` (opened by another process), `resource_exhausted` (full disk), `unavailable` (cannot be
+ * read or written); otherwise that of the error.
+ */
+export function storeFileError(attempt: string, error: unknown): PodwrightError {
+  if (error instanceof PodwrightError) return error;
+  const fail = (code: PodwrightError['code'], reason: string) =>
+    new PodwrightError(code, `${attempt}: ${reason}`, { cause: error });
+  const text = error instanceof Error ? error.message : String(error);
+  switch (primaryCode(error)) {
+    case BUSY:
+      return fail('failed_precondition', 'another process has opened the file; end it first');
+    case CORRUPT:
+    case NOTADB:
+      return damaged(attempt, text, error);
+    case FULL:
+      return fail('resource_exhausted', 'the disk is full; free some disk space');
+    case READONLY:
+    case IOERR:
+    case CANTOPEN:
+      return fail('unavailable', `${text}; check the disk and whether its file system is mounted read-only`);
+    default:
+      return wrapError(attempt, error);
+  }
+}
+
+/** The file's content is wrong. */
+export function damaged(attempt: string, reason: string, cause?: unknown): PodwrightError {
+  const advice = 'restore a backup of it, or move it away: then the server starts without objects';
+  return new PodwrightError('data_loss', `${attempt}: the file is damaged: ${reason}; ${advice}`, { cause });
+}
+
+/** The lowest byte of an extended result code is the primary one. */
+function primaryCode(error: unknown): number | undefined {
+  return isRecord(error) && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}

@@ -1,0 +1,38 @@
+import { MemoryStore } from './memory-store.ts';
+import type { ObjectStore, StoreOptions } from './object-store.ts';
+import { backupStoreFile } from './sqlite-backup.ts';
+import { storeFileError } from './sqlite-errors.ts';
+import { type Durability, openStoreFile } from './sqlite-file.ts';
+import { SqliteJournal, type StoreFailpoint } from './sqlite-journal.ts';
+
+export type SqliteStoreOptions = StoreOptions & {
+  /** Default: `process`. */
+  durability?: Durability;
+  failpoint?: StoreFailpoint;
+};
+
+export type SqliteStore = ObjectStore & {
+  /**
+   * Writes a consistent copy to `path`, atomically, for root only, while the store is used. Opening the copy restores it, with higher
+   * revisions. Two backups to the same path must not run at once.
+   */
+  backup(path: string): Promise<void>;
+};
+
+/**
+ * Opens a store in an SQLite file, which it creates if it does not exist.
+ * Errors: `data_loss` (the file is damaged), `failed_precondition` (another process has opened it, or it is of a newer version),
+ * `resource_exhausted` (the disk is full), `unavailable` (it cannot be read or written).
+ */
+export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): SqliteStore {
+  const { durability = 'process', failpoint = () => undefined, ...others } = options;
+  const database = openStoreFile(path, durability);
+  try {
+    const journal = new SqliteJournal({ path, database, failpoint });
+    const store = new MemoryStore(others, journal);
+    return Object.assign(store, { backup: (to: string) => backupStoreFile(to, { database, failpoint }) });
+  } catch (error) {
+    database.close();
+    throw storeFileError(`read the objects of the API server in ${path}`, error);
+  }
+}
