@@ -113,6 +113,13 @@ const expectations: Record<string, (run: Run, t: TestContext) => Promise<void>> 
     assert.equal(missing, 'wrong.yaml:7:5: spec.containers[0].image: is required');
     assert.match(unknown!, /imagee: unknown field/);
   },
+  'kube-schema': async (run) => {
+    const [object, resource] = (await run()).split('\n');
+    const metadata = { name: 'settings' };
+    const expected = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { color: 'green' } };
+    assert.deepEqual(JSON.parse(object!), expected);
+    assert.match(resource!, /^deployment \(deploy\): create delete /);
+  },
   base: async (run) =>
     assert.match(await run(), /^web: created\nalready_exists: .*\nunavailable: .*\nnames in use: web\n$/),
   host: async (run, t) => {

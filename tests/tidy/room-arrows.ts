@@ -157,6 +157,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     validation: ['objects', 'pods', 'values'],
     values: [],
   },
+  'kube-schema': {
+    protobuf: ['schema'],
+    schema: [],
+  },
   certificates: {},
   placement: {
     cpus: ['topology'],

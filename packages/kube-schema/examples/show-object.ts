@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { decodeObject, encodeObject, isProtobufObject, Schema } from '@podwright/kube-schema';
+
+// Prints an object in Kubernetes' protobuf form as JSON; without a file, one that it encodes itself.
+const schema = await Schema.load();
+const [path] = process.argv.slice(2);
+const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'green' } };
+const bytes = path === undefined ? encodeObject(schema, settings) : readFileSync(path);
+if (isProtobufObject(bytes)) console.log(JSON.stringify(decodeObject(schema, bytes)));
+
+const { singular, shortNames, verbs } = schema.resource('apps', 'v1', 'deployments')!;
+console.log(`${singular} (${shortNames}): ${verbs.join(' ')}`);

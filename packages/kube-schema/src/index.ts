@@ -1,0 +1,20 @@
+export type { JsonObject } from './json.ts';
+export type { DecodeLimits } from './protobuf/limits.ts';
+export {
+  type DefaultKind,
+  decodeObject,
+  encodeObject,
+  isProtobufObject,
+  PROTOBUF_MEDIA_TYPE,
+} from './protobuf/object-codec.ts';
+export { encodeWatchEvent, type WatchEvent, WatchFrames } from './protobuf/watch-frames.ts';
+export type { Field, PatchStrategy, ScalarType, StructType, ValueType } from './schema/field.ts';
+export {
+  apiVersionOf,
+  type GroupVersionKind,
+  listKind,
+  parseApiVersion,
+  type Resource,
+  type Subresource,
+} from './schema/resource.ts';
+export { Schema } from './schema/schema.ts';

@@ -1,0 +1,83 @@
+import { PodwrightError } from '@podwright/base';
+import type { JsonObject } from '../json.ts';
+import type { Schema } from '../schema/schema.ts';
+import { knownFields } from './known-fields.ts';
+import type { DecodeLimits } from './limits.ts';
+import { StructDecoder } from './struct-decoder.ts';
+import { StructEncoder } from './struct-encoder.ts';
+import { BYTES, malformed, WireReader } from './wire-reader.ts';
+import { WireWriter } from './wire-writer.ts';
+
+/** `k8s\0`: the first bytes of each object (k8s.io/apimachinery, runtime/serializer/protobuf). */
+const MAGIC = Buffer.from('k8s\0');
+
+/** The media type of objects in protobuf. */
+export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
+
+/** The kind that a request's path implies, for objects that do not name theirs. */
+export type DefaultKind = { apiVersion: string; kind: string };
+
+/** Whether bytes begin as an object in protobuf. */
+export const isProtobufObject = (bytes: Uint8Array): boolean => MAGIC.equals(bytes.subarray(0, MAGIC.length));
+
+/**
+ * Decodes an object of a built-in kind to JSON with `kind` and `apiVersion`, which the object or else `fallback` names. Throws
+ * `invalid_argument` for malformed bytes, `not_found` for unknown kinds.
+ */
+export function decodeObject(
+  schema: Schema,
+  bytes: Uint8Array,
+  options: DecodeLimits & { fallback?: DefaultKind } = {},
+): JsonObject {
+  if (!isProtobufObject(bytes)) throw malformed(0, 'the bytes do not begin with "k8s" and a zero');
+  const { apiVersion, kind, raw } = readUnknown(WireReader.of(bytes, MAGIC.length));
+  const named = {
+    apiVersion: apiVersion || (options.fallback?.apiVersion ?? ''),
+    kind: kind || (options.fallback?.kind ?? ''),
+  };
+  const type = schema.kindOf(named);
+  if (type === undefined) throw unknownKind('decode', named);
+  const content = new StructDecoder(schema, options).struct(type, raw ?? WireReader.of(new Uint8Array()));
+  return type.isObject ? { ...named, ...(content as JsonObject) } : (content as JsonObject);
+}
+
+type Unknown = { apiVersion: string; kind: string; raw: WireReader | undefined };
+
+/** The envelope, runtime.Unknown: 1 type, 2 the object, 3 its encoding and 4 its media type, which no client sets. */
+function readUnknown(reader: WireReader): Unknown {
+  const found: Unknown = { apiVersion: '', kind: '', raw: undefined };
+  for (const number of knownFields(reader, { 1: BYTES, 2: BYTES })) {
+    const message = reader.message();
+    if (number === 2) found.raw = message;
+    else
+      for (const part of knownFields(message, { 1: BYTES, 2: BYTES }))
+        if (part === 1) found.apiVersion = message.string();
+        else found.kind = message.string();
+  }
+  return found;
+}
+
+/** Encodes an object of a built-in kind. Throws `invalid_argument` for values of wrong types, `not_found` for unknown kinds. */
+export function encodeObject(schema: Schema, object: JsonObject): Uint8Array {
+  const { apiVersion, kind } = object;
+  const named = {
+    apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
+    kind: typeof kind === 'string' ? kind : '',
+  };
+  const type = schema.kindOf(named);
+  if (type === undefined) throw unknownKind('encode', named);
+  const writer = new WireWriter();
+  writer.stringField(4, '');
+  writer.stringField(3, '');
+  writer.messageField(2, () => new StructEncoder(schema, writer).struct(type, object));
+  writer.messageField(1, () => {
+    writer.stringField(2, named.kind);
+    writer.stringField(1, named.apiVersion);
+  });
+  return Buffer.concat([MAGIC, writer.finish()]);
+}
+
+function unknownKind(verb: string, { apiVersion, kind }: DefaultKind): PodwrightError {
+  const shown = JSON.stringify([apiVersion.slice(0, 100), kind.slice(0, 100)]);
+  return new PodwrightError('not_found', `${verb} protobuf: ${shown} is no built-in kind`);
+}

@@ -1,0 +1,141 @@
+import { type JsonObject, setField } from '../json.ts';
+import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
+import type { Schema } from '../schema/schema.ts';
+import { knownFields } from './known-fields.ts';
+import { type DecodeLimits, MAX_DEPTH, ValueBudget } from './limits.ts';
+import { readScalar, WIRE_TYPES, ZEROS } from './scalars.ts';
+import { VALUE_CODECS } from './value-codecs.ts';
+import { BYTES, malformed, type Tag, WireReader } from './wire-reader.ts';
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Decodes the messages of one object to the JSON that a Go program would show: fields that Go does not leave out have their zero value or
+ * `null`. Of a field that occurs twice, the last value is used.
+ */
+export class StructDecoder {
+  readonly #schema: Schema;
+  readonly #budget: ValueBudget;
+  #depth = 0;
+
+  constructor(schema: Schema, limits?: DecodeLimits) {
+    this.#schema = schema;
+    this.#budget = new ValueBudget(limits);
+  }
+
+  /** An object; a list, or null, for a type that `isList`. */
+  struct(type: StructType, reader: WireReader): unknown {
+    if (++this.#depth > MAX_DEPTH) throw malformed(reader.offset, `messages are more than ${MAX_DEPTH} deep`);
+    const values = this.#read(type, reader);
+    this.#depth--;
+    if (type.isList) return values.get(1) ?? null;
+    const result: JsonObject = {};
+    for (const field of type.fields) {
+      const value = values.get(field.number);
+      const shown = value === undefined ? this.#absent(field, reader) : isLeftOut(field, value) ? undefined : value;
+      if (field.isInlined) Object.assign(result, shown);
+      else if (shown !== undefined) setField(result, field.name, shown);
+    }
+    return result;
+  }
+
+  #read(type: StructType, reader: WireReader): Map<number, unknown> {
+    const values = new Map<number, unknown>();
+    while (!reader.isAtEnd) {
+      const { offset } = reader;
+      const tag = reader.tag();
+      const field = type.byNumber.get(tag.number);
+      this.#budget.spend(offset);
+      if (field === undefined) reader.skip(tag);
+      else if (field.container === 'none') values.set(tag.number, this.#element(field, tag, reader));
+      else if (field.container === 'map')
+        this.#entry(
+          field,
+          reader,
+          into(values, tag.number, () => ({})),
+        );
+      else this.#elements(field, { tag, reader, list: into(values, tag.number, () => []) });
+    }
+    return values;
+  }
+
+  #element(field: Field, { number, wireType }: Tag, reader: WireReader): unknown {
+    const { type } = field;
+    const expected = isScalarType(type) ? WIRE_TYPES[type] : BYTES;
+    if (wireType !== expected)
+      throw malformed(
+        reader.offset,
+        `field ${number} (${field.name}) has the wire type ${wireType} instead of ${expected}`,
+      );
+    return this.#value(type, reader);
+  }
+
+  /** A value whose wire type is right. */
+  #value(type: string, reader: WireReader): unknown {
+    if (isScalarType(type)) return readScalar(reader, type);
+    const message = reader.message();
+    if (isStructType(type)) return this.struct(this.#schema.type(type), message);
+    return VALUE_CODECS[type as ValueType].decode(message, (name, inner) =>
+      this.struct(this.#schema.type(name), inner),
+    );
+  }
+
+  /** An element of a list, or several numbers in one field (packed). */
+  #elements(field: Field, { tag, reader, list }: { tag: Tag; reader: WireReader; list: unknown[] }): void {
+    const isPacked = isScalarType(field.type) && WIRE_TYPES[field.type] !== BYTES && tag.wireType === BYTES;
+    if (!isPacked) {
+      list.push(this.#element(field, tag, reader));
+      return;
+    }
+    const packed = reader.message();
+    while (!packed.isAtEnd) {
+      this.#budget.spend(packed.offset);
+      list.push(this.#value(field.type, packed));
+    }
+  }
+
+  #entry({ type }: Field, reader: WireReader, map: JsonObject): void {
+    const wireTypes = { 1: BYTES, 2: isScalarType(type) ? WIRE_TYPES[type] : BYTES };
+    const entry = reader.message();
+    let [key, value]: [string, unknown] = ['', undefined];
+    for (const number of knownFields(entry, wireTypes))
+      if (number === 1) key = entry.string();
+      else value = this.#value(type, entry);
+    setField(map, key, value ?? this.#zero(type, entry));
+  }
+
+  /** The JSON of a field that the message does not have; undefined if Go leaves it out. */
+  #absent(field: Field, reader: WireReader): unknown {
+    const { type, container, isPointer, omitEmpty, omitZero } = field;
+    const isNil = isPointer || container !== 'none' || type === 'bytes' || this.#isList(type);
+    if (isNil) return omitEmpty ? undefined : null;
+    if (omitZero || (omitEmpty && isScalarType(type))) return undefined;
+    return this.#zero(type, reader);
+  }
+
+  #isList(type: string): boolean {
+    return isStructType(type) && this.#schema.type(type).isList;
+  }
+
+  #zero(type: string, reader: WireReader): unknown {
+    this.#budget.spend(reader.offset);
+    if (isScalarType(type)) return ZEROS[type];
+    if (!isStructType(type)) return VALUE_CODECS[type as ValueType].zero;
+    return this.struct(this.#schema.type(type), WireReader.of(NOTHING));
+  }
+}
+
+/** Whether Go leaves out a field that the message has. */
+function isLeftOut({ type, container, isPointer, omitEmpty, omitZero }: Field, value: unknown): boolean {
+  if (isPointer || container !== 'none') return false;
+  if (isScalarType(type)) return omitEmpty && value === ZEROS[type];
+  return value === null && (omitZero || (omitEmpty && isStructType(type)));
+}
+
+/** The list or map of a field, which the first element or entry makes. */
+function into<T>(values: Map<number, unknown>, number: number, make: () => T): T {
+  const before = values.get(number) as T | undefined;
+  const value = before ?? make();
+  if (before === undefined) values.set(number, value);
+  return value;
+}

@@ -1,0 +1,118 @@
+/** Messages of Kubernetes that are one value in JSON, as their `MarshalJSON` and `UnmarshalJSON` in Go. */
+import type { ValueType } from '../schema/field.ts';
+import { knownFields } from './known-fields.ts';
+import { unfit } from './scalars.ts';
+import { schemaOrArray, schemaOrBool, schemaOrStringArray } from './schema-unions.ts';
+import type { ValueCodec } from './value-codec.ts';
+import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from './value-text.ts';
+import { BYTES, malformed, VARINT } from './wire-reader.ts';
+
+const TIMESTAMP = { 1: VARINT, 2: VARINT };
+
+/** `digits` of the second's fraction: a Time drops it, a MicroTime has microseconds. */
+const timestamp = (digits: 0 | 6): ValueCodec => ({
+  zero: null,
+  decode: (reader) => {
+    const { offset } = reader;
+    if (reader.isAtEnd) return null;
+    const found = { seconds: 0n, nanos: 0 };
+    for (const number of knownFields(reader, TIMESTAMP))
+      if (number === 1) found.seconds = reader.int64();
+      else found.nanos = reader.int32();
+    const text = formatTimestamp(found, digits);
+    if (text === undefined) throw malformed(offset, `${found.seconds} seconds since 1970 are no time`);
+    return text;
+  },
+  encode: (writer, value, { name }) => {
+    if (value === null) return;
+    const found = typeof value === 'string' ? parseTimestamp(value) : undefined;
+    if (found === undefined) throw unfit(name, 'time');
+    const nanos = digits === 0 ? 0 : found.nanos - (found.nanos % 1000);
+    writer.varintField(2, nanos);
+    writer.varintField(1, found.seconds);
+  },
+});
+
+const duration: ValueCodec = {
+  zero: '0s',
+  decode: (reader) => {
+    let nanos = 0n;
+    for (const _ of knownFields(reader, { 1: VARINT })) nanos = reader.int64();
+    return formatDuration(nanos);
+  },
+  encode: (writer, value, { name }) => {
+    const nanos = typeof value === 'string' ? parseDuration(value) : undefined;
+    if (nanos === undefined) throw unfit(name, 'duration');
+    writer.varintField(1, nanos);
+  },
+};
+
+/** The text is not checked: that is validation. */
+const quantity: ValueCodec = {
+  zero: '0',
+  decode: (reader) => {
+    let text = '';
+    for (const _ of knownFields(reader, { 1: BYTES })) text = reader.string();
+    return text === '' ? '0' : text;
+  },
+  encode: (writer, value, { name }) => {
+    if (typeof value !== 'string' && typeof value !== 'number') throw unfit(name, 'quantity');
+    writer.stringField(1, String(value));
+  },
+};
+
+/** The type is 0 for a number, 1 for a string. */
+const intOrString: ValueCodec = {
+  zero: 0,
+  decode: (reader) => {
+    let [type, integer, text] = [0, 0, ''];
+    for (const number of knownFields(reader, { 1: VARINT, 2: VARINT, 3: BYTES }))
+      if (number === 1) type = reader.number();
+      else if (number === 2) integer = reader.int32();
+      else text = reader.string();
+    return type === 0 ? integer : text;
+  },
+  encode: (writer, value, { name }) => {
+    if (typeof value !== 'string' && !(typeof value === 'number' && (value | 0) === value))
+      throw unfit(name, 'int32 or string');
+    const isText = typeof value === 'string';
+    writer.stringField(3, isText ? value : '');
+    writer.varintField(2, isText ? 0 : value);
+    writer.varintField(1, isText ? 1 : 0);
+  },
+};
+
+/** JSON of any form in bytes. */
+const raw: ValueCodec = {
+  zero: null,
+  decode: (reader) => {
+    let value: unknown = null;
+    for (const _ of knownFields(reader, { 1: BYTES })) {
+      const { offset } = reader;
+      const text = reader.string();
+      try {
+        value = text === '' ? null : JSON.parse(text);
+      } catch (error) {
+        throw malformed(offset, `no JSON: ${(error as Error).message}`);
+      }
+    }
+    return value;
+  },
+  encode: (writer, value) => {
+    if (value !== null) writer.stringField(1, JSON.stringify(value));
+  },
+};
+
+export const VALUE_CODECS: Readonly<Record<ValueType, ValueCodec>> = {
+  time: timestamp(0),
+  microTime: timestamp(6),
+  duration,
+  quantity,
+  intOrString,
+  rawExtension: raw,
+  fieldsV1: raw,
+  json: raw,
+  schemaOrArray,
+  schemaOrBool,
+  schemaOrStringArray,
+};

@@ -1,0 +1,82 @@
+import { brotliDecompressSync } from 'node:zlib';
+import { PodwrightError } from '@podwright/base';
+import type { StructType } from './field.ts';
+import { type GroupVersionKind, parseApiVersion, type Resource } from './resource.ts';
+import { parseType } from './type-text.ts';
+
+/** The data of `gen/kubernetes.js`. */
+type SchemaData = {
+  /** The API groups by the first part of the names of their types. */
+  groups: Record<string, string>;
+  resources: Resource[];
+  types: Record<string, string>;
+};
+
+/** Kinds of requests and answers that each group version has. */
+const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
+
+/**
+ * The built-in kinds and resources of Kubernetes 1.36. A type is parsed when it is first looked up: a program that uses few kinds pays for
+ * few.
+ */
+export class Schema {
+  readonly resources: readonly Resource[];
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #types = new Map<string, StructType>();
+  /** The first parts of the names of types, by group. */
+  readonly #directories: ReadonlyMap<string, string>;
+  readonly #byPlural: ReadonlyMap<string, Resource>;
+
+  private constructor({ groups, resources, types }: SchemaData) {
+    this.resources = resources;
+    this.#texts = new Map(Object.entries(types));
+    this.#directories = new Map(Object.entries(groups).map(([directory, group]) => [group, directory]));
+    this.#byPlural = new Map(
+      resources.map((resource) => [[resource.group, resource.version, resource.plural].join('/'), resource]),
+    );
+  }
+
+  /** Reads the data, which takes some milliseconds; callers pass on the result. */
+  static async load(): Promise<Schema> {
+    const { COMPRESSED } = await import('../gen/kubernetes.js');
+    return new Schema(JSON.parse(brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString()));
+  }
+
+  /** A resource by its group ('' for core), version and plural. */
+  resource(group: string, version: string, plural: string): Resource | undefined {
+    return this.#byPlural.get([group, version, plural].join('/'));
+  }
+
+  /** The type of a kind; also of lists, options and other kinds without a resource. */
+  kind({ group, version, kind }: GroupVersionKind): StructType | undefined {
+    const directory = this.#directories.get(group);
+    const own = directory === undefined ? undefined : this.#find(`${directory}.${version}.${kind}`);
+    if (own?.isObject) return own;
+    const isMeta = (group === '' && version === 'v1') || (directory !== undefined && IN_EACH_GROUP.test(kind));
+    const meta = isMeta ? this.#find(`meta.v1.${kind}`) : undefined;
+    return meta?.isObject || kind === 'WatchEvent' ? meta : undefined;
+  }
+
+  /** The type of an object with this `apiVersion` and `kind`. */
+  kindOf({ apiVersion, kind }: { apiVersion: string; kind: string }): StructType | undefined {
+    const version = parseApiVersion(apiVersion);
+    return version && this.kind({ ...version, kind });
+  }
+
+  /** A type by its name, as `core.v1.PodSpec`. Throws `not_found`. */
+  type(name: string): StructType {
+    const type = this.#find(name);
+    if (type === undefined)
+      throw new PodwrightError('not_found', `look up type ${name}: Kubernetes 1.36 has no such type`);
+    return type;
+  }
+
+  #find(name: string): StructType | undefined {
+    const known = this.#types.get(name);
+    const text = known === undefined ? this.#texts.get(name) : undefined;
+    if (text === undefined) return known;
+    const type = parseType(name, text, (inlined) => this.type(inlined));
+    this.#types.set(name, type);
+    return type;
+  }
+}
