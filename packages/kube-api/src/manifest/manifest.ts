@@ -210,8 +210,8 @@ function partsOf(text: string, file: string, { errors, warnings }: Findings): Pa
   const { documents, problems } = readYamlDocuments(text, MAX_DOCUMENTS);
   for (const problem of problems) errors.push(new ManifestError({ file, ...problem }, problem.message));
   if (documents.length > MAX_DOCUMENTS) return refuse(`holds more than ${MAX_DOCUMENTS} documents`);
-  for (const twice of documents.flatMap(({ duplicates }) => duplicates))
-    warnings.push(new ManifestError({ file, ...twice }, twice.message));
+  for (const { line, column, message } of documents.flatMap(({ duplicates }) => duplicates))
+    warnings.push(new ManifestError({ file, line, column }, message));
   const parts = documents.flatMap((document) => itemsOf({ file, document, value: document.value, base: [] }));
   return parts.length === 0 && problems.length === 0 ? refuse('contains no Kubernetes object') : parts;
 }

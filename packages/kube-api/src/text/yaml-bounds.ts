@@ -15,6 +15,7 @@ import {
   type SchemaOptions,
   type Tags,
 } from 'yaml';
+import type { FieldPath } from '../issue.ts';
 import { JsonStream } from './json-stream.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
@@ -143,8 +144,8 @@ function boundedComposer(): Composer {
 export type DocumentShape = {
   /** The target of each alias. */
   targets: Map<Node, Node>;
-  /** Duplicate keys of maps: each later one, with the offset of the one before. */
-  duplicates: { key: string; offset: number; firstOffset: number }[];
+  /** Duplicate keys of maps: each later one, with its path and the offset of the one before. */
+  duplicates: { path: FieldPath; offset: number; firstOffset: number }[];
   /** Why the document must not be converted. */
   refusal: { offset: number; message: string } | undefined;
 };
@@ -169,6 +170,8 @@ class DocumentWalk implements DocumentShape {
   readonly duplicates: DocumentShape['duplicates'] = [];
   refusal: DocumentShape['refusal'];
   anchorCount = 0;
+  /** The path of the node that is being visited. */
+  readonly #path: (string | number)[] = [];
   readonly #anchors = new Map<string, Node>();
   /** Number of values of each anchor's node; absent while it is being counted. */
   readonly #sizes = new Map<Node, number>();
@@ -185,7 +188,9 @@ class DocumentWalk implements DocumentShape {
     let size = 1;
     if (isScalar(node)) size += (node.source?.length ?? 0) >> 6;
     else if (isMap(node)) size += this.#map(node.items);
-    else for (const item of node.items) size += isPair(item) ? this.#map([item]) : this.visit(item);
+    else
+      for (const [index, item] of node.items.entries())
+        size += this.#below(index, () => (isPair(item) ? this.#map([item]) : this.visit(item)));
     if (anchor !== undefined) this.#sizes.set(node, size);
     return size;
   }
@@ -211,10 +216,17 @@ class DocumentWalk implements DocumentShape {
         const firstOffset = seen.get(name);
         seen.set(name, offset);
         if (firstOffset !== undefined && this.duplicates.length < MAX_PROBLEMS)
-          this.duplicates.push({ key: name, offset, firstOffset });
+          this.duplicates.push({ path: [...this.#path, name], offset, firstOffset });
       }
-      size += this.visit(key) + this.visit(value);
+      size += this.visit(key) + this.#below(name ?? '', () => this.visit(value));
     }
+    return size;
+  }
+
+  #below(step: string | number, visit: () => number): number {
+    this.#path.push(step);
+    const size = visit();
+    this.#path.pop();
     return size;
   }
 }

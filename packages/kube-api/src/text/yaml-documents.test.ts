@@ -98,6 +98,14 @@ test('consecutive JSON objects need no separator', () => {
   assert.equal(read('a: {b: 1}\nc: {d: 1}').documents.length, 1);
 });
 
+test('duplicate fields have paths', () => {
+  const { documents } = read('a:\n- x: 1\n- {b: {c: 1, c: 2}, x: {c: 3}}\na: []');
+  assert.deepEqual(
+    documents[0]!.duplicates.map(({ path }) => path),
+    [['a', 1, 'b', 'c'], ['a']],
+  );
+});
+
 test('a duplicate field is reported, and the last one is used', () => {
   const { documents } = read('a: 1\nb: {c: 1,\n  c: 2}\na: 3');
   assert.deepEqual(documents[0]!.value, { a: 3, b: { c: 2 } });

@@ -15,8 +15,8 @@ export type YamlDocument = {
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
   /** A scalar's text without quotes; `undefined` if it is not a scalar. */
   written(path: FieldPath): string | undefined;
-  /** Duplicate fields; the last one is used. */
-  duplicates: SyntaxProblem[];
+  /** Duplicate fields, with their paths; the last one is used. */
+  duplicates: (SyntaxProblem & { path: FieldPath })[];
 };
 
 /**
@@ -57,9 +57,10 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     const value = values.of(document.contents);
     if (problems.length > before) continue;
     const locator = new NodeLocator(document, shape.targets);
-    const duplicates = shape.duplicates.map(({ key, offset, firstOffset }) => ({
+    const duplicates = shape.duplicates.map(({ path, offset, firstOffset }) => ({
       ...position(offset),
-      message: `${shortly(key)} is in line ${position(firstOffset).line} already; this one is used, as in Kubernetes`,
+      path,
+      message: `${shortly(String(path.at(-1)))} is in line ${position(firstOffset).line} already; this one is used, as in Kubernetes`,
     }));
     documents.push({
       value,
