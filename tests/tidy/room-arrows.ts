@@ -158,6 +158,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     values: [],
   },
   'kube-schema': {
+    decoding: ['schema'],
+    patches: ['schema'],
     protobuf: ['schema'],
     schema: [],
   },

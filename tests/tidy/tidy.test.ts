@@ -10,7 +10,7 @@ const ARROWS: Record<string, string[]> = {
   host: ['base'],
   testing: ['base', 'host'],
   'kube-api': ['base'],
-  'kube-schema': ['base'],
+  'kube-schema': ['base', 'kube-api'],
   system: ['base', 'host'],
   metadata: ['base', 'host'],
   grpc: ['base', 'host'],

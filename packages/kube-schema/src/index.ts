@@ -1,4 +1,9 @@
+export { type DecodedJson, type DecodeJsonOptions, decodeJson, strictDecodingMessage } from './decoding/decode-json.ts';
+export type { JsonPath } from './decoding/problems.ts';
 export type { JsonObject } from './json.ts';
+export { jsonPatch } from './patches/json-patch.ts';
+export { mergePatch } from './patches/merge-patch.ts';
+export { strategicMerge } from './patches/strategic-merge.ts';
 export type { DecodeLimits } from './protobuf/limits.ts';
 export {
   type DefaultKind,

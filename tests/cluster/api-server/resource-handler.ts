@@ -4,15 +4,14 @@ import type { DeleteOptions } from './deletion.ts';
 import type { FaultTarget } from './faults.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { type ApiObject, at, isObject, type JsonObject, textAt } from './json.ts';
-import { jsonPatch, mergePatch } from './json-patches.ts';
 import { type ListOptions, readListOptions, versionNumber } from './list-options.ts';
 import { readObject } from './object-meta.ts';
+import { applyPatch } from './patches.ts';
 import type { Place, Registry } from './registry.ts';
 import { keyOf } from './registry.ts';
 import type { RequestInfo } from './request-info.ts';
 import { apiVersionOf, coreKind, type ResourceKind } from './resource-kinds.ts';
-import { ApiError, badRequest, expired, forbidden, methodNotAllowed, unsupportedMediaType } from './status-error.ts';
-import { strategicMerge } from './strategic-merge.ts';
+import { ApiError, badRequest, expired, forbidden, methodNotAllowed } from './status-error.ts';
 import type { UserInfo } from './user-info.ts';
 import { watch } from './watch.ts';
 import type { WatchStream } from './watch-stream.ts';
@@ -154,24 +153,11 @@ export async function update({ exchange, info, user, registry, admit }: Resource
   exchange.answer(200, registry.update(placeOf(info), change, { user, dryRun, subresource }));
 }
 
-const PATCHES: Record<string, (kind: string, old: JsonObject, patch: unknown) => JsonObject> = {
-  'application/json-patch+json': (_kind, old, patch) => jsonPatch(old, patch),
-  'application/merge-patch+json': (_kind, old, patch) => mergePatch(old, patchObject(patch)),
-  'application/strategic-merge-patch+json': (kind, old, patch) => strategicMerge(kind, old, patchObject(patch)),
-};
-
-function patchObject(patch: unknown): JsonObject {
-  if (!isObject(patch)) throw badRequest('the patch is not an object');
-  return patch;
-}
-
 export async function patch({ exchange, info, user, registry, admit }: ResourceRequest): Promise<void> {
-  const apply = PATCHES[exchange.mediaType];
-  if (apply === undefined) throw unsupportedMediaType(exchange.mediaType, Object.keys(PATCHES));
   const { kind, subresource } = info;
   const body = await exchange.body();
   const change = (old: ApiObject) => {
-    const patched = apply(kind.kind, old, body) as ApiObject;
+    const patched = applyPatch(exchange.mediaType, { kind, old, patch: body });
     const object = readObject(kind, patched, info.namespace);
     if (subresource === 'resize') checkNodeOf(registry, old);
     admit({ object, old, body });

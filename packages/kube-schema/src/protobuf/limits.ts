@@ -3,6 +3,9 @@ import { malformed } from './wire-reader.ts';
 /** Maximum depth of messages. Kubernetes' own kinds need less than 30; schemas of custom resources may nest further. */
 export const MAX_DEPTH = 100;
 
+/** A struct counts as several values, because some of its empty fields are shown too. */
+export const VALUES_OF_STRUCT = 4;
+
 /** Maximum number of values of one object by default: two bytes can make a list's element with many empty fields. */
 const MAX_VALUES = 500_000;
 
@@ -20,7 +23,8 @@ export class ValueBudget {
     this.#maxValues = maxValues;
   }
 
-  spend(offset: number): void {
-    if (++this.#count > this.#maxValues) throw malformed(offset, `the object has more than ${this.#maxValues} values`);
+  spend(offset: number, count = 1): void {
+    this.#count += count;
+    if (this.#count > this.#maxValues) throw malformed(offset, `the object has more than ${this.#maxValues} values`);
   }
 }

@@ -13,16 +13,6 @@ export const WIRE_TYPES: Readonly<Record<ScalarType, number>> = {
   double: FIXED64,
 };
 
-/** The values that Go's fields have at first. */
-export const ZEROS: Readonly<Record<ScalarType, unknown>> = {
-  string: '',
-  bytes: '',
-  bool: false,
-  int32: 0,
-  int64: 0,
-  double: 0,
-};
-
 /** Numbers beyond 2^53 are rounded: JSON has them as JavaScript numbers. */
 export function readScalar(reader: WireReader, type: ScalarType): unknown {
   switch (type) {

@@ -8,7 +8,6 @@ import { BYTES, VARINT } from './wire-reader.ts';
 const SCHEMA = 'apiextensions.v1.JSONSchemaProps';
 
 export const schemaOrBool: ValueCodec = {
-  zero: false,
   decode: (reader, decodeStruct) => {
     let [allows, schema]: [boolean, unknown] = [false, undefined];
     for (const number of knownFields(reader, { 1: VARINT, 2: BYTES }))
@@ -24,7 +23,6 @@ export const schemaOrBool: ValueCodec = {
 };
 
 export const schemaOrArray: ValueCodec = {
-  zero: null,
   decode: (reader, decodeStruct) => {
     let schema: unknown = null;
     const schemas: unknown[] = [];
@@ -44,7 +42,6 @@ export const schemaOrArray: ValueCodec = {
 };
 
 export const schemaOrStringArray: ValueCodec = {
-  zero: null,
   decode: (reader, decodeStruct) => {
     let schema: unknown = null;
     const names: string[] = [];

@@ -1,13 +1,12 @@
 import { type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
+import { objectOf, zeroOf } from '../schema/go-json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { knownFields } from './known-fields.ts';
-import { type DecodeLimits, MAX_DEPTH, ValueBudget } from './limits.ts';
-import { readScalar, WIRE_TYPES, ZEROS } from './scalars.ts';
+import { type DecodeLimits, MAX_DEPTH, VALUES_OF_STRUCT, ValueBudget } from './limits.ts';
+import { readScalar, WIRE_TYPES } from './scalars.ts';
 import { VALUE_CODECS } from './value-codecs.ts';
-import { BYTES, malformed, type Tag, WireReader } from './wire-reader.ts';
-
-const NOTHING = new Uint8Array();
+import { BYTES, malformed, type Tag, type WireReader } from './wire-reader.ts';
 
 /**
  * Decodes the messages of one object to the JSON that a Go program would show: fields that Go does not leave out have their zero value or
@@ -26,17 +25,11 @@ export class StructDecoder {
   /** An object; a list, or null, for a type that `isList`. */
   struct(type: StructType, reader: WireReader): unknown {
     if (++this.#depth > MAX_DEPTH) throw malformed(reader.offset, `messages are more than ${MAX_DEPTH} deep`);
+    this.#budget.spend(reader.offset, VALUES_OF_STRUCT);
     const values = this.#read(type, reader);
     this.#depth--;
     if (type.isList) return values.get(1) ?? null;
-    const result: JsonObject = {};
-    for (const field of type.fields) {
-      const value = values.get(field.number);
-      const shown = value === undefined ? this.#absent(field, reader) : isLeftOut(field, value) ? undefined : value;
-      if (field.isInlined) Object.assign(result, shown);
-      else if (shown !== undefined) setField(result, field.name, shown);
-    }
-    return result;
+    return objectOf(this.#schema, { fields: type.fields, found: ({ number }) => values.get(number) });
   }
 
   #read(type: StructType, reader: WireReader): Map<number, unknown> {
@@ -48,13 +41,9 @@ export class StructDecoder {
       this.#budget.spend(offset);
       if (field === undefined) reader.skip(tag);
       else if (field.container === 'none') values.set(tag.number, this.#element(field, tag, reader));
-      else if (field.container === 'map')
-        this.#entry(
-          field,
-          reader,
-          into(values, tag.number, () => ({})),
-        );
-      else this.#elements(field, { tag, reader, list: into(values, tag.number, () => []) });
+      else if (field.container === 'list')
+        this.#elements(field, { tag, reader, list: into(values, tag.number, () => []) });
+      else this.#entry(field, { reader, map: into(values, tag.number, () => ({})) });
     }
     return values;
   }
@@ -94,42 +83,15 @@ export class StructDecoder {
     }
   }
 
-  #entry({ type }: Field, reader: WireReader, map: JsonObject): void {
+  #entry({ type }: Field, { reader, map }: { reader: WireReader; map: JsonObject }): void {
     const wireTypes = { 1: BYTES, 2: isScalarType(type) ? WIRE_TYPES[type] : BYTES };
     const entry = reader.message();
     let [key, value]: [string, unknown] = ['', undefined];
     for (const number of knownFields(entry, wireTypes))
       if (number === 1) key = entry.string();
       else value = this.#value(type, entry);
-    setField(map, key, value ?? this.#zero(type, entry));
+    setField(map, key, value ?? zeroOf(this.#schema, type));
   }
-
-  /** The JSON of a field that the message does not have; undefined if Go leaves it out. */
-  #absent(field: Field, reader: WireReader): unknown {
-    const { type, container, isPointer, omitEmpty, omitZero } = field;
-    const isNil = isPointer || container !== 'none' || type === 'bytes' || this.#isList(type);
-    if (isNil) return omitEmpty ? undefined : null;
-    if (omitZero || (omitEmpty && isScalarType(type))) return undefined;
-    return this.#zero(type, reader);
-  }
-
-  #isList(type: string): boolean {
-    return isStructType(type) && this.#schema.type(type).isList;
-  }
-
-  #zero(type: string, reader: WireReader): unknown {
-    this.#budget.spend(reader.offset);
-    if (isScalarType(type)) return ZEROS[type];
-    if (!isStructType(type)) return VALUE_CODECS[type as ValueType].zero;
-    return this.struct(this.#schema.type(type), WireReader.of(NOTHING));
-  }
-}
-
-/** Whether Go leaves out a field that the message has. */
-function isLeftOut({ type, container, isPointer, omitEmpty, omitZero }: Field, value: unknown): boolean {
-  if (isPointer || container !== 'none') return false;
-  if (isScalarType(type)) return omitEmpty && value === ZEROS[type];
-  return value === null && (omitZero || (omitEmpty && isStructType(type)));
 }
 
 /** The list or map of a field, which the first element or entry makes. */

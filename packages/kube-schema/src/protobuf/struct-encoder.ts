@@ -1,8 +1,9 @@
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
+import { zeroOf } from '../schema/go-json.ts';
 import type { Schema } from '../schema/schema.ts';
 import { MAX_DEPTH } from './limits.ts';
-import { unfit, writeScalar, ZEROS } from './scalars.ts';
+import { unfit, writeScalar } from './scalars.ts';
 import { VALUE_CODECS } from './value-codecs.ts';
 import type { WireWriter } from './wire-writer.ts';
 
@@ -35,14 +36,14 @@ export class StructEncoder {
     if (field.container === 'list') this.#list(field, value, name);
     else if (field.container === 'map') this.#map(field, value, name);
     else if (value !== null) this.#element(field, value, name);
-    else if (!field.isPointer && field.type !== 'bytes') this.#element(field, this.#zero(field.type), name);
+    else if (!field.isPointer && field.type !== 'bytes') this.#element(field, zeroOf(this.#schema, field.type), name);
   }
 
   #list(field: Field, value: unknown, name: string): void {
     if (value === null) return;
     if (!Array.isArray(value)) throw unfit(name, 'list');
     for (let index = value.length - 1; index >= 0; index--)
-      this.#element(field, value[index] ?? this.#zero(field.type), name);
+      this.#element(field, value[index] ?? zeroOf(this.#schema, field.type), name);
   }
 
   #map(field: Field, value: unknown, name: string): void {
@@ -50,7 +51,7 @@ export class StructEncoder {
     if (!isJsonObject(value)) throw unfit(name, 'map');
     for (const key of Object.keys(value).sort(byBytes).reverse())
       this.#writer.messageField(field.number, () => {
-        const entry = fieldOf(value, key) ?? this.#zero(field.type);
+        const entry = fieldOf(value, key) ?? zeroOf(this.#schema, field.type);
         this.#element({ number: 2, type: field.type }, entry, name);
         this.#writer.stringField(1, key);
       });
@@ -63,13 +64,6 @@ export class StructEncoder {
       if (isStructType(type)) encodeStruct(type, value);
       else VALUE_CODECS[type as ValueType].encode(this.#writer, value, { name, encodeStruct });
     });
-  }
-
-  /** The JSON of Go's zero value. */
-  #zero(type: string): unknown {
-    if (isScalarType(type)) return ZEROS[type];
-    if (!isStructType(type)) return VALUE_CODECS[type as ValueType].zero;
-    return this.#schema.type(type).isList ? null : {};
   }
 }
 

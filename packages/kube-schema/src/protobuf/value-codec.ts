@@ -14,8 +14,6 @@ export type EncodeContext = {
 
 /** A message that is one value in JSON. */
 export type ValueCodec = {
-  /** The JSON of Go's zero value. */
-  zero: unknown;
   decode(reader: WireReader, decodeStruct: DecodeStruct): unknown;
   /** Writes the message's fields in reverse order; `value` is not undefined. Throws `invalid_argument`. */
   encode(writer: WireWriter, value: unknown, context: EncodeContext): void;

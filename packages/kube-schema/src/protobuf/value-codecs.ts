@@ -1,17 +1,16 @@
 /** Messages of Kubernetes that are one value in JSON, as their `MarshalJSON` and `UnmarshalJSON` in Go. */
 import type { ValueType } from '../schema/field.ts';
+import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
 import { knownFields } from './known-fields.ts';
 import { unfit } from './scalars.ts';
 import { schemaOrArray, schemaOrBool, schemaOrStringArray } from './schema-unions.ts';
 import type { ValueCodec } from './value-codec.ts';
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from './value-text.ts';
 import { BYTES, malformed, VARINT } from './wire-reader.ts';
 
 const TIMESTAMP = { 1: VARINT, 2: VARINT };
 
 /** `digits` of the second's fraction: a Time drops it, a MicroTime has microseconds. */
 const timestamp = (digits: 0 | 6): ValueCodec => ({
-  zero: null,
   decode: (reader) => {
     const { offset } = reader;
     if (reader.isAtEnd) return null;
@@ -34,7 +33,6 @@ const timestamp = (digits: 0 | 6): ValueCodec => ({
 });
 
 const duration: ValueCodec = {
-  zero: '0s',
   decode: (reader) => {
     let nanos = 0n;
     for (const _ of knownFields(reader, { 1: VARINT })) nanos = reader.int64();
@@ -49,7 +47,6 @@ const duration: ValueCodec = {
 
 /** The text is not checked: that is validation. */
 const quantity: ValueCodec = {
-  zero: '0',
   decode: (reader) => {
     let text = '';
     for (const _ of knownFields(reader, { 1: BYTES })) text = reader.string();
@@ -63,7 +60,6 @@ const quantity: ValueCodec = {
 
 /** The type is 0 for a number, 1 for a string. */
 const intOrString: ValueCodec = {
-  zero: 0,
   decode: (reader) => {
     let [type, integer, text] = [0, 0, ''];
     for (const number of knownFields(reader, { 1: VARINT, 2: VARINT, 3: BYTES }))
@@ -84,7 +80,6 @@ const intOrString: ValueCodec = {
 
 /** JSON of any form in bytes. */
 const raw: ValueCodec = {
-  zero: null,
   decode: (reader) => {
     let value: unknown = null;
     for (const _ of knownFields(reader, { 1: BYTES })) {

@@ -1,0 +1,41 @@
+/** The errors of Go's `time.Parse` for metav1.Time and metav1.MicroTime. */
+
+type Part = readonly [layout: string, pattern: RegExp];
+
+const DATE_AND_TIME: Part[] = [
+  ['2006', /^\d{4}/],
+  ['-', /^-/],
+  ['01', /^\d\d/],
+  ['-', /^-/],
+  ['02', /^\d\d/],
+  ['T', /^T/],
+  ['15', /^\d\d/],
+  [':', /^:/],
+  ['04', /^\d\d/],
+  [':', /^:/],
+  ['05', /^\d\d/],
+];
+const ZONE: Part = ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/];
+
+/** A fraction may follow the seconds of RFC 3339; a MicroTime has exactly six digits. */
+const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
+  time: [...DATE_AND_TIME, ['', /^(?:[.,]\d+)?/], ZONE],
+  microTime: [...DATE_AND_TIME, ['.000000', /^[.,]\d{6}(?!\d)/], ZONE],
+};
+
+const MAX_SHOWN = 200;
+
+/** Why a text is no time; undefined if its form is right (a month may still be 13). */
+export function timeProblem(text: string, type: 'time' | 'microTime'): string | undefined {
+  const layout = LAYOUTS[type].map(([part]) => part).join('');
+  const prefix = `parsing time ${quote(text)} as ${quote(layout)}: `;
+  let rest = text;
+  for (const [part, pattern] of LAYOUTS[type]) {
+    const found = pattern.exec(rest);
+    if (found === null) return `${prefix}cannot parse ${quote(rest)} as ${quote(part)}`;
+    rest = rest.slice(found[0].length);
+  }
+  return rest === '' ? undefined : `parsing time ${quote(text)}: extra text: ${quote(rest)}`;
+}
+
+const quote = (text: string): string => JSON.stringify(text.slice(0, MAX_SHOWN));

@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject, setField } from '../json.ts';
+import { type Field, isScalarType, isStructType, type StructType, type ValueType } from '../schema/field.ts';
+import { objectOf, zeroOf } from '../schema/go-json.ts';
+import type { Schema } from '../schema/schema.ts';
+import { type Context, Problems } from './problems.ts';
+import { readScalar } from './scalar-readers.ts';
+import { VALUE_READERS } from './value-readers.ts';
+
+/** A value's type: its name, and that in Go's errors. */
+type Target = { type: string; goType: string };
+
+/** Decodes JSON as Go decodes it into structs, and returns what Go would encode again. Wrong values count as absent. */
+export class JsonDecoder {
+  readonly #schema: Schema;
+  readonly #problems: Problems;
+
+  constructor(schema: Schema, problems: Problems) {
+    this.#schema = schema;
+    this.#problems = problems;
+  }
+
+  /** `undefined` if the value is no object. */
+  struct(type: StructType, value: unknown, context: Context): JsonObject | undefined {
+    if (!isJsonObject(value)) {
+      this.#problems.wrongType(value, type.name.split('.').slice(-2).join('.'), context);
+      return undefined;
+    }
+    const values = new Map<Field, unknown>();
+    for (const [name, one] of Object.entries(value)) {
+      const field = type.byName.get(name);
+      const path = [...context.path, name];
+      if (field === undefined) this.#problems.unknownField(path);
+      else {
+        this.#problems.knownField(path);
+        const fields = context.fields === '' ? name : `${context.fields}.${name}`;
+        const inner = { path, fields, struct: type.name.split('.').at(-1)! };
+        const decoded = one === null ? undefined : this.#field(field, one, inner);
+        if (decoded !== undefined) values.set(field, decoded);
+      }
+    }
+    return objectOf(this.#schema, { fields: [...type.byName.values()], found: (field) => values.get(field) });
+  }
+
+  #field(field: Field, value: unknown, context: Context): unknown {
+    const { type, container, goType } = field;
+    if (container === 'none') return this.#value({ type, goType }, value, context);
+    const element = { type, goType: elementName(field, this.#schema) };
+    return container === 'list'
+      ? this.#list({ element, goType }, value, context)
+      : this.#map({ element, goType }, value, context);
+  }
+
+  #list(
+    { element, goType }: { element: Target; goType: string },
+    value: unknown,
+    context: Context,
+  ): unknown[] | undefined {
+    if (Array.isArray(value))
+      return value.map((one, index) => this.#element(element, one, { ...context, path: [...context.path, index] }));
+    this.#problems.wrongType(value, goType, context);
+    return undefined;
+  }
+
+  #map(
+    { element, goType }: { element: Target; goType: string },
+    value: unknown,
+    context: Context,
+  ): JsonObject | undefined {
+    if (!isJsonObject(value)) {
+      this.#problems.wrongType(value, goType, context);
+      return undefined;
+    }
+    const result: JsonObject = {};
+    for (const [key, one] of Object.entries(value)) {
+      const path = [...context.path, key];
+      this.#problems.knownField(path);
+      setField(result, key, this.#element(element, one, { ...context, path }));
+    }
+    return result;
+  }
+
+  /** An element of a list or map, which is never absent. */
+  #element(target: Target, value: unknown, context: Context): unknown {
+    const decoded = value === null ? undefined : this.#value(target, value, context);
+    return decoded ?? zeroOf(this.#schema, target.type);
+  }
+
+  #value({ type, goType }: Target, value: unknown, context: Context): unknown {
+    if (isScalarType(type)) return readScalar(value, type, { goType, context, problems: this.#problems });
+    if (isStructType(type)) {
+      const struct = this.#schema.type(type);
+      if (!struct.isList) return this.struct(struct, value, context);
+      return this.#list({ element: { type: struct.fields[0]!.type, goType: 'string' }, goType }, value, context);
+    }
+    return VALUE_READERS[type as ValueType](value, context, (inner) => this.#customSchema(inner));
+  }
+
+  /** Go decodes these schemas by a decoder of their own, which ignores unknown fields. */
+  #customSchema(value: unknown): unknown {
+    const problems = new Problems([]);
+    const decoder = new JsonDecoder(this.#schema, problems);
+    const type = this.#schema.type('apiextensions.v1.JSONSchemaProps');
+    const decoded = decoder.struct(type, value ?? {}, { path: [], struct: '', fields: '' });
+    problems.check();
+    return decoded;
+  }
+}
+
+/** The name in Go of the elements of a list or map: known from that of the whole unless the whole has a name of its own. */
+function elementName({ type, goType }: Field, schema: Schema): string {
+  const written = /^(?:\[\]|map\[\w*\])(.+)$/.exec(goType)?.[1];
+  if (written !== undefined) return written;
+  return isStructType(type) ? schema.type(type).name.split('.').slice(-2).join('.') : type;
+}

@@ -1,0 +1,46 @@
+/** Scalars of Go. Errors are collected, and decoding goes on. */
+import type { ScalarType } from '../schema/field.ts';
+import type { Context, Problems } from './problems.ts';
+
+/** Decodes a scalar; undefined, and an error in `problems`, if the value is of another type. `goType` is for the error. */
+export function readScalar(
+  value: unknown,
+  type: ScalarType,
+  { goType, context, problems }: { goType: string; context: Context; problems: Problems },
+): unknown {
+  switch (type) {
+    case 'string':
+      if (typeof value === 'string') return value;
+      break;
+    case 'bool':
+      if (typeof value === 'boolean') return value;
+      break;
+    case 'double':
+      if (typeof value === 'number') return value;
+      break;
+    case 'bytes':
+      if (typeof value === 'string') return readBytes(value, problems);
+      break;
+    default:
+      if (typeof value !== 'number') break;
+      if (fits(value, type)) return value;
+      problems.wrongNumber(value, goType, context);
+      return undefined;
+  }
+  problems.wrongType(value, goType, context);
+  return undefined;
+}
+
+function fits(value: number, type: 'int32' | 'int64'): boolean {
+  const limit = type === 'int32' ? 2 ** 31 : 2 ** 63;
+  return Number.isInteger(value) && value >= -limit && value < limit;
+}
+
+/** Base64 with padding and any line ends, in the form that Go writes. */
+function readBytes(text: string, problems: Problems): string | undefined {
+  const joined = text.replaceAll(/[\r\n]/g, '');
+  const wrong = /[^A-Za-z0-9+/]/.exec(joined.replace(/={1,2}$/, ''));
+  if (wrong === null && joined.length % 4 === 0) return Buffer.from(joined, 'base64').toString('base64');
+  problems.error(`illegal base64 data at input byte ${wrong?.index ?? joined.length - (joined.length % 4)}`);
+  return undefined;
+}

@@ -1,0 +1,43 @@
+/** The order of a merged list (https://git.k8s.io/design-proposals-archive/cli/preserve-order-in-strategic-merge-patch.md). */
+
+/** What identifies an element: its merge key, or itself if it is a scalar. */
+export type Identity = (element: unknown) => unknown;
+
+/**
+ * Orders a list: elements that `order` names in that order, and the server's other elements, as far as both were in `server`, in their old
+ * order between them. So new elements precede the server's own. The cost is linear, apart from sorting.
+ */
+export function orderElements(
+  list: readonly unknown[],
+  { order, server, identity }: { order: readonly unknown[]; server: readonly unknown[]; identity: Identity },
+): unknown[] {
+  const inOrder = positions(order, identity);
+  const inServer = positions(server, identity);
+  const at = (places: Map<unknown, number>, element: unknown) => places.get(identity(element)) ?? -1;
+  const patched = list
+    .filter((element) => at(inOrder, element) >= 0)
+    .sort((one, other) => at(inOrder, one) - at(inOrder, other));
+  const others = list.filter((element) => at(inOrder, element) < 0);
+  const result: unknown[] = [];
+  let next = 0;
+  for (const other of others) {
+    const place = at(inServer, other);
+    for (; next < patched.length; next++) {
+      const rival = at(inServer, patched[next]);
+      if (place >= 0 && rival > place) break;
+      result.push(patched[next]);
+    }
+    result.push(other);
+  }
+  return [...result, ...patched.slice(next)];
+}
+
+/** The first position of each element. */
+function positions(list: readonly unknown[], identity: Identity): Map<unknown, number> {
+  const places = new Map<unknown, number>();
+  for (const [index, element] of list.entries()) {
+    const key = identity(element);
+    if (!places.has(key)) places.set(key, index);
+  }
+  return places;
+}

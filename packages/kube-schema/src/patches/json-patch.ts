@@ -1,0 +1,112 @@
+/** JSON patch (RFC 6902), as upstream's API server applies it. */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, isTooDeep, type JsonObject } from '../json.ts';
+import { insert, type Location, locate, read, remove, set } from './json-pointer.ts';
+import { checkDepth, patchError } from './patch-error.ts';
+
+/** The API server's limits: the number of operations, and bytes that `copy` may add (its limit of bodies). */
+const MAX_OPERATIONS = 10_000;
+const MAX_COPIED_BYTES = 3 << 20;
+/** Each insertion into a long list moves all elements after it: about a second of work. */
+const MAX_MOVED_ELEMENTS = 1e9;
+
+type Operation = { op: string; path: string; from: string; value: unknown };
+
+const failed = (message: string) => patchError('failed_precondition', message);
+
+/**
+ * Applies the operations in order to a copy. Throws `invalid_argument` for what is no JSON patch, `failed_precondition` for an operation
+ * that does not apply, and `resource_exhausted` for too many or too costly ones.
+ */
+export function jsonPatch(original: JsonObject, operations: unknown): JsonObject {
+  checkDepth(operations);
+  if (!Array.isArray(operations)) throw patchError('invalid_argument', 'a JSON patch is a list of operations');
+  if (operations.length > MAX_OPERATIONS)
+    throw patchError(
+      'resource_exhausted',
+      `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
+    );
+  const patched = new Patched(original);
+  for (const given of operations) patched.apply(readOperation(given));
+  if (!isJsonObject(patched.document)) throw failed('the patched document is not an object');
+  // moves can nest parts into each other
+  if (isTooDeep(patched.document)) throw failed('exceeded max depth');
+  return patched.document;
+}
+
+function readOperation(given: unknown): Operation {
+  const { op, path, from = '', value } = isJsonObject(given) ? given : {};
+  if (typeof op !== 'string' || typeof path !== 'string' || typeof from !== 'string')
+    throw patchError('invalid_argument', `not an operation of a JSON patch: ${JSON.stringify(given).slice(0, 200)}`);
+  return { op, path, from, value };
+}
+
+/** A document and the work done on it. */
+class Patched {
+  document: unknown;
+  #copiedBytes = 0;
+  #movedElements = 0;
+
+  constructor(original: JsonObject) {
+    this.document = structuredClone(original);
+  }
+
+  apply(operation: Operation): void {
+    const { op, path, from, value } = operation;
+    switch (op) {
+      case 'add':
+        return this.#moved(insert(this.#find(op, path), structuredClone(value ?? null)));
+      case 'remove':
+        return this.#moved(remove(this.#find(op, path)));
+      case 'replace':
+        if (path === '') this.document = structuredClone(value);
+        // in objects, the library also "replaces" absent fields
+        else set(this.#find(op, path), structuredClone(value ?? null));
+        return;
+      case 'test':
+        return this.#test(path, value);
+      case 'move': {
+        const source = this.#find(op, from);
+        const moved = read(source);
+        this.#moved(remove(source));
+        return this.#moved(insert(this.#find(op, path), moved ?? null));
+      }
+      case 'copy':
+        return this.#copy(operation);
+      default:
+        throw failed(`Unexpected kind: ${op}`);
+    }
+  }
+
+  #find(op: string, path: string): Location {
+    const found = locate(this.document, path);
+    if (found === undefined)
+      throw failed(`${op} operation does not apply: doc is missing path: "${path}": missing value`);
+    return found;
+  }
+
+  #test(path: string, value: unknown): void {
+    const found = path === '' ? this.document : read(this.#find('test', path));
+    if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
+  }
+
+  /** Copies double a document each time: their sizes are summed. */
+  #copy({ op, path, from }: Operation): void {
+    const value = read(this.#find(op, from)) ?? null;
+    if (isTooDeep(value)) throw failed('exceeded max depth');
+    const text = JSON.stringify(value);
+    this.#copiedBytes += text.length;
+    if (this.#copiedBytes > MAX_COPIED_BYTES)
+      throw patchError(
+        'resource_exhausted',
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, exceeding the limit ${MAX_COPIED_BYTES}`,
+      );
+    this.#moved(insert(this.#find(op, path), JSON.parse(text)));
+  }
+
+  #moved(count: number): void {
+    this.#movedElements += count;
+    if (this.#movedElements > MAX_MOVED_ELEMENTS)
+      throw patchError('resource_exhausted', 'the operations move too many elements of lists');
+  }
+}

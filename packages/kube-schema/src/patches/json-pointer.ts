@@ -1,0 +1,75 @@
+/** Locations in a document (RFC 6901), with the errors of the library of upstream's API server (evanphx/json-patch 4). */
+import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
+import { patchError } from './patch-error.ts';
+
+/** A field or an element: the object or list around it, and its key. It may be absent. */
+export type Location = { parent: JsonObject | unknown[]; key: string };
+
+const failed = (message: string) => patchError('failed_precondition', message);
+
+/** The location at a path in a document; undefined if a part above it is absent. The root itself has none. */
+export function locate(document: unknown, path: string): Location | undefined {
+  const [, ...names] = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const key = names.pop();
+  let parent = document;
+  for (const name of names) {
+    if (!isJsonObject(parent) && !Array.isArray(parent)) return undefined;
+    parent = Array.isArray(parent) ? parent[indexOf(parent, name) ?? -1] : fieldOf(parent, name);
+  }
+  return key !== undefined && (isJsonObject(parent) || Array.isArray(parent)) ? { parent, key } : undefined;
+}
+
+/** The value at a location; undefined for an absent field. Throws for an index that the list does not have. */
+export function read({ parent, key }: Location): unknown {
+  return Array.isArray(parent) ? parent[existingIndex(parent, key)] : fieldOf(parent, key);
+}
+
+/** Sets a field, or replaces an element. */
+export function set({ parent, key }: Location, value: unknown): void {
+  if (Array.isArray(parent)) parent[existingIndex(parent, key)] = value;
+  else setField(parent, key, value);
+}
+
+/** Sets a field, or inserts an element: at the end for the key `-`. Returns how many elements it moved. */
+export function insert({ parent, key }: Location, value: unknown): number {
+  if (!Array.isArray(parent)) {
+    setField(parent, key, value);
+    return 0;
+  }
+  const index = key === '-' ? parent.length : toInteger(key);
+  if (index === undefined) throw failed(`value was not a proper array index: '${key}'`);
+  const at = index < 0 ? index + parent.length + 1 : index;
+  if (at < 0 || at > parent.length) throw invalidIndex(index);
+  parent.splice(at, 0, value);
+  return parent.length - at;
+}
+
+/** Removes a field or element. Returns how many elements it moved. */
+export function remove({ parent, key }: Location): number {
+  if (Array.isArray(parent)) {
+    const index = existingIndex(parent, key);
+    parent.splice(index, 1);
+    return parent.length - index;
+  }
+  if (!Object.hasOwn(parent, key)) throw failed(`Unable to remove nonexistent key: ${key}: missing value`);
+  delete parent[key];
+  return 0;
+}
+
+function existingIndex(list: unknown[], key: string): number {
+  const index = indexOf(list, key);
+  if (index === undefined) throw invalidIndex(toInteger(key) ?? key);
+  return index;
+}
+
+/** The index of an element; negative ones count from the end, as in upstream's library. */
+function indexOf(list: unknown[], key: string): number | undefined {
+  const given = toInteger(key) ?? Number.NaN;
+  const index = given < 0 ? given + list.length : given;
+  return index >= 0 && index < list.length ? index : undefined;
+}
+
+const toInteger = (key: string): number | undefined => (/^[+-]?\d{1,15}$/.test(key) ? Number(key) : undefined);
+
+const invalidIndex = (index: number | string) =>
+  failed(`Unable to access invalid index: ${index}: invalid index referenced`);

@@ -1,0 +1,109 @@
+/** Lists that a strategic merge patch merges. */
+import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
+import { hasPatchDirective, PATCH, withoutDirectives } from './directives.ts';
+import { type Identity, orderElements } from './element-order.ts';
+import { patchError } from './patch-error.ts';
+
+/** Merges an element that both lists have. */
+type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObject;
+
+type ListMerge = {
+  /** Absent for lists of scalars. */
+  mergeKey: string | undefined;
+  mergeElement: MergeElement;
+  /** The list of `$setElementOrder`; by default the patch's own order. */
+  order?: readonly unknown[];
+};
+
+/** The list after a patch; modifies neither. */
+export function mergeList(
+  original: unknown[],
+  patch: unknown[],
+  { mergeKey, mergeElement, order }: ListMerge,
+): unknown[] {
+  const isOfObjects = checkElements([...original, ...patch]);
+  if (!isOfObjects) {
+    const merged = [...new Set([...original, ...patch])];
+    return orderElements(merged, { order: order ?? patch, server: original, identity: itself });
+  }
+  if (mergeKey === undefined) throw patchError('internal', 'cannot merge lists without merge key for slice');
+  const identity = byKey(mergeKey);
+  const { remaining, elements } = withDirectives(original, patch, identity);
+  const merged = mergeElements(remaining, elements, { identity, mergeElement });
+  return orderElements(merged, { order: order ?? elements, server: original, identity });
+}
+
+/** Removes scalars from a list. */
+export function removeScalars(list: unknown[], removed: readonly unknown[]): unknown[] {
+  const removals = new Set(removed);
+  return list.filter((value) => !removals.has(value));
+}
+
+/** What identifies the elements of a list in its order. */
+export const identityOf = (mergeKey: string | undefined): Identity =>
+  mergeKey === undefined ? itself : byKey(mergeKey);
+
+const itself: Identity = (element) => element;
+
+const byKey =
+  (mergeKey: string): Identity =>
+  (element) => {
+    const value = isJsonObject(element) ? fieldOf(element, mergeKey) : undefined;
+    if (value === undefined)
+      throw patchError('internal', `map: ${shown(element)} does not contain declared merge key: ${mergeKey}`);
+    return typeof value === 'object' ? JSON.stringify(value) : value;
+  };
+
+/** Whether the elements are objects; they must be of one type. */
+function checkElements(elements: unknown[]): boolean {
+  const types = new Set(
+    elements.map((element) => (Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element)),
+  );
+  if (types.has('list')) throw patchError('internal', 'lists of lists are not supported');
+  if (types.size > 1) throw patchError('internal', `list element types are not identical: ${shown(elements)}`);
+  return types.has('object');
+}
+
+/** Applies the elements of a patch that have a `$patch`; the others remain. */
+function withDirectives(
+  original: unknown[],
+  patch: unknown[],
+  identity: Identity,
+): { remaining: unknown[]; elements: JsonObject[] } {
+  const directives = patch.filter(hasPatchDirective);
+  const elements = patch.filter((element) => !hasPatchDirective(element)) as JsonObject[];
+  for (const directive of directives) {
+    const type = directive[PATCH];
+    if (type === 'merge') throw patchError('internal', 'merging lists cannot yet be specified in the patch');
+    if (type !== 'replace' && type !== 'delete')
+      throw patchError('internal', `unknown patch type: ${shown(type)} in map: ${shown(directive)}`);
+  }
+  if (directives.some((directive) => directive[PATCH] === 'replace'))
+    return { remaining: withoutDirectives(elements) as unknown[], elements: [] };
+  const removed = new Set(directives.map(identity));
+  return {
+    remaining: removed.size === 0 ? original : original.filter((element) => !removed.has(identity(element))),
+    elements,
+  };
+}
+
+/** Merges elements into the first one with the same key, or appends them. */
+function mergeElements(
+  original: unknown[],
+  elements: JsonObject[],
+  { identity, mergeElement }: { identity: Identity; mergeElement: MergeElement },
+): unknown[] {
+  const result = [...original];
+  const places = new Map<unknown, number>();
+  for (const [index, element] of original.entries())
+    if (!places.has(identity(element))) places.set(identity(element), index);
+  for (const element of elements) {
+    const key = identity(element);
+    const place = places.get(key);
+    if (place === undefined) places.set(key, result.push(withoutDirectives(element)) - 1);
+    else result[place] = mergeElement(result[place] as JsonObject, element);
+  }
+  return result;
+}
+
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 200);

@@ -1,0 +1,18 @@
+/**
+ * Errors of patches, with upstream's texts. The code gives the status of the answer: `invalid_argument` is 400 BadRequest,
+ * `failed_precondition` 422 Invalid, `resource_exhausted` 413 RequestEntityTooLarge, `internal` 500 InternalError.
+ */
+import { type ErrorCode, PodwrightError } from '@podwright/base';
+import { isTooDeep } from '../json.ts';
+
+type PatchErrorCode = Extract<
+  ErrorCode,
+  'invalid_argument' | 'failed_precondition' | 'resource_exhausted' | 'internal'
+>;
+
+export const patchError = (code: PatchErrorCode, message: string): PodwrightError => new PodwrightError(code, message);
+
+/** Refuses a patch that is too deep, as Go's JSON decoder does. */
+export function checkDepth(patch: unknown): void {
+  if (isTooDeep(patch)) throw patchError('invalid_argument', 'exceeded max depth');
+}

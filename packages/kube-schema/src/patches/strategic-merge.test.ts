@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { JsonObject } from '../json.ts';
+import { Schema } from '../schema/schema.ts';
+import { strategicMerge } from './strategic-merge.ts';
+
+const schema = await Schema.load();
+
+/** Checks an object of a type after a patch. */
+function check(type: string, original: JsonObject, [patch, expected]: [JsonObject, JsonObject]): void {
+  const before = structuredClone({ original, patch });
+  assert.deepEqual(strategicMerge(original, patch, { schema, type: schema.type(type) }), expected);
+  assert.deepEqual({ original, patch }, before, 'neither is modified');
+}
+
+function refuse(
+  type: string,
+  { original, patch }: { original: JsonObject; patch: JsonObject },
+  expected: { code: string; message: RegExp },
+) {
+  assert.throws(() => strategicMerge(original, patch, { schema, type: schema.type(type) }), expected);
+}
+
+const POD = 'core.v1.PodSpec';
+const image = (name: string, of = name) => ({ name, image: of });
+const three = { containers: [image('a'), image('b'), image('c')] };
+const order = (...names: string[]) => ({ '$setElementOrder/containers': names.map((name) => ({ name })) });
+
+describe('lists with a key', () => {
+  it('merge their elements, with new ones in the order of the patch', () => {
+    const containers = [image('d'), image('b', 'B')];
+    check(POD, three, [{ containers }, { containers: [image('d'), image('a'), image('b', 'B'), image('c')] }]);
+  });
+
+  it('lose elements that a patch deletes, and are replaced by a directive', () => {
+    const deleted = { containers: [{ $patch: 'delete', name: 'b' }, image('c', 'C')] };
+    check(POD, three, [deleted, { containers: [image('a'), image('c', 'C')] }]);
+    check(POD, three, [{ containers: [{ $patch: 'replace' }, image('z')] }, { containers: [image('z')] }]);
+    check(POD, {}, [deleted, { containers: [image('c', 'C')] }]);
+  });
+
+  it('have the order of the patch, with other elements at their old positions', () => {
+    const cases: [JsonObject, string[]][] = [
+      [order('c', 'a'), ['b:b', 'c:c', 'a:a']],
+      [{ ...order('c', 'b', 'a'), containers: [image('a', 'A')] }, ['c:c', 'b:b', 'a:A']],
+      [{ ...order('b', 'd'), containers: [image('d')] }, ['a:a', 'b:b', 'd:d', 'c:c']],
+      [{ ...order('d', 'a'), containers: [image('d')] }, ['d:d', 'a:a', 'b:b', 'c:c']],
+    ];
+    for (const [patch, expected] of cases) {
+      const containers = expected.map((one) => image(...(one.split(':') as [string, string])));
+      check(POD, three, [patch, { containers }]);
+    }
+  });
+
+  it('merge within their elements, by the keys of those lists', () => {
+    const env = [
+      { name: 'x', value: '1' },
+      { name: 'y', value: '1' },
+    ];
+    const before = {
+      containers: [{ ...image('a'), env, ports: [{ containerPort: 80, name: 'web' }], args: ['1', '2'] }],
+    };
+    const changes = {
+      env: [
+        { name: 'y', value: '2' },
+        { name: 'x', $patch: 'delete' },
+      ],
+      ports: [{ containerPort: 81 }],
+      args: ['3'],
+    };
+    const ports = [{ containerPort: 81 }, { containerPort: 80, name: 'web' }];
+    const expected = { containers: [{ ...image('a'), env: [{ name: 'y', value: '2' }], ports, args: ['3'] }] };
+    check(POD, before, [{ containers: [{ name: 'a', ...changes }] }, expected]);
+  });
+
+  it('of any kind have the keys of its schema', () => {
+    const conditions = [
+      { type: 'A', status: 'True' },
+      { type: 'B', status: 'True' },
+    ];
+    const patch = { conditions: [{ type: 'B', status: 'False', message: null }] };
+    const merged = { conditions: [conditions[0], { type: 'B', status: 'False' }] };
+    check('apps.v1.DeploymentStatus', { conditions }, [patch, merged]);
+    // certificates' conditions and subjects of bindings are replaced
+    const replaced = { conditions: [conditions[1]] };
+    check('certificates.v1.CertificateSigningRequestStatus', { conditions }, [replaced, replaced]);
+    check('rbac.v1.RoleBinding', { subjects: [{ name: 'a' }] }, [
+      { subjects: [{ name: 'b' }] },
+      { subjects: [{ name: 'b' }] },
+    ]);
+  });
+
+  it('need the key in each element', () => {
+    const expected = { code: 'internal', message: /map: \{"image":"x"\} does not contain declared merge key: name/ };
+    refuse(POD, { original: three, patch: { containers: [{ image: 'x' }] } }, expected);
+    refuse(
+      POD,
+      { original: three, patch: { containers: ['a'] } },
+      { code: 'internal', message: /types are not identical/ },
+    );
+    refuse(POD, { original: three, patch: { containers: [[]] } }, { code: 'internal', message: /lists of lists/ });
+    refuse(
+      POD,
+      { original: three, patch: { containers: [{ $patch: 'merge', name: 'a' }] } },
+      { code: 'internal', message: /merging lists/ },
+    );
+    const wrongOrder = { ...order('b', 'a'), containers: [image('a'), image('b')] };
+    refuse(
+      POD,
+      { original: three, patch: wrongOrder },
+      { code: 'internal', message: /doesn't match \$setElementOrder list/ },
+    );
+    refuse(
+      POD,
+      { original: three, patch: { '$setElementOrder/containers': {} } },
+      { code: 'invalid_argument', message: /setElementOrder/ },
+    );
+  });
+});
+
+describe('lists of scalars', () => {
+  const META = 'meta.v1.ObjectMeta';
+  const before = { finalizers: ['a', 'b'] };
+
+  it('are sets if the schema says so, from which a patch can remove', () => {
+    check(META, before, [{ finalizers: ['c', 'a'] }, { finalizers: ['c', 'a', 'b'] }]);
+    check(META, before, [{ '$deleteFromPrimitiveList/finalizers': ['b', 'x'] }, { finalizers: ['a'] }]);
+    const both = {
+      '$setElementOrder/finalizers': ['c', 'a'],
+      '$deleteFromPrimitiveList/finalizers': ['b'],
+      finalizers: ['c'],
+    };
+    check(META, before, [both, { finalizers: ['c', 'a'] }]);
+    check(META, {}, [{ '$deleteFromPrimitiveList/finalizers': ['b'] }, {}]);
+    refuse(
+      META,
+      { original: before, patch: { '$deleteFromPrimitiveList/finalizers': 'b' } },
+      { code: 'invalid_argument', message: /primitive list/ },
+    );
+  });
+
+  it('and lists without a strategy are replaced', () => {
+    const toleration = (key: string) => ({ key, operator: 'Exists' });
+    check(POD, { tolerations: [toleration('a')] }, [
+      { tolerations: [toleration('b')] },
+      { tolerations: [toleration('b')] },
+    ]);
+  });
+});
+
+describe('objects and maps', () => {
+  const before = { nodeSelector: { a: '1', b: '2' } };
+
+  it('lose keys that are null, and are replaced or removed by a directive', () => {
+    check(POD, before, [{ nodeSelector: { a: null, c: '3' } }, { nodeSelector: { b: '2', c: '3' } }]);
+    check(POD, before, [{ nodeSelector: { $patch: 'replace', c: '3' } }, { nodeSelector: { c: '3' } }]);
+    check(POD, before, [{ nodeSelector: { $patch: 'delete' } }, { nodeSelector: {} }]);
+    check(POD, {}, [{ nodeSelector: { a: null, c: '3' } }, { nodeSelector: { c: '3' } }]);
+    check(POD, {}, [{ nodeSelector: { $patch: 'replace', c: '3' } }, {}]);
+    refuse(
+      POD,
+      { original: before, patch: { nodeSelector: { $patch: 'merge' } } },
+      { code: 'internal', message: /unknown patch type: "merge"/ },
+    );
+  });
+
+  it('keep only the keys that a patch retains', () => {
+    const volumes = [{ $retainKeys: ['name', 'hostPath'], name: 'v', hostPath: { path: '/x' } }];
+    const expected = { volumes: [{ name: 'v', hostPath: { path: '/x' } }] };
+    check(POD, { volumes: [{ name: 'v', emptyDir: {} }] }, [{ volumes }, expected]);
+    const strategy = { $retainKeys: ['type'], type: 'Recreate' };
+    const rolling = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } };
+    check('apps.v1.DeploymentSpec', rolling, [{ strategy }, { strategy: { type: 'Recreate' } }]);
+    const wrong = { volumes: [{ $retainKeys: ['name'], name: 'v', hostPath: {} }] };
+    refuse(
+      POD,
+      { original: { volumes: [{ name: 'v' }] }, patch: wrong },
+      { code: 'invalid_argument', message: /retainKeys/ },
+    );
+  });
+
+  it('are replaced if the schema says so', () => {
+    const selector = (key: string) => ({ selector: { matchLabels: { [key]: '1' } } });
+    check('policy.v1.PodDisruptionBudgetSpec', selector('a'), [selector('b'), selector('b')]);
+  });
+
+  it('may have names that objects inherit', () => {
+    const patch = JSON.parse('{"nodeSelector":{"__proto__":"x","constructor":"y"}}');
+    check(POD, before, [patch, JSON.parse('{"nodeSelector":{"a":"1","b":"2","__proto__":"x","constructor":"y"}}')]);
+  });
+});
+
+describe('hostile patches', () => {
+  it('of long lists take linear time', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({ name: `v${index}`, value: 'x' }));
+    const start = performance.now();
+    const patch = { env: many.toReversed(), '$setElementOrder/env': many.toReversed().map(({ name }) => ({ name })) };
+    strategicMerge({ name: 'a', env: many }, patch, { schema, type: schema.type('core.v1.Container') });
+    assert.ok(performance.now() - start < 5000);
+  });
+
+  it('that are too deep are refused', () => {
+    let deep: JsonObject = {};
+    for (let depth = 0; depth < 2000; depth++) deep = { a: deep };
+    refuse('core.v1.ConfigMap', { original: {}, patch: deep }, { code: 'invalid_argument', message: /max depth/ });
+  });
+});

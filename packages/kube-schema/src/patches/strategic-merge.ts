@@ -1,0 +1,123 @@
+/** Strategic merge patch, as upstream's API server applies it (k8s.io/apimachinery, util/strategicpatch). */
+import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
+import type { StructType } from '../schema/field.ts';
+import type { Schema } from '../schema/schema.ts';
+import {
+  DELETE_SCALARS,
+  hasPatchDirective,
+  isDirective,
+  PATCH,
+  RETAIN_KEYS,
+  SET_ORDER,
+  withoutDirectives,
+} from './directives.ts';
+import { type Identity, orderElements } from './element-order.ts';
+import { identityOf, mergeList, removeScalars } from './merge-list.ts';
+import { checkDepth, patchError } from './patch-error.ts';
+import { PatchPlace } from './patch-place.ts';
+
+/**
+ * Applies a patch to an object of a type; modifies neither. The object must have no other fields than the type. Throws errors of
+ * `patch-error.ts`.
+ */
+export function strategicMerge(
+  original: JsonObject,
+  patch: JsonObject,
+  { schema, type }: { schema: Schema; type: StructType },
+): JsonObject {
+  checkDepth(patch);
+  return mergeObjects(original, patch, PatchPlace.of(schema, type));
+}
+
+function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace): JsonObject {
+  if (Object.hasOwn(patch, PATCH)) return directed(patch);
+  const result = retained(original, patch);
+  const entries = Object.entries(patch);
+  for (const [name, value] of entries)
+    if (name.startsWith(SET_ORDER))
+      orderList(result, { patch, name: name.slice(SET_ORDER.length), order: value, place });
+  for (const [name, value] of entries) {
+    if (name.startsWith(DELETE_SCALARS)) removeFromList(result, name.slice(DELETE_SCALARS.length), value);
+    if (isDirective(name) || (value !== null && Object.hasOwn(patch, SET_ORDER + name))) continue;
+    const merged = value === null ? undefined : mergeField(fieldOf(result, name), value, { place, name });
+    if (merged === undefined) delete result[name];
+    else setField(result, name, merged);
+  }
+  return result;
+}
+
+/** An object whose patch has a `$patch`. */
+function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
+  if (directive === 'replace') return withoutDirectives(rest) as JsonObject;
+  if (directive === 'delete') return {};
+  const shown = JSON.stringify(rest).slice(0, 200);
+  throw patchError('internal', `unknown patch type: ${JSON.stringify(directive)} in map: ${shown}`);
+}
+
+/** A copy of the original, with only the fields of `$retainKeys` if the patch has it; these must include the fields of the patch. */
+function retained(original: JsonObject, patch: JsonObject): JsonObject {
+  if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
+  const keys = new Set(Array.isArray(patch[RETAIN_KEYS]) ? patch[RETAIN_KEYS] : undefined);
+  const changed = Object.keys(patch).filter((name) => patch[name] !== null && !isDirective(name));
+  if (!Array.isArray(patch[RETAIN_KEYS]) || changed.some((name) => !keys.has(name)))
+    throw patchError('invalid_argument', 'invalid patch format of retainKeys');
+  return Object.fromEntries(Object.entries(original).filter(([name]) => keys.has(name)));
+}
+
+type At = { place: PatchPlace; name: string };
+
+/** A field's value after the patch; undefined if none remains. */
+function mergeField(original: unknown, value: unknown, { place, name }: At): unknown {
+  if (isJsonObject(original) && isJsonObject(value)) {
+    const below = place.at(name);
+    return below.strategy.replace ? value : mergeObjects(original, value, below);
+  }
+  if (!Array.isArray(original) || !Array.isArray(value)) return withoutDirectives(value);
+  const below = place.at(name);
+  return below.strategy.merge ? mergeLists(original, value, { place: below }) : value;
+}
+
+/** `order` is that of `$setElementOrder`. */
+function mergeLists(
+  original: unknown[],
+  patch: unknown[],
+  { place, order }: { place: PatchPlace; order?: unknown[] },
+): unknown[] {
+  if (original.length === 0 && patch.length === 0) return original;
+  const { mergeKey } = place.strategy;
+  return mergeList(original, patch, { mergeKey, order, mergeElement: (one, other) => mergeObjects(one, other, place) });
+}
+
+function removeFromList(result: JsonObject, name: string, removed: unknown): void {
+  if (!Array.isArray(removed)) throw patchError('invalid_argument', 'invalid patch format of primitive list');
+  const list = fieldOf(result, name);
+  if (Array.isArray(list)) setField(result, name, removeScalars(list, removed));
+}
+
+type Ordering = { patch: JsonObject; name: string; order: unknown; place: PatchPlace };
+
+/** Merges a list that has a `$setElementOrder`, also if the patch has no elements for it. */
+function orderList(result: JsonObject, { patch, name, order, place }: Ordering): void {
+  const [before, elements] = [fieldOf(result, name), fieldOf(patch, name) ?? undefined];
+  const isWrong = (value: unknown) => value !== undefined && !Array.isArray(value);
+  if (!Array.isArray(order) || isWrong(before) || isWrong(elements))
+    throw patchError('invalid_argument', 'invalid patch format of setElementOrder list');
+  const below = place.at(name);
+  const identity = identityOf(below.strategy.mergeKey);
+  if (Array.isArray(elements)) checkOrder(elements, order, identity);
+  if (Array.isArray(before) && Array.isArray(elements))
+    setField(result, name, below.strategy.merge ? mergeLists(before, elements, { place: below, order }) : elements);
+  else if (Array.isArray(before)) setField(result, name, orderElements(before, { order, server: before, identity }));
+  else if (Array.isArray(elements))
+    setField(result, name, orderElements(withoutDirectives(elements) as unknown[], { order, server: [], identity }));
+}
+
+/** The elements of a patch must be in the order that it gives. */
+function checkOrder(elements: unknown[], order: unknown[], identity: Identity): void {
+  let next = 0;
+  for (const element of elements.filter((one) => !hasPatchDirective(one))) {
+    while (next < order.length && identity(order[next]) !== identity(element)) next++;
+    if (next++ === order.length && order.length > 0)
+      throw patchError('internal', `The order in patch list doesn't match ${SET_ORDER.slice(0, -1)} list`);
+  }
+}

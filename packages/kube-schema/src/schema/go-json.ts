@@ -1,0 +1,65 @@
+/** What Go's JSON encoder shows of fields without a value. */
+import { type JsonObject, setField } from '../json.ts';
+import { type Field, isScalarType, isStructType, type ScalarType, type ValueType } from './field.ts';
+import type { Schema } from './schema.ts';
+
+/** The zero values of scalars and of structs that are one value in JSON. */
+const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
+  string: '',
+  bytes: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+  quantity: '0',
+  time: null,
+  microTime: null,
+  duration: '0s',
+  intOrString: 0,
+  rawExtension: null,
+  fieldsV1: null,
+  json: null,
+  schemaOrArray: null,
+  schemaOrBool: false,
+  schemaOrStringArray: null,
+};
+
+/** The JSON of a type's zero value. */
+export function zeroOf(schema: Schema, name: string): unknown {
+  if (!isStructType(name)) return ZEROS[name as ScalarType | ValueType];
+  const type = schema.type(name);
+  return type.isList ? null : objectOf(schema, { fields: type.fields, found: () => undefined });
+}
+
+/** The JSON of a struct whose fields have these values; `undefined` for fields that were never set, and otherwise what `Go` would hold. */
+export function objectOf(
+  schema: Schema,
+  { fields, found }: { fields: readonly Field[]; found: (field: Field) => unknown },
+): JsonObject {
+  const result: JsonObject = {};
+  for (const field of fields) {
+    const value = found(field);
+    const shown = value === undefined ? absent(schema, field) : isLeftOut(field, value) ? undefined : value;
+    if (field.isInlined) Object.assign(result, shown);
+    else if (shown !== undefined) setField(result, field.name, shown);
+  }
+  return result;
+}
+
+/** The JSON of a field that was never set; undefined if Go leaves it out. */
+function absent(schema: Schema, field: Field): unknown {
+  const { type, container, isPointer, omitEmpty, omitZero } = field;
+  const isNil =
+    isPointer || container !== 'none' || type === 'bytes' || (isStructType(type) && schema.type(type).isList);
+  if (isNil) return omitEmpty ? undefined : null;
+  if (omitZero || (omitEmpty && isScalarType(type))) return undefined;
+  return zeroOf(schema, type);
+}
+
+/** Whether Go leaves out a field's value: an empty list or map, a zero scalar that is no pointer, a zero time with `omitzero`. */
+function isLeftOut({ type, container, isPointer, omitEmpty, omitZero }: Field, value: unknown): boolean {
+  if (isPointer) return false;
+  if (container !== 'none') return omitEmpty && Object.keys(value as object).length === 0;
+  if (isScalarType(type)) return omitEmpty && value === ZEROS[type];
+  return value === null && (omitZero || (omitEmpty && isStructType(type)));
+}
