@@ -158,6 +158,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     values: [],
   },
   'kube-schema': {
+    apply: ['schema'],
     decoding: ['schema'],
     patches: ['schema'],
     protobuf: ['schema'],

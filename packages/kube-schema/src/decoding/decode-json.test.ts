@@ -175,6 +175,14 @@ describe('values of wrong types', () => {
     refuse('apiextensions.v1.JSONSchemaProps', { additionalProperties: 1 }, 'boolean or JSON schema expected');
   });
 
+  it('are reported by the first one', () => {
+    refuse(
+      'core.v1.Pod',
+      { metadata: { uid: 1, name: 2 } },
+      'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.uid of type types.UID',
+    );
+  });
+
   it('and too deep ones are refused', () => {
     let deep: object = {};
     for (let depth = 0; depth < 2000; depth++) deep = { a: deep };

@@ -20,7 +20,7 @@ const ZONE: Part = ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/];
 /** A fraction may follow the seconds of RFC 3339; a MicroTime has exactly six digits. */
 const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
   time: [...DATE_AND_TIME, ['', /^(?:[.,]\d+)?/], ZONE],
-  microTime: [...DATE_AND_TIME, ['.000000', /^[.,]\d{6}(?!\d)/], ZONE],
+  microTime: [...DATE_AND_TIME, ['.000000', /^[.,]\d{6}/], ZONE],
 };
 
 const MAX_SHOWN = 200;

@@ -24,7 +24,7 @@ export function orderElements(
     const place = at(inServer, other);
     for (; next < patched.length; next++) {
       const rival = at(inServer, patched[next]);
-      if (place >= 0 && rival > place) break;
+      if (rival > place) break;
       result.push(patched[next]);
     }
     result.push(other);

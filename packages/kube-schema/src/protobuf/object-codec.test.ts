@@ -113,6 +113,16 @@ describe('an object', () => {
     });
   });
 
+  it('has the keys of maps in the order of their bytes', () => {
+    const encode = (data: object) => encodeObject(schema, { kind: 'ConfigMap', apiVersion: 'v1', data });
+    assert.deepEqual(
+      encode({ '\u{1f600}': '', '\ue000': '', b: '', a: '' }),
+      encode({ a: '', b: '', '\ue000': '', '\u{1f600}': '' }),
+    );
+    const text = Buffer.from(encode({ '\u{1f600}': '', '\ue000': '', a: '' })).toString();
+    assert.ok(text.indexOf('a') < text.indexOf('\ue000') && text.indexOf('\ue000') < text.indexOf('\u{1f600}'));
+  });
+
   it('loses fields that the schema does not have', () => {
     const shown = { kind: 'ConfigMap', apiVersion: 'v1', metadata: {} };
     checkRoundTrip({ ...shown, unknown: { a: 1 } } as never, shown);

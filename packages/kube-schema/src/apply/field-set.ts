@@ -1,0 +1,98 @@
+import { compareElements, type PathElement } from './path-element.ts';
+
+export type Path = readonly PathElement[];
+
+/**
+ * A set of fields as a tree (structured-merge-diff, fieldpath.Set). A field is in the set if it is a member; that a field has members below it
+ * does not make it one. Operations return new sets.
+ */
+export class FieldSet {
+  readonly members: ReadonlySet<PathElement>;
+  /** Fields with members below them; none of these sets is empty. */
+  readonly children: ReadonlyMap<PathElement, FieldSet>;
+
+  constructor(members: Iterable<PathElement> = [], children: Iterable<[PathElement, FieldSet]> = []) {
+    this.members = new Set(members);
+    this.children = new Map([...children].filter(([, set]) => !set.isEmpty));
+  }
+
+  get isEmpty(): boolean {
+    return this.members.size === 0 && this.children.size === 0;
+  }
+
+  below(element: PathElement): FieldSet {
+    return this.children.get(element) ?? EMPTY;
+  }
+
+  union(other: FieldSet): FieldSet {
+    const children = new Map(this.children);
+    for (const [element, set] of other.children) children.set(element, set.union(this.below(element)));
+    return new FieldSet([...this.members, ...other.members], children);
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    const members = [...this.members].filter((element) => other.members.has(element));
+    return new FieldSet(
+      members,
+      this.#eachChild((set, element) => set.intersection(other.below(element))),
+    );
+  }
+
+  /** The members of this set that the other one does not have; those below one of its members remain. */
+  difference(other: FieldSet): FieldSet {
+    const members = [...this.members].filter((element) => !other.members.has(element));
+    return new FieldSet(
+      members,
+      this.#eachChild((set, element) => set.difference(other.below(element))),
+    );
+  }
+
+  /** As `difference`, but without everything below a member of the other set. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    const members = [...this.members].filter((element) => !other.members.has(element));
+    const children = this.#eachChild((set, element) =>
+      other.members.has(element) ? EMPTY : set.recursiveDifference(other.below(element)),
+    );
+    return new FieldSet(members, children);
+  }
+
+  /** The paths of the members in upstream's order: of each level its members, then those below. */
+  *paths(above: Path = []): Generator<Path> {
+    for (const element of [...this.members].sort(compareElements)) yield [...above, element];
+    for (const element of [...this.children.keys()].sort(compareElements))
+      yield* this.below(element).paths([...above, element]);
+  }
+
+  *#eachChild(change: (set: FieldSet, element: PathElement) => FieldSet): Generator<[PathElement, FieldSet]> {
+    for (const [element, set] of this.children) yield [element, change(set, element)];
+  }
+}
+
+const EMPTY = new FieldSet();
+
+/** Collects paths to a set. */
+export class FieldSetBuilder {
+  readonly #members = new Set<PathElement>();
+  readonly #children = new Map<PathElement, FieldSetBuilder>();
+
+  /** The object itself, whose path is empty, is in no set. */
+  insert(path: Path): void {
+    const [element, ...rest] = path;
+    if (element === undefined) return;
+    if (rest.length === 0) this.#members.add(element);
+    else this.#child(element).insert(rest);
+  }
+
+  build(): FieldSet {
+    return new FieldSet(
+      this.#members,
+      [...this.#children].map(([element, child]) => [element, child.build()]),
+    );
+  }
+
+  #child(element: PathElement): FieldSetBuilder {
+    const child = this.#children.get(element) ?? new FieldSetBuilder();
+    this.#children.set(element, child);
+    return child;
+  }
+}

@@ -1,0 +1,89 @@
+import { PodwrightError } from '@podwright/base';
+import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
+import { isEmptyOrAbsent, listElement, type Node } from './node.ts';
+import { formatElements, type PathElement } from './path-element.ts';
+
+/**
+ * Merges an applied configuration into the live object (structured-merge-diff, typed.Merge); modifies neither. Throws `invalid_argument` for
+ * a configuration with elements that have no key or the same key.
+ */
+export function mergeApplied(node: Node, live: unknown, applied: unknown): unknown {
+  if (applied === undefined) return live;
+  if (node.kind === 'leaf' || (isEmptyOrAbsent(live) && isEmptyOrAbsent(applied))) return applied;
+  if (node.kind === 'list') return new ListMerge(node, asList(live), asList(applied)).merged();
+  const [one, other] = [asObject(live), asObject(applied)];
+  const result: JsonObject = {};
+  for (const name of new Set([...Object.keys(one), ...Object.keys(other)]))
+    setField(result, name, mergeApplied(node.at(name) ?? { kind: 'leaf' }, fieldOf(one, name), fieldOf(other, name)));
+  return result;
+}
+
+const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
+/**
+ * Merges two lists: applied elements are in the order of the configuration, and live elements that it does not have remain where they were
+ * between those that both have.
+ */
+class ListMerge {
+  readonly #node: Node & { kind: 'list' };
+  readonly #live: unknown[];
+  readonly #liveElements: PathElement[];
+  readonly #appliedElements: PathElement[];
+  /** Values by element; undefined for live elements with the same key, which are replaced as a whole. */
+  readonly #liveByElement = new Map<PathElement, unknown>();
+  readonly #appliedByElement = new Map<PathElement, unknown>();
+  readonly #result: unknown[] = [];
+
+  constructor(node: Node & { kind: 'list' }, live: unknown[], applied: unknown[]) {
+    this.#node = node;
+    this.#live = live;
+    this.#liveElements = live.map((value) => listElement(node, value));
+    this.#appliedElements = applied.map((value) => listElement(node, value));
+    for (const [index, element] of this.#liveElements.entries())
+      this.#liveByElement.set(element, this.#liveByElement.has(element) ? undefined : live[index]);
+    for (const [index, element] of this.#appliedElements.entries()) {
+      if (this.#appliedByElement.has(element))
+        throw new PodwrightError('invalid_argument', `duplicate entries for key ${formatElements([element])}`);
+      this.#appliedByElement.set(element, applied[index]);
+    }
+  }
+
+  merged(): unknown[] {
+    const shared = this.#appliedElements.filter((element) => this.#liveByElement.has(element));
+    const taken = new Set<PathElement>();
+    let [left, right, nextShared] = [0, 0, 0];
+    const take = (element: PathElement) => {
+      taken.add(element);
+      this.#take(element);
+      right++;
+      if (shared[nextShared] === element) nextShared++;
+    };
+    while (left < this.#liveElements.length || right < this.#appliedElements.length) {
+      const [live, applied] = [this.#liveElements[left], this.#appliedElements[right]];
+      if (live !== undefined && live === applied) {
+        take(applied);
+        left++;
+      } else if (live !== undefined && this.#isWaitedFor(live, applied, shared[nextShared])) left++;
+      else if (live !== undefined && !this.#appliedByElement.has(live)) {
+        // not by its element, which duplicates share
+        this.#result.push(this.#live[left]);
+        left++;
+      } else {
+        if (live !== undefined && taken.has(live)) left++;
+        if (applied !== undefined) take(applied);
+      }
+    }
+    return this.#result;
+  }
+
+  /** Whether both lists have a live element, but another one is next in the order that they share. */
+  #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
+    return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
+  }
+
+  #take(element: PathElement): void {
+    const [live, applied] = [this.#liveByElement.get(element), this.#appliedByElement.get(element)];
+    this.#result.push(mergeApplied(this.#node.element, live, applied));
+  }
+}

@@ -1,0 +1,58 @@
+/** Types as server-side apply sees them: leaves, lists and maps that merge or are replaced. */
+import { PodwrightError } from '@podwright/base';
+import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
+import { type Field, isStructType, type StructType } from '../schema/field.ts';
+import type { Schema } from '../schema/schema.ts';
+import { keyElement, type PathElement, valueElement } from './path-element.ts';
+
+/** `leaf`: a scalar, a value, or a list or map that is replaced as a whole. */
+export type Node =
+  | { kind: 'leaf' }
+  | { kind: 'list'; keys: readonly string[]; element: Node }
+  | { kind: 'map'; at(name: string): Node | undefined; isNamed(name: string): boolean };
+
+const LEAF: Node = { kind: 'leaf' };
+
+/** Keys of lists with a default, which identify elements that omit them: protocols of ports (OpenAPI's `default`). */
+const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
+
+/** The node of a struct. */
+export function structNode(schema: Schema, type: StructType): Node {
+  if (type.isAtomic || type.isList) return LEAF;
+  return {
+    kind: 'map',
+    isNamed: (name) => type.byName.has(name),
+    at: (name) => {
+      const field = type.byName.get(name);
+      return field && fieldNode(schema, field);
+    },
+  };
+}
+
+function fieldNode(schema: Schema, field: Field): Node {
+  const element = isStructType(field.type) ? structNode(schema, schema.type(field.type)) : LEAF;
+  if (field.container === 'none') return field.isAtomicMap ? LEAF : element;
+  if (field.container === 'map')
+    return field.isAtomicMap ? LEAF : { kind: 'map', isNamed: () => false, at: () => element };
+  return field.listType === 'atomic' ? LEAF : { kind: 'list', keys: field.mapKeys, element };
+}
+
+/** The path element of a list's element. Throws `invalid_argument` for elements that cannot be identified. */
+export function listElement({ keys }: { keys: readonly string[] }, element: unknown): PathElement {
+  if (keys.length === 0) {
+    if (typeof element === 'object') throw unidentified('a set may only have scalars');
+    return valueElement(element);
+  }
+  if (!isJsonObject(element)) throw unidentified('associative list with keys may not have non-map elements');
+  const entries = keys.map((key) => [key, fieldOf(element, key) ?? KEY_DEFAULTS[key]]);
+  const found = entries.filter(([, value]) => value !== undefined);
+  if (found.length === 0)
+    throw unidentified(`associative list with keys has an element that omits all key fields ["${keys.join('" "')}"]`);
+  return keyElement(Object.fromEntries(found));
+}
+
+const unidentified = (why: string) => new PodwrightError('invalid_argument', `identify element of list: ${why}`);
+
+/** Whether a list or map is absent, null or empty: two such values are one leaf. */
+export const isEmptyOrAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);

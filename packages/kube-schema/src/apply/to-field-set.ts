@@ -1,0 +1,53 @@
+import { isJsonObject } from '../json.ts';
+import { FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
+import { listElement, type Node } from './node.ts';
+import { fieldElement, type PathElement } from './path-element.ts';
+
+/** The fields that an object sets (structured-merge-diff, typed.ToFieldSet). Throws `invalid_argument` for elements without keys. */
+export function toFieldSet(node: Node, value: unknown): FieldSet {
+  const set = new FieldSetBuilder();
+  walk({ node, value, path: [] }, set);
+  return set.build();
+}
+
+function walk({ node, value, path }: { node: Node; value: unknown; path: Path }, set: FieldSetBuilder): void {
+  if (node.kind === 'leaf') set.insert(path);
+  else if (node.kind === 'list' && Array.isArray(value)) walkList({ node, value, path }, set);
+  else if (node.kind === 'map' && isJsonObject(value))
+    for (const [name, one] of Object.entries(value)) {
+      const below = [...path, fieldElement(name)];
+      walk({ node: node.at(name) ?? { kind: 'leaf' }, value: one, path: below }, set);
+      const isEmpty = one === null || (isJsonObject(one) && Object.keys(one).length === 0);
+      if (isEmpty || !node.isNamed(name)) set.insert(below);
+    }
+}
+
+type ListValue = { node: Node & { kind: 'list' }; value: unknown[]; path: Path };
+
+/** Elements with the same key are one field without fields below it. */
+function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void {
+  const counts = new Map<PathElement, number>();
+  const elements = value.map((one) => listElement(node, one));
+  for (const element of elements) counts.set(element, (counts.get(element) ?? 0) + 1);
+  for (const [index, element] of elements.entries()) {
+    const below = [...path, element];
+    set.insert(below);
+    if (counts.get(element) === 1) walk({ node: node.element, value: value[index], path: below }, set);
+  }
+}
+
+/** A set with the fields of structs that have members below them: sets do not have these by themselves. */
+export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
+  const children = [...set.children];
+  const isNamed = (element: PathElement) =>
+    node?.kind === 'map' && element.startsWith('f:') && node.isNamed(element.slice(2));
+  return new FieldSet(
+    [...set.members, ...children.map(([element]) => element).filter(isNamed)],
+    children.map(([element, child]) => [element, withNamedFields(child, nodeBelow(node, element))]),
+  );
+}
+
+function nodeBelow(node: Node | undefined, element: PathElement): Node | undefined {
+  if (node?.kind === 'list') return node.element;
+  return node?.kind === 'map' && element.startsWith('f:') ? node.at(element.slice(2)) : undefined;
+}

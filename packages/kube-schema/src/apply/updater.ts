@@ -1,0 +1,122 @@
+/**
+ * Who manages which fields of an object: server-side apply and updates (structured-merge-diff, merge.Updater). All sets are of the
+ * object's own version: a caller leaves out managers of other versions, or converts them.
+ */
+import type { JsonObject } from '../json.ts';
+import type { StructType } from '../schema/field.ts';
+import type { Schema } from '../schema/schema.ts';
+import { type Comparison, compareObjects } from './compare.ts';
+import { FieldSet } from './field-set.ts';
+import { mergeApplied } from './merge.ts';
+import { type Node, structNode } from './node.ts';
+import { formatElements } from './path-element.ts';
+import { removeItems } from './remove-items.ts';
+import { toFieldSet, withNamedFields } from './to-field-set.ts';
+
+/** The fields that a manager owns. `isApplied`: by server-side apply, so that it may remove them by leaving them out. */
+export type Manager = { fields: FieldSet; isApplied: boolean };
+
+/** By names that the caller chooses: a manager with its operation and subresource is another one. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+/** A field that an apply would change and another manager owns. */
+export type ApplyConflict = { manager: string; field: string };
+
+export type Applied = { object: JsonObject; managers: Managers } | { conflicts: ApplyConflict[] };
+
+type Change = {
+  /** The stored object; `{}` if there is none yet. */
+  live: JsonObject;
+  managers: Managers;
+  /** The manager that makes the change. */
+  manager: string;
+};
+
+/** Applies changes to objects of one kind. */
+export class FieldUpdater {
+  readonly #node: Node;
+  readonly #ignored: FieldSet;
+
+  /** `ignored`: fields that no manager owns, with everything below them, as `status` for writes of the main resource. */
+  constructor({ schema, type, ignored = new FieldSet() }: { schema: Schema; type: StructType; ignored?: FieldSet }) {
+    this.#node = structNode(schema, type);
+    this.#ignored = ignored;
+  }
+
+  /**
+   * Applies a configuration. Fields that the manager applied before and now leaves out are removed, unless another manager owns them. With
+   * `force` the manager becomes the owner of fields with conflicts. Throws `invalid_argument` for lists without keys or with duplicates.
+   */
+  apply({
+    live,
+    configuration,
+    managers,
+    manager,
+    force,
+  }: Change & { configuration: JsonObject; force: boolean }): Applied {
+    const merged = mergeApplied(this.#node, live, configuration) as JsonObject;
+    const fields = toFieldSet(this.#node, configuration).recursiveDifference(this.#ignored);
+    const applied = new Map(managers).set(manager, { fields, isApplied: true });
+    const object = this.#prune(merged, applied, managers.get(manager)?.fields);
+    const comparison = this.#compare(live, object);
+    const conflicts = force ? [] : conflictsOf(comparison, applied, manager);
+    return conflicts.length > 0 ? { conflicts } : { object, managers: transferred(comparison, applied, manager) };
+  }
+
+  /** The owners of fields after a create, update or patch: its manager owns what it changed. */
+  update({ live, object, managers, manager }: Change & { object: JsonObject }): Managers {
+    const comparison = this.#compare(live, object);
+    const { added, modified, removed } = comparison;
+    const result = transferred(comparison, managers, manager);
+    const before = result.get(manager)?.fields ?? new FieldSet();
+    const fields = before.difference(removed).union(modified).union(added).recursiveDifference(this.#ignored);
+    if (fields.isEmpty) result.delete(manager);
+    else result.set(manager, { fields, isApplied: false });
+    return result;
+  }
+
+  #compare(before: JsonObject, after: JsonObject): Comparison {
+    const { added, modified, removed } = compareObjects(this.#node, before, after);
+    const owned = (set: FieldSet) => set.recursiveDifference(this.#ignored);
+    return { added: owned(added), modified: owned(modified), removed: owned(removed) };
+  }
+
+  /** Removes what the manager applied last time, does not apply now, and no manager owns. */
+  #prune(merged: JsonObject, managers: Managers, last: FieldSet | undefined): JsonObject {
+    if (last === undefined || last.isEmpty) return merged;
+    const named = (set: FieldSet) => withNamedFields(set, this.#node);
+    const fieldsOf = (value: unknown) => named(toFieldSet(this.#node, value));
+    const owned = [...managers.values()].reduce((set, { fields }) => set.union(fields), new FieldSet());
+    const all = fieldsOf(merged);
+    const withoutLast = fieldsOf(removeItems(this.#node, merged, named(last)));
+    const withOwned = fieldsOf(removeItems(this.#node, merged, all.difference(withoutLast.union(named(owned)))));
+    const dropped = all.difference(withOwned).intersection(named(last));
+    return (removeItems(this.#node, merged, dropped) ?? {}) as JsonObject;
+  }
+}
+
+function conflictsOf({ added, modified }: Comparison, managers: Managers, applying: string): ApplyConflict[] {
+  const changed = added.union(modified);
+  return [...managers]
+    .filter(([manager]) => manager !== applying)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([manager, { fields }]) =>
+      [...fields.intersection(changed).paths()].map((path) => ({ manager, field: formatElements(path) })),
+    );
+}
+
+/** The other managers without what the change took from them; managers without fields are left out. */
+function transferred(
+  { added, modified, removed }: Comparison,
+  managers: Managers,
+  changing: string,
+): Map<string, Manager> {
+  const changed = added.union(modified);
+  const result = new Map<string, Manager>();
+  for (const [name, { fields, isApplied }] of managers) {
+    const isOther = name !== changing;
+    const remaining = isOther ? fields.difference(fields.intersection(changed)).difference(removed) : fields;
+    if (!remaining.isEmpty) result.set(name, { fields: remaining, isApplied });
+  }
+  return result;
+}
