@@ -62,6 +62,12 @@ describe('lists with keys', () => {
     checkPorts('1/TCP 2/TCP 3/TCP', '3/TCP 1/TCP', '2/TCP 3/TCP 1/TCP');
   });
 
+  it('may have duplicates in the live object, which are replaced as a whole', () => {
+    const env = (...values: object[]) => ({ env: values.map((one) => ({ name: 'a', ...one })) });
+    const merged = mergeApplied(node('core.v1.Container'), env({ value: '1' }, { valueFrom: {} }), env({ value: '3' }));
+    assert.deepEqual(merged, env({ value: '3' }));
+  });
+
   it('use the default of a key that is absent', () => {
     const live = { ports: [{ port: 80, protocol: 'TCP', nodePort: 30000 }] };
     const merged = mergeApplied(node('core.v1.ServiceSpec'), live, { ports: [{ port: 80, name: 'web' }] });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 import type { FieldSet } from './field-set.ts';
 import { listElement, type Node } from './node.ts';
-import { fieldElement, type PathElement } from './path-element.ts';
+import { fieldElement } from './path-element.ts';
 
 /** An object without the members of a set (structured-merge-diff, typed.RemoveItems); `undefined` if nothing remains. */
 export function removeItems(node: Node, value: unknown, set: FieldSet): unknown {
@@ -12,25 +12,20 @@ export function removeItems(node: Node, value: unknown, set: FieldSet): unknown 
 
 function removeElements(node: Node & { kind: 'list' }, list: unknown[], set: FieldSet): unknown[] | undefined {
   const result = list.flatMap((value) => {
-    const remaining = remainder({ node: node.element, value, element: listElement(node, value) }, set);
+    const element = listElement(node, value);
+    const remaining = set.members.has(element) ? undefined : removeItems(node.element, value, set.below(element));
     return remaining === undefined ? [] : [remaining];
   });
   return result.length === 0 ? undefined : result;
 }
 
+/** A field of which nothing remains but that is no member itself becomes null. */
 function removeFields(node: Node & { kind: 'map' }, object: JsonObject, set: FieldSet): JsonObject | undefined {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(object)) {
-    const below = node.at(name) ?? { kind: 'leaf' };
-    const remaining = remainder({ node: below, value, element: fieldElement(name) }, set);
-    if (remaining !== undefined) setField(result, name, remaining);
+    const element = fieldElement(name);
+    if (set.members.has(element)) continue;
+    setField(result, name, removeItems(node.at(name) ?? { kind: 'leaf' }, value, set.below(element)) ?? null);
   }
   return Object.keys(result).length === 0 ? undefined : result;
-}
-
-function remainder(
-  { node, value, element }: { node: Node; value: unknown; element: PathElement },
-  set: FieldSet,
-): unknown {
-  return set.members.has(element) ? undefined : removeItems(node, value, set.below(element));
 }

@@ -97,6 +97,10 @@ describe('scalars', () => {
     assert.deepEqual(written.apply('two', { volumeName: 'a' }), []);
     written.check({ volumeName: 'a' }, { one: { 'f:volumeName': {} }, two: { 'f:volumeName': {} } });
     assert.deepEqual(written.apply('two', { volumeName: 'b' }), ['one .volumeName']);
+    assert.deepEqual(written.apply('another', { volumeName: 'b' }), ['one .volumeName', 'two .volumeName']);
+    const sorted = new Written(CLAIM);
+    for (const manager of ['b', 'a']) sorted.apply(manager, { volumeName: 'a' });
+    assert.deepEqual(sorted.apply('c', { volumeName: 'b' }), ['a .volumeName', 'b .volumeName']);
   });
 });
 
@@ -184,6 +188,43 @@ describe('structs', () => {
     );
     written.apply('one', {});
     written.check({}, {});
+  });
+
+  it('lose their fields by an apply that names them without fields', () => {
+    const nullStruct = { securityContext: null };
+    const written = new Written(SPEC);
+    written.apply('one', { securityContext: { runAsUser: 1 } });
+    written.apply('one', nullStruct);
+    written.check(nullStruct, { one: { 'f:securityContext': {} } });
+  });
+
+  it('keep the fields of an updater, and those that it took over', () => {
+    const context = (runAsUser: number) => ({ securityContext: { runAsUser, fsGroup: 2 } });
+    const added = new Written(SPEC);
+    added.apply('one', { securityContext: { runAsUser: 1 } });
+    added.update('controller', context(1));
+    added.apply('one', {});
+    added.check({ securityContext: { fsGroup: 2 } }, { controller: { 'f:securityContext': { 'f:fsGroup': {} } } });
+    const taken = new Written(SPEC);
+    taken.apply('one', { securityContext: { runAsUser: 1 } });
+    taken.update('controller', context(3));
+    taken.apply('one', { securityContext: null });
+    assert.deepEqual(taken.object, context(3));
+  });
+
+  it('keep fields that have no owner', () => {
+    const written = new Written(SPEC);
+    written.apply('one', { hostname: 'a', subdomain: 'b' });
+    written.object = { ...written.object, nodeName: 'n' };
+    written.apply('one', { subdomain: 'b' });
+    written.check({ subdomain: 'b', nodeName: 'n' }, { one: { 'f:subdomain': {} } });
+  });
+
+  it('that are atomic are one field', () => {
+    const selector = { matchLabels: { a: '1' } };
+    const written = new Written(CLAIM);
+    written.apply('one', { selector });
+    written.check({ selector }, { one: { 'f:selector': {} } });
   });
 
   it('of an update are owned from where the live object had nothing', () => {
