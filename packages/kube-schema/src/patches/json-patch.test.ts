@@ -20,6 +20,7 @@ describe('operations', () => {
     check([{ op: 'add', path: '/a/b/1', value: 9 }], { ...before, a: { ...before.a, b: [1, 9, 2, 3] } });
     check([{ op: 'add', path: '/a/b/-', value: 9 }], { ...before, a: { ...before.a, b: [1, 2, 3, 9] } });
     check([{ op: 'add', path, value: {} }], { ...before, a: { ...before.a, b: {} } });
+    check([{ op: 'add', path: '/a/b/-2', value: 9 }], { ...before, a: { ...before.a, b: [1, 2, 9, 3] } });
     check([{ op: 'remove', path: '/a/b/-1' }], { ...before, a: { ...before.a, b: [1, 2] } });
     check([{ op: 'remove', path: '/a/x~1y~0z' }], { ...before, a: { b: [1, 2, 3] } });
     check([{ op: 'replace', path: '/a/b/0', value: null }], { ...before, a: { ...before.a, b: [null, 2, 3] } });

@@ -25,3 +25,9 @@ it('a merge patch may have names that objects inherit', () => {
   assert.equal(JSON.stringify(patched), '{"__proto__":{"polluted":true},"constructor":{"a":1}}');
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
+
+it('a merge patch that is too deep is refused', () => {
+  let deep = {};
+  for (let depth = 0; depth < 2000; depth++) deep = { a: deep };
+  assert.throws(() => mergePatch({}, deep), { code: 'invalid_argument', message: 'exceeded max depth' });
+});

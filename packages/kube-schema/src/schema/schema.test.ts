@@ -50,7 +50,8 @@ describe('the schema', () => {
     const spec = schema.type('core.v1.PodSpec').byName;
     const volumes = { merge: true, mergeKey: 'name', retainKeys: true, replace: false };
     assert.deepEqual(spec.get('volumes')!.patch, volumes);
-    assert.deepEqual(spec.get('tolerations')!.listType, 'atomic');
+    const { listType: ofTolerations, isAtomicMap } = spec.get('tolerations')!;
+    assert.deepEqual([ofTolerations, isAtomicMap], ['atomic', false]);
     assert.equal(spec.get('nodeSelector')!.isAtomicMap, true);
     assert.equal(schema.type('meta.v1.LabelSelector').isAtomic, true);
     const { listType, mapKeys } = schema.type('core.v1.ServiceSpec').byName.get('ports')!;

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Schema } from '../schema/schema.ts';
+import { decodeJson } from './decode-json.ts';
+
+const schema = await Schema.load();
+
+const refuse = (kind: string, value: unknown, message: string) =>
+  assert.throws(() => decodeJson(value, { schema, type: schema.type(kind) }), { code: 'invalid_argument', message });
+
+const DEPLOYMENT = 'apps.v1.Deployment';
+const inTemplate = (container: object) => ({ spec: { template: { spec: { containers: [container] } } } });
+
+describe('values of wrong types', () => {
+  it('are refused with the words of Go', () => {
+    const field = (text: string) => `json: cannot unmarshal ${text}`;
+    refuse(
+      DEPLOYMENT,
+      { spec: { replicas: '3' } },
+      field('string into Go struct field DeploymentSpec.spec.replicas of type int32'),
+    );
+    refuse(
+      DEPLOYMENT,
+      { spec: { replicas: 3e9 } },
+      field('number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32'),
+    );
+    refuse(
+      DEPLOYMENT,
+      { spec: { replicas: 1.5 } },
+      field('number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32'),
+    );
+    const containers = 'spec.template.spec.containers';
+    refuse(
+      DEPLOYMENT,
+      inTemplate({ env: [{ value: 1 }] }),
+      field(`number into Go struct field EnvVar.${containers}.env.value of type string`),
+    );
+    refuse(
+      DEPLOYMENT,
+      inTemplate({ imagePullPolicy: true }),
+      field(`bool into Go struct field Container.${containers}.imagePullPolicy of type v1.PullPolicy`),
+    );
+    refuse(
+      DEPLOYMENT,
+      inTemplate({ ports: {} }),
+      field(`object into Go struct field Container.${containers}.ports of type []v1.ContainerPort`),
+    );
+    refuse(
+      DEPLOYMENT,
+      inTemplate({ ports: ['a'] }),
+      field(`string into Go struct field Container.${containers}.ports of type v1.ContainerPort`),
+    );
+    refuse(
+      'core.v1.Pod',
+      { metadata: { labels: { a: 1 } } },
+      field('number into Go struct field ObjectMeta.metadata.labels of type string'),
+    );
+    refuse(
+      'core.v1.Pod',
+      { metadata: { labels: [] } },
+      field('array into Go struct field ObjectMeta.metadata.labels of type map[string]string'),
+    );
+    refuse(
+      'core.v1.Pod',
+      { spec: { containers: [{ resources: { limits: 'a' } }] } },
+      field(
+        'string into Go struct field ResourceRequirements.spec.containers.resources.limits of type v1.ResourceList',
+      ),
+    );
+    refuse(
+      'core.v1.Pod',
+      { metadata: { creationTimestamp: 1 } },
+      field('number into Go struct field ObjectMeta.metadata.creationTimestamp of type string'),
+    );
+    refuse(
+      'core.v1.Pod',
+      { metadata: { uid: 1 } },
+      field('number into Go struct field ObjectMeta.metadata.uid of type types.UID'),
+    );
+    refuse(
+      'core.v1.Service',
+      { spec: { ports: [{ targetPort: true }] } },
+      field('bool into Go struct field ServicePort.spec.ports.targetPort of type int32'),
+    );
+    refuse('core.v1.Pod', [], field('array into Go value of type v1.Pod'));
+    refuse('core.v1.Secret', { data: { a: 'x' } }, 'illegal base64 data at input byte 0');
+    refuse('core.v1.Secret', { data: { a: 'YW$=' } }, 'illegal base64 data at input byte 2');
+    refuse('core.v1.Secret', { data: { a: 1 } }, field('number into Go struct field Secret.data of type []uint8'));
+  });
+
+  it('are refused with the words of the value, before other errors', () => {
+    const quantities = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+    refuse(
+      'core.v1.Pod',
+      { metadata: { uid: 1 }, spec: { containers: [{ resources: { limits: { cpu: 'x' } } }] } },
+      quantities,
+    );
+    const time = '"2006-01-02T15:04:05Z07:00"';
+    const created = (creationTimestamp: string) => ({ metadata: { creationTimestamp } });
+    refuse('core.v1.Pod', created('foo'), `parsing time "foo" as ${time}: cannot parse "foo" as "2006"`);
+    refuse(
+      'core.v1.Pod',
+      created('2026-01-02 03:04:05Z'),
+      `parsing time "2026-01-02 03:04:05Z" as ${time}: cannot parse " 03:04:05Z" as "T"`,
+    );
+    refuse('core.v1.Pod', created('2026-01-02T03:04:05Zx'), 'parsing time "2026-01-02T03:04:05Zx": extra text: "x"');
+    const micro = '"2006-01-02T15:04:05.000000Z07:00"';
+    const renewed = { spec: { renewTime: '2026-01-02T03:04:05Z' } };
+    refuse(
+      'coordination.v1.Lease',
+      renewed,
+      `parsing time "2026-01-02T03:04:05Z" as ${micro}: cannot parse "Z" as ".000000"`,
+    );
+    refuse('apiextensions.v1.JSONSchemaProps', { additionalProperties: 1 }, 'boolean or JSON schema expected');
+  });
+
+  it('are reported by the first one', () => {
+    refuse(
+      'core.v1.Pod',
+      { metadata: { uid: 1, name: 2 } },
+      'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.uid of type types.UID',
+    );
+  });
+
+  it('and too deep ones are refused', () => {
+    let deep: object = {};
+    for (let depth = 0; depth < 2000; depth++) deep = { a: deep };
+    refuse('apps.v1.ControllerRevision', { data: deep }, 'exceeded max depth');
+  });
+});
