@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, waitFor } from '@podwright/base';
 import { runChecked } from '@podwright/host';
-import { ManifestDirectory } from '../../packages/kubelet/src/config/manifest-directory.ts';
-import { ManifestUrl } from '../../packages/kubelet/src/config/manifest-url.ts';
-import type { SourceSnapshot } from '../../packages/kubelet/src/config/pod-config.ts';
+import { ManifestDirectory } from '../../packages/pod-config/src/manifest-directory.ts';
+import { ManifestUrl } from '../../packages/pod-config/src/manifest-url.ts';
+import type { SourceSnapshot } from '../../packages/pod-config/src/pod-config.ts';
 
 const podText = (name: string) => `apiVersion: v1
 kind: Pod

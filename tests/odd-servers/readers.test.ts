@@ -8,9 +8,9 @@ import { silentLogger } from '@podwright/base';
 import { fetchManifest } from '../../packages/cli/src/manifests/manifest-url.ts';
 import { sendOverHttp } from '../../packages/cri/src/otlp/send-over-http.ts';
 import { HttpClient } from '../../packages/images/src/registry/http-client.ts';
-import { ManifestUrl } from '../../packages/kubelet/src/config/manifest-url.ts';
 import { LifecycleHooks } from '../../packages/kubelet/src/kuberuntime/lifecycle-hooks.ts';
 import { Prober } from '../../packages/kubelet/src/prober/prober.ts';
+import { ManifestUrl } from '../../packages/pod-config/src/manifest-url.ts';
 import { readableAnswers, serveOddly, unreadableAnswers } from '../fixtures/odd-http-answers.ts';
 
 const BOUND_MS = 10_000;

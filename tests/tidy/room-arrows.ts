@@ -98,11 +98,10 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     'tasks/shim': ['oci', 'oci-runtime', 'tasks'],
   },
   kubelet: {
-    'api-pods': ['config', 'pod', 'status'],
+    'api-pods': ['pod', 'status'],
     assembly: [
       'api-pods',
       'cgroups',
-      'config',
       'container',
       'events',
       'eviction',
@@ -123,7 +122,6 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
       'trace',
     ],
     cgroups: ['node'],
-    config: [],
     container: ['logs'],
     events: [],
     eviction: ['kubecontainer', 'stats'],
@@ -165,6 +163,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     schema: [],
   },
   certificates: {},
+  'pod-config': {},
   placement: {
     cpus: ['topology'],
     devices: ['topology'],

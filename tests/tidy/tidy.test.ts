@@ -27,6 +27,7 @@ const ARROWS: Record<string, string[]> = {
   'api-server': ['base', 'host', 'kube-api'],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],
+  'pod-config': ['base', 'kube-api'],
   volumes: ['base', 'host', 'system/mountinfo', 'grpc', 'kube-api', 'kube-client', 'placement'],
   kubelet: [
     'base',
@@ -39,6 +40,7 @@ const ARROWS: Record<string, string[]> = {
     'kube-client',
     'kubelet-configuration',
     'placement',
+    'pod-config',
     'volumes',
   ],
   'kubelet-server': [
@@ -53,7 +55,7 @@ const ARROWS: Record<string, string[]> = {
     'kubelet-configuration',
     'kubelet',
   ],
-  'node-api': ['base', 'host', 'kube-api', 'streaming', 'kubelet', 'kubelet-server'],
+  'node-api': ['base', 'host', 'kube-api', 'streaming', 'pod-config', 'kubelet', 'kubelet-server'],
   dockershim: ['base', 'host', 'system', 'grpc', 'cri', 'cni', 'streaming'],
   cli: [
     'base',
@@ -148,7 +150,7 @@ test('files stay small: none over 500 lines, 95 of 100 below 350', () => {
 });
 
 /** The largest packages, in lines; these numbers may only fall. */
-const LARGE_PACKAGES: Record<string, number> = { kubelet: 28_400, runtime: 19_800 };
+const LARGE_PACKAGES: Record<string, number> = { kubelet: 27_900, runtime: 19_800 };
 const MAX_PACKAGE_LINES = 15_000;
 
 test('no package has more than 15,000 lines, except the listed ones, which may only shrink', () => {

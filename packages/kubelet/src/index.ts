@@ -1,7 +1,5 @@
 export type { RuntimeWait } from './assembly/connect-runtime.ts';
 export { CgroupClaim } from './cgroups/cgroup-claim.ts';
-export { isOneManifest } from './config/manifest-place.ts';
-export { identifyPod } from './config/static-pod.ts';
 export { entriesFor, parseDockerConfig, type RegistryCredential } from './images/keyring.ts';
 export { MAX_CONDITION_REASON_LENGTH } from './kubecontainer/limits.ts';
 export type { RuntimeContainer, RuntimePodStatus } from './kubecontainer/runtime-pod.ts';

@@ -15,9 +15,9 @@ import {
   type PodUpdate,
 } from '@podwright/kube-api';
 import type { NodePressure } from '@podwright/kubelet-configuration';
+import { existingPod } from '@podwright/pod-config';
 import { type ClaimVolumes, claimObjects, refuseUsedClaim } from '@podwright/volumes';
 import type { EnforcedLimits, PodCgroups } from './cgroups/pod-cgroups.ts';
-import { existingPod } from './config/pod-config.ts';
 import type { PodEvents } from './events/pod-events.ts';
 import { podIdentity } from './kubecontainer/pod-identity.ts';
 import {

@@ -19,7 +19,7 @@ import {
   type Pod,
   unresizable,
 } from '@podwright/kube-api';
-import { identifyPod, isOneManifest } from '@podwright/kubelet';
+import { identifyPod, isOneManifest } from '@podwright/pod-config';
 import type { ApplyOptions, ApplyResult } from './local-api.ts';
 import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.ts';
 import type { ObjectName } from './node-backend.ts';

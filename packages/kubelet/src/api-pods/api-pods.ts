@@ -1,7 +1,7 @@
 import { background, type Failpoint, follow, ignoreFailure, type Logger } from '@podwright/base';
 import { isStaticPod, type KubeObject, namespacedName } from '@podwright/kube-api';
 import { type Informer, type Informers, type KubeClient, PODS } from '@podwright/kube-client';
-import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import type { PodSourceListener, PodSources } from '@podwright/pod-config';
 import type { PodManager } from '../pod/pod-manager.ts';
 import type { PodWorkers } from '../pod/pod-workers.ts';
 import { isRefused } from '../status/generate-pod-status.ts';

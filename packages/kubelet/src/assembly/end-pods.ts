@@ -1,6 +1,6 @@
 /** Ends all pods before the kubelet stops. */
 import { isStaticPod, type Pod } from '@podwright/kube-api';
-import type { PodSources } from '../config/pod-sources.ts';
+import type { PodSources } from '@podwright/pod-config';
 import { emptyRuntimePod } from '../kubecontainer/runtime-pod.ts';
 import type { EndPods, KubeletDependencies } from '../kubelet.ts';
 import type { KubeletOptions } from '../options.ts';

@@ -9,6 +9,7 @@ import {
   type PodObjects,
 } from '@podwright/kube-api';
 import type { PluginHandlers } from '@podwright/placement';
+import { type PodSourceListener, type PodSources, startPodSources } from '@podwright/pod-config';
 import {
   builtinVolumePlugins,
   ClaimVolumes,
@@ -29,7 +30,6 @@ import {
   VolumeManager,
   type VolumePlugin,
 } from '@podwright/volumes';
-import { type PodSourceListener, type PodSources, startPodSources } from '../config/pod-sources.ts';
 import { ContainerPreparer } from '../container/prepare-container.ts';
 import type { ContainerGrants } from '../container/prepared-container.ts';
 import { CriCommandRunner } from '../kuberuntime/cri-command-runner.ts';

@@ -1,7 +1,7 @@
 /** The last step of the start: connects all sources of changes with the sync loop, and reads the pods. */
 import { background, type Undo } from '@podwright/base';
 import type { PodUpdate } from '@podwright/kube-api';
-import type { PodSourceListener, PodSources } from '../config/pod-sources.ts';
+import type { PodSourceListener, PodSources } from '@podwright/pod-config';
 import type { KubeletDependencies } from '../kubelet.ts';
 import type { StatusRecords } from '../status/status-records.ts';
 import type { RunningCluster } from './cluster.ts';

@@ -1,5 +1,5 @@
 import { decodeManifest, type PlacedObject, type Pod } from '@podwright/kube-api';
-import { identifyPod } from '../config/static-pod.ts';
+import { identifyPod } from '@podwright/pod-config';
 
 const MANIFESTS = {
   server: `
