@@ -27,7 +27,7 @@ const ARROWS: Record<string, string[]> = {
   'api-server': ['base', 'host', 'kube-api'],
   placement: ['base', 'host', 'grpc', 'kube-api', 'kube-client'],
   'kubelet-configuration': ['base', 'cri', 'kube-api', 'placement'],
-  'pod-config': ['base', 'kube-api'],
+  'pod-config': ['base', 'host', 'kube-api'],
   volumes: ['base', 'host', 'system/mountinfo', 'grpc', 'kube-api', 'kube-client', 'placement'],
   kubelet: [
     'base',

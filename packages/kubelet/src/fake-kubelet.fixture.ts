@@ -169,7 +169,10 @@ function fakeParts({
     }),
     startSources: ({ onUpdate, runningPods }) => {
       if (readsDirectory)
-        return startPodSources({ manifestUrl: undefined, ...kubelet, onUpdate, runningPods, objects });
+        return startPodSources({
+          ...{ manifestUrl: undefined, savedManifestsDir: join(kubelet.rootDir, 'valid-manifests') },
+          ...{ ...kubelet, onUpdate, runningPods, objects },
+        });
       config.current = new PodConfig({
         sources: ['file'],
         nodeName: 'node',

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silentLogger, sleep, waitFor } from '@podwright/base';
 import { ManifestDirectory } from './manifest-directory.ts';
+import type { SourceSnapshot } from './pod-config.ts';
+import { SavedManifests } from './saved-manifests.ts';
 
 const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: a, image: b}]}\n';
 
@@ -125,4 +137,113 @@ test('after a directory is replaced by a file, or back, only the pods of the cur
   renameSync(join(directory, 'away'), path);
   await shows('in-a,in-b');
   assert.ok(reports.every((names) => names.every((name) => !name.startsWith('sibling'))));
+});
+
+/** Text of a file that may disappear at any moment. */
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Starts a source as a kubelet does that may have been killed before. */
+async function start(context: TestContext, path: string, savedDirectory: string) {
+  const snapshots: SourceSnapshot[] = [];
+  const stop = new AbortController();
+  context.after(() => stop.abort());
+  const source = new ManifestDirectory({
+    path,
+    logger: silentLogger,
+    resyncMs: 60_000,
+    retryMs: 5,
+    saved: new SavedManifests(savedDirectory, silentLogger),
+    onChange: (snapshot) => void snapshots.push(snapshot),
+  });
+  await source.start(stop.signal);
+  const names = () => snapshots.at(-1)!.objects.map(({ object }) => object.metadata.name);
+  const isSaved = (name: string) => {
+    const files = readdirSync(savedDirectory).filter((file) => file.endsWith('.json')); // no temporary files
+    return files.some((file) => textIn(join(savedDirectory, file)).includes(`"name":"${name}"`));
+  };
+  const until = (holds: () => boolean) =>
+    waitFor(() => holds() || undefined, { intervalMs: 2, signal: AbortSignal.timeout(30_000) });
+  return {
+    stop: () => stop.abort(),
+    names,
+    latest: () => snapshots.at(-1)!,
+    first: () => snapshots[0]!,
+    isSaved,
+    until,
+  };
+}
+
+const INVALID: Record<string, (path: string) => void> = {
+  'with a mistake': (path) => writeFileSync(path, named('one').replace('image', 'imag')),
+  'that is too large': (path) => writeFileSync(path, `${named('one')}#${' '.repeat(5 << 20)}`),
+  'that cannot be opened': (path) => {
+    rmSync(path);
+    symlinkSync(path, path);
+  },
+};
+for (const [what, spoil] of Object.entries(INVALID)) {
+  test(`after a restart, a file ${what} has the pods of its last valid content until it is removed`, async (context) => {
+    const [path, saved] = [scratch(context), join(scratch(context), 'saved')];
+    const file = join(path, 'a.yaml');
+    writeFileSync(file, named('one'));
+    const before = await start(context, path, saved);
+    replace(file, `${named('two')}---\n${named('three')}`);
+    await before.until(() => before.isSaved('three'));
+    before.stop();
+    spoil(file);
+    const { names, latest, first, isSaved, until } = await start(context, path, saved);
+    assert.deepEqual(names(), ['two', 'three']);
+    await until(() => latest().errors.length > 0);
+    assert.deepEqual(names(), ['two', 'three']);
+    assert.equal(
+      String(latest().errors.at(-1)),
+      `${file}:1:1: pods default/two, default/three stay unchanged until the file is valid, and end if the file is removed`,
+    );
+    assert.equal(first().objects.length, 2);
+    rmSync(file);
+    await until(() => names().length === 0 && !isSaved('two'));
+  });
+}
+
+test('the content of a file that was removed while the node was down does not return', async (context) => {
+  const [path, saved] = [scratch(context), join(scratch(context), 'saved')];
+  const file = join(path, 'a.yaml');
+  writeFileSync(file, named('one'));
+  const before = await start(context, path, saved);
+  await before.until(() => before.isSaved('one'));
+  before.stop();
+  assert.deepEqual(
+    [saved, join(saved, readdirSync(saved)[0]!)].map((one) => statSync(one).mode & 0o777),
+    [0o700, 0o600],
+  );
+  rmSync(file);
+  const { names, isSaved, stop, until } = await start(context, path, saved);
+  await until(() => !isSaved('one'));
+  stop();
+  writeFileSync(file, 'kind: Pod');
+  assert.deepEqual([names(), (await start(context, path, saved)).names()], [[], []]);
+});
+
+test('saved content that is damaged, unfinished or of another file is ignored and removed', async (context) => {
+  const [path, saved] = [scratch(context), join(scratch(context), 'saved')];
+  const file = join(path, 'a.yaml');
+  writeFileSync(file, named('one'));
+  const before = await start(context, path, saved);
+  await before.until(() => before.isSaved('one'));
+  before.stop();
+  const [name] = readdirSync(saved);
+  const text = readFileSync(join(saved, name!), 'utf8');
+  writeFileSync(join(saved, `${name}.0123456789ab.tmp`), text.slice(0, 20));
+  writeFileSync(join(saved, 'other.json'), text);
+  writeFileSync(join(saved, name!), text.replace('"containers":[', '"containers":"').slice(0, -1));
+  writeFileSync(file, 'kind: Pod');
+  const { names, latest, until } = await start(context, path, saved);
+  await until(() => latest().errors.length > 0);
+  assert.deepEqual([names(), readdirSync(saved)], [[], []]);
 });

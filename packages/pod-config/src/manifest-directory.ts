@@ -15,10 +15,11 @@ import {
   waitFor,
   withTimeout,
 } from '@podwright/base';
-import { ManifestError, type PlacedObject } from '@podwright/kube-api';
+import { ManifestError, namespacedName, type PlacedObject } from '@podwright/kube-api';
 import { type ManifestFile, readManifestFile } from './manifest-file.ts';
 import { type ManifestPlace, manifestPlace } from './manifest-place.ts';
 import type { SourceSnapshot } from './pod-config.ts';
+import type { SavedManifests } from './saved-manifests.ts';
 
 const MAX_MANIFEST_FILES = 5000;
 
@@ -30,6 +31,9 @@ const MANIFEST_PATIENCE_MS = 300;
 /** A file that changed within this time may still be being written, so it is read again. */
 const MANIFEST_QUIET_MS = 3;
 
+/** A warning lists at most this many pods of a file. */
+const MAX_NAMED_PODS = 5;
+
 export type ManifestDirectoryOptions = {
   path: string;
   logger: Logger;
@@ -37,6 +41,8 @@ export type ManifestDirectoryOptions = {
   resyncMs: number;
   /** Period of rescans while the directory cannot be read or watched. */
   retryMs: number;
+  /** The last valid content of the files, saved over restarts. Absent: an invalid file has no pods after a restart. */
+  saved?: SavedManifests;
   /** Called with the full content at the start and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
@@ -46,7 +52,8 @@ type FileState = { stamp: string; objects: PlacedObject[]; errors: ManifestError
 
 /**
  * Pods from the manifest directory: all files except hidden and temporary ones, without subdirectories; or from a single file.
- * inotify reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays.
+ * inotify reports changes within milliseconds. A file counts as a whole: with one error in it, its last good content stays, also over
+ * a restart.
  */
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
@@ -63,6 +70,8 @@ export class ManifestDirectory {
   #moved = new AbortController();
   #directoryError: ManifestError | undefined;
   #started = false;
+  /** Content that the previous kubelet saved, until the directory was read. */
+  #recalled: Map<string, PlacedObject[]> | undefined;
 
   constructor(options: ManifestDirectoryOptions) {
     this.#options = options;
@@ -73,6 +82,7 @@ export class ManifestDirectory {
    * read once, so that running pods from it do not look deleted.
    */
   async start(signal: AbortSignal): Promise<void> {
+    this.#recalled = await this.#options.saved?.read();
     await this.#scan(signal);
     for (let logged = ''; this.#directoryError !== undefined; ) {
       const error = String(this.#directoryError);
@@ -108,10 +118,21 @@ export class ManifestDirectory {
       const place = await this.#locate();
       this.#watch(place, signal);
       const paths = await pathsIn(place);
+      await this.#recall(paths);
       this.#setDirectoryError(undefined);
       await Promise.all([...new Set([...paths, ...this.#files.keys()])].map((path) => this.#check(path, signal)));
     } catch (error) {
       this.#setDirectoryError(`read the manifest directory: ${errorMessage(error)}`);
+    }
+  }
+
+  /** Starts with the saved content of the files that still exist; each is then read as a changed file. */
+  async #recall(paths: string[]): Promise<void> {
+    const [recalled, existing] = [this.#recalled ?? new Map<string, PlacedObject[]>(), new Set(paths)];
+    this.#recalled = undefined;
+    for (const [path, objects] of recalled) {
+      if (existing.has(path)) this.#files.set(path, { stamp: '', objects, errors: [], warnings: [] });
+      else await this.#options.saved?.remove(path);
     }
   }
 
@@ -177,17 +198,17 @@ export class ManifestDirectory {
         if (file === undefined && path.includes('\ufffd') && (await isNotUtf8(path)))
           throw new PodwrightError('invalid_argument', 'its name is not UTF-8: rename it');
         // if the directory itself is missing, its files are not known to be deleted
-        if (file === undefined && (moved || (await isDirectory(dirname(path))))) this.#forget(path);
-        else if (file !== undefined) this.#consider(path, file, signal);
+        if (file === undefined && (moved || (await isDirectory(dirname(path))))) await this.#forget(path);
+        else if (file !== undefined) await this.#consider(path, file, signal);
       } catch (error) {
         // the directory was replaced by another kind of file: the next scan determines which
         if (isErrno(error, 'ENOTDIR')) return;
-        this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
+        await this.#take(path, { stamp: '', errors: [problem(path, error)], warnings: [] });
       }
     });
   }
 
-  #consider(path: string, file: ManifestFile, signal: AbortSignal): void {
+  async #consider(path: string, file: ManifestFile, signal: AbortSignal): Promise<void> {
     const { errors, objects, leftOut } = file.manifest;
     const warnings = [...leftOut, ...file.manifest.warnings];
     const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : MANIFEST_QUIET_MS;
@@ -195,7 +216,7 @@ export class ManifestDirectory {
     const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
     const settled =
       Math.max(unchangedMs, Date.now() - file.modifiedAtMs) >= waitMs || (file.movedHere && errors.length === 0);
-    if (settled) return this.#take(path, { stamp: file.stamp, errors, warnings, objects });
+    if (settled) return await this.#take(path, { stamp: file.stamp, errors, warnings, objects });
     if (before?.stamp !== file.stamp) this.#undecided.set(path, { stamp: file.stamp, sinceMs: performance.now() });
     sleep(waitMs + 1, signal).then(
       () => this.#check(path, signal),
@@ -203,19 +224,27 @@ export class ManifestDirectory {
     );
   }
 
-  #take(path: string, state: Omit<FileState, 'objects'> & { objects?: PlacedObject[] }): void {
+  async #take(path: string, state: Omit<FileState, 'objects'> & { objects?: PlacedObject[] }): Promise<void> {
     this.#undecided.delete(path);
-    const lastGood = this.#files.get(path)?.objects ?? [];
-    const objects = state.errors.length > 0 ? lastGood : (state.objects ?? []);
+    const lastGood = this.#files.get(path)?.objects;
+    const isValid = state.errors.length === 0;
+    const objects = (isValid ? state.objects : lastGood) ?? [];
     // a single file has replaced the directory, so the directory's files no longer exist
-    if (this.#place?.only !== undefined && state.errors.length === 0) this.#files.clear();
+    const replaced = this.#place?.only !== undefined && isValid ? [...this.#files.keys()] : [];
+    for (const one of replaced) this.#files.delete(one);
     this.#files.set(path, { ...state, objects });
     this.#publish();
+    const { saved } = this.#options;
+    // new pods do not wait for the disk; their first containers start much later
+    if (isValid) await saved?.save(path, objects);
+    for (const one of replaced) if (one !== path) await saved?.remove(one);
   }
 
-  #forget(path: string): void {
+  async #forget(path: string): Promise<void> {
     this.#undecided.delete(path);
-    if (this.#files.delete(path)) this.#publish();
+    if (!this.#files.delete(path)) return;
+    this.#publish();
+    await this.#options.saved?.remove(path);
   }
 
   #setDirectoryError(message: string | undefined): void {
@@ -231,10 +260,21 @@ export class ManifestDirectory {
     const directory = this.#directoryError === undefined ? [] : [this.#directoryError];
     this.#options.onChange({
       objects: files.flatMap(({ objects }) => objects),
-      errors: [...directory, ...files.flatMap(({ errors }) => errors)],
+      errors: [...directory, ...files.flatMap(({ errors, objects }) => [...errors, ...unchangedPods(errors, objects)])],
       warnings: files.flatMap(({ warnings }) => warnings),
     });
   }
+}
+
+/** Says which pods an invalid file still has. */
+function unchangedPods([error]: ManifestError[], objects: PlacedObject[]): ManifestError[] {
+  const pods = objects.flatMap(({ object }) => (object.kind === 'Pod' ? [namespacedName(object)] : []));
+  if (error === undefined || pods.length === 0) return [];
+  const named = pods.slice(0, MAX_NAMED_PODS).join(', ');
+  const more = pods.length > MAX_NAMED_PODS ? ` and ${pods.length - MAX_NAMED_PODS} more` : '';
+  const [subject, stay, end] = pods.length === 1 ? ['pod', 'stays', 'ends'] : ['pods', 'stay', 'end'];
+  const message = `${subject} ${named}${more} ${stay} unchanged until the file is valid, and ${end} if the file is removed`;
+  return [new ManifestError({ file: error.file, line: 1, column: 1 }, message)];
 }
 
 async function isDirectory(path: string): Promise<boolean> {

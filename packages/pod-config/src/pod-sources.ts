@@ -3,6 +3,7 @@ import type { ExistingPod, LocalObjects, ManifestError, PodUpdate } from '@podwr
 import { ManifestDirectory } from './manifest-directory.ts';
 import { ManifestUrl, type ManifestUrlOptions } from './manifest-url.ts';
 import { PodConfig } from './pod-config.ts';
+import { SavedManifests } from './saved-manifests.ts';
 
 /** Retry period of a manifest directory that could not be read yet. */
 const SOURCE_RETRY_MS = 1000;
@@ -24,6 +25,8 @@ export type PodSources = {
 
 export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
+  /** Directory for the last valid content of manifest files. */
+  savedManifestsDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
   /** Periods between two reads of each source. */
@@ -56,6 +59,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
     logger,
     resyncMs: fileMs,
     retryMs: SOURCE_RETRY_MS,
+    saved: new SavedManifests(input.savedManifestsDir, logger),
     onChange: (snapshot) => config.set('file', snapshot),
   });
   const fromDirectory = directory.start(stop.signal).catch((error: unknown) => {

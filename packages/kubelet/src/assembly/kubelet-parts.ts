@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { CriClient } from '@podwright/cri';
 import {
   type Container,
@@ -137,7 +138,10 @@ export function kubeletParts(input: KubeletPartsInput, given: Partial<KubeletPar
   });
   const { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName } = options;
   const ofCluster = options.cluster !== undefined;
-  const sources = { manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, ofCluster, objects, logger };
+  const sources = {
+    ...{ manifestDir, manifestUrl, manifestUrlHeaders, sourcePeriods, nodeName, ofCluster, objects, logger },
+    savedManifestsDir: join(options.rootDir, 'valid-manifests'),
+  };
   return {
     objects,
     podObjects,
