@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  appendFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -137,6 +138,53 @@ test('after a directory is replaced by a file, or back, only the pods of the cur
   renameSync(join(directory, 'away'), path);
   await shows('in-a,in-b');
   assert.ok(reports.every((names) => names.every((name) => !name.startsWith('sibling'))));
+});
+
+for (const pauseMs of [20, 200]) {
+  test(`a file that is rewritten in place with pauses of ${pauseMs} ms keeps its pods, and gets new ones at once`, async (context) => {
+    const path = scratch(context);
+    const file = join(path, 'a.yaml');
+    const parts = [`${named('one')}---\n`, named('two').replace('image: b', 'image: b2'), '---\n', named('three')];
+    writeFileSync(file, parts.slice(0, 2).join(''));
+    const { reports, ready } = sourceOf(context, path);
+    await ready;
+    const shows = (names: string) =>
+      waitFor(() => reports.at(-1)?.join() === names || undefined, {
+        intervalMs: 2,
+        signal: AbortSignal.timeout(30_000),
+      });
+    writeFileSync(file, ''); // as a shell does before the first write
+    for (const part of parts) {
+      await sleep(pauseMs);
+      appendFileSync(file, part);
+    }
+    const writtenAtMs = performance.now();
+    await shows('one,two,three');
+    assert.ok(performance.now() - writtenAtMs < 400, 'unchanged pods do not delay new ones');
+    assert.ok(reports.every((names) => names.join().startsWith('one,two')));
+    writeFileSync(file, named('three'));
+    await shows('three');
+    replace(file, named('four'));
+    await shows('four');
+  });
+}
+
+test('a file that is replaced by a rename takes effect at once', async (context) => {
+  const path = scratch(context);
+  const file = join(path, 'a.yaml');
+  writeFileSync(file, named('one'));
+  const { reports, ready } = sourceOf(context, path);
+  await ready;
+  await sleep(10);
+  const startedAtMs = performance.now();
+  for (const name of ['two', 'three', 'four']) {
+    replace(file, named(name));
+    await waitFor(() => reports.at(-1)?.join() === name || undefined, {
+      intervalMs: 2,
+      signal: AbortSignal.timeout(30_000),
+    });
+  }
+  assert.ok(performance.now() - startedAtMs < 450);
 });
 
 /** Text of a file that may disappear at any moment. */

@@ -16,7 +16,7 @@ import {
   withTimeout,
 } from '@podwright/base';
 import { ManifestError, namespacedName, type PlacedObject } from '@podwright/kube-api';
-import { type ManifestFile, readManifestFile } from './manifest-file.ts';
+import { inodeOf, type ManifestFile, readManifestFile } from './manifest-file.ts';
 import { type ManifestPlace, manifestPlace } from './manifest-place.ts';
 import type { SourceSnapshot } from './pod-config.ts';
 import type { SavedManifests } from './saved-manifests.ts';
@@ -30,6 +30,12 @@ const MANIFEST_PATIENCE_MS = 300;
 
 /** A file that changed within this time may still be being written, so it is read again. */
 const MANIFEST_QUIET_MS = 3;
+
+/**
+ * A file that lacks or changes objects that it had may be being written in place, from its beginning: the objects stay until it has not
+ * changed for this time.
+ */
+const MANIFEST_REWRITE_QUIET_MS = 500;
 
 /** A warning lists at most this many pods of a file. */
 const MAX_NAMED_PODS = 5;
@@ -211,7 +217,8 @@ export class ManifestDirectory {
   async #consider(path: string, file: ManifestFile, signal: AbortSignal): Promise<void> {
     const { errors, objects, leftOut } = file.manifest;
     const warnings = [...leftOut, ...file.manifest.warnings];
-    const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : MANIFEST_QUIET_MS;
+    const quietMs = mayBeRewritten(this.#files.get(path), file) ? MANIFEST_REWRITE_QUIET_MS : MANIFEST_QUIET_MS;
+    const waitMs = errors.length > 0 ? MANIFEST_PATIENCE_MS : quietMs;
     const before = this.#undecided.get(path);
     const unchangedMs = before?.stamp === file.stamp ? performance.now() - before.sinceMs : 0;
     const settled =
@@ -264,6 +271,13 @@ export class ManifestDirectory {
       warnings: files.flatMap(({ warnings }) => warnings),
     });
   }
+}
+
+/** Whether objects of a file would end or change while another process may still be writing it; not if another file has replaced it. */
+function mayBeRewritten(known: FileState | undefined, { stamp, manifest }: ManifestFile): boolean {
+  if (known === undefined || (known.stamp !== '' && inodeOf(known.stamp) !== inodeOf(stamp))) return false;
+  const now = new Set(manifest.objects.map(({ object }) => JSON.stringify(object)));
+  return !known.objects.every(({ object }) => now.has(JSON.stringify(object)));
 }
 
 /** Says which pods an invalid file still has. */

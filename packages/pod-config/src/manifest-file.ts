@@ -56,6 +56,9 @@ export async function readManifestFile(
 
 const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
+/** Device and inode of a stamp; a file that is replaced by `rename` gets another inode. */
+export const inodeOf = (stamp: string): string => stamp.split(':', 2).join(':');
+
 async function openExisting(path: string): Promise<FileHandle | undefined> {
   try {
     // O_NONBLOCK: opening a FIFO must not wait for its writer
