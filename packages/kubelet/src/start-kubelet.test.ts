@@ -85,6 +85,33 @@ test('an image that cannot be pulled backs off, and is pulled once the registry 
   assert.ok(kubelet.reasons('web').includes('Failed'));
 });
 
+test('failed pulls after a crash do not lengthen its crash back-off', async (context) => {
+  let there = true;
+  const runtime = new FakeRuntime({ inRegistry: () => there });
+  const kubelet = await start(context, {
+    runtime,
+    manifest: web.replace("'busybox:1'", "'busybox:1', imagePullPolicy: Always"),
+    crashLoopBackoff: { initialMs: 60_000, maxMs: 60_000 },
+    images: {
+      ...{ serializePulls: false, maxParallelPulls: 0, registryPullQps: 0, registryBurst: 0 },
+      ...{ pullBackoff: { initialMs: 20, maxMs: 20 }, dockerConfigPaths: [], verification: { kind: 'NeverVerify' } },
+    },
+  });
+  await kubelet.pod('web', isRunning);
+  there = false;
+  runtime.exitContainer(runtime.containerNamed('app').id, { exitCode: 0 });
+  const pulls = () => runtime.calls.filter(({ method }) => method === 'pullImage').length;
+  await kubelet.until('three failed pulls', () => pulls() >= 4);
+  assert.match(waits(await kubelet.pod('web', () => true))!, /^(ErrImagePull|ImagePullBackOff)$/);
+  there = true;
+  await kubelet.pod(
+    'web',
+    ({ status }) => status?.phase === 'Running' && status.containerStatuses?.[0]?.restartCount === 1,
+  );
+  runtime.exitContainer(runtime.containerNamed('app').id, { exitCode: 0 });
+  await kubelet.pod('web', (pod) => waits(pod) === 'CrashLoopBackOff');
+});
+
 test('a missing image with pull policy Never is reported as the waiting reason', async (context) => {
   const kubelet = await start(context, {
     manifest: `${web.replace("'busybox:1'", "'other:1', imagePullPolicy: Never")}`,

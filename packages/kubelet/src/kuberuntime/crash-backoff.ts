@@ -45,7 +45,7 @@ export class CrashBackoff {
     return { waiting: { reason: 'CrashLoopBackOff', message }, retryAtMs: this.#clocks.wallMs() + remainingMs };
   }
 
-  /** Call it before starting the container: the next, longer delay applies from its next exit on. */
+  /** Call it before creating the container: the next, longer delay applies from its next exit on. */
   count(restart: Restart): void {
     const endedAtMs = this.#endOf(restart);
     if (endedAtMs !== undefined) this.#backoff.next(crashKey(restart.pod, restart.container), endedAtMs);

@@ -46,6 +46,8 @@ export type StartRequest = {
   action: SyncAction;
   /** If the container has crashed, its restart queues with those of other crashed containers. */
   takesTurn: boolean;
+  /** Called before the container is created: no image is missing, and the restart counts for the crash back-off. */
+  onCreate: () => void;
 };
 
 /** Creates a container, starts it and runs its postStart hook. Rejects only when aborted. */
@@ -100,6 +102,7 @@ async function createAndStart(
   signal: AbortSignal,
 ): Promise<{ id: string; error?: WaitingReason } | WaitingReason> {
   const { pod, container } = request;
+  request.onCreate();
   const created = await createContainer(deps, request, signal);
   if ('reason' in created) return created;
   const { id } = created;

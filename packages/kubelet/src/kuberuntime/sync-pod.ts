@@ -253,9 +253,12 @@ async function startContainers(
   for (const container of containers) {
     const action = actionOf(sync, container);
     const image = images.get(container.name)!;
-    const takesTurn = !isRequested(plan, container) && deps.crashBackoff.takesTurn(pod, container);
-    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action, takesTurn };
-    if (!isRequested(plan, container)) deps.crashBackoff.count({ pod, container, status });
+    const requested = isRequested(plan, container);
+    const takesTurn = !requested && deps.crashBackoff.takesTurn(pod, container);
+    const onCreate = () => {
+      if (!requested) deps.crashBackoff.count({ pod, container, status });
+    };
+    const request: StartRequest = { pod, container, status, sandbox, image, volumeImages, action, takesTurn, onCreate };
     const step = await startContainer(deps, request, signal);
     steps.push(step);
     if (step.error !== undefined && action === 'StartInitContainer' && !isSidecar(container)) break;
