@@ -5,11 +5,13 @@ import type { NodeConfig } from '../settings/node-config.ts';
 import { daemonHeap, type Heap } from './heap.ts';
 import { holdProgram } from './held-program.ts';
 import { requireFormats } from './record-formats.ts';
+import { onStopSignal } from './stop-signals.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
- * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`). `stopped` resolves at the first SIGTERM, SIGINT or SIGHUP, or when `request` is called. With `system`,
- * freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
+ * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`). `stopped` resolves at the first
+ * signal of `onStopSignal`, or when `request` is called. With `system`, freed memory is returned to the kernel; pass it if the daemon
+ * loads the FFI anyway.
  */
 export function beginDaemon(
   {
@@ -32,7 +34,7 @@ export function beginDaemon(
   const heap = daemonHeap(fastPaths);
   heap.watch(system && (() => system.trimMemory()));
   const { promise, resolve } = Promise.withResolvers<StopOptions>();
-  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(name, () => resolve({ removeHostState: false, endPods: false }));
+  const logger = createLogger({ name: 'daemon', level });
+  onStopSignal(logger, () => resolve({ removeHostState: false, endPods: false }));
   return { stopped: promise, request: resolve, countBuffer: heap.countBuffer };
 }
