@@ -55,7 +55,7 @@ export { Trash } from './files/trash.ts';
 export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';
 export { readPodResolvConf } from './network/resolv-conf.ts';
-export { MAX_SOCKET_PATH_BYTES } from './network/socket-path.ts';
+export { MAX_SOCKET_PATH_BYTES, requireSocketPath } from './network/socket-path.ts';
 export { listenUnix, refuseTakenSocket, removeStaleSocket, type SocketFile } from './network/unix-socket.ts';
 export {
   findProgram,

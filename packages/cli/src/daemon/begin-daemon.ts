@@ -1,4 +1,5 @@
 import { createLogger, DAEMON_UMASK, makePrivateDirectory } from '@podwright/base';
+import { requireSocketPath } from '@podwright/host';
 import type { StopOptions } from '@podwright/node-api';
 import type { System } from '@podwright/system';
 import type { NodeConfig } from '../settings/node-config.ts';
@@ -9,7 +10,8 @@ import { onStopSignal } from './stop-signals.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
- * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`). `stopped` resolves at the first
+ * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`), or its
+ * sockets cannot be bound (`invalid_argument`). `stopped` resolves at the first
  * signal of `onStopSignal`, or when `request` is called. With `system`, freed memory is returned to the kernel; pass it if the daemon
  * loads the FFI anyway.
  */
@@ -19,7 +21,9 @@ export function beginDaemon(
     state,
     log_level: level,
     fast_paths: fastPaths,
-  }: Pick<NodeConfig, 'root' | 'state' | 'log_level' | 'fast_paths'>,
+    apiSocket,
+    criSocket,
+  }: Pick<NodeConfig, 'root' | 'state' | 'log_level' | 'fast_paths' | 'apiSocket' | 'criSocket'>,
   system?: System,
 ): {
   stopped: Promise<StopOptions>;
@@ -27,6 +31,7 @@ export function beginDaemon(
   countBuffer: Heap['countBuffer'];
 } {
   holdProgram(new URL('.', import.meta.url));
+  for (const socket of [apiSocket, criSocket]) requireSocketPath(socket);
   requireFormats(root);
   process.umask(DAEMON_UMASK); // independent of the shell or the service manager
   for (const directory of [root, state]) makePrivateDirectory(directory);

@@ -4,7 +4,7 @@ import { chmod, link, lstat, rm, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, isErrno, PodwrightError, PRIVATE_FILE, waitFor, withTimeout, wrapError } from '@podwright/base';
-import { MAX_SOCKET_PATH_BYTES } from './socket-path.ts';
+import { requireSocketPath } from './socket-path.ts';
 
 /** A bound socket file; `remove` deletes it unless another process has replaced it. */
 export type SocketFile = { path: string; remove(): Promise<void> };
@@ -28,9 +28,7 @@ const SWEEP_LOCK_TIMEOUT_MS = 100;
  */
 export async function listenUnix(server: Server, path: string, mode: number): Promise<SocketFile> {
   const temporary = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
-  if (Buffer.byteLength(temporary) > MAX_SOCKET_PATH_BYTES) {
-    throw new PodwrightError('invalid_argument', `listen on ${path}: the path is too long; choose a shorter directory`);
-  }
+  requireSocketPath(path);
   await bind(server, temporary, path);
   try {
     await chmod(temporary, mode);
