@@ -5,8 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { silentLogger } from '@podwright/base';
-import { Trash } from '@podwright/host';
-import { diskUsage } from '../../packages/images/src/snapshots/disk-usage.ts';
+import { measureTree, Trash } from '@podwright/host';
 import { ContainerFiles } from '../../packages/runtime/src/containers/container-files.ts';
 import { unmountTree } from '../../packages/system/src/mountinfo.ts';
 import { mountAll } from '../../packages/system/src/mounts.ts';
@@ -36,7 +35,7 @@ test('a directory with many links, each a volume, is copied once, and all links 
     const script = 'echo kept > /a0/new; ls -l /a7/big | wc -l; cat /data/new /a19/new; sleep 1000';
     const containerId = await attacked.begin(pod, { image: { image }, script });
     const { root } = attacked.runtime.place.options;
-    const { sizeBytes } = await diskUsage(join(root!, 'containers', containerId), signal);
+    const { sizeBytes } = (await measureTree(join(root!, 'containers', containerId), { signal })).usage;
     assert.ok(sizeBytes < 2 * FILE_BYTES, `${sizeBytes} bytes`);
     const cmd = ['sh', '-c', 'until [ -e /data/new ]; do :; done; stat -c %s /a7/big; cat /data/new /a19/new'];
     const { stdout } = await attacked.runtime.cri.runtime.execSync({ containerId, cmd, timeout: 30n });

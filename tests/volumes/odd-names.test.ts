@@ -7,14 +7,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
-import { removeTree } from '@podwright/host';
+import { measureTree, removeTree } from '@podwright/host';
 import { loadSystem } from '@podwright/system';
 import { packTree } from '../../packages/cli/src/copy/pack.ts';
 import { unpackInto } from '../../packages/cli/src/copy/unpack.ts';
 import { measureTree as measureDockerLayer } from '../../packages/dockershim/src/statistics/layer-sizes.ts';
 import { found, makeDeepTree, makeOddTree } from '../../packages/host/src/files/odd-names.fixture.ts';
 import { TreeCopier } from '../../packages/images/src/snapshots/copy-tree.ts';
-import { diskUsage } from '../../packages/images/src/snapshots/disk-usage.ts';
 import { readTar } from '../../packages/images/src/tar.ts';
 import { LayerUnpacker } from '../../packages/images/src/unpack/unpack-layer.ts';
 import { treeUse } from '../../packages/kubelet/src/stats/file-system-use.ts';
@@ -69,7 +68,7 @@ const ROWS: Row[] = [
   {
     what: 'is measured as a layer',
     deep: true,
-    walk: async (tree) => assertUse(tree, await diskUsage(tree, signal)),
+    walk: async (tree) => assertUse(tree, (await measureTree(tree, { signal })).usage),
   },
   { what: 'is measured as a volume', deep: true, walk: async (tree) => assertUse(tree, await treeUse(tree)) },
   {

@@ -48,6 +48,7 @@ export {
 export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
 export { namesIn, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
+export { type MeasureTreeOptions, measureTree, type TreeMeasure } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';

@@ -7,7 +7,6 @@ export { createImageService, type ImageServiceOptions, type Images } from './ima
 export { type ImageStore, type OpenImagesOptions, openImages } from './open-images.ts';
 export type { RegistryAuth } from './registry/registry-auth.ts';
 export type { RetryPolicy } from './registry/retry.ts';
-export { diskUsage } from './snapshots/disk-usage.ts';
 
 // Snapshots: the contract, and the built-in snapshotters.
 export { type OpenedSnapshotter, openSnapshotter, type SnapshotterOptions } from './snapshots/open-snapshotter.ts';

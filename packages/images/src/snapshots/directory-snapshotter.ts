@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, makePrivateDirectory, PodwrightError, PRIVATE_DIRECTORY, wrapError } from '@podwright/base';
-import { Trash } from '@podwright/host';
+import { measureTree, Trash } from '@podwright/host';
 import type { MetadataDatabase } from '@podwright/metadata';
 import { type Mount, wrapFileError } from '@podwright/system';
-import { diskUsage } from './disk-usage.ts';
 import { filesIn, type SnapshotDirectories, type SnapshotLayout } from './snapshot-layout.ts';
 import { type SnapshotRecord, SnapshotRecords } from './snapshot-records.ts';
 import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarget } from './snapshotter.ts';
@@ -81,7 +80,8 @@ export class DirectorySnapshotter implements Snapshotter {
     if (record.kind === 'view') return { sizeBytes: 0, inodes: 0 };
     const known = record.kind === 'committed' ? this.#records.usage(record.id) : undefined;
     if (known !== undefined) return known;
-    const usage = await diskUsage(filesIn(this.#directory(record.id)), this.#stop.signal).catch((error: unknown) => {
+    const { signal } = this.#stop;
+    const { usage } = await measureTree(filesIn(this.#directory(record.id)), { signal }).catch((error: unknown) => {
       throw wrapFileError(`measure snapshot ${key}`, error);
     });
     if (record.kind === 'committed') this.#records.setUsage(record.id, usage); // cached, as committed snapshots never change

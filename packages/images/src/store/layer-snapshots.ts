@@ -11,11 +11,11 @@ import {
   Undo,
   wrapError,
 } from '@podwright/base';
+import { measureTree } from '@podwright/host';
 import type { ArrivingBlob } from '../content/arriving-blob.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import { chainIds } from '../content/digest.ts';
 import { MAX_ENTRY_OVERHEAD_BYTES, MAX_UNSEEN_LAYER_BYTES } from '../limits.ts';
-import { measureTree } from '../snapshots/disk-usage.ts';
 import type { Snapshotter } from '../snapshots/snapshotter.ts';
 import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
@@ -191,7 +191,7 @@ export class LayerSnapshots {
   /** An upper bound on the uncompressed size of a layer for which no size was recorded, computed from its unpacked files. */
   async #maxStreamBytes(chainId: string, signal: AbortSignal): Promise<number> {
     const directory = await this.#options.snapshotter.layerDirectory(chainId);
-    const { contentBytes, names } = await measureTree(directory, signal);
+    const { contentBytes, names } = await measureTree(directory, { signal });
     return 2 * contentBytes + MAX_ENTRY_OVERHEAD_BYTES * names + MAX_UNSEEN_LAYER_BYTES;
   }
 

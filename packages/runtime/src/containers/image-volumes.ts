@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { isErrno, PodwrightError } from '@podwright/base';
-import { runChecked } from '@podwright/host';
-import { bytesForImages, diskUsage, filesForImages } from '@podwright/images';
+import { measureTree, runChecked } from '@podwright/host';
+import { bytesForImages, filesForImages } from '@podwright/images';
 
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 
@@ -23,7 +23,7 @@ export async function fillVolume(path: string, { source, target, signal }: Volum
 
 /** Limits the size of copies: an image may declare a thousand nested volumes, each of which copies everything below it. */
 async function checkRoom(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
-  const { sizeBytes, inodes } = await diskUsage(source, signal);
+  const { sizeBytes, inodes } = (await measureTree(source, { signal })).usage;
   if (inodes <= 1) return; // most volumes are empty
   const space = await statfs(target);
   if (sizeBytes <= bytesForImages(space) && inodes <= filesForImages(space)) return;

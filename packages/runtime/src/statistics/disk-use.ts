@@ -1,7 +1,8 @@
 /** Disk usage of containers: everything that they can write to, except logs and the kubelet's volumes. */
 import { lstat } from 'node:fs/promises';
 import { isErrno, isNotFound, SharedWork } from '@podwright/base';
-import { diskUsage, type Snapshotter, type SnapshotUsage } from '@podwright/images';
+import { measureTree } from '@podwright/host';
+import type { Snapshotter, SnapshotUsage } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerFiles } from '../containers/container-files.ts';
 import type { ContainerRecord } from '../records/container-record.ts';
@@ -62,7 +63,8 @@ export class DiskUse {
   async #measure({ id, state }: ContainerRecord, signal: AbortSignal): Promise<Measured> {
     const startedAtMs = Date.now();
     const { snapshotter, files } = this.#dependencies;
-    const volumes = (await files.imageVolumes(id)).map((directory) => diskUsage(directory, signal));
+    const measure = async (directory: string) => (await measureTree(directory, { signal })).usage;
+    const volumes = (await files.imageVolumes(id)).map(measure);
     const usages = [snapshotter.usage(files.snapshotKey(id)), ...volumes].map(orNothing);
     const usage = sumOf(await Promise.all(usages));
     const atMs = Date.now();

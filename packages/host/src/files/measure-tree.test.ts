@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type MeasureTreeOptions, measureTree, type TreeMeasure } from './measure-tree.ts';
+import { makeDeepTree, makeOddTree } from './odd-names.fixture.ts';
+
+const MI = 1 << 20;
+const signal = AbortSignal.timeout(120_000);
+
+/** On a tmpfs by default: a busy disk takes long to remove thousands of directories. */
+function scratch(t: TestContext, parent = '/dev/shm'): string {
+  const directory = mkdtempSync(`${parent}/podwright-measure-`);
+  t.after(() => execFileSync('rm', ['-rf', directory]));
+  return directory;
+}
+
+function measure(directory: string, options: Partial<MeasureTreeOptions> = {}): Promise<TreeMeasure> {
+  return measureTree(directory, { signal, ...options });
+}
+
+/** The usage as counted by du(1). */
+function du(directory: string): { sizeBytes: number; inodes: number } {
+  const count = (option: string) =>
+    Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
+  return { sizeBytes: count('--block-size=1'), inodes: count('--inodes') };
+}
+
+async function assertAsByDu(directory: string): Promise<void> {
+  const { usage, isPartial } = await measure(directory);
+  assert.deepEqual({ usage, isPartial }, { usage: du(directory), isPartial: false });
+}
+
+/** Runs a script in `directory` until it is disposed of. Resolves when it has printed its first line. */
+async function keepRunning(directory: string, script: string): Promise<AsyncDisposable> {
+  const child = spawn(process.execPath, ['-e', script], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return {
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+test('a tree is counted as by du: hard links once, holes not at all, symbolic links not followed, names of any bytes', async (t) => {
+  const directory = scratch(t, '/tmp');
+  mkdirSync(join(directory, 'a/b'), { recursive: true });
+  writeFileSync(join(directory, 'a/file'), 'x'.repeat(100_000));
+  linkSync(join(directory, 'a/file'), join(directory, 'a/b/same'));
+  symlinkSync('/usr', join(directory, 'a/usr'));
+  execFileSync('truncate', ['-s', '1G', join(directory, 'holes')]);
+  execFileSync('mkfifo', [join(directory, 'fifo')]);
+  makeOddTree(join(directory, 'odd'));
+  await assertAsByDu(directory);
+});
+
+test('a directory of very many directories is counted as by du', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'seq 3000 | xargs mkdir && seq 3000 | sed s,$,/x, | xargs mkdir'], { cwd: directory });
+  await assertAsByDu(directory);
+});
+
+test('other file systems are not counted', async () => {
+  const { usage, isPartial } = await measure('/dev');
+  assert.ok(!isPartial);
+  assert.ok(usage.inodes < Number(execFileSync('sh', ['-c', 'find /dev | wc -l'], { encoding: 'utf8' })));
+});
+
+test('a file is counted, and a missing path is an error', async (t) => {
+  const directory = scratch(t);
+  writeFileSync(join(directory, 'file'), 'x');
+  assert.deepEqual((await measure(join(directory, 'file'))).usage, du(join(directory, 'file')));
+  await assert.rejects(measure(join(directory, 'missing')), { code: 'ENOENT' });
+});
+
+test('each hard link counts as a name, and holes count as content', async (t) => {
+  const directory = scratch(t);
+  writeFileSync(join(directory, 'file'), 'x'.repeat(1000));
+  linkSync(join(directory, 'file'), join(directory, 'same'));
+  symlinkSync('/usr', join(directory, 'usr'));
+  execFileSync('truncate', ['-s', '1M', join(directory, 'holes')]);
+  const { names, contentBytes } = await measure(directory);
+  assert.deepEqual({ names, contentBytes }, { names: 5, contentBytes: 1000 + MI });
+});
+
+test('directories deeper than PATH_MAX are counted as well, at a cost that does not grow with the depth', async (t) => {
+  const directory = join(scratch(t), 'deep');
+  makeDeepTree(directory, 3000);
+  const deepest = `process.chdir('${directory}'); for (let n = 0; n < 3000; n++) process.chdir('a'.repeat(15));`;
+  execFileSync(process.execPath, ['-e', `${deepest} for (let n = 0; n < 9000; n++) fs.mkdirSync(String(n))`]);
+  const before = process.cpuUsage();
+  await assertAsByDu(directory);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 3_000_000, `${(user + system) / 1000} ms of CPU time`);
+});
+
+test('a tree that branches at each of too many levels is counted up to there, and the measure is partial', async (t) => {
+  const directory = scratch(t);
+  const branch = `for (const name of 'adz') fs.mkdirSync(name); process.chdir('d');`;
+  execFileSync(process.execPath, ['-e', `for (let n = 0; n < 2500; n++) { ${branch} }`], { cwd: directory });
+  const { usage, isPartial } = await measure(directory);
+  assert.ok(isPartial);
+  assert.ok(usage.inodes > 2000 && usage.inodes < 7501, `${usage.inodes} inodes`);
+});
+
+for (const [what, files, isFile] of [
+  ['a directory', 10, false],
+  ['a directory among many files', 3000, false],
+  ['a file', 10, true],
+] as const) {
+  test(`${what} that is renamed all the time is counted, or the measure is partial`, async (t) => {
+    const directory = scratch(t);
+    execFileSync('sh', ['-c', `seq ${files} | xargs touch; mkdir x0; head -c 1M /dev/zero >x0/big`], {
+      cwd: directory,
+    });
+    if (isFile) execFileSync('sh', ['-c', 'mv x0/big x0.big; rmdir x0; mv x0.big x0'], { cwd: directory });
+    const move = `let n = 0; setInterval(() => fs.renameSync('x' + n, 'x' + ++n), 2); console.log('ready')`;
+    await using _mover = await keepRunning(directory, move);
+    let counted = 0;
+    for (let round = 0; round < 50; round++) {
+      const { usage, isPartial } = await measure(directory);
+      if (usage.sizeBytes >= MI) counted++;
+      assert.ok(usage.sizeBytes >= MI || isPartial, `round ${round}: ${usage.sizeBytes} bytes`);
+    }
+    assert.ok(counted > 25, `counted in ${counted} rounds`);
+  });
+}
+
+test('after its time the walk ends with the count so far, as a partial one', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'mkdir d; cd d; seq 20000 | xargs touch'], { cwd: directory });
+  const soFar: TreeMeasure[] = [];
+  const onYield = async (count: () => TreeMeasure) => void soFar.push(count());
+  const { usage, isPartial } = await measure(directory, { timeoutMs: 5, onYield });
+  assert.ok(isPartial);
+  assert.ok(usage.inodes > 2 && usage.inodes < 20_002, `${usage.inodes} inodes`);
+  assert.ok(soFar[0]!.usage.inodes <= usage.inodes);
+});
+
+test('an aborted walk rejects, and closes its directories', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'seq 3000 | xargs mkdir'], { cwd: directory });
+  const descriptors = () => Number(execFileSync('sh', ['-c', `ls /proc/${process.pid}/fd | wc -l`]));
+  const before = descriptors();
+  const stop = new AbortController();
+  const onYield = async () => stop.abort(new Error('enough'));
+  await assert.rejects(measure(directory, { signal: stop.signal, onYield }), /enough/);
+  assert.equal(descriptors(), before);
+});
+
+test('counting a directory of very many files does not block the event loop', async (t) => {
+  const directory = scratch(t);
+  execFileSync('sh', ['-c', 'seq 20000 | xargs touch'], { cwd: directory });
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 1);
+  const { usage } = await measure(directory);
+  clearInterval(timer);
+  assert.equal(usage.inodes, 20_001);
+  assert.ok(longestMs < 250, `the event loop was blocked for ${longestMs} ms`);
+});

@@ -1,0 +1,173 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { EventLoopBudget } from '@podwright/base';
+import { type DirectoryVisit, openDirectory } from './directory-visit.ts';
+import { firstPass, TreeCount } from './tree-count.ts';
+
+/** Directories that are open and not yet visited. Beyond these, the listing of a directory waits for the visits of its children. */
+const MAX_WAITING = 256;
+/** Directories whose listing waits for their children, each with two descriptors. Only trees that branch at each level need more. */
+const MAX_PAUSED = 1200;
+/** How often to list a directory whose entries move while they are counted. */
+const MAX_PASSES = 3;
+
+/**
+ * The size of a tree: the disk space that it takes, the number of names in it (each hard link counts), and the total length of its
+ * files, including holes and before compression. `isPartial`: the tree has more than was counted.
+ */
+export type TreeMeasure = {
+  usage: { sizeBytes: number; inodes: number };
+  names: number;
+  contentBytes: number;
+  isPartial: boolean;
+};
+
+export type MeasureTreeOptions = {
+  signal: AbortSignal;
+  /** After this time the walk ends with the count so far, as a partial one. */
+  timeoutMs?: number;
+  /** Called when the walk yields to the event loop, every few milliseconds; the walk goes on when the promise resolves. */
+  onYield?: (countSoFar: () => TreeMeasure) => Promise<void>;
+};
+
+/**
+ * Measures a tree as `du` does: allocated blocks, hard links once, without other file systems. It yields to the event loop regularly,
+ * however deep the tree is and however many entries a directory has: a container may create millions.
+ *
+ * The owner of the tree may try to hide files from the measurement. Each directory is opened as soon as it is listed, relative to the
+ * descriptor of its parent, so neither depth nor a later rename hides it. A directory from which entries vanish between the listing and
+ * their count, or which has more subdirectories than were listed, is listed again. If that does not find them, or the tree branches at
+ * each of more than a thousand levels, or the time is over, the measure is partial. A file that moves between two directories may still
+ * be missed without a notice. Throws if `directory` does not exist, or if `signal` aborts.
+ */
+export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
+  using walk = new Walk(directory, options);
+  await walk.run();
+  return walk.measure();
+}
+
+class Walk {
+  readonly #count: TreeCount;
+  readonly #options: MeasureTreeOptions;
+  readonly #deadlineMs: number;
+  readonly #budget = new EventLoopBudget();
+  /** The directories to visit next, the last one first. A paused one is below its children. */
+  readonly #stack: DirectoryVisit[] = [];
+  #paused = 0;
+
+  constructor(directory: string, options: MeasureTreeOptions) {
+    this.#options = options;
+    this.#deadlineMs = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+    const stat = lstatSync(directory);
+    this.#count = new TreeCount(stat);
+    if (stat.isDirectory()) this.#open(Buffer.from(directory), this.#stack);
+    else this.#countTop(stat);
+  }
+
+  [Symbol.dispose](): void {
+    for (const visit of this.#stack) visit.close();
+  }
+
+  #countTop(file: Stats): void {
+    const pass = firstPass();
+    this.#count.addFile(file, pass);
+    this.#count.take(pass);
+  }
+
+  measure(): TreeMeasure {
+    return this.#count.measure(this.#stack.map((visit) => visit.pass));
+  }
+
+  async run(): Promise<void> {
+    for (let visit = this.#stack.at(-1); visit !== undefined; visit = this.#stack.at(-1)) {
+      if (visit.isPaused) this.#paused--;
+      visit.isPaused = false;
+      const children: DirectoryVisit[] = [];
+      try {
+        if (await this.#list(visit, children)) this.#leave(visit);
+        else this.#pause(visit);
+      } finally {
+        this.#stack.push(...children);
+      }
+      if (this.#isLate) return;
+    }
+  }
+
+  get #isLate(): boolean {
+    return performance.now() >= this.#deadlineMs;
+  }
+
+  /** The visit is the last of the stack. */
+  #leave(visit: DirectoryVisit): void {
+    this.#stack.pop();
+    this.#count.take(visit.pass);
+    visit.close();
+  }
+
+  #pause(visit: DirectoryVisit): void {
+    visit.isPaused = true;
+    this.#paused++;
+  }
+
+  /** Counts the entries of a directory, and opens its subdirectories. Returns false if it must visit these before the next ones. */
+  async #list(visit: DirectoryVisit, children: DirectoryVisit[]): Promise<boolean> {
+    const room = Math.max(1, MAX_WAITING - (this.#stack.length - this.#paused));
+    const hasRoom = () => children.length < room;
+    do {
+      const { files, isEnd } = visit.read((name) => this.#meet(visit, { name, children }), hasRoom);
+      for (const name of files) {
+        this.#countFile(visit, name);
+        if (this.#budget.isSpent && !(await this.#mayContinue())) return false;
+      }
+      if (isEnd && this.#isCounted(visit)) return true;
+      if (this.#budget.isSpent && !(await this.#mayContinue())) return false;
+    } while (hasRoom());
+    return false;
+  }
+
+  /** Opens a subdirectory and counts it. */
+  #meet(visit: DirectoryVisit, { name, children }: { name: Buffer; children: DirectoryVisit[] }): void {
+    visit.pass.directories++;
+    const found = this.#open(visit.pathOf(name), children);
+    if (found === 'vanished') visit.pass.vanished++;
+    if (found === 'new' && visit.missing > 0) visit.missing--;
+    if (this.#paused < MAX_PAUSED) return;
+    for (const child of children.splice(0)) child.close();
+    this.#count.isPartial = true;
+  }
+
+  #open(path: Buffer, opened: DirectoryVisit[]): 'new' | 'known' | 'vanished' {
+    const visit = openDirectory(path);
+    if (visit === undefined) return 'vanished';
+    const isNew = this.#count.addDirectory(visit.stat);
+    if (isNew) opened.push(visit);
+    else visit.close();
+    return isNew ? 'new' : 'known';
+  }
+
+  #countFile(visit: DirectoryVisit, name: Buffer): void {
+    const stat = visit.statOf(name);
+    if (stat === undefined) visit.pass.vanishedFiles++;
+    else this.#count.addFile(stat, visit.pass);
+  }
+
+  /** Whether everything in a directory that was listed to its end is counted, or will not be found. If not, it must be listed again. */
+  #isCounted(visit: DirectoryVisit): boolean {
+    const { pass } = visit;
+    if (pass.number === 1) visit.missing = pass.vanished;
+    if (visit.missing + pass.vanished + pass.vanishedFiles === 0 && !visit.hidesDirectories()) return true;
+    if (pass.number < MAX_PASSES && this.#count.remembersDirectories) {
+      visit.listAgain();
+      return false;
+    }
+    this.#count.isPartial = true;
+    return true;
+  }
+
+  /** Yields to the event loop. Returns false if the time is over. */
+  async #mayContinue(): Promise<boolean> {
+    await this.#options.onYield?.(() => this.measure());
+    await this.#budget.renew(this.#options.signal);
+    if (this.#isLate) this.#count.isPartial = true;
+    return !this.#isLate;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Stats } from 'node:fs';
+import type { TreeMeasure } from './measure-tree.ts';
+
+/** Unit of `st_blocks` (stat(2)). */
+const BLOCK_BYTES = 512;
+/** Inode numbers of directories to remember, which takes some 40 bytes each. */
+const MAX_REMEMBERED = 1_000_000;
+
+type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
+
+/** One listing of a directory. `files` are those of this listing with one link, `most` those of the largest listing before. */
+export type Pass = {
+  number: number;
+  directories: number;
+  /** Entries that were listed, and could then not be opened or found. */
+  vanished: number;
+  vanishedFiles: number;
+  files: Tally;
+  most: Tally;
+};
+
+export function firstPass(): Pass {
+  return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
+}
+
+/** The pass after `pass`. It counts the files again, as it cannot tell which of them were renamed since. */
+export function nextPass(pass: Pass): Pass {
+  return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
+}
+
+/** Sums up a tree on one file system. */
+export class TreeCount {
+  isPartial = false;
+  readonly #device: number;
+  readonly #total = noFiles();
+  readonly #linked = new Set<number>();
+  readonly #directories = new Set<number>();
+
+  constructor(top: Stats) {
+    this.#device = top.dev;
+  }
+
+  /** Whether `addDirectory` detects all directories that were added before. */
+  get remembersDirectories(): boolean {
+    return this.#directories.size < MAX_REMEMBERED;
+  }
+
+  /** Returns false for directories on another file system, and for those that were counted before, under another name. */
+  addDirectory(stat: Stats): boolean {
+    if (stat.dev !== this.#device || this.#directories.has(stat.ino)) return false;
+    if (this.remembersDirectories) this.#directories.add(stat.ino);
+    add(this.#total, stat);
+    this.#total.names++;
+    return true;
+  }
+
+  /** Adds a file of any type. One with several links is counted once in the tree. */
+  addFile(stat: Stats, pass: Pass): void {
+    if (stat.dev !== this.#device) return;
+    pass.files.names++;
+    if (stat.nlink <= 1) add(pass.files, stat);
+    else if (!this.#linked.has(stat.ino)) {
+      this.#linked.add(stat.ino);
+      add(this.#total, stat);
+    }
+  }
+
+  /** Adds the files of a directory, as its largest listing counted them. */
+  take(pass: Pass): void {
+    sum(this.#total, largest(pass));
+  }
+
+  /** `passes` are those of directories that are not counted to their end. */
+  measure(passes: Pass[]): TreeMeasure {
+    const all = { ...this.#total };
+    for (const pass of passes) sum(all, largest(pass));
+    const { sizeBytes, inodes, names, contentBytes } = all;
+    return { usage: { sizeBytes, inodes }, names, contentBytes, isPartial: this.isPartial };
+  }
+}
+
+function noFiles(): Tally {
+  return { sizeBytes: 0, inodes: 0, names: 0, contentBytes: 0 };
+}
+
+function add(tally: Tally, stat: Stats): void {
+  tally.sizeBytes += stat.blocks * BLOCK_BYTES;
+  tally.inodes++;
+  if (stat.isFile()) tally.contentBytes += stat.size;
+}
+
+function sum(total: Tally, { sizeBytes, inodes, names, contentBytes }: Tally): void {
+  total.sizeBytes += sizeBytes;
+  total.inodes += inodes;
+  total.names += names;
+  total.contentBytes += contentBytes;
+}
+
+function largest({ files, most }: Pass): Tally {
+  return files.sizeBytes > most.sizeBytes || files.inodes > most.inodes ? files : most;
+}
