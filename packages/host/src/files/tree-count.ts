@@ -23,7 +23,7 @@ export function firstPass(): Pass {
   return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
 }
 
-/** The pass after `pass`. It counts the files again, as it cannot tell which of them were renamed since. */
+/** The pass after `pass`. It counts the files again, as it does not know which of them were renamed since. */
 export function nextPass(pass: Pass): Pass {
   return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
 }
