@@ -53,6 +53,7 @@ export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';
 export { Trash } from './files/trash.ts';
+export { type TimedMeasure, TreeMeasures } from './files/tree-measures.ts';
 export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';
 export { readPodResolvConf } from './network/resolv-conf.ts';

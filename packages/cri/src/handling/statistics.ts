@@ -19,8 +19,8 @@ export type MeasuredContainer = {
   use: {
     cgroup: CgroupStats;
     nanoCores: number | undefined;
-    /** Usage of the writable layer. */
-    layer: { sizeBytes: number; inodes: number; atMs: number } | undefined;
+    /** Usage of the writable layer. `isPartial`: there is more in it than was counted. */
+    layer: { sizeBytes: number; inodes: number; atMs: number; isPartial?: boolean } | undefined;
   };
   /** Mount point of the file system that contains the layer. */
   mountpoint: string;
@@ -36,7 +36,10 @@ export type MeasuredSandbox = {
 const toNanoseconds = (milliseconds: number) => BigInt(Math.round(milliseconds * 1000)) * 1000n;
 const count = (value: number | undefined) => (value === undefined ? undefined : { value: BigInt(Math.round(value)) });
 
-/** Converts a container's usage to a CRI message. */
+/**
+ * Converts a container's usage to a CRI message. A layer that was counted in part, because its walk took too long or its files moved,
+ * has no `inodes_used`, which is present otherwise: the CRI has no other field that says so, and the bytes are a lower bound.
+ */
 export function containerStatsMessage({
   attributes,
   use: { cgroup, nanoCores, layer },
@@ -49,7 +52,7 @@ export function containerStatsMessage({
       timestamp: toNanoseconds(layer.atMs),
       fsId: { mountpoint },
       usedBytes: count(layer.sizeBytes),
-      inodesUsed: count(layer.inodes),
+      inodesUsed: layer.isPartial ? undefined : count(layer.inodes),
     },
   };
 }

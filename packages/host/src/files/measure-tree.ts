@@ -59,8 +59,8 @@ class Walk {
     this.#deadlineMs = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
     const stat = lstatSync(directory);
     this.#count = new TreeCount(stat);
-    if (stat.isDirectory()) this.#open(Buffer.from(directory), this.#stack);
-    else this.#countTop(stat);
+    if (!stat.isDirectory()) this.#countTop(stat);
+    else if (this.#open(Buffer.from(directory), this.#stack) === 'vanished') this.#count.isPartial = true;
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
-import { isNotFound } from '@podwright/base';
+import { isErrno, isNotFound } from '@podwright/base';
+import { TreeMeasures } from '@podwright/host';
 import type { ContentStore } from '../content/content-store.ts';
 import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snapshotter.ts';
 import type { StorageUsage } from './image-service.ts';
@@ -6,12 +7,15 @@ import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
 /** How long the size of the containers' writable layers is cached: measuring it walks their trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
+/** The part of a core that measuring them uses in the long run. */
+const CPU_SHARE = 0.05;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
 
 /** Disk usage of blobs, layers and containers. Committed snapshots never change, so each is measured once. */
 export class ImageUsage {
   readonly #options: Options;
+  readonly #layersOfContainers = new TreeMeasures({ cpuShare: CPU_SHARE });
   #measured = new Map<string, SnapshotUsage>();
   #containers: { usage: Promise<SnapshotUsage>; atMs: number } | undefined;
 
@@ -49,22 +53,25 @@ export class ImageUsage {
     return usage;
   }
 
-  /** Measures one snapshot after the other, as each walks a tree. */
+  /** Layers that take long to measure count with their last sizes, or as far as they are measured. */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
-    const usages: SnapshotUsage[] = [];
-    for (const { key } of snapshots) usages.push(await this.#usage(key));
-    return sum(usages);
+    const { snapshotter } = this.#options;
+    const measure = async ({ key }: SnapshotInfo) =>
+      (await this.#layersOfContainers.of(await snapshotter.layerDirectory(key))).usage;
+    return sum(await Promise.all(snapshots.map((one) => orNothing(measure(one)))));
   }
 
-  /** The usage of a snapshot; 0 if it has been removed meanwhile. */
-  async #usage(key: string): Promise<SnapshotUsage> {
-    try {
-      return await this.#options.snapshotter.usage(key);
-    } catch (error) {
-      if (isNotFound(error)) return { sizeBytes: 0, inodes: 0 };
-      throw error;
-    }
+  #usage(key: string): Promise<SnapshotUsage> {
+    return orNothing(this.#options.snapshotter.usage(key));
   }
+}
+
+/** 0 for a snapshot that has been removed meanwhile. */
+function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
+  return usage.catch((error: unknown) => {
+    if (isNotFound(error) || isErrno(error, 'ENOENT')) return { sizeBytes: 0, inodes: 0 };
+    throw error;
+  });
 }
 
 function sum(usages: SnapshotUsage[]): SnapshotUsage {

@@ -1,27 +1,40 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { PodwrightError } from '@podwright/base';
 import type { ContainerRecord } from '../records/container-record.ts';
 import { DiskUse, type DiskUseDependencies } from './disk-use.ts';
 
 const record = { id: 'c1', sandboxId: 's1', state: { phase: 'running' } } as ContainerRecord;
 
-test('concurrent calls for a container share one measurement, and a later call uses its result', async () => {
-  const started: ((sizeBytes: number) => void)[] = [];
-  const usage = () =>
-    new Promise((resolve) => {
-      started.push((sizeBytes) => resolve({ sizeBytes, inodes: 1 }));
-    });
-  const disk = new DiskUse({
-    snapshotter: { usage },
-    files: { imageVolumes: async () => [], snapshotKey: (id: string) => id },
+function diskUse(layerDirectory: () => Promise<string>, volumes: string[]): DiskUse {
+  return new DiskUse({
+    snapshotter: { layerDirectory },
+    files: { imageVolumes: async () => volumes, snapshotKey: (id: string) => id },
     containers: { list: () => [] },
     sandboxes: { get: () => undefined },
   } as unknown as DiskUseDependencies);
-  const calls = [1, 2, 3, 4, 5].map(() => disk.of(record));
-  await new Promise(setImmediate);
-  assert.equal(started.length, 1);
-  started[0]!(100);
-  const sizes = (await Promise.all([...calls, disk.of(record)])).map(({ sizeBytes }) => sizeBytes);
-  assert.deepEqual(sizes, Array(6).fill(100));
-  assert.equal(started.length, 1);
+}
+
+test('a container uses the sum of its writable layer and its image volumes, with the time of the older measure', async (t) => {
+  const directory = mkdtempSync('/tmp/podwright-disk-use-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  for (const name of ['layer', 'volume']) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'file'), 'x');
+  }
+  const disk = diskUse(async () => join(directory, 'layer'), [join(directory, 'volume'), join(directory, 'removed')]);
+  const before = Date.now();
+  const { inodes, atMs, isPartial } = await disk.of(record);
+  assert.deepEqual({ inodes, isPartial }, { inodes: 4, isPartial: false });
+  assert.ok(atMs >= before && atMs <= Date.now());
+});
+
+test('a container whose layer has been removed uses nothing', async () => {
+  const removed = async () => {
+    throw new PodwrightError('not_found', 'snapshot c1 does not exist');
+  };
+  const { sizeBytes, inodes } = await diskUse(removed, []).of(record);
+  assert.deepEqual({ sizeBytes, inodes }, { sizeBytes: 0, inodes: 0 });
 });

@@ -1,7 +1,7 @@
 /** Disk usage of containers: everything that they can write to, except logs and the kubelet's volumes. */
 import { lstat } from 'node:fs/promises';
-import { isErrno, isNotFound, SharedWork } from '@podwright/base';
-import { measureTree } from '@podwright/host';
+import { isErrno, isNotFound } from '@podwright/base';
+import { TreeMeasures } from '@podwright/host';
 import type { Snapshotter, SnapshotUsage } from '@podwright/images';
 import type { RecordTable } from '@podwright/metadata';
 import type { ContainerFiles } from '../containers/container-files.ts';
@@ -9,13 +9,8 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** A measurement is valid for 20 times its duration, within these bounds, so measuring takes at most a twentieth of the time. */
-const VALIDITY_FACTOR = 20;
-const MIN_VALIDITY_MS = 500;
-const MAX_VALIDITY_MS = 10_000;
-/** Validity of a measurement of an exited container. Older measurements of any container are dropped. */
-const LIFETIME_MS = 600_000;
-const MEASURE_TIMEOUT_MS = 600_000;
+/** The part of a core that measuring uses in the long run, whatever the containers contain. */
+const CPU_SHARE = 0.2;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
 const NOTHING: SnapshotUsage = { sizeBytes: 0, inodes: 0 };
@@ -28,13 +23,13 @@ export type DiskUseDependencies = {
   files: ContainerFiles;
 };
 
-type Measured = SnapshotUsage & { atMs: number; validUntilMs: number };
+/** `isPartial`: the container uses more than was counted, see `measureTree`. */
+export type LayerUse = SnapshotUsage & { atMs: number; isPartial?: boolean };
 
-/** Measures containers on request. Calls at the same time share a measurement, and later ones use it while it is valid. */
+/** Measures containers on request, which takes about two seconds at most: see `TreeMeasures`. */
 export class DiskUse {
   readonly #dependencies: DiskUseDependencies;
-  readonly #measured = new Map<string, Measured>();
-  readonly #measuring = new SharedWork();
+  readonly #measures = new TreeMeasures({ cpuShare: CPU_SHARE });
 
   constructor(dependencies: DiskUseDependencies) {
     this.#dependencies = dependencies;
@@ -44,45 +39,27 @@ export class DiskUse {
    * The usage of the container's writable layer and image volumes. The first container of a pod also includes the files that all of
    * its containers share, such as /etc/hosts, because the CRI has no field for these.
    */
-  async of(record: ContainerRecord): Promise<SnapshotUsage & { atMs: number }> {
-    const [{ atMs, ...own }, shared] = await Promise.all([this.#own(record), this.#sharedFiles(record)]);
-    return { ...sumOf([own, shared]), atMs };
-  }
-
-  async #own(record: ContainerRecord): Promise<Measured> {
-    const { id } = record;
-    const nowMs = Date.now();
-    const known = this.#measured.get(id);
-    if (known !== undefined && nowMs >= known.atMs && nowMs < known.validUntilMs) return known;
-    const timeout = AbortSignal.timeout(MEASURE_TIMEOUT_MS);
-    return await this.#measuring.run({ key: `measure container ${id}` }, timeout, (abandoned) =>
-      this.#measure(record, abandoned),
-    );
-  }
-
-  async #measure({ id, state }: ContainerRecord, signal: AbortSignal): Promise<Measured> {
-    const startedAtMs = Date.now();
+  async of(record: ContainerRecord): Promise<LayerUse> {
     const { snapshotter, files } = this.#dependencies;
-    const measure = async (directory: string) => (await measureTree(directory, { signal })).usage;
-    const volumes = (await files.imageVolumes(id)).map(measure);
-    const usages = [snapshotter.usage(files.snapshotKey(id)), ...volumes].map(orNothing);
-    const usage = sumOf(await Promise.all(usages));
-    const atMs = Date.now();
-    const validityMs = Math.min(MAX_VALIDITY_MS, Math.max(MIN_VALIDITY_MS, (atMs - startedAtMs) * VALIDITY_FACTOR));
-    const measured = { ...usage, atMs, validUntilMs: atMs + (state.phase === 'exited' ? LIFETIME_MS : validityMs) };
-    for (const [old, one] of this.#measured) if (atMs - one.atMs > LIFETIME_MS) this.#measured.delete(old);
-    this.#measured.set(id, measured);
-    return measured;
+    const isFinal = record.state.phase === 'exited';
+    const layer = await orNothing(snapshotter.layerDirectory(files.snapshotKey(record.id)));
+    const directories = [...layer, ...(await files.imageVolumes(record.id))];
+    const measures = directories.map((directory) => orNothing(this.#measures.of(directory, { isFinal })));
+    const [shared, ...found] = await Promise.all([this.#sharedFiles(record), ...measures]);
+    const trees = found.flat();
+    const usage = sumOf([...shared, ...trees.map((tree) => tree.usage)]);
+    const atMs = Math.min(Date.now(), ...trees.map((tree) => tree.atMs));
+    return { ...usage, atMs, isPartial: trees.some(({ isPartial }) => isPartial) };
   }
 
-  async #sharedFiles({ id, sandboxId }: ContainerRecord): Promise<SnapshotUsage> {
+  async #sharedFiles({ id, sandboxId }: ContainerRecord): Promise<SnapshotUsage[]> {
     const { containers, sandboxes, controllers } = this.#dependencies;
     const first = containers.list().find((one) => one.sandboxId === sandboxId);
     const sandbox = sandboxes.get(sandboxId);
-    if (first?.id !== id || sandbox === undefined) return NOTHING;
+    if (first?.id !== id || sandbox === undefined) return [];
     const environment = controllers.find(sandbox)?.environment(sandbox);
     const shared: string[] = environment === undefined ? [] : Object.values(environment.files);
-    return sumOf(await Promise.all(shared.map((path) => orNothing(fileUse(path)))));
+    return (await Promise.all(shared.map((path) => orNothing(fileUse(path))))).flat();
   }
 }
 
@@ -90,12 +67,14 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** Counts files that are removed during the measurement as 0. */
-function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
-  return usage.catch((error: unknown) => {
-    if (isNotFound(error) || isErrno(error, 'ENOENT')) return NOTHING;
+/** An empty list for files that have been removed meanwhile. */
+async function orNothing<T>(found: Promise<T>): Promise<T[]> {
+  try {
+    return [await found];
+  } catch (error) {
+    if (isNotFound(error) || isErrno(error, 'ENOENT')) return [];
     throw error;
-  });
+  }
 }
 
 function sumOf(usages: SnapshotUsage[]): SnapshotUsage {

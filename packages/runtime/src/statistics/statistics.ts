@@ -1,7 +1,7 @@
 import type { CgroupStats, DeviceIo, InterfaceUse } from '@podwright/host';
-import type { SnapshotUsage } from '@podwright/images';
 import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
+import type { LayerUse } from './disk-use.ts';
 import type { FilesystemUse } from './filesystem-use.ts';
 import type { ProcessUse } from './process-use.ts';
 
@@ -9,7 +9,7 @@ import type { ProcessUse } from './process-use.ts';
 export type ContainerUse = {
   cgroup: CgroupStats;
   nanoCores: number | undefined;
-  layer: SnapshotUsage & { atMs: number };
+  layer: LayerUse;
 };
 
 /** Detailed usage of a running container, which takes longer to read. */

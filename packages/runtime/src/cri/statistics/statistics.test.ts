@@ -94,6 +94,11 @@ test('a container reports CPU, memory, swap, pressure and its layer, each with i
   });
 });
 
+test('a layer that was measured in part has no number of inodes', () => {
+  const { writableLayer } = criContainerStats(record, { ...use, layer: { ...use.layer, isPartial: true } }, '/');
+  assert.deepEqual([writableLayer?.usedBytes, writableLayer?.inodesUsed], [{ value: 4096n }, undefined]);
+});
+
 test('without a limit the available bytes are absent, and so are values that are not counted', () => {
   const unlimited = { ...memory, limitBytes: undefined, swapLimitBytes: undefined };
   const stats = criContainerStats(

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@podwright/base';
+import { TreeMeasures } from './tree-measures.ts';
+
+const FILES = 30_000;
+
+/** A directory on a tmpfs with empty files. */
+function tree(t: TestContext, files: number): string {
+  const directory = mkdtempSync('/dev/shm/podwright-measures-');
+  t.after(() => rmSync(directory, { recursive: true }));
+  execFileSync('sh', ['-c', `seq ${files} | xargs touch`], { cwd: directory });
+  return directory;
+}
+
+/** Walks take more than a minute for `FILES`, as they may use almost no CPU time. */
+const slow = (options = {}) => new TreeMeasures({ cpuShare: 0.001, burstMs: 0, waitMs: 300, ...options });
+
+test('calls at the same time share a measurement, and a later call uses its result while it is valid', async (t) => {
+  const directory = tree(t, 100);
+  const measures = new TreeMeasures({ cpuShare: 1 });
+  const [first, second] = await Promise.all([measures.of(directory), measures.of(directory)]);
+  assert.equal(first.atMs, second.atMs);
+  assert.deepEqual([first.usage.inodes, first.isPartial], [101, false]);
+  writeFileSync(join(directory, 'another'), '');
+  assert.equal((await measures.of(directory)).usage.inodes, 101);
+  const isMeasuredAgain = async () => (await measures.of(directory)).usage.inodes === 102;
+  await waitFor(isMeasuredAgain, { intervalMs: 50, signal: AbortSignal.timeout(10_000) });
+});
+
+test('the last measurement of a tree that nothing writes to stays valid', async (t) => {
+  const directory = tree(t, 100);
+  const measures = new TreeMeasures({ cpuShare: 1 });
+  const { atMs } = await measures.of(directory, { isFinal: true });
+  await sleep(600);
+  assert.equal((await measures.of(directory)).atMs, atMs);
+});
+
+test('a call for a tree that takes long is answered with the count so far, and another tree is measured meanwhile', async (t) => {
+  const [large, small] = [tree(t, FILES), tree(t, 100)];
+  const measures = slow();
+  const startedAtMs = performance.now();
+  const all = Array.from({ length: 3 }, () => measures.of(large));
+  const { usage, isPartial } = await measures.of(small);
+  assert.deepEqual([usage.inodes, isPartial], [101, false]);
+  for (const one of await Promise.all(all)) {
+    assert.ok(one.isPartial);
+    assert.ok(one.usage.inodes > 1 && one.usage.inodes < FILES, `${one.usage.inodes} inodes`);
+  }
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs < 2000, `${tookMs} ms`);
+});
+
+test('later calls for a tree that takes long do not wait', async (t) => {
+  const directory = tree(t, FILES);
+  const measures = slow();
+  await measures.of(directory);
+  const startedAtMs = performance.now();
+  for (let round = 0; round < 10; round++) assert.ok((await measures.of(directory)).isPartial);
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs < 300, `${tookMs} ms`);
+});
+
+test('calls for many trees that take long wait in total about as long as for a few', async (t) => {
+  const measures = slow({ waitMs: 1000 });
+  const directories = Array.from({ length: 10 }, () => tree(t, FILES / 3));
+  await Promise.all(directories.slice(0, 4).map((one) => measures.of(one)));
+  const startedAtMs = performance.now();
+  for (const directory of directories) await measures.of(directory);
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs < 4000, `${tookMs} ms`);
+});
+
+test('a walk that takes longer than its limit ends as a partial measure; one that does not is complete in the end', async (t) => {
+  const directory = tree(t, FILES);
+  const measures = slow({ timeoutMs: 500 });
+  await measures.of(directory);
+  const isEnded = async () => {
+    const { atMs, isPartial } = await measures.of(directory);
+    await sleep(5);
+    return isPartial && (await measures.of(directory)).atMs === atMs;
+  };
+  await waitFor(isEnded, { intervalMs: 50, signal: AbortSignal.timeout(10_000) });
+  const patient = slow({ cpuShare: 0.5, waitMs: 1 });
+  const isComplete = async () => {
+    const { usage, isPartial } = await patient.of(directory);
+    return !isPartial && usage.inodes === FILES + 1;
+  };
+  await waitFor(isComplete, { intervalMs: 50, signal: AbortSignal.timeout(20_000) });
+});
+
+test('a missing directory is an error', async () => {
+  await assert.rejects(slow().of('/nonexistent'), { code: 'ENOENT' });
+});

@@ -1,0 +1,119 @@
+import { Limiter } from '@podwright/base';
+import { measureTree, type TreeMeasure } from './measure-tree.ts';
+import { WalkPace } from './walk-pace.ts';
+
+/** A measurement is valid for 20 times its duration, within these bounds. */
+const VALIDITY_FACTOR = 20;
+const MIN_VALIDITY_MS = 500;
+const MAX_VALIDITY_MS = 10_000;
+/** Validity of the measurement of a tree that nothing writes to. Older measurements of any tree are dropped. */
+const LIFETIME_MS = 600_000;
+/** How long a call waits for its measurement if several others take longer than `waitMs`. */
+const SHORT_WAIT_MS = 200;
+const MANY_SLOW = 4;
+/** Walks that start at once. One that takes longer than this continues at the pace of slow walks, and makes way for another. */
+const MAX_STARTING = 8;
+const STARTING_MS = 250;
+/** An older measure is partial, as the walk since may have missed what was written meanwhile. */
+const MAX_AGE_MS = 30_000;
+
+export type TreeMeasuresOptions = {
+  /** The part of a core that walks which take long use together in the long run. */
+  cpuShare: number;
+  /** CPU time that they may use at full speed, after a time without any. */
+  burstMs?: number;
+  /** How long a call waits for its measurement. */
+  waitMs?: number;
+  /** After this time a walk ends with a partial measure. */
+  timeoutMs?: number;
+};
+
+export type TimedMeasure = TreeMeasure & { atMs: number };
+
+type Walk = { startedAtMs: number; measure: Promise<TimedMeasure>; soFar: () => TreeMeasure | undefined };
+type Known = TimedMeasure & { validUntilMs: number };
+
+/**
+ * Measures trees in the background, so that no tree delays the measures of others, whatever its owner does. Calls at the same time share
+ * a measurement, and later ones use it while it is valid.
+ */
+export class TreeMeasures {
+  readonly #known = new Map<string, Known>();
+  readonly #walks = new Map<string, Walk>();
+  readonly #starting = new Limiter(MAX_STARTING, STARTING_MS);
+  readonly #pace: WalkPace;
+  readonly #waitMs: number;
+  readonly #timeoutMs: number;
+
+  constructor({ cpuShare, burstMs = 3000, waitMs = 2000, timeoutMs = 60_000 }: TreeMeasuresOptions) {
+    this.#pace = new WalkPace({ cpuShare, burstMs });
+    this.#waitMs = waitMs;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Resolves within `waitMs`, by default two seconds. If the walk takes longer, it continues, and the result is the last one, or what was counted so
+   * far, as a partial measure, if that is more. A last one of over 30 seconds ago is partial, too. `isFinal`: no process writes to the tree any more. Throws if `directory` does not exist.
+   */
+  async of(directory: string, { isFinal = false } = {}): Promise<TimedMeasure> {
+    const known = this.#known.get(directory);
+    const nowMs = Date.now();
+    if (known !== undefined && nowMs >= known.atMs && nowMs < known.validUntilMs) return known;
+    const walk = this.#walks.get(directory) ?? this.#start(directory, isFinal);
+    const late = Promise.withResolvers<undefined>();
+    const leftMs = walk.startedAtMs + this.#patienceMs() - performance.now();
+    const timer = setTimeout(late.resolve, Math.max(0, leftMs), undefined);
+    try {
+      const measure = await Promise.race([walk.measure, late.promise]);
+      return measure ?? newest(this.#known.get(directory), walk.soFar());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #patienceMs(): number {
+    const slow = [...this.#walks.values()].filter(({ startedAtMs }) => performance.now() - startedAtMs >= this.#waitMs);
+    return slow.length < MANY_SLOW ? this.#waitMs : Math.min(this.#waitMs, SHORT_WAIT_MS);
+  }
+
+  #start(directory: string, isFinal: boolean): Walk {
+    let count: () => TreeMeasure | undefined = () => undefined;
+    const pace = this.#pace.begin();
+    const onYield = (countSoFar: () => TreeMeasure) => {
+      count = countSoFar;
+      return pace.rest();
+    };
+    const options = { signal: new AbortController().signal, timeoutMs: this.#timeoutMs, onYield };
+    const walk = async () => {
+      const startedAtMs = Date.now();
+      const measure = { ...(await measureTree(directory, options)), atMs: Date.now() };
+      this.#note(directory, measure, isFinal && !measure.isPartial ? LIFETIME_MS : validityMs(measure, startedAtMs));
+      return measure;
+    };
+    const measure = this.#starting.run(walk).finally(() => {
+      pace.end();
+      this.#walks.delete(directory);
+    });
+    measure.catch(() => undefined); // no call may be waiting by then
+    const started = { startedAtMs: performance.now(), measure, soFar: () => count() };
+    this.#walks.set(directory, started);
+    return started;
+  }
+
+  #note(directory: string, measure: TimedMeasure, validForMs: number): void {
+    const { atMs } = measure;
+    for (const [old, one] of this.#known) if (atMs - one.atMs > LIFETIME_MS) this.#known.delete(old);
+    this.#known.set(directory, { ...measure, validUntilMs: atMs + validForMs });
+  }
+}
+
+function validityMs({ atMs }: TimedMeasure, startedAtMs: number): number {
+  return Math.min(MAX_VALIDITY_MS, Math.max(MIN_VALIDITY_MS, (atMs - startedAtMs) * VALIDITY_FACTOR));
+}
+
+function newest(known: TimedMeasure | undefined, soFar: TreeMeasure | undefined): TimedMeasure {
+  const counted = soFar ?? { usage: { sizeBytes: 0, inodes: 0 }, names: 0, contentBytes: 0 };
+  if (known !== undefined && known.usage.sizeBytes >= counted.usage.sizeBytes)
+    return { ...known, isPartial: known.isPartial || Date.now() - known.atMs > MAX_AGE_MS };
+  return { ...counted, isPartial: true, atMs: Date.now() };
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** CPU time of a walk that is not limited: short walks do not wait for long ones. */
+const FREE_MS = 100;
+const MAX_REST_MS = 1000;
+
+export type PacedWalk = { rest(): Promise<void>; end(): void };
+
+/** Slows down walks that take long, so that together they use at most a share of a core in the long run, each the same part of it. */
+export class WalkPace {
+  readonly #cpuShare: number;
+  readonly #long = new Set<PacedWalk>();
+  readonly #burstMs: number;
+  #leftMs: number;
+  #countedAtMs = performance.now();
+
+  /** After a time without long walks, these may use `burstMs` at full speed. */
+  constructor({ cpuShare, burstMs }: { cpuShare: number; burstMs: number }) {
+    this.#cpuShare = cpuShare;
+    this.#burstMs = burstMs;
+    this.#leftMs = burstMs;
+  }
+
+  /** The walk must call `rest` every few milliseconds, and `end` at its end. */
+  begin(): PacedWalk {
+    let resumedAtMs = performance.now();
+    let usedMs = 0;
+    const walk = {
+      rest: async () => {
+        const sliceMs = performance.now() - resumedAtMs;
+        usedMs += sliceMs;
+        if (usedMs > FREE_MS) await this.#rest(walk, sliceMs);
+        resumedAtMs = performance.now();
+      },
+      end: () => void this.#long.delete(walk),
+    };
+    return walk;
+  }
+
+  async #rest(walk: PacedWalk, sliceMs: number): Promise<void> {
+    this.#long.add(walk);
+    const nowMs = performance.now();
+    this.#leftMs = Math.min(this.#burstMs, this.#leftMs + (nowMs - this.#countedAtMs) * this.#cpuShare) - sliceMs;
+    this.#countedAtMs = nowMs;
+    if (this.#leftMs >= 0) return;
+    const restMs = Math.min(MAX_REST_MS, (sliceMs * this.#long.size) / this.#cpuShare);
+    await sleep(restMs, undefined, { ref: false }); // a walk does not keep the process alive
+  }
+}
