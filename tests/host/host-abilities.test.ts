@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -80,6 +80,21 @@ describe('the features of this host', () => {
     }
     for (const path of paths) assert.ok(!(await cgroupExists(cgroups, path)), path);
     assert.ok(await cgroupExists(cgroups, `${cgroupParent}/mine`));
+  });
+
+  test('mark the OCI runtimes that only handlers name', async () => {
+    const youki = join(state, 'youki');
+    symlinkSync(findProgram('runc')!, youki);
+    const options = { state, root: state, cgroupParent, ociRuntime: '', conmon: 'conmon', fastPaths: ociFastPaths };
+    const { ociRuntimes } = await probeHost({ ...options, handlerPrograms: [youki, 'runc'] });
+    assert.deepEqual(
+      ociRuntimes.map(({ name, works, onlyForHandlers }) => [name, works, onlyForHandlers]),
+      [
+        ['crun', true, false],
+        ['runc', true, false],
+        ['youki', true, true],
+      ],
+    );
   });
 
   test('do not include a missing OCI runtime, and have the reason why one does not work', async () => {

@@ -54,8 +54,8 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
-  const names = [options.ociRuntime, ...KNOWN_OCI_RUNTIMES, ...(options.handlerPrograms ?? [])];
-  const programs = new Set(names.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])))); // two names may share one path
+  const general = pathsOf([options.ociRuntime, ...KNOWN_OCI_RUNTIMES]);
+  const programs = new Set([...general, ...pathsOf(options.handlerPrograms ?? [])]); // two names may share one path
   const probe = {
     directory: options.state,
     cacheDirectory: join(options.root, 'host'),
@@ -78,8 +78,14 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     selinux,
     idMapping,
     conmon,
-    ociRuntimes: found.filter((finding) => finding !== undefined),
+    ociRuntimes: found
+      .filter((finding) => finding !== undefined)
+      .map((finding) => ({ ...finding, onlyForHandlers: !general.includes(finding.path) })),
   };
+}
+
+function pathsOf(names: string[]): string[] {
+  return names.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])));
 }
 
 /**

@@ -24,6 +24,7 @@ test('the first working runtime is chosen, or the configured one', () => {
   check([fails('crun', 'no'), works('runc')], '', 'runc');
   check([works('crun'), works('runc')], 'runc', 'runc');
   check([works('crun'), works('runc')], '/bin/runc', 'runc');
+  check([{ ...works('youki'), onlyForHandlers: true }], 'youki', 'youki');
 });
 
 test('if no runtime works, the error has the message of each, or the package to install', () => {
@@ -35,5 +36,8 @@ test('if no runtime works, the error has the message of each, or the package to 
   check([fails('crun', 'hybrid'), fails('runc', 'too old')], '', /crun: hybrid; runc: too old/);
   check([works('runc'), fails('crun', 'hybrid')], 'crun', /crun: hybrid/);
   check([], '', /install the package crun/);
+  const ofHandler = { ...works('youki'), onlyForHandlers: true };
+  check([fails('crun', 'hybrid'), ofHandler], '', /none works here \(crun: hybrid\)$/);
+  check([ofHandler], '', /neither crun nor runc is installed/);
   check([works('runc')], 'youki', /youki is not installed/);
 });

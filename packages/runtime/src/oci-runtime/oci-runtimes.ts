@@ -15,6 +15,8 @@ export type OciRuntimeFinding = {
   path: string;
   version: string;
   features: OciRuntimeFeatures;
+  /** Whether only runtime handlers name it: then it is never the default. */
+  onlyForHandlers?: boolean;
 } & (
   | {
       works: true;
@@ -69,8 +71,7 @@ export async function probeOciRuntime(
  * none works.
  */
 export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: string): OciProgram {
-  const candidates =
-    requested === '' ? findings : findings.filter(({ name, path }) => requested === name || requested === path);
+  const candidates = findings.filter((finding) => isRequested(finding, requested));
   for (const finding of candidates) if (finding.works) return finding.program;
   const reasons = candidates.map((finding) => `${finding.name}: ${finding.works ? '' : finding.reason}`);
   throw new PodwrightError(
@@ -78,9 +79,14 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: strin
     `choose an OCI runtime: ${
       reasons.length > 0
         ? `none works here (${reasons.join('; ')})`
-        : `${requested === '' ? 'neither crun nor runc' : requested} is not installed; install the package ${requested === '' ? 'crun' : requested}`
+        : `${requested === '' ? 'neither crun nor runc is' : `${requested} is not`} installed; install the package ${requested || 'crun'}`
     }`,
   );
+}
+
+/** Whether a request for this name or path may be satisfied by the runtime; '' requests the default. */
+export function isRequested({ name, path, onlyForHandlers }: OciRuntimeFinding, requested: string): boolean {
+  return requested === '' ? onlyForHandlers !== true : requested === name || requested === path;
 }
 
 /** `onShortage` is called if a trial fails for lack of space or descriptors: such a finding is not cached. */

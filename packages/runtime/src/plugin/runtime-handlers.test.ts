@@ -32,7 +32,8 @@ test('configured handlers are added, override others of the same name, and use t
     kata: { task: 'shim-v2', program: '', sandbox: 'shim' },
   };
   assert.deepEqual(handlerPrograms({ handlers, ociRuntime: '' }), ['/opt/runc', 'youki']);
-  const findings = [...both, finding('runc', true, '/opt/runc'), finding('youki')];
+  const ofHandlers = [finding('runc', true, '/opt/runc'), finding('youki')];
+  const findings = [...both, ...ofHandlers.map((found) => ({ ...found, onlyForHandlers: true }))];
   const all = runtimeHandlers({ handlers, ociRuntime: '', defaultHandler: 'runc' }, findings);
   assert.deepEqual(Object.fromEntries(all), {
     '': { ...pinned('/opt/runc'), sandbox: 'pause' },
@@ -43,6 +44,15 @@ test('configured handlers are added, override others of the same name, and use t
   });
   assert.equal(findingOf(all.get('kata')!, findings), undefined);
   assert.equal(ociPrograms(all, findings).runc?.path, '/opt/runc');
+});
+
+test('an OCI runtime that only handlers name is neither the default nor a handler of its own name', () => {
+  const handlers = { mine: pinned('/opt/runc'), youki: pinned('') };
+  const ofHandlers = [finding('runc', true, '/opt/runc'), finding('youki')];
+  const findings = [finding('crun', false), ...ofHandlers.map((found) => ({ ...found, onlyForHandlers: true }))];
+  const all = runtimeHandlers({ handlers, ociRuntime: '' }, findings);
+  assert.deepEqual([...all.keys()], ['', 'mine', 'youki']);
+  assert.deepEqual(Object.keys(ociPrograms(all, findings)), ['mine', 'youki']);
 });
 
 test('the refusal of an unknown default handler lists the available ones', () => {

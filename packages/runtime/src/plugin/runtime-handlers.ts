@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 import type { OciProgram } from '../oci-runtime/oci-program.ts';
-import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
+import { isRequested, type OciRuntimeFinding } from '../oci-runtime/oci-runtimes.ts';
 import type { HandlerOptions, RuntimeOptions } from '../options.ts';
 import { shimBinary } from '../tasks/shim/handler-shims.ts';
 
@@ -13,10 +13,7 @@ export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' |
  * first OCI runtime that works. `invalid_argument` if the configured default handler does not exist.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {
-  const candidates = [...KNOWN_OCI_RUNTIMES, options.ociRuntime];
-  const works = findings.filter(
-    (finding) => finding.works && (candidates.includes(finding.name) || candidates.includes(finding.path)),
-  );
+  const works = findings.filter((finding) => finding.works && isRequested(finding, ''));
   const named = new Map([
     ...works.map(({ name }): [string, HandlerOptions] => [name, ociHandler(name)]),
     ...Object.entries(options.handlers ?? {}).map(([name, handler]): [string, HandlerOptions] => [
@@ -52,7 +49,7 @@ export function findingOf(
   findings: OciRuntimeFinding[],
 ): OciRuntimeFinding | undefined {
   if (task !== 'oci') return undefined;
-  return findings.find(({ works, name, path }) => works && ['', name, path].includes(program));
+  return findings.find((finding) => finding.works && isRequested(finding, program));
 }
 
 function programOf(name: string, { task, program }: HandlerOptions): string {
