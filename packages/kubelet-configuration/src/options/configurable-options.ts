@@ -114,8 +114,8 @@ export type ConfigurableOptions = {
   crashLoopBackoff: { initialMs: number; maxMs: number };
   /**
    * Rotation of container logs: size at which a file is rotated, -1 for never, and number of files (`containerLogMaxSize`,
-   * `containerLogMaxFiles`); number of rotations at once, and period of the checks (`containerLogMaxWorkers`,
-   * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 rotation, 10 s.
+   * `containerLogMaxFiles`); number of logs compressed at once, and period of the checks (`containerLogMaxWorkers`,
+   * `containerLogMonitorInterval`). Default: 10 MiB, 5 files, 1 log, 10 s.
    */
   containerLog: { maxSizeBytes: number; maxFiles: number; maxWorkers: number; monitorPeriodMs: number };
   imageGc: {
