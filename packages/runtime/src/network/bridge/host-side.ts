@@ -89,11 +89,12 @@ export class HostSide {
    */
   async problem(): Promise<string | undefined> {
     if (performance.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
+    const ranges = this.#ranges;
     try {
-      const problem = (await this.#bridge.problem(this.#ranges)) ?? (await this.#rules.missing());
+      const problem = (await this.#bridge.problem(ranges)) ?? (await this.#rules.missing());
       if (problem !== undefined) return problem;
       if (this.#isActive) await this.#repair();
-      this.#checkedAtMs = performance.now();
+      if (ranges === this.#ranges) this.#checkedAtMs = performance.now(); // else `setSubnets` was called during the check
       return undefined;
     } catch (error) {
       return errorMessage(error);
@@ -116,8 +117,8 @@ export class HostSide {
   }
 
   async #repair(): Promise<void> {
-    const before = await this.index();
-    if (await this.hasLost(before)) return void (await this.index());
+    if (this.#ensured === undefined) return void (await this.index());
+    if (await this.hasLost(await this.#ensured)) return void (await this.index());
     await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
     await this.#rules.recheck();
   }
