@@ -145,13 +145,13 @@ export class Connections {
       await retryLostAnswers((attempt) =>
         this.#pods.connect({ ...pod, bridgeIndex }, { resume: resume || attempt > 1 }),
       );
-    const index = await host.index();
+    const index = await host.ensureBridge();
     try {
       await connect(index);
     } catch (error) {
-      if (!(await host.hasLost(index))) throw error;
+      if (!(await host.invalidateIfLost(index))) throw error;
       await links.remove([hostLinkName(bridge, pod.sandboxId)]);
-      await connect(await host.index());
+      await connect(await host.ensureBridge());
     }
   }
 

@@ -42,13 +42,13 @@ export class HostBridge {
   }
 
   /** An error message for users if the bridge belongs to another node; undefined if it does not, or does not exist. */
-  async whyOfAnotherNode(): Promise<string | undefined> {
+  async foreignBridgeMessage(): Promise<string | undefined> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
-    return this.#whyOfAnotherNode(link?.alias);
+    return this.#foreignBridgeMessage(link?.alias);
   }
 
-  #whyOfAnotherNode(alias: string | undefined): string | undefined {
+  #foreignBridgeMessage(alias: string | undefined): string | undefined {
     const { bridge, stateDir } = this.#options;
     if (!isOfAnotherNode(alias, stateDir)) return undefined;
     return `bridge ${bridge} is another node's (${alias}): choose another bridge and subnet in [network] (--bridge, --subnet), or, if that node no longer exists: ip link delete ${bridge}`;
@@ -64,7 +64,7 @@ export class HostBridge {
   async #plan(ranges: AddressRange[]): Promise<BridgePlan> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
-    const message = this.#whyOfAnotherNode(link?.alias);
+    const message = this.#foreignBridgeMessage(link?.alias);
     if (message !== undefined) return { kind: 'refuse', message };
     const state = { link, addresses: await links.addresses(), routes: await links.routes() };
     return planBridge({ bridge, isOwn: await exists(this.#marker), ranges, state });

@@ -57,8 +57,8 @@ export class HostSide {
     this.#invalidate();
   }
 
-  /** Sets everything up, once per process unless something was removed, and returns the bridge's index. */
-  index(): Promise<number> {
+  /** Creates the bridge and its rules, once per process unless something was removed, and returns the bridge's index. */
+  ensureBridge(): Promise<number> {
     if (this.#ensured !== undefined) return this.#ensured;
     this.#isActive = true;
     const ensured = this.#ensure();
@@ -74,8 +74,8 @@ export class HostSide {
     this.#isActive = true;
   }
 
-  /** Whether the bridge with this index was removed; `index` then creates another one. */
-  async hasLost(index: number): Promise<boolean> {
+  /** Whether the bridge with this index was removed: then the next `ensureBridge` creates another one. */
+  async invalidateIfLost(index: number): Promise<boolean> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
     if (link?.index === index) return false;
@@ -103,13 +103,13 @@ export class HostSide {
 
   /** Throws `failed_precondition` if the bridge is another node's. */
   async requireOwnBridge(): Promise<void> {
-    const message = await this.#bridge.whyOfAnotherNode();
+    const message = await this.#bridge.foreignBridgeMessage();
     if (message !== undefined) throw new PodwrightError('failed_precondition', message);
   }
 
   /** Removes the rules, and the bridge if this node created it. Does nothing if the bridge belongs to another node. */
   async remove(): Promise<void> {
-    if ((await this.#bridge.whyOfAnotherNode()) !== undefined) return;
+    if ((await this.#bridge.foreignBridgeMessage()) !== undefined) return;
     await this.#rules.remove();
     await this.#bridge.remove();
     this.#isActive = false;
@@ -117,8 +117,8 @@ export class HostSide {
   }
 
   async #repair(): Promise<void> {
-    if (this.#ensured === undefined) return void (await this.index());
-    if (await this.hasLost(await this.#ensured)) return void (await this.index());
+    if (this.#ensured === undefined) return void (await this.ensureBridge());
+    if (await this.invalidateIfLost(await this.#ensured)) return void (await this.ensureBridge());
     await retryLostAnswers(() => this.#bridge.ensure(this.#ranges));
     await this.#rules.recheck();
   }
