@@ -46,7 +46,7 @@ export {
   writeFileDurable,
 } from './files/atomic-file.ts';
 export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
-export { namesIn, removeIfEmpty } from './files/directory.ts';
+export { namesIn, pathExists, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
 export { type MeasureTreeOptions, measureTree, type TreeMeasure } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';

@@ -1,6 +1,14 @@
-import { readdir, rmdir } from 'node:fs/promises';
+import { access, readdir, rmdir } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
 import { noneWithoutDirectory } from './directory-sync.ts';
+
+/** Whether the path exists and this process may look it up. */
+export async function pathExists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}
 
 /** Names of a directory's entries; empty if the directory does not exist. */
 export async function namesIn(directory: string): Promise<string[]> {

@@ -1,8 +1,8 @@
 /** Links to container logs for log collectors, as upstream's kubelet makes them in /var/log/containers. */
-import { access, mkdir, readlink, symlink, unlink } from 'node:fs/promises';
+import { mkdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, isErrno, Limiter, LOG_DIRECTORY, type Logger } from '@podwright/base';
-import { namesIn } from '@podwright/host';
+import { namesIn, pathExists } from '@podwright/host';
 import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 
 /** Maximum length of a file name in bytes (ext4 and nearly every other file system), without the suffix. */
@@ -86,7 +86,7 @@ export class ContainerLogLinks {
 
   /** Returns false if the log does not exist (yet). */
   async #link(name: string, target: string): Promise<boolean> {
-    if (!(await exists(target))) return false;
+    if (!(await pathExists(target))) return false;
     const path = join(this.#input.directory, name);
     if ((await leadsTo(path)) === target) return true; // from an earlier kubelet
     await mkdir(this.#input.directory, { recursive: true, mode: LOG_DIRECTORY });
@@ -110,7 +110,7 @@ export class ContainerLogLinks {
 
   async #dangles(name: string): Promise<boolean> {
     const target = await leadsTo(join(this.#input.directory, name));
-    return target?.startsWith(`${this.#input.podLogsDir}/`) === true && !(await exists(target));
+    return target?.startsWith(`${this.#input.podLogsDir}/`) === true && !(await pathExists(target));
   }
 
   /** Removes a link, but no other file. */
@@ -128,11 +128,4 @@ async function leadsTo(path: string): Promise<string | undefined> {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'EINVAL')) return undefined;
     throw error;
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

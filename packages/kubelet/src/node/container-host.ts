@@ -1,8 +1,8 @@
 /** Facts about the host that the configurations of containers depend on. */
-import { access, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type CgroupHierarchy, cgroupDirectory, namesIn, treeOf } from '@podwright/host';
+import { type CgroupHierarchy, cgroupDirectory, namesIn, pathExists, treeOf } from '@podwright/host';
 
 /** Properties of the host that limits and masked paths of containers depend on. */
 export type ContainerHost = {
@@ -42,7 +42,7 @@ export async function readContainerHost(
     namesIn(join(sysfs, 'kernel/mm/hugepages')),
     hasSwapFile(hierarchy),
     readThrottleDirectories(sysfs),
-    exists(join(sysfs, 'fs/selinux/enforce')),
+    pathExists(join(sysfs, 'fs/selinux/enforce')),
     hasAppArmor(sysfs),
     readLeastOomScoreAdj(proc),
   ]);
@@ -72,14 +72,14 @@ function hugePageSize(directory: string): string[] {
 async function hasSwapFile(hierarchy: CgroupHierarchy | undefined): Promise<boolean> {
   const tree = hierarchy && treeOf(hierarchy, 'memory');
   if (tree === undefined) return false;
-  if (hierarchy?.mode !== 'v2') return exists(join(cgroupDirectory(tree, '/'), 'memory.memsw.limit_in_bytes'));
+  if (hierarchy?.mode !== 'v2') return pathExists(join(cgroupDirectory(tree, '/'), 'memory.memsw.limit_in_bytes'));
   const own = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8'))?.[1] ?? '/';
-  return exists(join(cgroupDirectory(tree, own), 'memory.swap.max'));
+  return pathExists(join(cgroupDirectory(tree, own), 'memory.swap.max'));
 }
 
 /** Whether the AppArmor module is enabled and profiles can be loaded. */
 export async function hasAppArmor(sysfs = HOST_PATHS.sysfs): Promise<boolean> {
-  if (!(await exists(join(sysfs, 'kernel/security/apparmor')))) return false;
+  if (!(await pathExists(join(sysfs, 'kernel/security/apparmor')))) return false;
   const enabled = await readFile(join(sysfs, 'module/apparmor/parameters/enabled'), 'utf8').catch(() => '');
   return enabled.startsWith('Y');
 }
@@ -88,7 +88,7 @@ async function readThrottleDirectories(sysfs: string): Promise<string[]> {
   const cpus = join(sysfs, 'devices/system/cpu');
   const names = (await namesIn(cpus)).filter((name) => /^cpu\d+$/.test(name));
   const paths = names.map((name) => ({ place: join(cpus, name, 'thermal_throttle'), name }));
-  const there = await Promise.all(paths.map(({ place }) => exists(place)));
+  const there = await Promise.all(paths.map(({ place }) => pathExists(place)));
   return paths
     .filter((_, index) => there[index])
     .map(({ name }) => `/sys/devices/system/cpu/${name}/thermal_throttle`)
@@ -104,11 +104,4 @@ async function readLeastOomScoreAdj(proc: string): Promise<bigint | undefined> {
   const capabilities = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile(join(proc, 'self/status'), 'utf8'))?.[1] ?? '0';
   if ((BigInt(`0x${capabilities}`) & SYS_RESOURCE) !== 0n) return undefined;
   return BigInt((await readFile(join(proc, 'self/oom_score_adj'), 'utf8')).trim());
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -54,6 +54,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
   const cgroups = await discoverCgroups();
   const kernel = await readKernelAbilities(cgroups);
   const selinux = await readSelinuxContexts(kernel.selinux);
+  const pathsOf = (names: string[]) => names.flatMap((name) => findProgram(name) ?? []); // '' is never found
   const general = pathsOf([options.ociRuntime, ...KNOWN_OCI_RUNTIMES]);
   const programs = new Set([...general, ...pathsOf(options.handlerPrograms ?? [])]); // two names may share one path
   const probe = {
@@ -82,10 +83,6 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
       .filter((finding) => finding !== undefined)
       .map((finding) => ({ ...finding, onlyForHandlers: !general.includes(finding.path) })),
   };
-}
-
-function pathsOf(names: string[]): string[] {
-  return names.flatMap((name) => (name === '' ? [] : (findProgram(name) ?? [])));
 }
 
 /**

@@ -1,6 +1,6 @@
-import { access, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CgroupHierarchy, treeOf } from '@podwright/host';
+import { type CgroupHierarchy, pathExists, treeOf } from '@podwright/host';
 import { type MountEntry, readMounts } from '@podwright/system';
 import { capabilitiesOfMask } from '../oci/capabilities.ts';
 import type { SpecHost } from '../oci/spec-input.ts';
@@ -27,7 +27,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     readText('/proc/sys/kernel/random/boot_id'),
     readText('/proc/self/oom_score_adj'),
     readText('/sys/module/apparmor/parameters/enabled'),
-    exists('/sys/fs/selinux/enforce'),
+    pathExists('/sys/fs/selinux/enforce'),
     readText('/proc/sys/user/max_user_namespaces'),
   ]);
   const effectiveCapabilities = capabilitiesOfMask(statusField(status, 'CapEff') ?? '0');
@@ -37,7 +37,7 @@ export async function readKernelAbilities(cgroups: CgroupHierarchy): Promise<Ker
     capabilities: capabilitiesOfMask(statusField(status, 'CapBnd') ?? '0'),
     effectiveCapabilities,
     seccomp: statusField(status, 'Seccomp') !== undefined,
-    apparmor: apparmor === 'Y' && (await exists('/sys/kernel/security/apparmor/profiles')),
+    apparmor: apparmor === 'Y' && (await pathExists('/sys/kernel/security/apparmor/profiles')),
     selinux,
     userNamespaces: Number(userNamespaces) > 0,
     cgroupMode: cgroups.mode,
@@ -70,20 +70,13 @@ export function statusField(status: string, name: string): string | undefined {
 /** False if the kernel was booted without swap accounting. The v2 root cgroup has no swap file, so there the answer is assumed to be yes. */
 async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
   const tree = treeOf(cgroups, 'memory');
-  if (tree?.version === 1) return await exists(join(tree.mountPoint, 'memory.memsw.limit_in_bytes'));
+  if (tree?.version === 1) return await pathExists(join(tree.mountPoint, 'memory.memsw.limit_in_bytes'));
   if (tree === undefined) return false;
   const own = (await readText('/proc/self/cgroup')).split('\n').find((line) => line.startsWith('0::'));
   const path = own?.slice('0::'.length) ?? '/';
-  return path === '/' || (await exists(join(tree.mountPoint, path, 'memory.swap.max')));
+  return path === '/' || (await pathExists(join(tree.mountPoint, path, 'memory.swap.max')));
 }
 
 async function readText(path: string): Promise<string> {
   return (await readFile(path, 'utf8').catch(() => '')).trim();
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }

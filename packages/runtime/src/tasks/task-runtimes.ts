@@ -24,10 +24,6 @@ export type TaskRuntimesOptions = {
 /**
  * Combines several task runtimes. New tasks go to the runtime of their handler; later calls go to the runtime that has the task,
  * whatever the handlers are then. Ids are unique across all runtimes.
- *
- * To configure a handler, add its name to `handlers` with the name of its runtime, and its program to the `handlers` of that
- * runtime: `new OciTaskRuntime({ handlers: { fast: { name: 'crun', path } } })`, or `new ShimTaskRuntime({ handlers: { kata: {
- * path: '/usr/bin/containerd-shim-kata-v2', options } } })`.
  */
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';

@@ -1,6 +1,7 @@
-import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno, makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/base';
+import { pathExists } from '@podwright/host';
 import { addAddress, addLink, changeLink, removeAddress } from '@podwright/system';
 import { type AddressRange, hardwareAddressOf } from './address-range.ts';
 import { type BridgePlan, planBridge } from './bridge-plan.ts';
@@ -57,7 +58,7 @@ export class HostBridge {
   /** Removes the bridge if this node created it. */
   async remove(): Promise<void> {
     const { bridge, links } = this.#options;
-    if (await exists(this.#marker)) await links.remove([bridge]);
+    if (await pathExists(this.#marker)) await links.remove([bridge]);
     await rm(this.#marker, { force: true });
   }
 
@@ -67,7 +68,7 @@ export class HostBridge {
     const message = this.#foreignBridgeMessage(link?.alias);
     if (message !== undefined) return { kind: 'refuse', message };
     const state = { link, addresses: await links.addresses(), routes: await links.routes() };
-    return planBridge({ bridge, isOwn: await exists(this.#marker), ranges, state });
+    return planBridge({ bridge, isOwn: await pathExists(this.#marker), ranges, state });
   }
 
   /** Creates the bridge. Records first that this node will own it, so that it is removed later. */
@@ -105,11 +106,4 @@ async function setSysctl(name: string, value: string): Promise<void> {
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error;
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }
