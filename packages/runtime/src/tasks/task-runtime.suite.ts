@@ -103,6 +103,7 @@ async function assertNothingOf({ tasks, harness }: SuiteContext, { id, bundle }:
   assert.deepEqual(harness.processesWith(harness.mark), []);
   assert.deepEqual(await readdir(bundle), ['config.json']); // the caller's file
   assert.ok(!(await tasks.list()).includes(id));
+  assert.ok(!(await tasks.has?.(id)));
   assert.deepEqual(await tasks.state(id), { status: 'absent' });
 }
 
@@ -128,6 +129,7 @@ function lifeTests(context: () => SuiteContext): void {
     await tasks.start('running');
     assert.deepEqual(await tasks.state('running'), { status: 'running', pid });
     assert.ok((await tasks.list()).includes('running'));
+    assert.notEqual(await tasks.has?.('running'), false);
     await tasks.delete('running');
     assert.ok(!(await tasks.list()).includes('running'));
   });

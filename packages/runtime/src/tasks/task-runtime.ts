@@ -120,6 +120,8 @@ export interface TaskRuntime {
   use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of all tasks that have any resource on the host: monitor, files, runtime state. */
   list(): Promise<string[]>;
+  /** Whether `list` includes the id, without the cost of a list. Not implemented by all runtimes. */
+  has?(id: string): Promise<boolean>;
   /** Stops watching and listening; tasks keep running. */
   close(): void;
 }

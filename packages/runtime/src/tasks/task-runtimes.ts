@@ -140,7 +140,7 @@ export class TaskRuntimes implements TaskRuntime {
     const known = this.#owners.get(id);
     if (known !== undefined) return known;
     for (const runtime of this.#options.runtimes.values())
-      if ((await runtime.list()).includes(id)) {
+      if ((await runtime.has?.(id)) ?? (await runtime.list()).includes(id)) {
         this.#owners.set(id, runtime);
         return runtime;
       }

@@ -17,6 +17,7 @@ import {
   cgroupPids,
   countCgroupProcesses,
   type ProgramStarter,
+  pathExists,
   startByFork,
   thawForKill,
 } from '@podwright/host';
@@ -228,6 +229,10 @@ export class OciTaskRuntime implements TaskRuntime {
 
   async list(): Promise<string[]> {
     return await this.#files.list();
+  }
+
+  async has(id: string): Promise<boolean> {
+    return await pathExists(this.#files.record(id));
   }
 
   close(): void {

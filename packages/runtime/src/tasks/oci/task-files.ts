@@ -88,12 +88,12 @@ export class TaskFiles {
   }
 
   write(record: TaskRecord): void {
-    writeFileAtomicSync(this.#record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
+    writeFileAtomicSync(this.record(record.id), JSON.stringify({ version: RECORD_VERSION, ...record }));
   }
 
   /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
   read(id: string): TaskRecord | undefined {
-    const path = this.#record(id);
+    const path = this.record(id);
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
@@ -117,7 +117,7 @@ export class TaskFiles {
 
   remove(id: string): void {
     rmSync(this.exit(id), { force: true });
-    rmSync(this.#record(id), { force: true });
+    rmSync(this.record(id), { force: true });
   }
 
   async list(): Promise<string[]> {
@@ -125,7 +125,7 @@ export class TaskFiles {
     return names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
   }
 
-  #record(id: string): string {
+  record(id: string): string {
     return join(this.records, `${id}.json`);
   }
 }

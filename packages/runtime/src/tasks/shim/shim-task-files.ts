@@ -55,12 +55,12 @@ export class ShimTaskFiles {
   }
 
   async write(record: ShimTaskRecord): Promise<void> {
-    await writeRecord(this.#path(record.id), record);
+    await writeRecord(this.path(record.id), record);
   }
 
   /** The task's record; `undefined` if there is none. Throws `data_loss`, with the file's path, if it is damaged. */
   async read(id: string): Promise<ShimTaskRecord | undefined> {
-    return await readRecord(this.#path(id), taskSchema);
+    return await readRecord(this.path(id), taskSchema);
   }
 
   /** The task's record. Throws `not_found` if there is none. */
@@ -83,7 +83,7 @@ export class ShimTaskFiles {
   }
 
   async remove(id: string): Promise<void> {
-    await rm(this.#path(id), { force: true });
+    await rm(this.path(id), { force: true });
   }
 
   async list(): Promise<string[]> {
@@ -92,7 +92,7 @@ export class ShimTaskFiles {
       .map((name) => name.slice(0, -SUFFIX.length));
   }
 
-  #path(id: string): string {
+  path(id: string): string {
     return join(this.#directory, `${id}${SUFFIX}`);
   }
 }

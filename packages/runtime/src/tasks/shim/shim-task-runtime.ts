@@ -13,7 +13,7 @@ import {
   sleep,
   Undo,
 } from '@podwright/base';
-import { type CgroupHierarchy, type CgroupStats, cgroupPids, thawForKill } from '@podwright/host';
+import { type CgroupHierarchy, type CgroupStats, cgroupPids, pathExists, thawForKill } from '@podwright/host';
 import { MetricSchema, type Shim, type ShimProgram, type Shims, statsOfMetric } from '@podwright/shim';
 import { isInCgroup, isRunning, loadSystem, signalNumber, signalProcess } from '@podwright/system';
 import type { OciLinuxResources } from '../../oci/spec.ts';
@@ -199,6 +199,10 @@ export class ShimTaskRuntime implements TaskRuntime {
 
   async list(): Promise<string[]> {
     return await this.#dependencies.files.list();
+  }
+
+  async has(id: string): Promise<boolean> {
+    return await pathExists(this.#dependencies.files.path(id));
   }
 
   close(): void {
