@@ -159,7 +159,7 @@ function startClaims(
 /** A resource whose plugin was removed for good stays in the node's status, with the amount 0. */
 function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
   const { capacity, allocatable } = grants.amounts();
-  return { capacity: resourceList(capacity), allocatable: resourceList(allocatable), removed: [] };
+  return { capacity: resourceList(capacity), allocatable: resourceList(allocatable) };
 }
 
 type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> &

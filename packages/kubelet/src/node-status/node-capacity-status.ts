@@ -11,8 +11,7 @@ export function updateResources(
   known: { capacity?: Quantities; allocatable?: Quantities },
   { capacity: has, reserved, devices }: Pick<ObservedNode, 'capacity' | 'reserved' | 'devices'>,
 ): { capacity: Quantities; allocatable: Quantities } {
-  const none = Object.fromEntries(devices.removed.map((name) => [name, '0']));
-  const capacity = { ...known.capacity, ...respelt(known.capacity, { ...has, ...devices.capacity, ...none }) };
+  const capacity = { ...known.capacity, ...respelt(known.capacity, { ...has, ...devices.capacity }) };
   const left = Object.fromEntries(
     Object.entries(capacity).map(([name, amount]) => [name, subtract(name, amount, reserved[name] ?? '0')]),
   );

@@ -38,7 +38,7 @@ function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
     rooms: {
       abilities: () => undefined,
       pressure: () => ({ memory: false, disk: false, pids: false }),
-      devices: () => ({ capacity: {}, allocatable: {}, removed: [] }),
+      devices: () => ({ capacity: {}, allocatable: {} }),
       problems: () => [],
       volumesInUse: () => [],
     },

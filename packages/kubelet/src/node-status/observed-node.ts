@@ -1,10 +1,9 @@
 import type { NodeAddress, NodeImage, NodeRuntimeHandler, NodeStatus, NodeSystemInfo } from '@podwright/kube-api';
 
-/** Resources of device plugins; `removed`: those of plugins that are gone, which are reported as zero. */
+/** Resources of device plugins. Those of a removed plugin have the amount 0. */
 export type DeviceResources = {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
-  removed: string[];
 };
 
 /** Pressure conditions of the eviction manager. */

@@ -17,7 +17,7 @@ export function seen(given: Partial<ObservedNode> = {}): ObservedNode {
     providedIps: undefined,
     capacity: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110' },
     reserved: { memory: '100Mi' },
-    devices: { capacity: {}, allocatable: {}, removed: [] },
+    devices: { capacity: {}, allocatable: {} },
     nodeInfo: {
       ...{ machineID: 'm', systemUUID: 's', bootID: 'b1', kernelVersion: '6.18', osImage: 'Debian' },
       ...{ containerRuntimeVersion: 'podwright://0.1.0', kubeletVersion: 'v1.36.0', kubeProxyVersion: '' },

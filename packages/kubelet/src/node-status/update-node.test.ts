@@ -153,14 +153,14 @@ test('allocatable excludes reservations, and its memory excludes huge pages', ()
   checkResources({ reserved: { 'ephemeral-storage': '1' } }, { allocatable: { 'ephemeral-storage': '107374182399' } });
 });
 
-test('resources of other writers are kept, those of devices are set, and those of removed plugins are zero', () => {
+test('resources of other writers are kept, and those of devices are set', () => {
   const known = { capacity: { 'example.com/dongle': '3' }, allocatable: { 'example.com/gone': '1' } };
-  const devices = { capacity: { 'v.com/gpu': '2' }, allocatable: { 'v.com/gpu': '1' }, removed: ['v.com/old'] };
+  const devices = { capacity: { 'v.com/gpu': '2' }, allocatable: { 'v.com/gpu': '1' } };
   checkResources(
     { known, devices },
     {
-      capacity: { 'example.com/dongle': '3', 'v.com/gpu': '2', 'v.com/old': '0' },
-      allocatable: { 'example.com/dongle': '3', 'v.com/gpu': '1', 'v.com/old': '0' },
+      capacity: { 'example.com/dongle': '3', 'v.com/gpu': '2' },
+      allocatable: { 'example.com/dongle': '3', 'v.com/gpu': '1' },
     },
   );
   const { allocatable } = updateNode(withStatus(registered(), known), later({ devices })).node.status!;
