@@ -30,19 +30,19 @@ export type NodeReporterOptions = {
  */
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** The server's last response. */
-  #answered: Node | undefined;
-  /** True once the informer has received the node object: if it later has no object, the object was deleted. */
-  #shown = false;
+  /** The newest state of the server's node object: read, or written by the last report, then without `volumesAttached`. */
+  #latest: Node | undefined;
+  /** True once the informer has had the node object: if it later has no object, the object was deleted. */
+  #wasInformed = false;
   #reportedAtMs: number | undefined;
   /** Random offset of the next unchanged report, so that the nodes of a cluster do not all report at once. */
-  #delayMs = 0;
+  #reportOffsetMs = 0;
   #isRebootEmitted = false;
   #unschedulable = false;
   #wake = new AbortController();
   /** True after the server was restored from a backup: the informer may have a newer state, which is lost. */
   #isInformerStale = false;
-  #failing = false;
+  #isFailing = false;
 
   constructor(options: NodeReporterOptions) {
     this.#options = options;
@@ -50,7 +50,7 @@ export class NodeReporter {
 
   /** Reports from when the node is registered until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#answered = await this.#options.registered;
+    this.#latest = await this.#options.registered;
     while (!signal.aborted) {
       this.#wake = new AbortController(); // a call of `prompt` during this report causes another report
       await this.#report(signal);
@@ -58,7 +58,7 @@ export class NodeReporter {
     }
   }
 
-  /** Call when the readiness of the node may have changed. */
+  /** Reports without waiting for the next period: the node's readiness or its volumes in use may have changed. */
   prompt(): void {
     this.#wake.abort();
   }
@@ -71,18 +71,22 @@ export class NodeReporter {
 
   /** The last known node object; `undefined` before there is one, or if it was deleted. */
   node(): Node | undefined {
-    const { informer, name } = this.#options;
-    const known = informer.get({ name });
-    if (known === undefined) return this.#shown ? undefined : this.#answered;
-    this.#shown = true;
-    return isNewer(this.#answered, known) ? this.#answered : known;
+    const known = this.#informed();
+    if (known === undefined) return this.#wasInformed ? undefined : this.#latest;
+    return isNewer(this.#latest, known) ? this.#latest : known;
   }
 
-  /** The informer is older than the server's last answer: it lags, or the server was restored from a backup. Only the server can tell. */
+  /** Whether the informer's object is older than `#latest`: it lags, or the server was restored from a backup. A read decides. */
   #isInDoubt(): boolean {
+    const known = this.#informed();
+    return known !== undefined && isNewer(this.#latest, known);
+  }
+
+  #informed(): Node | undefined {
     const { informer, name } = this.#options;
     const known = informer.get({ name });
-    return known !== undefined && isNewer(this.#answered, known);
+    this.#wasInformed ||= known !== undefined;
+    return known;
   }
 
   async #pause(signal: AbortSignal): Promise<void> {
@@ -99,7 +103,7 @@ export class NodeReporter {
     for (let attempt = 0; attempt < NODE_STATUS_TRIES && !signal.aborted; attempt++) {
       try {
         await this.#tryReport(attempt, signal);
-        this.#failing = false;
+        this.#isFailing = false;
         return;
       } catch (error) {
         problem = errorMessage(error);
@@ -107,8 +111,8 @@ export class NodeReporter {
       }
     }
     if (signal.aborted) return;
-    if (!this.#failing) logger.error({ error: problem }, 'the status of the node could not be reported');
-    this.#failing = true;
+    if (!this.#isFailing) logger.error({ error: problem }, 'the status of the node could not be reported');
+    this.#isFailing = true;
   }
 
   async #tryReport(attempt: number, signal: AbortSignal): Promise<void> {
@@ -129,23 +133,23 @@ export class NodeReporter {
     const patch = { type: 'strategic' as const, body: nodePatch(before, update.node), subresource: 'status' };
     const metadata = await heartbeatClient.patchForMetadata(NODES, { name }, patch, { signal, timeoutMs });
     // a controller writes volumesAttached: unknown until the watch delivers this version
-    this.#answered = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
+    this.#latest = { ...update.node, metadata, status: { ...update.node.status, volumesAttached: undefined } };
     this.#reportedAtMs = performance.now();
-    this.#delayMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
+    this.#reportOffsetMs = update.changed || isFirst ? this.#options.statusReportMs * (Math.random() - 0.5) : 0;
     for (const event of update.events) this.#emit(event);
-    await onNode?.(this.#answered);
+    await onNode?.(this.#latest);
   }
 
   #isDue(): boolean {
     if (this.#reportedAtMs === undefined) return true;
-    return performance.now() - this.#reportedAtMs >= this.#options.statusReportMs + this.#delayMs;
+    return performance.now() - this.#reportedAtMs >= this.#options.statusReportMs + this.#reportOffsetMs;
   }
 
   async #read(signal: AbortSignal): Promise<Node> {
     const { heartbeatClient, name, timeoutMs } = this.#options;
-    this.#answered = await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
+    this.#latest = await heartbeatClient.get<Node>(NODES, { name }, { signal, timeoutMs });
     this.#isInformerStale = false;
-    return this.#answered;
+    return this.#latest;
   }
 
   #emitSchedulable({ spec }: Node): void {

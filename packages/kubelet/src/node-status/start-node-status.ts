@@ -40,7 +40,7 @@ export type NodeStatusOptions = {
 
 /** The running registration and status reports of the node. */
 export type NodeStatusRoom = {
-  /** Call when the readiness of the node may have changed, to report without waiting for the next period. */
+  /** Reports without waiting for the next period: the node's readiness or its volumes in use may have changed. */
   prompt(): void;
   stop(): Promise<void>;
 };
