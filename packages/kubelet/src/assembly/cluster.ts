@@ -13,7 +13,7 @@ import { DECLARED_FEATURES } from '../node/node-object.ts';
 import { resourceList } from '../node/node-resources.ts';
 import type { NodeShutdown } from '../node-shutdown/node-shutdown.ts';
 import { nodeHostIps, servingNames } from '../node-status/host-ips.ts';
-import { type NodeStatusRoom, startNodeStatus } from '../node-status/start-node-status.ts';
+import { type RunningNodeStatus, startNodeStatus } from '../node-status/start-node-status.ts';
 import type { ClusterOptions, KubeletOptions } from '../options.ts';
 import type { RuntimeState } from '../runtime-state/runtime-state.ts';
 import type { StatusManager } from '../status/status-manager.ts';
@@ -74,7 +74,7 @@ export async function openCluster(input: ClusterInput, undo: Undo): Promise<Clus
   const { client, eventClient } = cluster;
   const running: Stoppable[] = [];
   undo.add('stop watching the API server', async () => {
-    await Promise.all(running.map((room) => room.stop()));
+    await Promise.all(running.map((part) => part.stop()));
   });
   const watched = new Informers(client);
   const nodeChanged = new Listeners();
@@ -128,7 +128,7 @@ function startCluster(input: ClusterInput, opened: OpenedCluster & ClusterHost):
   const { manager, workers, statuses, stopped } = sync;
   const nodeVolumes = new NodeVolumes(parts.nodePlugins.volumesInUse);
   nodeChanged.subscribe(() => nodeVolumes.seen(node.get({ name: nodeName })));
-  const status = startNode(input, { ...opened, nodeVolumes });
+  const status = startStatusReports(input, { ...opened, nodeVolumes });
   running.push(status);
   opened.volumesInUseChanged.subscribe(() => status.prompt());
   startClaims(opened.nodeClaims, { running, workers });
@@ -165,10 +165,10 @@ function deviceAmounts(grants: Pick<NodeGrants, 'amounts'>) {
 type NodeSources = Pick<ClusterHost, 'runtimeState' | 'pressure' | 'shutdown'> &
   Pick<OpenedCluster, 'node' | 'watched'> & { nodeVolumes: NodeVolumes };
 
-function startNode(
+function startStatusReports(
   { options, cluster, cri, known, events, nodeGrants }: ClusterInput,
   { node: informer, watched, runtimeState, pressure, shutdown, nodeVolumes }: NodeSources,
-): NodeStatusRoom {
+): RunningNodeStatus {
   const { nodeName: name, nodeLabels: labels, nodeIp, node: settings, podCidr, maxPods, logger, server } = options;
   const { client, heartbeatClient } = cluster;
   return startNodeStatus({
@@ -184,7 +184,7 @@ function startNode(
       declaredFeatures: DECLARED_FEATURES,
       runtimeName: known.version.runtimeName,
     },
-    rooms: {
+    sources: {
       abilities: () => runtimeState.abilities(),
       pressure: () => ({
         memory: pressure.has('MemoryPressure'),

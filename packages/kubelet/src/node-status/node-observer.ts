@@ -43,7 +43,7 @@ export type NodeObserverOptions = {
   declaredFeatures: readonly string[];
   /** Name of the runtime, from its Version at the start of the kubelet. */
   runtimeName: string;
-  rooms: NodeStatusSources;
+  sources: NodeStatusSources;
   cri: Pick<CriClient, 'runtime' | 'image'>;
   logger: Logger;
   findAddresses?: typeof nodeAddresses;
@@ -65,7 +65,7 @@ export class NodeObserver {
 
   /** Never rejects: unknown parts are left out, or have upstream's placeholders. */
   async observe(signal: AbortSignal): Promise<ObservedNode> {
-    const { wanted, settings, host, rooms, declaredFeatures, port } = this.#options;
+    const { wanted, settings, host, sources, declaredFeatures, port } = this.#options;
     const [facts, addresses, runtimeVersion, images] = await Promise.all([
       host,
       this.#addresses(),
@@ -80,15 +80,15 @@ export class NodeObserver {
       providedIps: providedAddresses(wanted),
       capacity,
       reserved: addReserves(this.#systemReserve(), hardEvictionReserve(settings.evictionHard, capacity)),
-      devices: rooms.devices(),
+      devices: sources.devices(),
       nodeInfo: { ...facts, containerRuntimeVersion: `${this.#options.runtimeName}://${runtimeVersion}` },
       port,
       images: nodeImages(images, settings.maxImages),
-      ...abilitiesStatus(rooms.abilities()),
+      ...abilitiesStatus(sources.abilities()),
       declaredFeatures: [...declaredFeatures],
-      pressure: rooms.pressure(),
-      problems: rooms.problems(),
-      volumesInUse: rooms.volumesInUse(),
+      pressure: sources.pressure(),
+      problems: sources.problems(),
+      volumesInUse: sources.volumesInUse(),
     };
   }
 

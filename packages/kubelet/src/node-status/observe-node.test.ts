@@ -35,7 +35,7 @@ function begin(t: TestContext, given: Partial<NodeObserverOptions> = {}) {
     maxPods: 110,
     reserved: { cpuMillis: 100, memoryBytes: 1 << 30, ephemeralStorageBytes: 0 },
     ...{ port: 10250, declaredFeatures: ['F'], runtimeName: 'fake', logger: silentLogger, cri },
-    rooms: {
+    sources: {
       abilities: () => undefined,
       pressure: () => ({ memory: false, disk: false, pids: false }),
       devices: () => ({ capacity: {}, allocatable: {} }),

@@ -19,7 +19,7 @@ export type NodeStatusOptions = {
   /** Comma separated pod subnets that the runtime has already; '' for none. */
   podCidr: string;
   facts: Pick<NodeObserverOptions, 'resources' | 'maxPods' | 'reserved' | 'port' | 'declaredFeatures' | 'runtimeName'>;
-  rooms: NodeStatusSources & {
+  sources: NodeStatusSources & {
     /** Calls the listener when `problems()` may have changed, until the returned function is called. */
     onProblems: (listener: () => void) => () => void;
     /** Called with the API server's node object at the beginning and end of each report. */
@@ -39,14 +39,14 @@ export type NodeStatusOptions = {
 };
 
 /** The running registration and status reports of the node. */
-export type NodeStatusRoom = {
+export type RunningNodeStatus = {
   /** Reports without waiting for the next period: the node's readiness or its volumes in use may have changed. */
   prompt(): void;
   stop(): Promise<void>;
 };
 
 /** Registers the node, then reports its status and renews its lease. Returns without waiting for the API server. */
-export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
+export function startNodeStatus(options: NodeStatusOptions): RunningNodeStatus {
   const { name, settings, client, informer, heartbeatClient, events, logger } = options;
   const controller = new AbortController();
   const { signal } = controller;
@@ -57,7 +57,7 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const csiNode = new CsiNodeStart({ name, client, registered, onChange: prompt, logger });
   const observer = makeObserver(options, () => csiNode.problem());
   const observe = (until: AbortSignal) => observer.observe(until);
-  const { resetExtendedResources } = options.rooms;
+  const { resetExtendedResources } = options.sources;
   const registration = {
     ...{ name, labels: options.labels, settings, client, observe },
     resetExtendedResources,
@@ -74,11 +74,11 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
   const lease = new NodeLease({
     ...{ name, heartbeatClient, timeoutMs, leaseDurationSeconds, logger },
     onRestored: () => {
-      options.rooms.restored();
+      options.sources.restored();
       reporter.serverRestored();
     },
   });
-  const unsubscribe = options.rooms.onProblems(prompt);
+  const unsubscribe = options.sources.onProblems(prompt);
   const loops = [reporter, csiNode, lease].map((loop) => loop.run(signal));
   return {
     prompt,
@@ -91,21 +91,21 @@ export function startNodeStatus(options: NodeStatusOptions): NodeStatusRoom {
 }
 
 function makeObserver(options: NodeStatusOptions, csiProblem: () => string | undefined): NodeObserver {
-  const { name, nodeIp, settings, facts, rooms, cri, logger } = options;
-  const problems = () => [...rooms.problems(), csiProblem()].filter((problem) => problem !== undefined);
+  const { name, nodeIp, settings, facts, sources, cri, logger } = options;
+  const problems = () => [...sources.problems(), csiProblem()].filter((problem) => problem !== undefined);
   const wanted = { name, nodeIp, externalCloudProvider: settings.externalCloudProvider };
   return new NodeObserver({
     ...{ wanted, settings, cri, logger, ...facts },
     host: hostFacts(),
-    rooms: { ...rooms, problems },
+    sources: { ...sources, problems },
   });
 }
 
 /** Passes the node's pod subnets on to the runtime when the cluster assigns or changes them. */
-function nodeListener({ cri, rooms, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
+function nodeListener({ cri, sources, podCidr, logger }: NodeStatusOptions): (node: Node) => Promise<void> {
   let current = podCidr;
   return async (node) => {
-    rooms.nodeKnown(node);
+    sources.nodeKnown(node);
     const wanted = (node.spec?.podCIDRs ?? []).join(',');
     if (wanted === '' || wanted === current) return;
     try {
