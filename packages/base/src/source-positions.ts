@@ -5,7 +5,7 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 const POSITION = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+:\d+)/g;
 
 /**
- * Translates the positions of stack traces in a text from bundles to sources. The source maps are read on each call and not cached:
+ * Maps the positions of stack traces in a text from bundles to sources. The source maps are read on each call and not cached:
  * Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026). Positions in files without a
  * map are not changed.
  */

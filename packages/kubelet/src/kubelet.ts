@@ -275,7 +275,7 @@ export class Kubelet {
     return this.#parts.summary;
   }
 
-  /** The options of the start, with `systemReserved` in numbers. */
+  /** The options given at the start, with `systemReserved` parsed to numbers. */
   get options(): KubeletOptions {
     return this.#parts.options;
   }

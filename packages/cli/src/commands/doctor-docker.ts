@@ -27,7 +27,7 @@ async function engineFindings({ dockerSocket, cgroupDriver: wanted }: Dockershim
           },
     ];
   } catch (error) {
-    // the error of an unsuitable Engine contains the fix
+    // for an unsuitable Engine, the error says how to fix it
     const finding: Finding = { what: 'Docker Engine', level: 'missing', message: errorMessage(error) };
     const fix = engineHelp(error);
     return [fix === undefined ? finding : { ...finding, fix }];

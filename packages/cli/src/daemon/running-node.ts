@@ -43,7 +43,7 @@ async function unitOf(pid: number): Promise<string | undefined> {
   return exitCode === 0 && stdout.trim() === String(pid) ? unit : undefined;
 }
 
-/** Starts the program with the command of the earlier node, in the background. */
+/** Restarts the program in the background with the earlier node's command line. */
 export function startInBackground({ command }: RunningNode, logFile: string): void {
   const { file, args, directory, environment } = command;
   const log = openSync(logFile, 'a', PRIVATE_FILE);

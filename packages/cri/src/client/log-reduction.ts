@@ -1,7 +1,7 @@
 /** Most messages remembered; the oldest is dropped and may then be logged again early. */
 const MAX_REMEMBERED = 1000;
 
-/** Passes a message at most once per interval. */
+/** Lets the same message through at most once per interval. */
 export class LogReduction {
   readonly #intervalMs: number;
   readonly #now: () => number;

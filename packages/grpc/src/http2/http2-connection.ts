@@ -85,7 +85,7 @@ export class Http2Connection {
     }
   }
 
-  /** Writes frames other than acknowledgements. */
+  /** Writes frames, but not acknowledgements: those are bounded separately (`#acknowledge`). */
   write(frames: Buffer): void {
     if (!this.#isClosed) this.#writer.write(frames);
   }

@@ -40,7 +40,7 @@ const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state.runn
 const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =>
   conditions.some(({ type, status }) => type === wanted && status === 'True');
 
-/** The status of a pod that is being deleted, until it has ended. */
+/** `Terminating` for a pod that is being deleted and has not ended; otherwise `undefined`. */
 function ending({ metadata, status }: Pod): string | undefined {
   const isEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return metadata.deletionTimestamp !== undefined && !isEnded ? 'Terminating' : undefined;

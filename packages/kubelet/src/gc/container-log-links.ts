@@ -8,7 +8,7 @@ import type { RuntimePodStatus } from '../kubecontainer/runtime-pod.ts';
 /** Maximum length of a file name in bytes (ext4 and nearly every other file system), without the suffix. */
 const MAX_NAME_BYTES = 255 - '.log'.length;
 
-/** `directory`: may contain links of other programs. `podLogsDir`: the target directory of this kubelet's links. */
+/** `directory` may also contain symlinks of other programs; this kubelet's links point into `podLogsDir`. */
 export type ContainerLogLinksInput = { directory: string; podLogsDir: string; logger: Logger };
 
 /** Targets by link name. */

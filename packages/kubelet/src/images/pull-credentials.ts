@@ -27,7 +27,7 @@ export function pullSecret({ credential, secret }: KeyringEntry): PullSecret | u
   return secret && { ...secret, credentialHash: credentialHash(credential) };
 }
 
-/** Upstream's hash of the fields that upstream uses, plus the identity token. */
+/** SHA-256 of upstream's JSON of the credential (username, password), with the identity token as a third field. */
 function credentialHash({ username, password, identityToken }: RegistryCredential): string {
   const fields = {
     ...(username && { username }),

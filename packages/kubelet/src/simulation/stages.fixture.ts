@@ -27,7 +27,6 @@ export type StageCall = {
   life: KubeletLife;
   stage: string;
   signal?: AbortSignal;
-  /** The caller's timeout. */
   timeoutMs: number;
 };
 

@@ -21,7 +21,7 @@ export type StreamingServerOptions = {
   countBuffer?: CountBuffer;
 };
 
-/** Most concurrent sessions; more are rejected. */
+/** Maximum number of concurrent sessions; further ones are rejected. */
 const MAX_SESSIONS = 1000;
 
 /**

@@ -16,7 +16,6 @@ import { within } from './within.ts';
 export type CachedKind = 'ConfigMap' | 'Secret';
 
 type Content =
-  /** Not read yet. */
   | { state: 'unread' }
   | { state: 'absent' }
   | { state: 'present'; object: LocalObjectOf<CachedKind>; version: string }
