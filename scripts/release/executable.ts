@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { buildFacts } from '../build-facts.ts';
 import { bundleImports } from '../bundle-imports.ts';
 import type { Chunks } from './chunks.ts';
@@ -22,7 +23,7 @@ import { type Architecture, nodeBinary } from './node-binary.ts';
 import { appendPayload } from './payload.ts';
 
 /** Of Node.js itself; V8's flags would make it reject its own compiled code. `process.execve` and code from memory are experimental. */
-const FLAGS = ['--disable-warning=ExperimentalWarning'];
+const FLAGS = ['--disable-warning=ExperimentalWarning', ...PROCESS_FLAGS];
 
 const POSTJECT = 'node_modules/postject/dist/cli.js';
 /** Node.js looks for a script in itself where this text is followed by `:1`. */

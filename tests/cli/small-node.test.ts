@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
+import { DAEMON_FLAGS, PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { buildBundle } from '../pods/bundle.fixture.ts';
 import { forever, NodePlace, podManifest } from '../pods/node.fixture.ts';
 
@@ -39,7 +39,8 @@ test('a node started by bin/podwright has the flags that save memory, also in th
   };
   const findNode = () => readdirSync('/proc').find((name) => /^\d+$/.test(name) && isNode(name));
   const checkNode = (compiled: string[]) => {
-    assert.deepEqual(read(findNode()!, 'cmdline').slice(1, 1 + DAEMON_FLAGS.length), DAEMON_FLAGS);
+    const flags = [...PROCESS_FLAGS, ...DAEMON_FLAGS];
+    assert.deepEqual(read(findNode()!, 'cmdline').slice(1, 1 + flags.length), flags);
     const environment = read(findNode()!, 'environ');
     assert.ok(environment.includes('MALLOC_ARENA_MAX=1'));
     const given = environment.filter((variable) => variable.startsWith('NODE_COMPILE_CACHE='));

@@ -115,7 +115,9 @@ test('a daemon has the flags of one of the checkout', async (context) => {
   const environment = readFileSync(`/proc/${daemon.child.pid}/environ`, 'utf8').split('\0');
   assert.ok(environment.includes('MALLOC_ARENA_MAX=1'), environment.join('\n'));
   assert.ok(environment.some((line) => /^NODE_OPTIONS=.*--max-semi-space-size=4 --expose-gc$/.test(line)));
+  daemon.child.kill('SIGUSR1'); // opens the inspector of Node.js without one of the flags
   await place.ok('stop');
+  assert.doesNotMatch((await daemon.ended()).err, /Debugger/);
 });
 
 test('native parts load where /run is mounted with noexec, and leave no file', async (context) => {

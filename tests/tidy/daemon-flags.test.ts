@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { DAEMON_FLAGS, KUBELET_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
+import { DAEMON_FLAGS, KUBELET_FLAGS, PROCESS_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 
 test('bin/podwright starts a daemon with the same flags as a daemon in the background', () => {
   const script = readFileSync(new URL('../../bin/podwright', import.meta.url), 'utf8');
@@ -10,4 +10,5 @@ test('bin/podwright starts a daemon with the same flags as a daemon in the backg
     new RegExp(`^ +${command}\\b.*\\)\\n +flags='(--[^']+)'`, 'm').exec(script)?.[1]?.split(' ');
   assert.deepEqual(flagsOf('node'), DAEMON_FLAGS);
   assert.deepEqual(flagsOf('kubelet'), KUBELET_FLAGS);
+  assert.ok(script.includes(`exec "$node" ${PROCESS_FLAGS.join(' ')} $flags "`));
 });

@@ -1,4 +1,10 @@
 /**
+ * The flags of each process, daemon or not: without them SIGUSR1, with which some log rotations notify daemons, opens the inspector of
+ * Node.js, through which any local user executes code as root. `bin/podwright` and the executable have them as well.
+ */
+export const PROCESS_FLAGS = ['--disable-sigusr1'];
+
+/**
  * Flags that keep a daemon's memory small but slow its start (docs/performance.md, "Memory"): for daemons only. `bin/podwright` passes
  * them as well.
  */

@@ -8,7 +8,7 @@ import { isNoNode } from '../client/unix-http.ts';
 import { NODE_START_TIMEOUT_MS, NODE_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
-import { DAEMON_FLAGS } from './daemon-flags.ts';
+import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 import { takeLeftBehind } from './left-behind.ts';
 
 /** The node's API, and whether this call started the node. */
@@ -75,7 +75,7 @@ export async function ensureNode(
 /** What precedes the arguments of a daemon. A single executable has no script, and passes the flags to itself. */
 function programArguments(): string[] {
   if (process.getBuiltinModule('node:sea').isSea()) return [];
-  return [...new Set([...process.execArgv, ...DAEMON_FLAGS]), process.argv[1]!];
+  return [...new Set([...process.execArgv, ...PROCESS_FLAGS, ...DAEMON_FLAGS]), process.argv[1]!];
 }
 
 async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolean> {

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
+
+test('SIGUSR1 opens no inspector in a process with the flags', async () => {
+  // SIGTERM is handled after SIGUSR1, and exits once an inspector would have written its address
+  const script = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0)); console.log('ready')";
+  const child = spawn(process.execPath, [...PROCESS_FLAGS, ...DAEMON_FLAGS, '-e', script]);
+  const err = text(child.stderr);
+  await once(child.stdout, 'data');
+  child.kill('SIGUSR1');
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+  assert.equal(await err, '');
+});
