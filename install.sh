@@ -266,7 +266,7 @@ try_executable() {
       'use a newer version of the distribution' "$outcome"
   fi
   chmod 755 "$top/podwright"
-  reports=$("$top/podwright" --version 2>&1 < /dev/null) || fail "the executable does not start on this host: $reports" \
+  reports=$("$top/podwright" --state /nonexistent version -o json --trial 2>&1 < /dev/null) || fail "the executable does not start on this host: $reports" \
     "$(noexec "$staging")a missing library is named above; otherwise the executable must be for linux-$arch" "$outcome"
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
 import { packageLayout, packageVersion, type ReleaseFiles, writeLayout } from './package-files.ts';
+import { requiredLibraries } from './required-libraries.ts';
 import { run } from './run.ts';
 
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
@@ -29,6 +30,7 @@ export function makeDeb(output: string, { version, scratch, files, epoch }: DebO
 }
 
 function control(version: string, kibibytes: string): string {
+  const { glibc, gcc } = requiredLibraries('x64');
   return `Package: podwright
 Version: ${packageVersion(version)}
 Architecture: amd64
@@ -36,7 +38,7 @@ Maintainer: Podwright contributors <podwright@example.invalid>
 Installed-Size: ${kibibytes}
 Section: admin
 Priority: optional
-Depends: libc6 (>= 2.28), libstdc++6 (>= 8), libgcc-s1
+Depends: libc6 (>= ${glibc}), libstdc++6 (>= ${gcc}), libgcc-s1
 Recommends: crun | runc, conmon, catatonit, ca-certificates
 Description: runs Kubernetes pods on one Linux machine
  A kubelet and a container runtime in one process, with or without a cluster:

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
 import type { DebOptions } from './deb.ts';
 import { packageLayout, packageVersion, writeLayout } from './package-files.ts';
+import { requiredLibraries } from './required-libraries.ts';
 import { run } from './run.ts';
 
 export function makeRpm(output: string, { version, scratch, files, epoch }: DebOptions): void {
@@ -29,6 +30,7 @@ export function makeRpm(output: string, { version, scratch, files, epoch }: DebO
 
 /** Without the scripts after the build, which would strip the executable, and without automatic dependencies on the libraries it needs. */
 function spec(version: string, { root, names }: { root: string; names: string[] }): string {
+  const { glibc, glibcxx } = requiredLibraries('x64');
   const files = names.map((name) => (name.startsWith('/etc/') ? `%config(noreplace) ${name}` : name));
   return `%global __os_install_post %{nil}
 %global debug_package %{nil}
@@ -43,7 +45,7 @@ Release: 1
 Summary: Runs Kubernetes pods on one Linux machine
 License: Apache-2.0
 AutoReqProv: no
-Requires: libc.so.6(GLIBC_2.28)(64bit), libstdc++.so.6()(64bit), libgcc_s.so.1()(64bit)
+Requires: libc.so.6(GLIBC_${glibc})(64bit), libstdc++.so.6(GLIBCXX_${glibcxx})(64bit), libgcc_s.so.1()(64bit)
 Recommends: (crun or runc), conmon, catatonit, ca-certificates
 %description
 A kubelet and a container runtime in one process, with or without a cluster.

@@ -76,6 +76,15 @@ const refusals: [string, () => string, RegExp][] = [
     /the executable does not start on this host: .*Exec format error/,
   ],
   [
+    'an executable that cannot load its libraries',
+    () => {
+      const program =
+        '#!/bin/sh\ncase $* in *--trial*) echo "GLIBCXX_3.4.99 not found" >&2; exit 1 ;; esac\necho 1.0.0\n';
+      return release.add('lacking-library', { version: '1.0.0', program });
+    },
+    /the executable does not start on this host: GLIBCXX_3\.4\.99 not found/,
+  ],
+  [
     'an archive that is none',
     () =>
       changed('no-archive', (archive, sums) => {

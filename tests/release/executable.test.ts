@@ -135,6 +135,16 @@ test('native parts load where /run is mounted with noexec, and leave no file', a
   await place.ok('stop');
 });
 
+test('a trial fails on a host whose C library is too old for a native part', () => {
+  const newer = join(directory, 'newer');
+  const content = readFileSync(program, 'latin1').replaceAll('GLIBC_2.34', 'GLIBC_2.99');
+  writeFileSync(newer, content, { encoding: 'latin1', mode: 0o700 });
+  const version = ['--state', '/nonexistent', 'version', '-o', 'json'];
+  execFileSync(newer, version);
+  execFileSync(program, [...version, '--trial']);
+  assert.throws(() => execFileSync(newer, [...version, '--trial'], { stdio: 'pipe' }), /`GLIBC_2\.99' not found/);
+});
+
 test('a truncated executable says so', () => {
   const cut = join(directory, 'cut');
   const content = readFileSync(program);

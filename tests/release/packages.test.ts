@@ -114,6 +114,19 @@ test('the RPM package has the same files, and the configuration is marked', () =
   assert.doesNotMatch(query('--requires'), /node/i);
 });
 
+test('the packages require the libraries whose symbols the executable contains', (context) => {
+  const root = makeRoot(context);
+  dpkg(root, ['--install', release.deb]);
+  const content = readFileSync(join(root, 'usr/bin/podwright'), 'latin1');
+  const minors = [...content.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
+  const newest = Math.max(...minors);
+  const depends = execFileSync('dpkg-deb', ['--field', release.deb, 'Depends'], { encoding: 'utf8' });
+  assert.match(depends, new RegExp(`^libc6 \\(>= 2\\.${newest}\\), libstdc\\+\\+6 \\(>= \\d+\\), libgcc-s1$`, 'm'));
+  const requires = execFileSync('rpm', ['--query', '--package', '--requires', release.rpm], { encoding: 'utf8' });
+  assert.match(requires, new RegExp(`^libc\\.so\\.6\\(GLIBC_2\\.${newest}\\)\\(64bit\\)$`, 'm'));
+  assert.match(requires, /^libstdc\+\+\.so\.6\(GLIBCXX_3\.4\.\d+\)\(64bit\)$/m);
+});
+
 test('no file of the release names the directory where it was made', () => {
   const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
   const content = execFileSync('dpkg-deb', ['--fsys-tarfile', release.deb], { maxBuffer: 2 ** 28 });

@@ -60,6 +60,7 @@ const ARROWS: Record<string, string[]> = {
   cli: [
     'base',
     'host',
+    'metadata',
     'system',
     'grpc',
     'cri',

@@ -73,6 +73,7 @@ export function addNodeCommands(program: Command, action: Action): void {
     .command('version')
     .description('versions of the client, the node and its runtime')
     .addOption(outputOption())
+    .addOption(new Option('--trial', 'fail if this host lacks a library for a node').hideHelp())
     .action(
       action(async (context, [options]: [import('../commands/version.ts').VersionOptions]) =>
         (await import('../commands/version.ts')).version(context, options),

@@ -86,7 +86,7 @@ function reportNoNode(): number {
 /** Runs the new program: it must have the version of its archive, and read the records of the node. */
 async function tryProgram(program: string, { path, version }: ReleaseArchive, root: string): Promise<void> {
   using signal = withTimeout(undefined, PROGRAM_TRIAL_TIMEOUT_MS, `run the program of ${path}`);
-  const args = ['--state', '/nonexistent', 'version', '-o', 'json'];
+  const args = ['--state', '/nonexistent', 'version', '-o', 'json', '--trial'];
   const { exitCode, stdout, stderr } = await runProgram(program, args, { signal });
   if (exitCode !== 0)
     throw refusal(`the program of ${path} does not run on this host: ${stderr.trim() || `exit code ${exitCode}`}`);

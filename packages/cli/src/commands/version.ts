@@ -7,14 +7,17 @@ import { versionSkew } from '../client/version-skew.ts';
 import { type OutputFormat, printAs } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
+import { loadLibraries } from './load-libraries.ts';
 
-export type VersionOptions = { output: OutputFormat };
+/** `trial`: for installers, which try a program before they install it. */
+export type VersionOptions = { output: OutputFormat; trial?: boolean };
 
 /** Enough to find a commit. */
 const COMMIT_DIGITS = 12;
 
 /** `podwright version`. It is no error if no node runs. */
 export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
+  if (options.trial) await loadLibraries();
   const node = await new NodeClient(config.apiSocket).node().catch((error: unknown) => {
     if (errorCode(error) === 'unavailable' || errorCode(error) === 'permission_denied') return undefined;
     throw error;
