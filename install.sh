@@ -15,6 +15,8 @@ export LC_ALL=C
 
 UNIT=/etc/systemd/system/podwright.service
 DATA='/var/lib/podwright /etc/podwright /run/podwright'
+# What a node creates in the first of them.
+PARTS='runtime kubelet dockershim cluster manifests node.log'
 DAEMONS='node|runtime|kubelet|dockershim'
 # The last line of each failure.
 outcome='Nothing was installed.'
@@ -529,8 +531,7 @@ uninstall() {
     fail "another installation uses the data; nothing was removed" "uninstall it first, or name its --prefix"
   fi
   if [ "$purge" = yes ]; then
-    # shellcheck disable=SC2086
-    mounts=$(awk '{ print $2 }' /proc/mounts 2> /dev/null | grep -E "^($(echo $DATA | tr ' ' '|'))(/|$)" || true)
+    mounts=$(for directory in $DATA; do mounts_of "$directory" | grep -vxF -e "$(readlink -f "$directory")" || true; done)
   fi
   if [ ! -e "$record" ]; then
     say "Podwright is not installed in $prefix by install.sh"
@@ -583,12 +584,34 @@ remove_record() {
   for directory in $created "$lib"; do rmdir "$directory" 2> /dev/null || true; done
 }
 
+# Prints the mount points at and below a directory. The kernel's list has real paths.
+mounts_of() { # mounts_of DIRECTORY
+  path=$(readlink -f "$1") awk '{ gsub(/\\040/, " ", $2) } index($2 "/", ENVIRON["path"] "/") == 1 { print $2 }' /proc/mounts
+}
+
+# Removes a directory of data. Behind a link, or on a disk that is mounted there, may be files of others.
+remove_directory() { # remove_directory DIRECTORY
+  if [ ! -L "$1" ] && [ -z "$(mounts_of "$1")" ]; then
+    attempt "remove $1" rm -rf "$1"
+    say "removed $1"
+    return
+  fi
+  real=$(readlink -f "$1")
+  for part in $PARTS; do attempt "remove $real/$part" rm -rf "$real/$part"; done
+  rmdir "$real" 2> /dev/null || true
+  if [ -e "$real" ]; then
+    say "emptied $real of files of the node; it stays, since it is a mount point or a link leads to it: $1"
+  else
+    attempt "remove $1" rm -f "$1"
+    say "removed $1 and $real"
+  fi
+}
+
 remove_data() {
   for directory in $DATA; do
     [ -e "$directory" ] || continue
     if [ "$purge" = yes ]; then
-      attempt "remove $directory" rm -rf "$directory"
-      say "removed $directory"
+      remove_directory "$directory"
     else
       say "kept    $directory ($(du -sh "$directory" 2> /dev/null | cut -f1)): --uninstall --purge-data removes it"
     fi

@@ -81,6 +81,22 @@ test('a program that podwright upgrade has replaced is removed, too', async (t) 
   assert.deepEqual(guest.tree(), fresh);
 });
 
+test('a purge removes the data behind a link, and empties a disk that is mounted at the directory of the data', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  guest.ok(`${INSTALL} /mnt/first
+    mkdir -p /srv/data/kubelet/pods /srv/host && touch /srv/data/node.log /srv/host/file
+    ln -s /srv/data /var/lib/podwright && mount --bind /srv/host /srv/data/kubelet/pods`);
+  guest.fails(`${INSTALL} --uninstall --purge-data`, /mounted below the data.*\n {2}\/srv\/data\/kubelet\/pods\n/);
+  guest.ok('test -e /srv/host/file && umount /srv/data/kubelet/pods');
+  assert.match(guest.ok(`${INSTALL} --uninstall --purge-data`), /^removed \/var\/lib\/podwright and \/srv\/data$/m);
+  guest.ok('test ! -L /var/lib/podwright && test ! -e /srv/data');
+
+  guest.ok(`mkdir /var/lib/podwright && mount -t tmpfs tmpfs /var/lib/podwright
+    mkdir /var/lib/podwright/runtime /var/lib/podwright/lost+found`);
+  assert.match(guest.ok(`${INSTALL} --uninstall --purge-data`), /^emptied \/var\/lib\/podwright of files of the node/m);
+  assert.equal(guest.ok('ls /var/lib/podwright'), 'lost+found\n');
+});
+
 test('the archive for the host is chosen from a directory, and the zstd one only if the host has zstd', async (t) => {
   const guest = await start(t, roots.bookworm);
   guest.fails(`${INSTALL} /mnt/both`, /several versions: choose one with --version\n {2}1\.0\.0 1\.1\.0/);

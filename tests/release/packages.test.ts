@@ -7,8 +7,10 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -102,6 +104,35 @@ test('a purge removes nothing while something is mounted below the data, or if t
     assert.match(dpkg(root, ['--purge', 'podwright']), /volumes may be mounted below/);
     assert.equal(readFileSync(file, 'utf8'), 'precious');
   }
+});
+
+test('a purge resolves a link to the data: it finds the mounts below, and removes files of the node only', (context) => {
+  const root = makeRoot(context);
+  const file = join(root, 'srv/data/kubelet/pods/volumes/host/file');
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, 'precious');
+  writeFileSync(join(root, 'srv/data/other'), '');
+  symlinkSync('/srv/data', join(root, 'var/lib/podwright'));
+  const mount = '30 25 8:1 /srv /srv/data/kubelet/pods/volumes/host rw - ext4 /dev/sda1 rw\n';
+  const mounts = readFileSync(join(root, MOUNTS), 'utf8');
+  dpkg(root, ['--install', release.deb]);
+  writeFileSync(join(root, MOUNTS), mounts + mount);
+  assert.match(dpkg(root, ['--purge', 'podwright']), /volumes may be mounted below \/srv\/data/);
+  assert.equal(readFileSync(file, 'utf8'), 'precious');
+  dpkg(root, ['--install', release.deb]);
+  writeFileSync(join(root, MOUNTS), mounts);
+  assert.match(dpkg(root, ['--purge', 'podwright']), /other files stay in \/srv\/data: other/);
+  assert.deepEqual(readdirSync(join(root, 'srv/data')), ['other']);
+});
+
+test('a purge empties a disk that is mounted at the directory of the data', (context) => {
+  const root = makeRoot(context);
+  const data = join(root, 'var/lib/podwright');
+  for (const name of ['runtime', 'kubelet', 'lost+found']) mkdirSync(join(data, name), { recursive: true });
+  dpkg(root, ['--install', release.deb]);
+  appendFileSync(join(root, MOUNTS), '30 25 8:2 / /var/lib/podwright rw - ext4 /dev/sdb1 rw\n');
+  dpkg(root, ['--purge', 'podwright']);
+  assert.deepEqual(readdirSync(data), ['lost+found']);
 });
 
 test('the RPM package has the same files, and the configuration is marked', () => {
