@@ -496,15 +496,36 @@ report_running() {
 # Prints process id and command line of each daemon.
 daemons() {
   program='([^ ]*/)?(podwright|node( -[^ ]*)* [^ ]*/podwright\.js)'
-  processes | grep -E "^[0-9]+ $program (-[^ ]+ ([^- ][^ ]* )?)*($DAEMONS)( |$)" || true
+  processes | grep -E "^[0-9]+ $program (-[^ ]+ ([^- ][^ ]* )?)*($DAEMONS)( |$)" | of_host podwright node
 }
 
 # Prints the state directory of each running container, from its monitor.
-containers() { processes | sed -n 's,^[0-9]* [^ ]*conmon .*--bundle \([^ ]*\)/oci/bundles/.*,\1,p'; }
+containers() {
+  processes | grep -E '^[0-9]+ [^ ]*conmon .*--bundle [^ ]*/oci/bundles/' | of_host conmon |
+    sed 's,.*--bundle \([^ ]*\)/oci/bundles/.*,\1,'
+}
 
+# Passes on the processes of root that execute such a file outside of containers: others can have any command line.
+of_host() { # of_host PROGRAM...
+  own=$(readlink /proc/self/ns/pid)
+  while read -r pid words; do
+    file=$(readlink "/proc/$pid/exe" || true)
+    if [ "$(id -u)" -eq 0 ]; then # only root can read these
+      grep -qs '^Uid:[[:space:]]*0[[:space:]]' "/proc/$pid/status" || continue
+      [ "$(readlink "/proc/$pid/ns/pid")" = "$own" ] || continue
+    else
+      file=$1
+    fi
+    for program; do
+      case ${file##*/} in "$program"*) say "$pid $words" && break ;; esac
+    done
+  done
+}
+
+# Control characters of command lines must not reach the terminal.
 processes() {
   for directory in /proc/[0-9]*; do
-    words=$({ tr '\0\n' '  ' < "$directory/cmdline"; } 2> /dev/null || true) # a process may have ended meanwhile
+    words=$({ tr '\0\n' '  ' < "$directory/cmdline" | tr -c ' -~' '?'; } 2> /dev/null || true) # a process may have ended meanwhile
     [ -z "$words" ] || say "${directory#/proc/} $words"
   done
 }
@@ -520,7 +541,8 @@ check_stopped() {
   [ -n "$running$pods" ] || return 0
   stop='podwright stop                      ends the pods, then the node (--delete: also their objects)'
   restart='podwright node > /dev/null 2>&1 &   starts a node, which takes the pods over'
-  [ -n "$running" ] || fail 'pods run, and only a node can end them; nothing was removed' "$pods" "$restart" "$stop"
+  [ -n "$running" ] || fail 'pods run, and only a node can end them; nothing was removed' "$pods" "$restart" "$stop" \
+    "if no node can start: kill the processes of the containers and of their monitors (pgrep -x conmon)"
   fail 'the node runs; nothing was removed' "$(printf '%s\n' "$running" | sed 's/^/process /')" "$pods" \
     'end it with:' "$stop"
 }

@@ -163,6 +163,30 @@ test("busybox's programs are enough, and a host with musl is refused", async (t)
   );
 });
 
+test('processes of other users and of containers do not prevent the removal, whatever their command lines are', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  guest.ok(`${INSTALL} /mnt/first && cd /tmp
+    cp /usr/bin/perl podwright && cp /usr/bin/perl conmon && chmod 755 podwright conmon && echo 'sleep 1000' > node
+    mkdir oci && echo 'sleep 1000' > monitor
+    set -- monitor --bundle /run/podwright/oci/bundles/abc
+    {
+      setpriv --reuid 65534 --clear-groups ./podwright -w node &
+      setpriv --reuid 65534 --clear-groups ./conmon "$@" &
+      unshare --pid --fork ./podwright -w node &
+      perl -e '$0 = "podwright node"; sleep 1000' &
+    } > /dev/null 2>&1
+    for try in $(seq 50); do [ "$(grep -lsE '^([.]/(podwright|conmon)|podwright node)' /proc/[0-9]*/cmdline | wc -l)" -ge 4 ] && exit; sleep 0.1; done; exit 1`);
+  assert.match(guest.ok(`${INSTALL} --uninstall`), /^removed \/usr\/local\/bin\/podwright$/m);
+});
+
+test('control characters in the command line of a node are not printed', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  guest.ok(`${INSTALL} /mnt/first && cd /tmp && cp /usr/bin/perl podwright
+    echo 'sleep 1000' > node && { ./podwright -w node "$(printf '\\033[2K')" & } > /dev/null 2>&1
+    until grep -qs '^./podwright' /proc/[0-9]*/cmdline; do sleep 0.1; done`);
+  guest.fails(`${INSTALL} --uninstall`, /process \d+ .*podwright -w node \?\[2K/);
+});
+
 /** Records its calls, because no systemd runs in a guest that is a directory. */
 const SYSTEMCTL = '#!/bin/sh\necho "$*" >> /tmp/systemctl\n';
 
