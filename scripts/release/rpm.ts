@@ -1,5 +1,5 @@
 /** The RPM package, from the same files as the Debian package. */
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ZSTD_LEVEL } from './archive.ts';
 import type { DebOptions } from './deb.ts';
@@ -56,15 +56,11 @@ cp -a ${root}/. %{buildroot}/
 %defattr(-,root,root,-)
 ${files.join('\n')}
 %post
-if [ -d /run/systemd/system ]; then
-  systemctl daemon-reload
-  [ "$1" -lt 2 ] || systemctl try-restart podwright.service
-fi
+${script('postinst')}
 %preun
-if [ "$1" = 0 ]; then
-  if podwright ps > /dev/null 2>&1; then podwright stop || exit 1; fi
-  if command -v systemctl > /dev/null; then systemctl --quiet --no-reload disable podwright.service || :; fi
-  [ ! -d /run/systemd/system ] || systemctl stop podwright.service
-fi
+${script('prerm')}
 `;
 }
+
+/** A script of the Debian package. A percent sign begins a macro of RPM. */
+const script = (name: string) => readFileSync(`scripts/release/files/debian/${name}`, 'utf8').replaceAll('%', '%%');

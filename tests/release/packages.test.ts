@@ -143,6 +143,9 @@ test('the RPM package has the same files, and the configuration is marked', () =
     assert.ok(files.includes(file), file);
   assert.equal(query('--configfiles').trim(), '/etc/podwright/config.toml');
   assert.doesNotMatch(query('--requires'), /node/i);
+  const script = (name: string) =>
+    readFileSync(new URL(`../../scripts/release/files/debian/${name}`, import.meta.url), 'utf8');
+  for (const name of ['postinst', 'prerm']) assert.ok(query('--scripts').includes(script(name).trim()), name);
 });
 
 test('the packages require the libraries whose symbols the executable contains', (context) => {
