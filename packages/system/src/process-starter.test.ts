@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { waitFor } from '@podwright/base';
 import { type ProgramStarter, runProgram, startByFork } from '@podwright/host';
 import { ProcessStarter } from './process-starter.ts';
 
@@ -122,4 +125,20 @@ test('starting a program with too few descriptors for its pipes is an error and 
     for (const descriptor of taken) closeSync(descriptor);
     limit(before);
   }
+});
+
+test('an abort does not wait for descendants that hold the pipes of the program', async (t) => {
+  for (const starter of [start, startByFork])
+    for (const end of ['wait', 'exit']) {
+      const file = join(mkdtempSync(join(tmpdir(), 'podwright-descendant-')), 'pid');
+      const script = `sleep 1000 & echo $! > ${file}.new && mv ${file}.new ${file}; ${end}`;
+      const abort = new AbortController();
+      const running = runProgram('sh', ['-c', script], { start: starter, signal: abort.signal });
+      await waitFor(() => existsSync(file) || undefined, { intervalMs: 5, signal: AbortSignal.timeout(10_000) });
+      const descendant = Number(readFileSync(file, 'utf8'));
+      t.after(() => process.kill(descendant));
+      abort.abort(new Error('enough'));
+      await assert.rejects(running, /enough/);
+      rmSync(dirname(file), { recursive: true });
+    }
 });

@@ -28,7 +28,7 @@ export type ProgramResult = {
 
 /**
  * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found` if it does not exist), was aborted,
- * or wrote more than `maxOutputBytes`; a non-zero exit is a result. An aborted program is killed and reaped first.
+ * or wrote more than `maxOutputBytes`; a non-zero exit is a result. An aborted program is killed and reaped first; its descendants run on.
  */
 export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
@@ -46,6 +46,11 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
   const stop = (reason: unknown) => {
     failure ??= reason;
     child.kill('SIGKILL');
+    if (child.exitCode !== null || child.signalCode !== null) abandon();
+  };
+  /** Its descendants may hold its pipes open. */
+  const abandon = () => {
+    for (const stream of child.stdio) stream?.destroy();
   };
   const onAbort = () => stop(options.signal?.reason);
   for (const [index, name] of (['stdout', 'stderr'] as const).entries()) {
@@ -63,6 +68,9 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
     reject(
       wrapError(`start ${file}`, error, (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not_found' : 'internal'),
     );
+  });
+  child.on('exit', () => {
+    if (failure !== undefined) abandon();
   });
   child.on('close', (exitCode, signal) => {
     options.signal?.removeEventListener('abort', onAbort);
