@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { lockDirectory } from './lock-directory.ts';
+import { lockDirectory, lockDirectoryItself } from './lock-directory.ts';
+import { System } from './system.ts';
 
 test('a directory is created, and only one caller at a time locks it', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'pwd-lock-'));
@@ -16,4 +17,17 @@ test('a directory is created, and only one caller at a time locks it', () => {
   } finally {
     rmSync(scratch, { recursive: true });
   }
+});
+
+test('the lock on a directory that was removed and created again is no lock', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'pwd-lock-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const tryLock = t.mock.method(System.prototype, 'tryLock', () => {
+    rmSync(directory, { recursive: true }); // as the process with the lock does before it unlocks
+    mkdirSync(directory);
+    return true;
+  });
+  assert.throws(() => lockDirectoryItself(directory, 'it is open'), { code: 'already_exists' });
+  tryLock.mock.restore();
+  lockDirectoryItself(directory, 'it is open')();
 });

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateDirectory, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { loadSystem } from './system.ts';
@@ -12,10 +12,20 @@ export function lockDirectory(directory: string, refusal: string): () => void {
   return lock(openSync(join(directory, 'lock'), 'a', PRIVATE_FILE), refusal);
 }
 
-/** As `lockDirectory`, but locks the directory itself and leaves no file in it. */
+/** As `lockDirectory`, but locks the directory itself and leaves no file in it. The process with the lock may remove the directory. */
 export function lockDirectoryItself(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
-  return lock(openSync(directory, 'r'), refusal);
+  const descriptor = openSync(directory, 'r');
+  const unlock = lock(descriptor, refusal);
+  if (isAt(descriptor, directory)) return unlock;
+  // the process that had the lock has removed the directory between the two calls above, and a third process may have created it again
+  unlock();
+  throw new PodwrightError('already_exists', refusal);
+}
+
+function isAt(descriptor: number, path: string): boolean {
+  const [locked, found] = [fstatSync(descriptor), statSync(path, { throwIfNoEntry: false })];
+  return locked.ino === found?.ino && locked.dev === found.dev;
 }
 
 function lock(descriptor: number, refusal: string): () => void {
