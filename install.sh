@@ -189,9 +189,15 @@ sha256() { # sha256 FILE
   if has sha256sum; then sha256sum < "$1"; else openssl dgst -sha256 -r < "$1"; fi | cut -c1-64
 }
 
+# Follows redirections, but none from https to http.
 fetch() { # fetch URL FILE
-  if has curl; then curl -fsSL --retry 2 -o "$2" "$1"
-  elif has wget; then wget -nv -O "$2" "$1"
+  case $1 in https://*) protocols='=https' ;; *) protocols='=http,https' ;; esac
+  if has curl; then curl --proto "$protocols" -fsSL --retry 2 -o "$2" "$1"
+  elif has wget; then
+    wget -S -O "$2" "$1" 2> "$staging/log" || { grep -vE '^( |$)' "$staging/log" | tail -n 1 >&2; return 1; }
+    if [ "$protocols" = =https ] && grep -qi '^ *location: *http:' "$staging/log"; then
+      echo 'it was redirected from https to http' >&2 && return 1
+    fi
   else echo 'neither curl nor wget is installed; install one, or download the archive and SHA256SUMS elsewhere' >&2 && return 1
   fi
 }
@@ -270,6 +276,18 @@ try_executable() {
   chmod 755 "$top/podwright"
   reports=$("$top/podwright" --state /nonexistent version -o json --trial 2>&1 < /dev/null) || fail "the executable does not start on this host: $reports" \
     "$(noexec "$staging")a missing library is named above; otherwise the executable must be for linux-$arch" "$outcome"
+  for part in runtime kubelet; do
+    check_records "$part" "/var/lib/podwright/$part/format.json"
+  done
+}
+
+# A node refuses to start on records of a newer format.
+check_records() { # check_records PART FILE
+  reads=$(printf '%s' "$reports" | tr -d ' \n' | sed -n 's/.*"recordFormats":{[^}]*"'"$1"'":\([0-9]*\).*/\1/p')
+  has_format=$(sed -n 's/.*"format": *\([0-9]*\).*/\1/p' "$2" 2> /dev/null || true)
+  [ -n "$reads" ] && [ -n "$has_format" ] && [ "$has_format" -gt "$reads" ] || return 0
+  fail "this version cannot read the records of the node: their format is $has_format, and it reads $reads and earlier" \
+    "$2 names the version that wrote them: install that or a later one" "$outcome"
 }
 
 noexec() { # noexec DIRECTORY: a hint if no programs may run from its file system
@@ -335,10 +353,7 @@ begin() {
   placing=no
   [ -e "$lib" ] || note_directories "$lib"
   attempt "write to $prefix" mkdir -p "$lib"
-  if has flock; then
-    exec 9< "$lib"
-    flock -n 9 || fail "another install.sh is working on $prefix"
-  fi
+  lock
   attempt "write $record" write_record "$old
 $directories"
   step begin
@@ -349,6 +364,17 @@ $directories"
   trap 'exit 143' TERM
   attempt "write to $prefix" mkdir -m 700 "$staging"
 }
+
+# The file is private, because any user who can open a file can lock it.
+lock() {
+  has flock || return 0
+  attempt "write to $prefix" make_lock_file
+  exec 9< "$lib/lock"
+  # shellcheck disable=SC3013 # all shells that are named sh have -ef; another call may have removed the file meanwhile
+  if ! flock -n 9 || [ ! "$lib/lock" -ef /proc/self/fd/9 ]; then fail "another install.sh is working on $prefix"; fi
+}
+
+make_lock_file() { (umask 077 && : >> "$lib/lock"); }
 
 # Removes the staging directory and the temporary files of its plan, also those of an interrupted call.
 remove_temporary() {
@@ -548,6 +574,7 @@ check_stopped() {
 }
 
 uninstall() {
+  [ ! -e "$lib" ] || lock
   if [ "$purge" = yes ] && [ ! -e "$record" ] && has podwright; then
     describe_other "$(command -v podwright)"
     fail "another installation uses the data; nothing was removed" "uninstall it first, or name its --prefix"
@@ -602,7 +629,7 @@ is_upgraded() { # is_upgraded PATH
 # Removes the record, and the directories that the installation has created and that are empty now.
 remove_record() {
   created=$(sed -n 's/^directory //p' "$record" 2> /dev/null | sort -r)
-  rm -f "$record" "$record.podwright-new"
+  rm -f "$record" "$record.podwright-new" "$lib/lock"
   for directory in $created "$lib"; do rmdir "$directory" 2> /dev/null || true; done
 }
 

@@ -144,6 +144,41 @@ test('a URL of a release or an archive is downloaded', async (t) => {
   await assert.rejects(guest.later(`${INSTALL} ${url}/nowhere`), /cannot download .*\/nowhere\/SHA256SUMS/);
 });
 
+test('a redirection from https to http is not followed', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  const fake = (name: string, script: string) =>
+    guest.ok(`printf '#!/bin/sh\n%s\n' '${script}' > /usr/local/bin/${name} && chmod 755 /usr/local/bin/${name}`);
+  const install = `${INSTALL} https://example.invalid/first`;
+  fake('wget', 'echo "  Location: http://example.invalid/first" >&2; cp /mnt/first/SHA256SUMS "$3"');
+  guest.fails(install, /cannot download .*: it was redirected from https to http/);
+  fake('curl', 'echo "curl $*" >&2; exit 1');
+  guest.fails(install, /cannot download .*: curl --proto =https -fsSL/);
+});
+
+test('one call at a time installs or uninstalls, and other users cannot block it', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  guest.ok(`${INSTALL} /mnt/first`);
+  guest.ok(`cd /usr/local/lib/podwright
+    setpriv --reuid 65534 --clear-groups flock . sleep 1000 > /dev/null 2>&1 &
+    for try in $(seq 50); do flock -n /usr/local/lib/podwright true || exit 0; sleep 0.1; done; exit 1`);
+  guest.ok(`${INSTALL} /mnt/first`);
+  guest.ok('! setpriv --reuid 65534 --clear-groups flock -n /usr/local/lib/podwright/lock true 2> /dev/null');
+  for (const call of ['/mnt/second', '--uninstall'])
+    guest.fails(`flock /usr/local/lib/podwright/lock ${INSTALL} ${call}`, /another install\.sh is working on/);
+  guest.ok(`${INSTALL} --uninstall && test ! -e /usr/local/lib/podwright`);
+});
+
+test('a version that cannot read the records of the node is refused', async (t) => {
+  const guest = await start(t, roots.bookworm);
+  const program =
+    '#!/bin/sh\nprintf \'{\\n  "recordFormats": {\\n    "runtime": 1,\\n    "kubelet": 1\\n  }\\n}\\n\'\n';
+  const archive = release.add('formats', { version: '1.0.0', program });
+  guest.ok(`mkdir -p /var/lib/podwright/kubelet && cd /var/lib/podwright/kubelet
+    echo '{"format":2,"version":"0.9.0"}' > format.json`);
+  guest.fails(`${INSTALL} ${archive}`, /cannot read the records of the node: their format is 2, and it reads 1/);
+  guest.ok(`sed -i s/2/1/ /var/lib/podwright/kubelet/format.json && ${INSTALL} ${archive}`);
+});
+
 test("busybox's programs are enough, and a host with musl is refused", async (t) => {
   const root = busyboxRoot('lib64/ld-linux-x86-64.so.2');
   t.after(() => rmSync(root, { recursive: true }));
