@@ -1,6 +1,6 @@
-import { linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { accessSync, constants, linkSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makePrivateDirectory } from '@podwright/base';
+import { isErrno, makePrivateDirectory, wrapError } from '@podwright/base';
 import { syncDirectory } from '@podwright/host';
 import { lockDirectoryItself } from '@podwright/system';
 
@@ -22,6 +22,11 @@ export class ProgramSwap implements Disposable {
     this.#directory = join(dirname(program), '.podwright-upgrade');
     this.staged = join(this.#directory, 'podwright');
     this.#previous = join(this.#directory, 'previous');
+    try {
+      accessSync(dirname(program), constants.W_OK); // mkdir of Node.js reports a read-only file system as ENOENT
+    } catch (error) {
+      throw wrapError(`replace ${program}`, error);
+    }
     makePrivateDirectory(this.#directory);
     this.#unlock = lockDirectoryItself(this.#directory, `another 'podwright upgrade' replaces ${program}`);
     for (const name of readdirSync(this.#directory)) rmSync(join(this.#directory, name));
@@ -29,8 +34,13 @@ export class ProgramSwap implements Disposable {
 
   /** Replaces the program by the staged one. */
   async replace(): Promise<void> {
-    linkSync(this.#program, this.#previous);
-    renameSync(this.staged, this.#program);
+    try {
+      linkSync(this.#program, this.#previous);
+      renameSync(this.staged, this.#program);
+    } catch (error) {
+      const why = isErrno(error, 'EXDEV') || isErrno(error, 'EBUSY') ? ': the file is a mount point of its own' : '';
+      throw wrapError(`replace ${this.#program}${why}`, error);
+    }
     await syncDirectory(dirname(this.#program));
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,6 +42,13 @@ test('an archive for this machine is found by its path or its directory', (conte
   assert.deepEqual(findArchive(gzipped), { path: gzipped, version: '1.2.3' });
   writeFileSync(at(NAME.replace('1.2.3', '1.2.4-rc.1')), '');
   assert.throws(() => findArchive(directory), { message: /has several files/ });
+});
+
+test('a device or a pipe with the name of an archive is refused', (context) => {
+  const { directory, at } = scratch(context);
+  execFileSync('mkfifo', [at(NAME)]);
+  for (const path of [directory, at(NAME), '/dev/zero'])
+    assert.throws(() => findArchive(path), { message: /is neither a file nor a directory/ });
 });
 
 test('an archive is valid only with the digest that SHA256SUMS has for its name', async (context) => {

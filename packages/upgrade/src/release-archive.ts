@@ -15,11 +15,13 @@ const SUMS = 'SHA256SUMS';
 
 /** The archive, compressed by zstd or gzip, that `path` names or, if it is a directory, contains. Throws `invalid_argument` if it is none for this architecture. */
 export function findArchive(path: string): ReleaseArchive {
-  if (!statSync(path).isDirectory()) return archiveOf(path);
+  const kind = statSync(path);
+  if (kind.isFile()) return archiveOf(path);
+  if (!kind.isDirectory()) throw new PodwrightError('invalid_argument', `${path} is neither a file nor a directory`); // it may have no end
   const all = readdirSync(path).filter((name) => NAME.exec(name)?.[2] === process.arch);
   const zstd = all.filter((name) => name.endsWith('.zst'));
   const own = zstd.length > 0 ? zstd : all; // a release has the same files for hosts without zstd
-  if (own.length === 1) return archiveOf(join(path, own[0]!));
+  if (own.length === 1) return findArchive(join(path, own[0]!));
   const what = own.length === 0 ? 'has no file' : 'has several files';
   throw new PodwrightError('invalid_argument', `${path} ${what} podwright-VERSION-linux-${process.arch}.tar.zst`);
 }
@@ -76,6 +78,8 @@ export async function unpackProgram({ path }: ReleaseArchive, destination: strin
   try {
     for await (const { header, body } of readTar(unpacked))
       if (isProgram(header)) return await write(body, destination);
+  } catch (error) {
+    throw wrapError(`unpack ${path} to ${destination}`, error);
   } finally {
     packed.destroy();
   }
