@@ -47,8 +47,8 @@ export function packageLayout({ licences }: ReleaseFiles, zsh: string): Layout {
   };
 }
 
-/** The version as dpkg and rpm order it: a pre-release is before its release. */
-export const packageVersion = (version: string): string => version.replace('-', '~');
+/** The version as dpkg and rpm order it: a pre-release is before its release. A version of RPM has no other hyphen. */
+export const packageVersion = (version: string): string => version.replace('-', '~').replaceAll('-', '.');
 
 /** Writes the files, with times and modes that do not depend on this checkout, to the new directory `root`. */
 export function writeLayout(root: string, { executable }: ReleaseFiles, layout: Layout): void {

@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -123,6 +124,9 @@ test('a daemon has the flags of one of the checkout', async (context) => {
 test('native parts load where /run is mounted with noexec, and leave no file', async (context) => {
   const place = await makePlace(context, 4);
   await place.ok('stop');
+  const leftover = '/var/lib/podwright-native-killed';
+  mkdirSync(leftover);
+  utimesSync(leftover, 0, 0);
   const script = 'mount -t tmpfs -o noexec none /run && exec "$@"';
   const command = ['/usr/bin/unshare', '--mount', '/bin/sh', '-c', script, '--', ...place.command('node')];
   const daemon = new StartedProgram(command);

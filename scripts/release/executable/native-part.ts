@@ -23,9 +23,14 @@ export function loadNativePart(name: string, content: () => Uint8Array): unknown
   throw new Error(`load ${name}: no directory allows it: ${failures.join('; ')}`);
 }
 
+const PREFIX = 'podwright-native-';
+/** Longer than a process takes to load a part. */
+const MAX_AGE_MS = 60_000;
+
 function loadIn(parent: string, name: string, content: Uint8Array): unknown {
   const { mkdtempSync, rmSync, writeFileSync } = process.getBuiltinModule('node:fs');
-  const directory = mkdtempSync(`${parent}/podwright-native-`); // with mode 0700
+  removeLeftovers(parent);
+  const directory = mkdtempSync(`${parent}/${PREFIX}`); // with mode 0700
   try {
     const file = `${directory}/${name}`;
     writeFileSync(file, content, { flag: 'wx', mode: 0o500 });
@@ -34,5 +39,16 @@ function loadIn(parent: string, name: string, content: Uint8Array): unknown {
     return module.exports;
   } finally {
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Removes directories of processes that were killed while they loaded a part. */
+function removeLeftovers(parent: string): void {
+  const { lstatSync, readdirSync, rmSync } = process.getBuiltinModule('node:fs');
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const { uid, mtimeMs } = lstatSync(`${parent}/${name}`, { throwIfNoEntry: false }) ?? { uid: -1, mtimeMs: 0 };
+    if (uid === process.getuid?.() && mtimeMs < Date.now() - MAX_AGE_MS)
+      rmSync(`${parent}/${name}`, { recursive: true, force: true });
   }
 }
