@@ -15,7 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { DAEMON_FLAGS } from '../../packages/cli/src/daemon/daemon-flags.ts';
 import { writeExampleArchive } from '../../scripts/example-image.ts';
+import { becomeDaemon } from '../../scripts/release/executable/become-daemon.ts';
 import { freePort, helloManifest, NodePlace, podManifest } from '../pods/node.fixture.ts';
 import { StartedProgram } from '../pods/started-program.ts';
 import { buildRelease, type Release, unpackArchive } from './release.fixture.ts';
@@ -147,6 +149,17 @@ test('a trial fails on a host whose C library is too old for a native part', () 
   execFileSync(newer, version);
   execFileSync(program, [...version, '--trial']);
   assert.throws(() => execFileSync(newer, [...version, '--trial'], { stdio: 'pipe' }), /`GLIBC_2\.99' not found/);
+});
+
+test('a daemon that lacks its flags again does not start itself forever', () => {
+  const options = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = DAEMON_FLAGS.filter((flag) => !flag.startsWith('--heap-growing')).join(' ');
+  try {
+    assert.throws(() => becomeDaemon(['node'], DAEMON_FLAGS), /Node\.js ignores NODE_OPTIONS/);
+  } finally {
+    if (options === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = options;
+  }
 });
 
 test('a truncated executable says so', () => {

@@ -6,6 +6,11 @@ const LATE_FLAG = '--heap-growing-percent=';
 /** Starts this program again in the same process, with the flags. Does not return. */
 export function becomeDaemon(args: string[], flags: string[]): void {
   const { env, execPath, argv0 } = process;
+  const added = flags.filter((flag) => !flag.startsWith(LATE_FLAG)).join(' ');
+  if (env.NODE_OPTIONS?.endsWith(added))
+    throw new Error(
+      `start ${execPath} as a daemon: Node.js ignores NODE_OPTIONS, as for files with capabilities (setcap); remove them`,
+    );
   const memory = flags.some((flag) => flag.startsWith(LATE_FLAG))
     ? {}
     : { MALLOC_TRIM_THRESHOLD_: env.MALLOC_TRIM_THRESHOLD_ || '131072' };
@@ -13,7 +18,7 @@ export function becomeDaemon(args: string[], flags: string[]): void {
     ...env,
     ...memory,
     MALLOC_ARENA_MAX: env.MALLOC_ARENA_MAX || '1',
-    NODE_OPTIONS: [env.NODE_OPTIONS, ...flags.filter((flag) => !flag.startsWith(LATE_FLAG))].join(' '),
+    NODE_OPTIONS: [env.NODE_OPTIONS, added].join(' '),
   });
 }
 

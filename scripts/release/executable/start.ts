@@ -12,6 +12,7 @@ if (isVersionCall(args)) printVersion();
 else start();
 
 function start(): void {
+  // Only the flags that becomeDaemon adds, or the caller's own, define it.
   const isDaemon = globalThis.gc !== undefined;
   const flags = daemonFlags(args);
   if (isDaemon) settleDaemon(flags);
