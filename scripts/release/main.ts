@@ -1,10 +1,10 @@
 /**
- * Makes the release: `node scripts/release/main.ts [DIRECTORY [ARCHITECTURE…]]` (default: all in `dist/release`). The same commit gives
- * the same bytes (docs/releasing.md).
+ * Makes the release: `node scripts/release/main.ts [DIRECTORY [x64]]` (default: `dist/release`, and all architectures). Replaces the release
+ * in the directory. The same commit gives the same bytes (docs/releasing.md).
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { versionOfBuild } from '../build-facts.ts';
@@ -21,11 +21,17 @@ import { run } from './run.ts';
 import { makeSbom } from './sbom.ts';
 
 const [directory = 'dist/release', architecture] = process.argv.slice(2);
+if (architecture !== undefined && architecture !== 'x64')
+  throw new Error(`${architecture}: only x64 can be made alone`);
 const x64Only = architecture === 'x64';
+/** The files of a release. */
+const OWN_NAME = /^(?:podwright[-_].+|npm|install\.sh|SHA256SUMS)$/;
 await release(directory);
 
 async function release(output: string): Promise<void> {
   if (process.arch !== 'x64') throw new Error(`the release is made on x64, not on ${process.arch}`);
+  const other = existsSync(output) && readdirSync(output).find((name) => !OWN_NAME.test(name));
+  if (other) throw new Error(`${output} contains ${other}, which is no file of a release`);
   const scratch = mkdtempSync(join(tmpdir(), 'podwright-release-'));
   try {
     rmSync(output, { recursive: true, force: true });

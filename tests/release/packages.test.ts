@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { VERSION } from '../../packages/base/src/version.ts';
+import { packageVersion } from '../../scripts/release/package-files.ts';
 import { buildRelease, type Release } from './release.fixture.ts';
 
 /** The list of mounts that the scripts of the package see. */
@@ -159,6 +160,10 @@ test('the packages require the libraries whose symbols the executable contains',
   const requires = execFileSync('rpm', ['--query', '--package', '--requires', release.rpm], { encoding: 'utf8' });
   assert.match(requires, new RegExp(`^libc\\.so\\.6\\(GLIBC_2\\.${newest}\\)\\(64bit\\)$`, 'm'));
   assert.match(requires, /^libstdc\+\+\.so\.6\(GLIBCXX_3\.4\.\d+\)\(64bit\)$/m);
+});
+
+test('a pre-release is older than its release, and its version has no hyphen, which RPM does not allow', () => {
+  assert.equal(packageVersion('1.0.0-rc-1'), '1.0.0~rc.1');
 });
 
 test('no file of the release names the directory where it was made', () => {
