@@ -23,6 +23,7 @@ const metafile = await bundle({
   entry: 'packages/cli/src/start.ts',
   // The two native packages load prebuilt files from node_modules.
   external: ['koffi', 'better-sqlite3'],
+  sourcemap: 'linked',
   banner: {
     // The version check must run first, because an older Node.js lacks APIs of the bundle. Bundled CommonJS packages need `require`.
     js: `${requireNode} const require = (id) => process.getBuiltinModule(id) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(id);`,

@@ -13,7 +13,6 @@ const SHARED: BuildOptions = {
   // Smaller sources, because a running daemon keeps them in memory. Names are not minified, for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
-  sourcemap: 'linked',
   sourcesContent: false,
   define: buildFacts(),
   logLevel: 'warning',
@@ -22,7 +21,7 @@ const SHARED: BuildOptions = {
 /** gRPC needs it only for debugging services, which are not used. */
 const UNUSED = '@grpc/proto-loader';
 
-export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins'> & {
+export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins' | 'sourcemap'> & {
   outdir: string;
   /** The file that starts the command. */
   entry: string;
@@ -31,8 +30,15 @@ export type BundleOptions = Pick<BuildOptions, 'banner' | 'plugins'> & {
 };
 
 /** Writes `podwright.js` with its chunks, and `unpack-worker.cjs`. Returns esbuild's description of the command's files. */
-export async function bundle({ outdir, entry, external, banner, plugins = [] }: BundleOptions): Promise<Metafile> {
-  const shared = { ...SHARED, outdir, external: [...external, UNUSED] };
+export async function bundle({
+  outdir,
+  entry,
+  external,
+  banner,
+  plugins = [],
+  sourcemap,
+}: BundleOptions): Promise<Metafile> {
+  const shared = { ...SHARED, outdir, external: [...external, UNUSED], sourcemap };
   const { metafile } = await build({
     ...shared,
     entryPoints: { podwright: entry },

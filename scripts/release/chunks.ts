@@ -20,6 +20,8 @@ export async function makeChunks(): Promise<Chunks> {
       entry: 'packages/cli/src/main.ts',
       external: ['native:*'],
       plugins: [nativeLoaders],
+      // A source map has the paths from `outdir` to the checkout, and is part of the hash in the name of its chunk.
+      sourcemap: false,
     });
     const names = readdirSync(outdir).filter((name) => /\.c?js$/.test(name));
     const pairs = names.sort().map(async (name) => [name, await toCommonJs(join(outdir, name))] as const);
@@ -31,9 +33,10 @@ export async function makeChunks(): Promise<Chunks> {
 
 /** An import of a chunk becomes a call of `require`; `import()` of other files stays. */
 async function toCommonJs(file: string): Promise<string> {
-  const source = readFileSync(file, 'utf8')
-    .replace(/^\/\/# sourceMappingURL=.*\n?/m, '')
-    .replaceAll(/\bimport\(("\.\/chunk-\w+\.js")\)/g, 'Promise.resolve().then(()=>require($1))');
+  const source = readFileSync(file, 'utf8').replaceAll(
+    /\bimport\(("\.\/chunk-\w+\.js")\)/g,
+    'Promise.resolve().then(()=>require($1))',
+  );
   const { code } = await transform(source, {
     format: 'cjs',
     target: 'node22',

@@ -26,6 +26,8 @@ if (architecture !== undefined && architecture !== 'x64')
 const x64Only = architecture === 'x64';
 /** The files of a release. */
 const OWN_NAME = /^(?:podwright[-_].+|npm|install\.sh|SHA256SUMS)$/;
+// The modes of the files are part of the release: they must not depend on the umask of the caller.
+process.umask(0o022);
 await release(directory);
 
 async function release(output: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isErrno } from '@podwright/base';
@@ -32,6 +32,22 @@ export async function buildRelease(): Promise<Release> {
 export async function makeRelease(): Promise<string> {
   const directory = mkdtempSync('/tmp/pwr-');
   await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout });
+  return directory;
+}
+
+/** The checkout is mounted at another path, which only the build sees. */
+const ELSEWHERE = 'umask 077 && mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"';
+
+/** Builds the release for x64 as a user does whose checkout is at another path and whose umask is 077. */
+export async function makeReleaseElsewhere(): Promise<string> {
+  const directory = mkdtempSync('/tmp/pwr-');
+  const elsewhere = mkdtempSync('/tmp/pwr-another-and-longer-path-');
+  const build = [process.execPath, 'scripts/release/main.ts', directory, 'x64'];
+  try {
+    await promisify(execFile)('unshare', ['--mount', 'sh', '-ec', ELSEWHERE, 'sh', checkout, elsewhere, ...build]);
+  } finally {
+    rmdirSync(elsewhere);
+  }
   return directory;
 }
 

@@ -5,7 +5,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { VERSION } from '../../packages/base/src/version.ts';
-import { buildRelease, makeRelease, type Release, unpackArchive } from './release.fixture.ts';
+import { buildRelease, makeReleaseElsewhere, type Release, unpackArchive } from './release.fixture.ts';
 
 let release: Release;
 before(async () => {
@@ -13,8 +13,8 @@ before(async () => {
 });
 after(() => release.remove());
 
-test('two builds have the same files', async () => {
-  const again = await makeRelease();
+test('a build at another path with another umask has the same files', async () => {
+  const again = await makeReleaseElsewhere();
   try {
     const sums = (directory: string) => readFileSync(join(directory, 'SHA256SUMS'), 'utf8').split('\n');
     assert.deepEqual(sums(again), sums(release.directory));
