@@ -56,7 +56,8 @@ test('missing programs are installed after a question, and a pod runs', () => {
   assert.match(out, /^MISSING conmon +not found\n +apt-get install conmon$/m);
   assert.match(out, /^MISSING OCI runtime +none that works\n +apt-get install crun$/m);
 
-  const commands = /apt-get update .*\n +apt-get install -y --no-install-recommends .*(crun conmon|conmon crun)\n/;
+  const commands =
+    /apt-get update .*\n +apt-get install -y --no-install-recommends .*(crun conmon|conmon crun)\n.* catatonit\n/;
   guest.fails('podwright doctor --fix', commands);
   guest.fails('podwright doctor --fix', /standard input is no terminal to ask on; --yes/);
   const declined = guest.run("echo n | script -qec 'podwright doctor --fix' /dev/null");
@@ -69,8 +70,8 @@ test('missing programs are installed after a question, and a pod runs', () => {
   assert.equal(fixed.code, 0, `${fixed.out}${fixed.err}`);
   const findings = JSON.parse(fixed.out) as { what: string; level: string }[];
   assert.deepEqual(
-    findings.filter(({ what }) => ['conmon', 'crun'].includes(what)).map(({ level }) => level !== 'missing'),
-    [true, true],
+    findings.filter(({ what }) => ['conmon', 'crun', 'init'].includes(what)).map(({ level }) => level !== 'missing'),
+    [true, true, true],
   );
   assert.match(guest.run('podwright doctor --fix --yes').err, /no package is missing: nothing to install/);
 

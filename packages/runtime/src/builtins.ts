@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError, silentLogger, type TraceWork, untraced } from '@podwright/base';
-import { findProgram, type ProgramStarter, requireProgram, Trash } from '@podwright/host';
+import { type ProgramStarter, requireProgram, Trash } from '@podwright/host';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
@@ -9,6 +9,7 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type FastPaths, fastPathsOf } from './fast-paths.ts';
+import { findInit } from './host/find-init.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
 import { ChosenNetwork, type ChosenNetworkOptions, type NetworkDescription } from './network/choice/chosen-network.ts';
@@ -35,8 +36,6 @@ import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.t
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Init program from the host, for pods that need a separate infra process (package catatonit). */
-const INFRA_PROGRAM = 'catatonit';
 /** oom_score_adj of infra processes, so that the OOM killer takes them last. The same value as in containerd and CRI-O. */
 const INFRA_OOM_SCORE_ADJ = -998;
 
@@ -306,7 +305,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: () => findProgram(INFRA_PROGRAM) }),
+    roots: HostInitRoot.open({ state, program: () => findInit() }),
     cgroupsPath: cgroupsPathBelow(options),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };

@@ -13,13 +13,14 @@ const FINDINGS: Finding[] = [
 test('the plan installs all that is missing at once, and names what packages cannot fix', () => {
   assert.deepEqual(planFix(FINDINGS, 'ID=fedora'), {
     commands: [['dnf', 'install', '-y', 'conmon', 'crun']],
+    optional: [],
     others: ['clock'],
   });
 });
 
 test('without missing programs there is no command, also on an unknown distribution', () => {
   const rest = FINDINGS.filter(({ lacks }) => lacks === undefined);
-  assert.deepEqual(planFix(rest, 'ID=other'), { commands: [], others: ['clock'] });
+  assert.deepEqual(planFix(rest, 'ID=other'), { commands: [], optional: [], others: ['clock'] });
 });
 
 test('on an unknown distribution the error names the programs', () => {

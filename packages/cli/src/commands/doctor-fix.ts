@@ -2,42 +2,57 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
-import { PodwrightError } from '@podwright/base';
+import { errorMessage, PodwrightError } from '@podwright/base';
 import { findProgram } from '@podwright/host';
 import { printError } from '../output/terminal-text.ts';
 import type { Finding } from './doctor-places.ts';
 import { installCommands, packageManager } from './install-hint.ts';
 
-/** The commands that install all that the findings lack, and the other missing requirements. Pure. */
-export type FixPlan = { commands: string[][]; others: string[] };
+/**
+ * The commands that install the missing requirements, those for what few pods need, which may fail, and what no package solves. Pure.
+ */
+export type FixPlan = { commands: string[][]; optional: string[][]; others: string[] };
 
 export function planFix(findings: Finding[], osRelease?: string): FixPlan {
   const missing = findings.filter(({ level }) => level === 'missing');
+  const notes = findings.filter(({ level, lacks }) => level === 'note' && lacks !== undefined);
   const others = missing.filter(({ lacks }) => lacks === undefined).map(({ what }) => what);
   const programs = missing.flatMap(({ lacks }) => lacks ?? []);
-  if (programs.length === 0) return { commands: [], others };
+  const extras = notes.flatMap(({ lacks }) => lacks ?? []);
+  if (programs.length + extras.length === 0) return { commands: [], optional: [], others };
   const manager = packageManager(osRelease);
+  if (manager === undefined && programs.length === 0)
+    return { commands: [], optional: [], others: [...others, ...notes.map(({ what }) => what)] };
   if (manager === undefined)
     throw new PodwrightError(
       'failed_precondition',
       `install ${programs.join(', ')}: the package manager of this distribution is unknown; install the packages by hand`,
     );
-  return { commands: installCommands(manager, programs), others };
+  const commands = programs.length === 0 ? [] : installCommands(manager, programs);
+  const optional = extras.length === 0 ? [] : installCommands(manager, extras);
+  // the last command installs, the ones before it update the lists of packages
+  return { commands, optional: commands.length === 0 ? optional : optional.slice(-1), others };
 }
 
 /**
  * Announces and runs the plan, after a question unless `yes`. The output of the package manager goes to standard error, because the
  * report of `doctor` may be JSON. Returns false if the user declined.
  */
-export async function runFix({ commands, others }: FixPlan, { yes }: { yes?: boolean }): Promise<boolean> {
+export async function runFix({ commands, optional, others }: FixPlan, { yes }: { yes?: boolean }): Promise<boolean> {
   if (others.length > 0) printError(`not fixed by packages: ${others.join(', ')}`);
-  if (commands.length === 0) {
+  const all = [...commands, ...optional];
+  if (all.length === 0) {
     printError('no package is missing: nothing to install');
     return true;
   }
-  printError(`doctor --fix runs:\n${commands.map((words) => `  ${words.join(' ')}`).join('\n')}`);
+  printError(`doctor --fix runs:\n${all.map((words) => `  ${words.join(' ')}`).join('\n')}`);
   if (yes !== true && !(await confirmed())) return false;
   for (const words of commands) await runCommand(words);
+  try {
+    for (const words of optional) await runCommand(words);
+  } catch (error) {
+    printError(`${errorMessage(error)}; only few pods need it`); // the report names it
+  }
   return true;
 }
 

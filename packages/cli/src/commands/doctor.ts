@@ -24,6 +24,7 @@ import { clusterFiles } from '../settings/cluster-files.ts';
 import type { CommandContext, NodeConfig } from '../settings/node-config.ts';
 import { limitFindings } from './doctor-limits.ts';
 import { type Finding, placeFindings } from './doctor-places.ts';
+import { conmonFinding, initFinding } from './doctor-programs.ts';
 import { type HostProgram, installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat; fix?: boolean; yes?: boolean };
@@ -135,7 +136,7 @@ function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefault
 }
 
 function hostFindings(abilities: HostAbilities): Finding[] {
-  const { kernel, cgroups, conmon } = abilities;
+  const { kernel, cgroups, conmon, init } = abilities;
   return [
     {
       what: 'cgroups',
@@ -143,7 +144,8 @@ function hostFindings(abilities: HostAbilities): Finding[] {
       message: `${cgroups.mode}: ${cgroups.trees.flatMap(({ controllers }) => controllers).join(', ')}`,
     },
     ...ociFindings(abilities),
-    program('conmon', conmon && `${conmon.version} (${conmon.path})`),
+    conmonFinding(conmon),
+    initFinding(init),
     userNamespaceFinding(abilities),
     {
       what: 'seccomp',
@@ -225,12 +227,6 @@ function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Findin
   if (!idMapping.works) return { what, level: 'note', message: `no pods with user namespaces: ${idMapping.reason}` };
   if (able.length > 0) return { what, level: 'ok', message: `with ${able.join(', ')}` };
   return { what, level: 'note', message: 'no pods with user namespaces: no OCI runtime supports them here' };
-}
-
-function program(what: 'conmon', found: string | undefined): Finding {
-  return found === undefined
-    ? { what, level: 'missing', message: 'not found', fix: installHint(what), lacks: [what] }
-    : { what, level: 'ok', message: found };
 }
 
 /** The network of pods, with the reason for it, and fixes for problems. */

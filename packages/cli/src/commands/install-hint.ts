@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** A program that pods need and that distributions package. */
-export type HostProgram = 'crun' | 'runc' | 'conmon' | 'iptables' | 'cni-plugins';
+export type HostProgram = 'crun' | 'runc' | 'conmon' | 'catatonit' | 'iptables' | 'cni-plugins';
 
 /** How a family of distributions installs packages. */
 export type PackageManager = {

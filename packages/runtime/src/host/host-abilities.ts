@@ -14,6 +14,7 @@ import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/sy
 import type { SelinuxContexts } from '../oci/selinux.ts';
 import type { OciFastPaths } from '../oci-runtime/oci-fast-paths.ts';
 import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
+import { findInit } from './find-init.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
@@ -30,6 +31,8 @@ export type HostAbilities = {
   /** In order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
+  /** Path of the init program for pods with shared PID namespaces; undefined if there is none. */
+  init: string | undefined;
 };
 
 export type HostProbeOptions = {
@@ -79,6 +82,7 @@ export async function probeHost(options: HostProbeOptions): Promise<HostAbilitie
     selinux,
     idMapping,
     conmon,
+    init: findInit(),
     ociRuntimes: found
       .filter((finding) => finding !== undefined)
       .map((finding) => ({ ...finding, onlyForHandlers: !general.includes(finding.path) })),

@@ -1,0 +1,24 @@
+/** The findings about programs of the host that pods need, with the packages that `doctor --fix` installs. */
+import type { ProgramFinding } from '@podwright/host';
+import type { Finding } from './doctor-places.ts';
+import { installHint } from './install-hint.ts';
+
+export function conmonFinding(conmon: ProgramFinding | undefined): Finding {
+  const what = 'conmon';
+  return conmon === undefined
+    ? { what, level: 'missing', message: 'not found', fix: installHint(what), lacks: [what] }
+    : { what, level: 'ok', message: `${conmon.version} (${conmon.path})` };
+}
+
+/** Only a note without one, because few pods need it. */
+export function initFinding(path: string | undefined): Finding {
+  const what = 'init';
+  if (path !== undefined) return { what, level: 'ok', message: path };
+  return {
+    what,
+    level: 'note',
+    message: 'no catatonit: pods with shareProcessNamespace do not start',
+    fix: installHint('catatonit'),
+    lacks: ['catatonit'],
+  };
+}
