@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PodwrightError, silentLogger, type TraceWork, untraced } from '@podwright/base';
-import { type ProgramStarter, requireProgram, Trash } from '@podwright/host';
+import { findInit, type ProgramStarter, requireProgram, Trash } from '@podwright/host';
 import { createImageService, LayerUnpacker, openSnapshotter } from '@podwright/images';
 import { loadSystem, NetlinkSockets, ProcessStarter, type System } from '@podwright/system';
 import { composeParts } from './compose-parts.ts';
@@ -9,7 +9,6 @@ import { cgroupsPathBelow } from './containers/cgroups-path.ts';
 import { resolveUser } from './containers/resolve-user.ts';
 import { describeSandbox } from './cri/messages/sandbox-description.ts';
 import { type FastPaths, fastPathsOf } from './fast-paths.ts';
-import { findInit } from './host/find-init.ts';
 import { type HostAbilities, probeHost } from './host/host-abilities.ts';
 import { BridgeNetwork, type BridgeNetworkOptions } from './network/bridge/bridge-network.ts';
 import { ChosenNetwork, type ChosenNetworkOptions, type NetworkDescription } from './network/choice/chosen-network.ts';
@@ -305,7 +304,7 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
   const { state } = options;
   return {
     process: new InfraProcess({ tasks, state }),
-    roots: HostInitRoot.open({ state, program: () => findInit() }),
+    roots: HostInitRoot.open({ state, program: findInit }),
     cgroupsPath: cgroupsPathBelow(options),
     oomScoreAdj: Math.max(INFRA_OOM_SCORE_ADJ, host.kernel.minimumOomScoreAdj),
   };

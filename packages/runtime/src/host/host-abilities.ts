@@ -5,6 +5,7 @@ import {
   type CgroupHierarchy,
   cgroupExists,
   discoverCgroups,
+  findInit,
   findProgram,
   type ProgramFinding,
   readVersion,
@@ -14,7 +15,6 @@ import { type IdMappingSupport, loadSystem, probeIdMapping } from '@podwright/sy
 import type { SelinuxContexts } from '../oci/selinux.ts';
 import type { OciFastPaths } from '../oci-runtime/oci-fast-paths.ts';
 import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../oci-runtime/oci-runtimes.ts';
-import { findInit } from './find-init.ts';
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 

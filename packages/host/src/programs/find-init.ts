@@ -1,4 +1,4 @@
-import { findProgram } from '@podwright/host';
+import { findProgram } from './find-program.ts';
 
 /** The program, and its paths in packages that keep it out of PATH: Fedora's, and those of Podman. */
 const CANDIDATES = [
