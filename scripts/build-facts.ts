@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Sources and locked dependencies: everything that decides what a bundle does. */
 const SOURCES = [
@@ -22,9 +23,19 @@ export function buildFacts(): Record<string, string> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-export function versionOfBuild(): string {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  return process.env.PODWRIGHT_VERSION ?? version;
+/** The version of a build: `PODWRIGHT_VERSION`, else the tag of the checked-out commit, else that of package.json. */
+export function versionOfBuild(checkout = '.', environment: NodeJS.ProcessEnv = process.env): string {
+  const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { version: string };
+  return environment.PODWRIGHT_VERSION ?? versionOfTag(checkout) ?? version;
+}
+
+/** A tag of a release is `v` and its semantic version. */
+function versionOfTag(checkout: string): string | undefined {
+  // the newest first, and a release before its pre-releases
+  const git = ['-C', checkout, '-c', 'versionsort.suffix=-', 'tag', '--sort=-version:refname', '--points-at', 'HEAD'];
+  const { status, stdout } = spawnSync('git', git, { encoding: 'utf8' });
+  const found = (status === 0 ? stdout : '').match(/^v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?$/m)?.[0];
+  return found?.slice(1);
 }
 
 function commitOfCheckout(): string {

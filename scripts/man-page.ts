@@ -1,9 +1,9 @@
 /** Writes the manual page `podwright(1)`, from the commands and the texts of `podwright help`: `node scripts/man-page.ts OUT`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { VERSION } from '../packages/base/src/version.ts';
 import { TOPICS } from '../packages/cli/src/help/topics.ts';
 import { createProgram } from '../packages/cli/src/program.ts';
+import { versionOfBuild } from './build-facts.ts';
 
 type Command = ReturnType<typeof createProgram>;
 
@@ -17,7 +17,7 @@ function manPage(program: Command): string {
     section(name.replaceAll('-', ' ').toUpperCase(), `.nf\n${escaped(text.trimEnd())}\n.fi`),
   );
   return [
-    `.TH PODWRIGHT 1 "" "Podwright ${VERSION}" "User Commands"`,
+    `.TH PODWRIGHT 1 "" "Podwright ${versionOfBuild()}" "User Commands"`,
     section('NAME', `podwright \\- ${escaped(program.description())}`),
     section('SYNOPSIS', '.B podwright\n[\\fIoptions\\fR] \\fIcommand\\fR'),
     section('COMMANDS', commandsOf(program, '').join('\n')),

@@ -10,11 +10,16 @@ export const moduleOf = (source: string): string => source.replace(/^\.\/src\//,
  * Replaces the sources in `exports` by compiled files. In the workspace the exports are the sources, so that Node.js, esbuild, tsc and knip
  * use them without a build and without a condition; a `development` condition would need a flag in each of these.
  *
- * `declared` are the packages that the declarations import. Types that the workspace has from `@types` become dependencies.
+ * `declared` are the packages that the declarations import. Types that the workspace has from `@types` become dependencies. `version` is
+ * that of the release, which all packages have.
  */
 export function publishedManifest(
   source: Manifest,
-  { declared, workspace }: { declared: string[]; workspace: ReturnType<typeof workspaceManifest> },
+  {
+    version,
+    declared,
+    workspace,
+  }: { version: string; declared: string[]; workspace: ReturnType<typeof workspaceManifest> },
 ): PublishedManifest {
   const { exports, dependencies = {}, devDependencies: _development, scripts: _scripts, ...fields } = source;
   const compiled = Object.entries(exports).map(([path, target]) => {
@@ -25,11 +30,17 @@ export function publishedManifest(
     const range = workspace.devDependencies[`@types/${name}`];
     return range === undefined ? [] : [[`@types/${name}`, range]];
   });
+  const scope = source.name.split('/')[0]!;
+  const fixed = Object.entries(dependencies).map(([name, range]) => [
+    name,
+    name.startsWith(`${scope}/`) ? version : range,
+  ]);
   // The types of Node.js are those of the user's version.
-  const needed: Record<string, string> = { ...dependencies, ...Object.fromEntries(types), '@types/node': '>=22' };
+  const needed: Record<string, string> = { ...Object.fromEntries([...fixed, ...types]), '@types/node': '>=22' };
   const { repository } = workspace;
   return {
     ...fields,
+    version,
     ...(repository && { repository: { ...repository, directory: `packages/${source.name.split('/')[1]}` } }),
     exports: { ...Object.fromEntries(compiled), './package.json': './package.json' },
     files: ['dist'],

@@ -2,9 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { versionOfBuild } from '../build-facts.ts';
 import { emit, importedPackages, reachedModules } from './emit.ts';
 import { moduleOf, publishedManifest } from './manifest.ts';
 import { root, type WorkspacePackage, workspaceManifest } from './workspace.ts';
+
+/** The version in `packages/base/src/version.ts`, in whose place a bundle has a constant. */
+const VERSION_OF_SOURCES = /typeof PODWRIGHT_VERSION === 'undefined' \? '[^']*' : PODWRIGHT_VERSION/;
 
 /** Makes `DIRECTORY/X` for each package X: package.json, dist, README.md and LICENSE. */
 export function stage(packages: WorkspacePackage[], directory: string): void {
@@ -17,9 +21,11 @@ export function stage(packages: WorkspacePackage[], directory: string): void {
 function stagePackage({ directory, manifest }: WorkspacePackage, { from, to }: { from: string; to: string }): void {
   const entries = Object.values(manifest.exports).map(moduleOf);
   const declarations: string[] = [];
+  const version = versionOfBuild(root);
   for (const module of reachedModules(from, entries)) {
     mkdirSync(dirname(join(to, 'dist', module)), { recursive: true });
-    cpSync(join(from, `${module}.js`), join(to, 'dist', `${module}.js`));
+    const code = readFileSync(join(from, `${module}.js`), 'utf8');
+    writeFileSync(join(to, 'dist', `${module}.js`), code.replace(VERSION_OF_SOURCES, JSON.stringify(version)));
     const text = readFileSync(join(from, `${module}.d.ts`), 'utf8');
     declarations.push(text);
     // A program of TypeScript without `types` in its configuration finds the types of Node.js by this line.
@@ -27,6 +33,7 @@ function stagePackage({ directory, manifest }: WorkspacePackage, { from, to }: {
     writeFileSync(join(to, 'dist', `${module}.d.ts`), head + text);
   }
   const published = publishedManifest(manifest, {
+    version,
     declared: importedPackages(declarations.join('\n')),
     workspace: workspaceManifest(),
   });

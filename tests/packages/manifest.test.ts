@@ -3,17 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publishedManifest } from '../../scripts/packages/manifest.ts';
 
-test('a published package.json has compiled exports, the types that its declarations need, and the repository', () => {
+test('a published package.json has compiled exports, the version of the release, the types that it declares, and the repository', () => {
   const published = publishedManifest(
     {
       name: '@x/y',
       version: '1.2.3',
       scripts: { generate: 'buf generate' },
       exports: { '.': './src/index.ts', './testing': './src/testing/index.ts' },
-      dependencies: { ws: '^8.0.0', yaml: '^2.0.0' },
+      dependencies: { '@x/base': '1.2.3', ws: '^8.0.0', yaml: '^2.0.0' },
       devDependencies: { knip: '1' },
     },
     {
+      version: '2.0.0',
       declared: ['ws', 'yaml'],
       workspace: {
         devDependencies: { '@types/ws': '^8.18.2', '@types/pako': '1' },
@@ -23,7 +24,7 @@ test('a published package.json has compiled exports, the types that its declarat
   );
   assert.deepEqual(published, {
     name: '@x/y',
-    version: '1.2.3',
+    version: '2.0.0',
     repository: { type: 'git', url: 'https://example.com/y.git', directory: 'packages/y' },
     exports: {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },
@@ -31,6 +32,6 @@ test('a published package.json has compiled exports, the types that its declarat
       './package.json': './package.json',
     },
     files: ['dist'],
-    dependencies: { '@types/node': '>=22', '@types/ws': '^8.18.2', ws: '^8.0.0', yaml: '^2.0.0' },
+    dependencies: { '@types/node': '>=22', '@types/ws': '^8.18.2', '@x/base': '2.0.0', ws: '^8.0.0', yaml: '^2.0.0' },
   });
 });

@@ -6,6 +6,8 @@ import { isErrno } from '@podwright/base';
 import { VERSION } from '../../packages/base/src/version.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
+/** The version that the tests expect, also on a commit with a tag. */
+const env = { ...process.env, PODWRIGHT_VERSION: VERSION };
 
 /** The files of a release for x64, by their kind. */
 export type Release = {
@@ -31,7 +33,7 @@ export async function buildRelease(): Promise<Release> {
 /** Builds the release for x64 again. */
 export async function makeRelease(): Promise<string> {
   const directory = mkdtempSync('/tmp/pwr-');
-  await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout });
+  await promisify(execFile)(process.execPath, ['scripts/release/main.ts', directory, 'x64'], { cwd: checkout, env });
   return directory;
 }
 
@@ -44,7 +46,9 @@ export async function makeReleaseElsewhere(): Promise<string> {
   const elsewhere = mkdtempSync('/tmp/pwr-another-and-longer-path-');
   const build = [process.execPath, 'scripts/release/main.ts', directory, 'x64'];
   try {
-    await promisify(execFile)('unshare', ['--mount', 'sh', '-ec', ELSEWHERE, 'sh', checkout, elsewhere, ...build]);
+    await promisify(execFile)('unshare', ['--mount', 'sh', '-ec', ELSEWHERE, 'sh', checkout, elsewhere, ...build], {
+      env,
+    });
   } finally {
     rmdirSync(elsewhere);
   }
