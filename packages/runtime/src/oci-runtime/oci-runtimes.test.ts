@@ -35,9 +35,9 @@ test('if no runtime works, the error has the message of each, or the package to 
     );
   check([fails('crun', 'hybrid'), fails('runc', 'too old')], '', /crun: hybrid; runc: too old/);
   check([works('runc'), fails('crun', 'hybrid')], 'crun', /crun: hybrid/);
-  check([], '', /install the package crun/);
   const ofHandler = { ...works('youki'), onlyForHandlers: true };
   check([fails('crun', 'hybrid'), ofHandler], '', /none works here \(crun: hybrid\)$/);
   check([ofHandler], '', /neither crun nor runc is installed/);
-  check([works('runc')], 'youki', /youki is not installed/);
+  check([works('runc')], 'youki', /youki is not installed; install the package youki$/);
+  check([], '', /: neither crun nor runc is installed; install the package crun$/);
 });
