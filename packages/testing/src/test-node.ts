@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { errorMessage, PodwrightError, waitFor, withTimeout } from '@podwright/base';
+import { errorMessage, isErrno, PodwrightError, waitFor, withTimeout } from '@podwright/base';
 import { removeTree, runProgram } from '@podwright/host';
 
 /** Options of `startTestNode`. */
@@ -69,7 +69,9 @@ export class TestNode implements AsyncDisposable {
     const log = openSync(this.#logPath, 'a');
     const daemon = spawn(program!, [...args, ...this.#flags, 'node'], { stdio: ['ignore', log, log] });
     closeSync(log);
-    await once(daemon, 'spawn');
+    await once(daemon, 'spawn').catch((error) => {
+      throw isErrno(error, 'ENOENT') ? missingProgram(program!) : error;
+    });
     this.#daemon = daemon;
     using signal = withTimeout(undefined, this.#timeoutMs, 'wait for the node to start');
     await waitFor(async () => (await this.#isReady(daemon)) || undefined, { intervalMs: 50, signal });
@@ -167,7 +169,8 @@ export class TestNode implements AsyncDisposable {
     const [program, ...before] = this.#command;
     try {
       const options = { stdin, maxOutputBytes: OUTPUT_LIMIT_BYTES };
-      return await runProgram(program!, [...before, ...this.#flags, ...args], options);
+      const result = await runProgram(program!, [...before, ...this.#flags, ...args], options);
+      return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
     } catch (error) {
       throw new PodwrightError('unavailable', `run ${this.#command.join(' ')}: ${errorMessage(error)}`);
     }
@@ -178,6 +181,12 @@ const hasExited = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null 
 
 const describeExit = ({ exitCode, signalCode }: ChildProcess) =>
   signalCode === null ? `exit code ${exitCode}` : `killed by ${signalCode}`;
+
+const missingProgram = (program: string) =>
+  new PodwrightError(
+    'not_found',
+    `start the node: ${program} not found; install Podwright, or set \`command\` to its path`,
+  );
 
 function manifestText(manifest: string | object | readonly object[]): string {
   if (typeof manifest === 'string') return manifest;
