@@ -17,7 +17,7 @@ export function buildFacts(): Record<string, string> {
   const version = versionOfBuild();
   const facts = {
     PODWRIGHT_VERSION: version,
-    PODWRIGHT_COMMIT: process.env.PODWRIGHT_COMMIT ?? commitOfCheckout(),
+    PODWRIGHT_COMMIT: commitOfBuild(),
     PODWRIGHT_BUILD: digestOfSources(version),
   };
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, JSON.stringify(value)]));
@@ -38,7 +38,8 @@ function versionOfTag(checkout: string): string | undefined {
   return found?.slice(1);
 }
 
-function commitOfCheckout(): string {
+export function commitOfBuild(): string {
+  if (process.env.PODWRIGHT_COMMIT !== undefined) return process.env.PODWRIGHT_COMMIT;
   const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : '';
 }

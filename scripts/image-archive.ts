@@ -14,6 +14,8 @@ export type ImageOptions = {
   config: Record<string, unknown>;
   /** The origin of the files, for the image's history. */
   origin: string;
+  /** Seconds since 1970. Default: 0. */
+  created?: number;
 };
 
 export type WrittenImage = { name: string; layout: string; manifestDigest: string; id: string; layerDigest: string };
@@ -69,14 +71,15 @@ async function packLayer(root: string, layout: string): Promise<{ layer: Blob; d
   return { layer: { digest: `sha256:${digest}`, size }, diffId: `sha256:${diffId}` };
 }
 
-function imageConfig(diffId: string, { config, origin }: ImageOptions): object {
+function imageConfig(diffId: string, { config, origin, created: seconds = 0 }: ImageOptions): object {
+  const created = new Date(seconds * 1000).toISOString().replace('.000', '');
   return {
-    created: '1970-01-01T00:00:00Z',
+    created,
     architecture: process.arch === 'x64' ? 'amd64' : process.arch,
     os: 'linux',
     config: { Env: ['PATH=/bin:/usr/bin:/sbin:/usr/sbin'], Cmd: undefined, WorkingDir: '/', ...config },
     rootfs: { type: 'layers', diff_ids: [diffId] },
-    history: [{ created: '1970-01-01T00:00:00Z', created_by: origin }],
+    history: [{ created, created_by: origin }],
   };
 }
 

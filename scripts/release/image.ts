@@ -1,6 +1,7 @@
 /** The image: the executable with the programs and libraries of this host that it needs, and no distribution. */
 import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { commitOfBuild } from '../build-facts.ts';
 import { writeImageArchive, writeImageLayout } from '../image-archive.ts';
 import type { ReleaseFiles } from './package-files.ts';
 import { run } from './run.ts';
@@ -12,9 +13,9 @@ const DIRECTORIES = ['dev', 'proc', 'sys', 'run', 'tmp', 'etc/podwright', 'var/l
 /** Directories that are links into /usr, as on the host whose libraries these are. */
 const LINKS = { bin: 'usr/bin', sbin: 'usr/sbin', lib: 'usr/lib', lib64: 'usr/lib64' };
 
-export type ImageOptions = { version: string; scratch: string; files: ReleaseFiles };
+export type ImageOptions = { version: string; scratch: string; files: ReleaseFiles; epoch: number };
 
-export async function makeImage(output: string, { version, scratch, files }: ImageOptions): Promise<void> {
+export async function makeImage(output: string, { version, scratch, files, epoch }: ImageOptions): Promise<void> {
   const root = join(scratch, 'image');
   const { executable, licences } = files;
   for (const directory of [...DIRECTORIES, 'usr/lib', 'usr/lib64'])
@@ -36,10 +37,29 @@ export async function makeImage(output: string, { version, scratch, files }: Ima
   cpSync('LICENSE', join(own, 'copyright'));
   writeFileSync(join(own, 'THIRD-PARTY-LICENSES'), licences);
   const name = `localhost/podwright/podwright:${version}`;
-  const config = { Env: ['PATH=/usr/bin:/usr/sbin'], Entrypoint: ['/usr/bin/podwright'], Cmd: ['node'] };
+  const config = {
+    Env: ['PATH=/usr/bin:/usr/sbin'],
+    Entrypoint: ['/usr/bin/podwright'],
+    Cmd: ['node'],
+    Labels: labelsOf(version),
+  };
   await writeImageArchive(output, (layout) =>
-    writeImageLayout(layout, { name, root, config, origin: 'the release of Podwright and programs of its host' }),
+    writeImageLayout(layout, {
+      ...{ name, root, config, created: epoch },
+      origin: 'the release of Podwright and programs of its host',
+    }),
   );
+}
+
+/** The image-spec's names of annotations (annotations.md). The image also contains programs of the host, with other licences. */
+function labelsOf(version: string): Record<string, string> {
+  const revision = commitOfBuild();
+  return {
+    'org.opencontainers.image.title': 'Podwright',
+    'org.opencontainers.image.description': 'Runs Kubernetes pods on one Linux machine',
+    'org.opencontainers.image.version': version,
+    ...(revision !== '' && { 'org.opencontainers.image.revision': revision }),
+  };
 }
 
 function findProgram(name: string): string {

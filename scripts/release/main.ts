@@ -67,6 +67,7 @@ async function makeFiles(output: string, scratch: string): Promise<void> {
     version,
     scratch,
     files,
+    epoch,
   });
   cpSync('install.sh', join(output, 'install.sh'));
   run(process.execPath, ['scripts/packages/main.ts', 'pack', join(output, 'npm')]);

@@ -20,6 +20,16 @@ after(() => {
   bundle.remove();
 });
 
+test('the image has the time of the commit, and labels with its version and commit', () => {
+  const read = (path: string) => JSON.parse(execFileSync('tar', ['-xOf', release.image, path], { encoding: 'utf8' }));
+  const { created, config } = read(read('manifest.json')[0].Config);
+  const commit = (format: string) =>
+    execFileSync('git', ['log', '-1', `--format=${format}`], { encoding: 'utf8' }).trim();
+  assert.equal(Date.parse(created), Number(process.env.SOURCE_DATE_EPOCH ?? commit('%ct')) * 1000);
+  const label = (name: string) => config.Labels[`org.opencontainers.image.${name}`];
+  assert.deepEqual([label('version'), label('revision')], [VERSION, process.env.PODWRIGHT_COMMIT ?? commit('%H')]);
+});
+
 test('podwright loads the image, and a pod runs its program', async (context) => {
   const place = new NodePlace(bundle, '10.97.5.0/24');
   context.after(() => place.remove());

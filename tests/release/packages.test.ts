@@ -61,6 +61,8 @@ test('the Debian package installs, runs, keeps a changed configuration, and is p
   const root = makeRoot(context);
   const config = join(root, 'etc/podwright/config.toml');
   dpkg(root, ['--install', release.deb]);
+  const unit = readFileSync(join(root, 'usr/lib/systemd/system/podwright.service'), 'utf8');
+  assert.match(unit, /^Documentation=man:podwright\(1\)$/m);
   assert.equal(inRoot(root, 'podwright', '--version'), `${VERSION}\n`);
   assert.deepEqual(globSync('etc/systemd/system/**/podwright*', { cwd: root }), [], 'the unit is enabled');
   for (const file of ['usr/lib/systemd/system/podwright.service', 'usr/share/man/man1/podwright.1.gz'])
