@@ -6,11 +6,16 @@ set -eu
 manifest=${1:?usage: run-pods.sh MANIFEST [IMAGE-ARCHIVE...]}
 shift
 node=$(mktemp -d)
+random() { od -An -N1 -tu1 /dev/urandom | tr -d ' '; }
+# A name and a subnet that no other node of the host has: the job runs next to a node with the defaults, and next to other jobs.
+id=$(random)-$(random)
+subnet=10.$((128 + $(random) % 128)).$(random).0/24
 podwright() {
-  command podwright --root "$node/root" --state "$node/state" --pod-logs "$node/logs" \
-    --cgroup-parent "/ci-$$" --bridge "ci$$" "$@"
+  command podwright --root "$node/root" --state "$node/state" --pod-logs "$node/logs" --cgroup-parent "/ci-$id" \
+    --bridge "ci$id" --subnet "$subnet" --cni-conf-dir "$node/net.d" "$@"
 }
-trap 'podwright stop --delete && rm -rf "$node"' EXIT
+# It has no node to stop unless the job was interrupted.
+trap 'podwright stop --delete > /dev/null && rm -rf "$node"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
