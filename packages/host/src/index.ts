@@ -48,11 +48,12 @@ export {
 export { Checkpoint, fieldsOf } from './files/checkpoint.ts';
 export { namesIn, pathExists, removeIfEmpty } from './files/directory.ts';
 export { namesInSync } from './files/directory-sync.ts';
-export { type MeasureTreeOptions, measureTree, type TreeMeasure } from './files/measure-tree.ts';
+export { type MeasureTreeOptions, measureTree } from './files/measure-tree.ts';
 export { claimFormat, requireFormat } from './files/record-format.ts';
 export { readJsonFile, readRegularFile } from './files/regular-file.ts';
 export { removeTree } from './files/remove-tree.ts';
 export { Trash } from './files/trash.ts';
+export type { TreeMeasure } from './files/tree-count.ts';
 export { type TimedMeasure, TreeMeasures } from './files/tree-measures.ts';
 export { withoutLinks } from './files/without-links.ts';
 export { type InterfaceUse, parseInterfaces } from './network/network-use.ts';

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { linkSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type MeasureTreeOptions, measureTree, type TreeMeasure } from './measure-tree.ts';
+import { type MeasureTreeOptions, measureTree } from './measure-tree.ts';
 import { makeDeepTree, makeOddTree } from './odd-names.fixture.ts';
+import type { TreeMeasure } from './tree-count.ts';
 
 const MI = 1 << 20;
 const signal = AbortSignal.timeout(120_000);

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { EventLoopBudget } from '@podwright/base';
 import { type DirectoryVisit, openDirectory } from './directory-visit.ts';
-import { firstPass, TreeCount } from './tree-count.ts';
+import { firstPass, TreeCount, type TreeMeasure } from './tree-count.ts';
 
 /** Directories that are open and not yet visited. Beyond these, the listing of a directory waits for the visits of its children. */
 const MAX_WAITING = 256;
@@ -9,17 +9,6 @@ const MAX_WAITING = 256;
 const MAX_PAUSED = 1200;
 /** How often to list a directory whose entries move while they are counted. */
 const MAX_PASSES = 3;
-
-/**
- * The size of a tree: the disk space that it takes, the number of names in it (each hard link counts), and the total length of its
- * files, including holes and before compression. `isPartial`: the tree has more than was counted.
- */
-export type TreeMeasure = {
-  usage: { sizeBytes: number; inodes: number };
-  names: number;
-  contentBytes: number;
-  isPartial: boolean;
-};
 
 export type MeasureTreeOptions = {
   signal: AbortSignal;

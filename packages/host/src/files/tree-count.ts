@@ -1,10 +1,20 @@
 import type { Stats } from 'node:fs';
-import type { TreeMeasure } from './measure-tree.ts';
 
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
 /** Inode numbers of directories to remember, which takes some 40 bytes each. */
 const MAX_REMEMBERED = 1_000_000;
+
+/**
+ * The size of a tree: the disk space that it takes, the number of names in it (each hard link counts), and the total length of its
+ * files, including holes and before compression. `isPartial`: the tree has more than was counted.
+ */
+export type TreeMeasure = {
+  usage: { sizeBytes: number; inodes: number };
+  names: number;
+  contentBytes: number;
+  isPartial: boolean;
+};
 
 type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
 
@@ -23,7 +33,7 @@ export function firstPass(): Pass {
   return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
 }
 
-/** The pass after `pass`. It counts the files again, as it does not know which of them were renamed since. */
+/** The pass after `pass`. It counts all files again, as a renamed file looks like a new one. */
 export function nextPass(pass: Pass): Pass {
   return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
 }

@@ -1,5 +1,6 @@
 import { Limiter } from '@podwright/base';
-import { measureTree, type TreeMeasure } from './measure-tree.ts';
+import { measureTree } from './measure-tree.ts';
+import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
 /** A measurement is valid for 20 times its duration, within these bounds. */
@@ -10,6 +11,7 @@ const MAX_VALIDITY_MS = 10_000;
 const LIFETIME_MS = 600_000;
 /** How long a call waits for its measurement if several others take longer than `waitMs`. */
 const SHORT_WAIT_MS = 200;
+const MAX_WAIT_MS = 10_000;
 const MANY_SLOW = 4;
 /** Walks that start at once. One that takes longer than this continues at the pace of slow walks, and makes way for another. */
 const MAX_STARTING = 8;
@@ -62,7 +64,7 @@ export class TreeMeasures {
     const walk = this.#walks.get(directory) ?? this.#start(directory, isFinal);
     const late = Promise.withResolvers<undefined>();
     const leftMs = walk.startedAtMs + this.#patienceMs() - performance.now();
-    const timer = setTimeout(late.resolve, Math.max(0, leftMs), undefined);
+    const timer = setTimeout(late.resolve, Math.min(MAX_WAIT_MS, Math.max(0, leftMs)), undefined);
     try {
       const measure = await Promise.race([walk.measure, late.promise]);
       return measure ?? newest(this.#known.get(directory), walk.soFar());
