@@ -18,7 +18,7 @@ export const exampleImage = 'localhost/podwright/busybox:1';
 const LASTING = [
   /^files: \S+\/(root|state|logs|net\.d|input|cni-bin|config\.toml)$/,
   /^files: \S+\/(input|net\.d|cni-bin)\//,
-  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|valid-manifests|kubelet\.lock|format\.json|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
+  /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|valid-manifests(\/(files|url))?|kubelet\.lock|format\.json|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
   /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // removed with the image
   /^files: \S+\/root\/runtime\/(lock|format\.json|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,

@@ -10,6 +10,7 @@ import {
 import { MAX_MANIFEST_BYTES, ManifestError } from '@podwright/kube-api';
 import { decodeBytes } from './manifest-file.ts';
 import type { SourceSnapshot } from './pod-config.ts';
+import type { SavedManifests } from './saved-manifests.ts';
 
 const MANIFEST_URL_TIMEOUT_MS = 10_000;
 
@@ -20,18 +21,21 @@ export type ManifestUrlOptions = {
   logger: Logger;
   /** Time between two requests (KubeletConfiguration `httpCheckFrequency`, 20 s). */
   periodMs: number;
-  /** Called with the full content after the first successful read and after each change. */
+  /** The last valid content of the URL, saved over restarts. Absent: nothing is reported before the first successful read. */
+  saved?: SavedManifests;
+  /** Called with the full content after the first successful read, or the first failed one if content was saved, and after each change. */
   onChange: (snapshot: SourceSnapshot) => void;
 };
 
 /**
- * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays. Nothing is reported until it could be
- * read once, so that running pods from it do not look deleted.
+ * Pods from a manifest URL. While it cannot be fetched or has errors, its last good content stays, also over a restart. If none is
+ * saved, nothing is reported until it could be read once, so that running pods from it do not look deleted.
  */
 export class ManifestUrl {
   readonly #options: ManifestUrlOptions;
   #last: { content: string; errors: string } | undefined;
   #good: Pick<SourceSnapshot, 'objects' | 'warnings'> = { objects: [], warnings: [] };
+  /** By this kubelet or by the previous one, which saved the content. */
   #hasBeenRead = false;
 
   constructor(options: ManifestUrlOptions) {
@@ -40,8 +44,17 @@ export class ManifestUrl {
 
   /** Fetches and reports once, then polls until the signal aborts. */
   async start(signal: AbortSignal): Promise<void> {
+    await this.#recall();
     await this.#poll(signal);
     background(this.#options.logger, 'the manifest URL is no longer read', this.#repeat(signal));
+  }
+
+  async #recall(): Promise<void> {
+    const { saved, url } = this.#options;
+    for (const [source, objects] of (await saved?.read()) ?? []) {
+      if (source !== url) await saved?.remove(source);
+      else [this.#good, this.#hasBeenRead] = [{ objects, warnings: [] }, true];
+    }
   }
 
   async #repeat(signal: AbortSignal): Promise<void> {
@@ -59,6 +72,7 @@ export class ManifestUrl {
       const { objects, errors, leftOut, warnings } = decodeBytes(bytes, this.#options.url);
       if (errors.length === 0) this.#good = { objects, warnings: [...leftOut, ...warnings] };
       this.#publish(content, errors);
+      if (errors.length === 0) await this.#options.saved?.save(this.#options.url, objects);
     } catch (error) {
       if (signal.aborted) return;
       const place = { file: this.#options.url, line: 1, column: 1 };

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { errorMessage, type Logger } from '@podwright/base';
 import type { ExistingPod, LocalObjects, ManifestError, PodUpdate } from '@podwright/kube-api';
 import { ManifestDirectory } from './manifest-directory.ts';
@@ -25,7 +26,7 @@ export type PodSources = {
 
 export type PodSourcesInput = PodSourceListener & {
   manifestDir: string;
-  /** Directory for the last valid content of manifest files. */
+  /** Directory for the last valid content of manifest files and of the URL. */
   savedManifestsDir: string;
   manifestUrl: string | undefined;
   manifestUrlHeaders: Record<string, string[]>;
@@ -42,7 +43,8 @@ export type PodSourcesInput = PodSourceListener & {
 /** Starts to read the manifest directory and URL. Each source's first update has all of its pods. */
 export function startPodSources(input: PodSourcesInput): PodSources {
   const { manifestDir, manifestUrl, manifestUrlHeaders: headers, objects, runningPods, logger } = input;
-  const { nodeName, ofCluster } = input;
+  const { nodeName, ofCluster, savedManifestsDir } = input;
+  const savedOfUrl = new SavedManifests(join(savedManifestsDir, 'url'), logger);
   const { fileMs, urlMs } = input.sourcePeriods;
   const config = new PodConfig({
     sources: manifestUrl === undefined ? ['file'] : ['file', 'http'],
@@ -59,7 +61,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
     logger,
     resyncMs: fileMs,
     retryMs: SOURCE_RETRY_MS,
-    saved: new SavedManifests(input.savedManifestsDir, logger),
+    saved: new SavedManifests(join(savedManifestsDir, 'files'), logger),
     onChange: (snapshot) => config.set('file', snapshot),
   });
   const fromDirectory = directory.start(stop.signal).catch((error: unknown) => {
@@ -68,8 +70,8 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   });
   const fromUrl =
     manifestUrl === undefined
-      ? undefined
-      : readUrl(manifestUrl, { headers, periodMs: urlMs, config, logger, signal: stop.signal });
+      ? savedOfUrl.clear()
+      : readUrl(manifestUrl, { headers, periodMs: urlMs, config, logger, saved: savedOfUrl, signal: stop.signal });
   return {
     ready: Promise.all([fromDirectory, fromUrl]).then(() => undefined),
     errors: () => config.errors(),
@@ -77,7 +79,7 @@ export function startPodSources(input: PodSourcesInput): PodSources {
   };
 }
 
-/** Follows a manifest URL; resolves after the first successful read. */
+/** Follows a manifest URL; resolves when its content is known. */
 function readUrl(
   url: string,
   {
@@ -85,8 +87,9 @@ function readUrl(
     periodMs,
     config,
     logger,
+    saved,
     signal,
-  }: Pick<ManifestUrlOptions, 'headers' | 'periodMs' | 'logger'> & {
+  }: Pick<ManifestUrlOptions, 'headers' | 'periodMs' | 'logger' | 'saved'> & {
     config: PodConfig;
     signal: AbortSignal;
   },
@@ -96,7 +99,7 @@ function readUrl(
     config.set('http', snapshot);
     resolve();
   };
-  const source = new ManifestUrl({ url, headers, logger, periodMs, onChange });
+  const source = new ManifestUrl({ url, headers, logger, periodMs, saved, onChange });
   source.start(signal).catch((error: unknown) => {
     if (!signal.aborted) logger.error({ url, error: errorMessage(error) }, 'the manifest URL is no longer read');
   });

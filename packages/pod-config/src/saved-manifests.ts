@@ -11,7 +11,7 @@ const MAX_SAVED_BYTES = 4 * MAX_MANIFEST_BYTES;
 const SUFFIX = '.json';
 
 /**
- * The objects of the last valid content of each manifest file, in a file for each in the kubelet's root directory. After a restart they
+ * The objects of the last valid content of each manifest of a source, in a file for each in the kubelet's root directory. After a restart they
  * stay in effect while the manifest has errors. Not synced: after a power cut no pod runs that could be without its manifest.
  */
 export class SavedManifests {
@@ -61,6 +61,11 @@ export class SavedManifests {
     await rm(this.#pathOf(file), { force: true }).catch((error: unknown) =>
       this.#logger.warn({ path: file, error: errorMessage(error) }, 'the saved content of a manifest was not removed'),
     );
+  }
+
+  /** Removes everything that the previous kubelet saved. */
+  async clear(): Promise<void> {
+    for (const [file] of await this.read()) await this.remove(file);
   }
 
   #pathOf(file: string): string {
