@@ -20,6 +20,7 @@ const LASTING = [
   /^files: \S+\/(input|net\.d|cni-bin)\//,
   /^files: \S+\/root\/(node\.log|manifests|kubelet|kubelet\/(pods|trash|valid-manifests(\/(files|url))?|kubelet\.lock|format\.json|image_manager|image_manager\/pull(ed|ing))|runtime)$/,
   /^files: \S+\/kubelet\/image_manager\/pulled\/sha256-/, // removed with the image
+  /^files: \S+\/kubelet\/valid-manifests\/(files|url)\/[\da-f]{64}\.json$/, // removed when the node notices that its manifest is
   /^files: \S+\/root\/runtime\/(lock|format\.json|metadata\.db|containers|sandboxes|trash|network|network\/(attachments|results|cni|choice\.json))$/,
   /^files: \S+\/root\/runtime\/(content|snapshots|host)(\/|$)/,
   /^files: \S+\/root\/dockershim(\/(lock|sandboxes))?$/,
