@@ -22,7 +22,7 @@ type PlanRunnerParts = {
 };
 
 /** The plan for a pod, and the states that it was computed from. */
-export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; shown: PodStatus };
+export type PlannedSync = { status: RuntimePodStatus; plan: PodActions; publishedStatus: PodStatus };
 
 /** Executes the plan of a sync: first the cgroup and the volumes, then the actions in the runtime. */
 export class PlanRunner {
@@ -38,7 +38,7 @@ export class PlanRunner {
     this.#deadlines = deadlines;
   }
 
-  async carryOut(pod: Pod, { status, plan, shown }: PlannedSync, signal: AbortSignal): Promise<SyncOutcome> {
+  async carryOut(pod: Pod, { status, plan, publishedStatus }: PlannedSync, signal: AbortSignal): Promise<SyncOutcome> {
     const { runtime, logger } = this.#deps;
     const { uid } = pod.metadata;
     // during a resize, the pod's cgroup must fit both the old and the new resources of its containers
@@ -48,7 +48,7 @@ export class PlanRunner {
     const { failed } = await (isEmptyPlan(plan)
       ? makeReady()
       : runtime.tracer.span(uid, 'cgroup and volumes', makeReady));
-    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], shown), failed };
+    if (isEmptyPlan(plan)) return { ended: false, ...this.#whenToRetry(pod, [], publishedStatus), failed };
     logger.debug({ pod: namespacedName(pod), uid, plan: describePodActions(plan) }, 'syncing the pod');
     const outcome = await this.#act(pod, { status, plan }, signal);
     return { ...outcome, failed: outcome.failed || failed };

@@ -42,7 +42,7 @@ export class PodSyncer implements PodSteps {
       endPod: (pod, ends) => this.#endOther(pod, ends),
       pod: desired,
       status: emptyRuntimePod(podIdentity(desired)),
-      shown: { phase: 'Pending' },
+      publishedStatus: { phase: 'Pending' },
       plan: emptyPlan(),
     });
   }

@@ -19,7 +19,7 @@ const NEW: PodStatus = { phase: 'Pending' };
 type Given = {
   refused?: boolean;
   status?: RuntimePodStatus;
-  shown?: PodStatus;
+  publishedStatus?: PodStatus;
   ended?: boolean;
   leftMs?: number;
   plan?: Partial<gates.SyncContext['plan']>;
@@ -27,7 +27,7 @@ type Given = {
 };
 
 /** A context with the dependencies of the gate under test. `calls` records its actions, `events` the reasons of its events. */
-function contextOf({ refused = false, ended = false, shown = NEW, leftMs, ...given }: Given = {}) {
+function contextOf({ refused = false, ended = false, publishedStatus = NEW, leftMs, ...given }: Given = {}) {
   const calls: string[] = [];
   const events: string[] = [];
   const event = (_: object, type: string, reason: string) => void events.push(`${type} ${reason}`);
@@ -54,7 +54,7 @@ function contextOf({ refused = false, ended = false, shown = NEW, leftMs, ...giv
     deadlines: { leftMs: () => leftMs },
     runner: { carryOut: async () => ({ ended: false, retryAtMs: 7 }) },
     endPod: async (other: Pod) => void calls.push(`end ${other.metadata.name}`),
-    ...{ pod, status, shown, plan: { ...emptyPlan(), ...given.plan } },
+    ...{ pod, status, publishedStatus, plan: { ...emptyPlan(), ...given.plan } },
   } as unknown as gates.SyncContext;
   return { context, calls, events };
 }
@@ -132,7 +132,7 @@ test('a pod of another name with the same UID is ended first, and the sync start
 test('the status is reported with the probe results of an earlier kubelet; a finished pod has ended', () => {
   const { context, calls } = contextOf();
   assert.equal(gates.reportStatus(context), undefined);
-  assert.deepEqual([calls, context.shown], [['keep probe answers', 'report'], { phase: 'Running' }]);
+  assert.deepEqual([calls, context.publishedStatus], [['keep probe answers', 'report'], { phase: 'Running' }]);
   assert.deepEqual(gates.reportStatus(contextOf({ ended: true }).context), { ended: true });
 });
 

@@ -31,8 +31,7 @@ export type SyncContext = {
   pod: Pod;
   /** The runtime's state of the pod. */
   status: RuntimePodStatus;
-  /** The published status. */
-  shown: PodStatus;
+  publishedStatus: PodStatus;
   plan: PodActions;
 };
 
@@ -100,14 +99,14 @@ export async function endOtherOwner(context: SyncContext): Promise<SyncOutcome |
 export function reportStatus(context: SyncContext): SyncOutcome | undefined {
   const { pod, status, reports } = context;
   reports.keepProbeAnswers(pod);
-  const { status: shown, ended } = reports.report(pod, status, {});
-  context.shown = shown;
+  const { status: publishedStatus, ended } = reports.report(pod, status, {});
+  context.publishedStatus = publishedStatus;
   return ended ? { ended: true } : undefined;
 }
 
 /** A pod fails once it has been active for longer than `activeDeadlineSeconds`. */
-export function endIfOverdue({ pod, shown, deadlines, deps }: SyncContext): SyncOutcome | undefined {
-  const leftMs = deadlines.leftMs(pod, shown);
+export function endIfOverdue({ pod, publishedStatus, deadlines, deps }: SyncContext): SyncOutcome | undefined {
+  const leftMs = deadlines.leftMs(pod, publishedStatus);
   if (leftMs === undefined || leftMs > 0) return undefined;
   const message = 'Pod was active on the node longer than the specified deadline';
   deps.runtime.events.event(eventSubject(pod), 'Normal', 'DeadlineExceeded', message);
@@ -116,7 +115,7 @@ export function endIfOverdue({ pod, shown, deadlines, deps }: SyncContext): Sync
 
 /** Computes the actions. A pod has ended if its sandbox is to be stopped and not created again. */
 export function planActions(context: SyncContext): SyncOutcome | undefined {
-  const { pod, status, shown, deps } = context;
+  const { pod, status, publishedStatus, deps } = context;
   const { probes, restarts, runtime } = deps;
   const { uid } = pod.metadata;
   probes.update(pod, status, podAddresses(runtime, pod, status));
@@ -127,8 +126,8 @@ export function planActions(context: SyncContext): SyncOutcome | undefined {
     probes: { liveness: (id) => probes.liveness.get(id), startup: (id) => probes.startup.get(id) },
     restartRequested: (id) => restarts.has(uid, id),
     hasEnded: (name) =>
-      shown.ephemeralContainerStatuses?.find((one) => one.name === name)?.state.terminated !== undefined,
-    restartAllContainers: isMarked(shown.conditions),
+      publishedStatus.ephemeralContainerStatuses?.find((one) => one.name === name)?.state.terminated !== undefined,
+    restartAllContainers: isMarked(publishedStatus.conditions),
     actuated: (container) => runtime.actuated.of(uid, container),
   });
   return context.plan.killPod && !context.plan.createSandbox ? { ended: true } : undefined;
@@ -152,6 +151,6 @@ export function warnOfPorts({ pod, plan, deps }: SyncContext): ReturnType<Gate> 
 }
 
 /** Prepares the cgroup and the volumes, and executes the plan. */
-export function carryOut({ pod, status, plan, shown, runner, signal }: SyncContext): Promise<SyncOutcome> {
-  return runner.carryOut(pod, { status, plan, shown }, signal);
+export function carryOut({ pod, status, plan, publishedStatus, runner, signal }: SyncContext): Promise<SyncOutcome> {
+  return runner.carryOut(pod, { status, plan, publishedStatus }, signal);
 }
