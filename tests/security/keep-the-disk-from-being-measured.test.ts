@@ -35,7 +35,7 @@ test('a container with a huge directory and a deep one is measured, and so is th
   const config = containerOf(image, 'huge', 'exec sleep 1000');
   const { containerId } = await cri.runtime.createContainer({ podSandboxId, config });
   await cri.runtime.startContainer({ containerId });
-  await cri.runtime.execSync({ containerId, cmd: ['sh', '-c', ATTACK], timeout: 120n });
+  await cri.runtime.execSync({ containerId, cmd: ['sh', '-c', ATTACK], timeout: 300n });
 
   const all = BigInt(FILES + LEVELS + DIRECTORIES);
   const measured = async () => {
@@ -48,7 +48,7 @@ test('a container with a huge directory and a deep one is measured, and so is th
   await waitFor(measured, { intervalMs: 500, signal: AbortSignal.timeout(60_000) });
   const hasAll = async () => (await cri.image.imageFsInfo({})).containerFilesystems[0]!.inodesUsed!.value >= all;
   await waitFor(hasAll, { intervalMs: 500, signal: AbortSignal.timeout(60_000) });
-  await cri.runtime.execSync({ containerId, cmd: ['rm', '-rf', '/many', '/deep'], timeout: 60n });
+  await cri.runtime.execSync({ containerId, cmd: ['rm', '-rf', '/many'], timeout: 60n });
 });
 
 test('a pod that continuously creates and removes files is still evicted when its volume exceeds its limit', async () => {
