@@ -175,6 +175,8 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
   },
   ttrpc: {},
   'api-server': {
+    authorization: ['store'],
+    'authorization/bootstrap': ['authorization'],
     store: [],
   },
   volumes: {

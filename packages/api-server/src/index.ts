@@ -1,4 +1,32 @@
 export type { ApiObject } from './api-object.ts';
+export { type AggregatedRules, planAggregation } from './authorization/aggregation.ts';
+export {
+  type AuthorizationAttributes,
+  type Authorizer,
+  type Decision,
+  MASTERS,
+  type PolicyRule,
+  type ResolvedRules,
+  type RuleResolver,
+  type UserInfo,
+  type Verdict,
+} from './authorization/authorizer.ts';
+export { type BootstrapPolicy, bootstrapPolicy } from './authorization/bootstrap/bootstrap-policy.ts';
+export { ensurePolicy, type PolicyWriter } from './authorization/bootstrap/ensure-policy.ts';
+export {
+  EscalationCheck,
+  type EscalationCheckParts,
+  type RbacRefusal,
+  type RbacWrite,
+} from './authorization/escalation-check.ts';
+export { forbiddenMessage } from './authorization/forbidden-message.ts';
+export { privilegedGroups } from './authorization/privileged-groups.ts';
+export { RbacAuthorizer } from './authorization/rbac-authorizer.ts';
+export type { LabelSelector, Role, RoleBinding, RoleRef, Subject } from './authorization/rbac-objects.ts';
+export type { AppliedBinding, RbacSource } from './authorization/rbac-source.ts';
+export { type RulesReviewStatus, rulesReviewStatus } from './authorization/rules-review.ts';
+export { StoreRbacSource } from './authorization/store-rbac-source.ts';
+export { unionAuthorizer, unionRuleResolver } from './authorization/union.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type {
   Continuation,

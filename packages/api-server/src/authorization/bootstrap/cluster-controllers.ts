@@ -1,0 +1,97 @@
+import type { RoleTable } from './role-table.ts';
+
+/** Cluster roles of the controllers of nodes, namespaces, volumes and accounts, without the prefix of their names. */
+export const CLUSTER_CONTROLLERS: RoleTable = {
+  'attachdetach-controller': [
+    'list,watch core persistentvolumeclaims,persistentvolumes',
+    'read core nodes',
+    'patch,update core nodes/status',
+    'list,watch core pods',
+    'create,patch,update core,events.k8s.io events',
+    'read,create,delete storage.k8s.io volumeattachments',
+    'read storage.k8s.io csidrivers',
+    'read storage.k8s.io csinodes',
+  ],
+  'certificate-controller': [
+    'read,delete certificates.k8s.io certificatesigningrequests',
+    'update certificates.k8s.io certificatesigningrequests/approval,certificatesigningrequests/status',
+    'approve certificates.k8s.io signers kubernetes.io/kube-apiserver-client-kubelet',
+    'sign certificates.k8s.io signers kubernetes.io/kube-apiserver-client,kubernetes.io/kube-apiserver-client-kubelet,kubernetes.io/kubelet-serving,kubernetes.io/legacy-unknown',
+    'create authorization.k8s.io subjectaccessreviews',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'clusterrole-aggregation-controller': ['read,escalate,patch,update rbac.authorization.k8s.io clusterroles'],
+  'ephemeral-volume-controller': [
+    'read core pods',
+    'update core pods/finalizers',
+    'read,create core persistentvolumeclaims',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'expand-controller': [
+    'read,patch,update core persistentvolumes',
+    'patch,update core persistentvolumeclaims/status',
+    'read core persistentvolumeclaims',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'generic-garbage-collector': ['read,delete,patch,update * *', 'create,patch,update core,events.k8s.io events'],
+  'legacy-service-account-token-cleaner': [
+    'get core configmaps kube-apiserver-legacy-service-account-token-tracking',
+    'delete,patch core secrets',
+  ],
+  'namespace-controller': [
+    'read,delete core namespaces',
+    'update core namespaces/finalize,namespaces/status',
+    'read,delete,deletecollection * *',
+  ],
+  'node-controller': [
+    'read,delete,patch,update core nodes',
+    'patch,update core nodes/status',
+    'patch,update core pods/status',
+    'read,delete core pods',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'persistent-volume-binder': [
+    'read,create,delete,update core persistentvolumes',
+    'update core persistentvolumes/status',
+    'read,update core persistentvolumeclaims',
+    'update core persistentvolumeclaims/status',
+    'read,create,delete core pods',
+    'read storage.k8s.io storageclasses',
+    'list,watch core nodes',
+    'create,patch,update core,events.k8s.io events',
+    'watch core events',
+  ],
+  'pv-protection-controller': ['read,update core persistentvolumes', 'create,patch,update core,events.k8s.io events'],
+  'pvc-protection-controller': [
+    'read,update core persistentvolumeclaims',
+    'update core persistentvolumeclaims/status',
+    'read core pods',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'resourcequota-controller': [
+    'list,watch * *',
+    'update core resourcequotas/status',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'root-ca-cert-publisher': ['create,update core configmaps', 'create,patch,update core,events.k8s.io events'],
+  'selinux-warning-controller': [
+    'create,patch,update core,events.k8s.io events',
+    'read core persistentvolumes',
+    'read core persistentvolumeclaims',
+    'read core pods',
+    'read storage.k8s.io csidrivers',
+  ],
+  'service-account-controller': ['create core serviceaccounts', 'create,patch,update core,events.k8s.io events'],
+  'ttl-controller': ['list,patch,update,watch core nodes', 'create,patch,update core,events.k8s.io events'],
+  'validatingadmissionpolicy-status-controller': [
+    'read admissionregistration.k8s.io validatingadmissionpolicies',
+    'get,patch,update admissionregistration.k8s.io validatingadmissionpolicies/status',
+    'create,patch,update core,events.k8s.io events',
+  ],
+  'volumeattributesclass-protection-controller': [
+    'read core persistentvolumeclaims',
+    'read core persistentvolumes',
+    'read,update storage.k8s.io volumeattributesclasses',
+    'create,patch,update core,events.k8s.io events',
+  ],
+};

@@ -1,0 +1,45 @@
+import type { Role, RoleBinding } from '../rbac-objects.ts';
+import { type BootstrapPolicy, bootstrapPolicy } from './bootstrap-policy.ts';
+import { type Reconciliation, reconcileBinding, reconcileRole } from './reconcile.ts';
+
+/** Reads and writes objects of RBAC with all rights, through the registry, which fills in their metadata. */
+export interface PolicyWriter {
+  /** The object of the same kind, namespace and name. */
+  find<T extends Role | RoleBinding>(object: T): T | undefined;
+  create(object: Role | RoleBinding): void;
+  /** The object is one that `find` returned, with changes: its resourceVersion must be the newest. */
+  update(object: Role | RoleBinding): void;
+  delete(object: Role | RoleBinding): void;
+  /** Creates a namespace if it is absent. */
+  ensureNamespace(name: string): void;
+}
+
+/** Creates the roles and bindings of a new cluster, and adds what is missing of those that exist. Called at each start of the server. */
+export function ensurePolicy(writer: PolicyWriter, policy: BootstrapPolicy = bootstrapPolicy()): void {
+  const namespaces = [...policy.roles, ...policy.roleBindings].map(({ metadata }) => metadata.namespace!);
+  for (const namespace of new Set(namespaces)) writer.ensureNamespace(namespace);
+  for (const role of [...policy.clusterRoles, ...policy.roles]) ensure(writer, role, reconcileRole);
+  for (const binding of [...policy.clusterRoleBindings, ...policy.roleBindings])
+    ensure(writer, binding, reconcileBinding);
+}
+
+type Reconcile<T> = (existing: T, expected: T) => Reconciliation<T>;
+
+function ensure<T extends Role | RoleBinding>(writer: PolicyWriter, expected: T, reconcile: Reconcile<T>): void {
+  const existing = writer.find(expected);
+  if (existing === undefined) {
+    writer.create(expected);
+    return;
+  }
+  const result = reconcile(existing, expected);
+  switch (result.operation) {
+    case 'none':
+      return;
+    case 'update':
+      writer.update(result.object);
+      return;
+    case 'recreate':
+      writer.delete(existing);
+      writer.create(result.object);
+  }
+}

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PolicyRule } from '../authorizer.ts';
+import type { LabelSelector, Role, RoleBinding, Subject } from '../rbac-objects.ts';
+import { coverageOf } from '../rule-coverage.ts';
+import { AUTO_UPDATE } from './bootstrap-policy.ts';
+
+/** How an existing object becomes as the policy expects: nothing is to do, or it is written, or deleted and created. */
+export type Reconciliation<T> = { operation: 'none' } | { operation: 'update' | 'recreate'; object: T };
+
+/** Adds what is missing of an expected role: labels, annotations, rules and selectors. What users have added remains. */
+export function reconcileRole(existing: Role, expected: Role): Reconciliation<Role> {
+  if (isProtected(existing)) return NOTHING;
+  const { aggregationRule: _, ...role } = withExpectedMetadata(existing, expected);
+  const missing = missingRules(existing, expected);
+  const selectors = selectorsOf(existing, expected);
+  return updated(existing, {
+    ...role,
+    ...(missing.length === 0 ? {} : { rules: [...(existing.rules ?? []), ...missing] }),
+    ...(selectors === undefined ? {} : { aggregationRule: { clusterRoleSelectors: selectors } }),
+  });
+}
+
+/** Adds missing subjects, labels and annotations. The role of a binding cannot change, so a binding to another role is recreated. */
+export function reconcileBinding(existing: RoleBinding, expected: RoleBinding): Reconciliation<RoleBinding> {
+  if (isProtected(existing)) return NOTHING;
+  if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef }))
+    return { operation: 'recreate', object: expected };
+  const subjects = existing.subjects ?? [];
+  const missing = (expected.subjects ?? []).filter((subject) => !subjects.some((one) => isSameSubject(one, subject)));
+  return updated(existing, {
+    ...withExpectedMetadata(existing, expected),
+    ...(missing.length === 0 ? {} : { subjects: [...subjects, ...missing] }),
+  });
+}
+
+const NOTHING = { operation: 'none' } as const;
+
+const isProtected = ({ metadata }: Role | RoleBinding): boolean => metadata.annotations?.[AUTO_UPDATE] === 'false';
+
+const updated = <T>(existing: T, object: T): Reconciliation<T> =>
+  isDeepStrictEqual(existing, object) ? NOTHING : { operation: 'update', object };
+
+/** Existing labels and annotations take precedence. */
+function withExpectedMetadata<T extends Role | RoleBinding>(existing: T, { metadata }: T): T {
+  const labels = { ...metadata.labels, ...existing.metadata.labels };
+  const annotations = { ...metadata.annotations, ...existing.metadata.annotations };
+  return { ...existing, metadata: { ...existing.metadata, labels, annotations } };
+}
+
+/** The expected rights that the existing rules do not give. All of an incomplete comparison: the role has too many rules. */
+function missingRules(existing: Role, expected: Role): readonly PolicyRule[] {
+  const { missing, isComplete } = coverageOf(existing.rules ?? [], expected.rules ?? []);
+  return isComplete ? missing : (expected.rules ?? []);
+}
+
+/** The existing selectors with the missing ones; undefined if the role is not to be aggregated. */
+function selectorsOf(existing: Role, expected: Role): LabelSelector[] | undefined {
+  if (!expected.aggregationRule) return undefined;
+  const present = existing.aggregationRule?.clusterRoleSelectors ?? [];
+  const others = expected.aggregationRule.clusterRoleSelectors ?? [];
+  return [...present, ...others.filter((selector) => !present.some((one) => isDeepStrictEqual(one, selector)))];
+}
+
+const isSameSubject = (a: Subject, b: Subject): boolean =>
+  a.kind === b.kind &&
+  a.name === b.name &&
+  (a.namespace ?? '') === (b.namespace ?? '') &&
+  (a.apiGroup ?? '') === (b.apiGroup ?? '');

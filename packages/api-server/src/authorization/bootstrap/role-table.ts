@@ -1,0 +1,25 @@
+import type { PolicyRule } from '../authorizer.ts';
+
+/**
+ * Rules by the name of a role. A rule is a line of words: `VERBS GROUPS RESOURCES [NAMES]`, or `VERBS URLS`. A word is a list separated
+ * by commas. `core` is the group '', and `read`, `write` and `readwrite` are the verbs below.
+ */
+export type RoleTable = Readonly<Record<string, readonly string[]>>;
+
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+const VERBS: Readonly<Record<string, readonly string[]>> = { read: READ, write: WRITE, readwrite: [...READ, ...WRITE] };
+
+/** The rule that a line stands for. Kubernetes lists verbs, groups, resources, names and URLs in alphabetical order. */
+export function ruleOfLine(line: string): PolicyRule {
+  const [verbWord = '', ...words] = line.split(' ');
+  const verbs = listed(verbWord)
+    .flatMap((verb) => VERBS[verb] ?? verb)
+    .sort();
+  const [first = [], resources = [], resourceNames] = words.map((word) => listed(word).sort());
+  if (words.length === 1) return { nonResourceURLs: first, verbs };
+  const apiGroups = first.map((group) => (group === 'core' ? '' : group)).sort();
+  return { apiGroups, ...(resourceNames === undefined ? {} : { resourceNames }), resources, verbs };
+}
+
+const listed = (word: string): string[] => word.split(',');

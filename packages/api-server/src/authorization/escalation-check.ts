@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '../api-object.ts';
+import { type Authorizer, MASTERS, type PolicyRule, type RuleResolver, type UserInfo } from './authorizer.ts';
+import { escalationMessage } from './escalation-message.ts';
+import { quoted } from './go-text.ts';
+import { roleRules } from './rbac-authorizer.ts';
+import { isAggregated, RBAC_GROUP, type Role, type RoleBinding, type RoleRef } from './rbac-objects.ts';
+import type { RbacSource } from './rbac-source.ts';
+import { coverageOf } from './rule-coverage.ts';
+
+/** A creation or update of an object of RBAC. */
+export type RbacWrite = {
+  user: UserInfo;
+  resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
+  /** '' for cluster-scoped objects. */
+  namespace: string;
+  /** The name in the URL: '' for a creation with POST. */
+  name: string;
+  object: ApiObject;
+  /** Absent for a creation. */
+  old?: ApiObject | undefined;
+};
+
+/**
+ * Why a write is refused. The message of `Forbidden` is the part behind `roles.rbac.authorization.k8s.io "NAME" is forbidden: `, that of
+ * the others is whole.
+ */
+export type RbacRefusal = { reason: 'Forbidden' | 'NotFound' | 'InternalError'; message: string };
+
+export type EscalationCheckParts = {
+  authorizer: Authorizer;
+  /** RBAC's rules only: rights that other authorizers give cannot be granted. */
+  rules: RuleResolver;
+  source: RbacSource;
+};
+
+/**
+ * Ensures that no user gains rights by a write: a role may only contain what its writer may do, a binding only refer to such a role.
+ * Exceptions are the verbs `escalate` on roles and `bind` on the role of a binding, and the group system:masters.
+ */
+export class EscalationCheck {
+  readonly #parts: EscalationCheckParts;
+
+  constructor(parts: EscalationCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined if the user may make the write. It must be called with the object as it will be stored. */
+  refusalOf(write: RbacWrite): RbacRefusal | undefined {
+    const { user, resource, object, old } = write;
+    if (user.groups.includes(MASTERS)) return undefined;
+    const isRole = resource === 'roles' || resource === 'clusterroles';
+    if (isRole && this.#may('escalate', write)) return undefined;
+    if (old !== undefined && differOnlyForCollection(object, old)) return undefined;
+    return isRole ? this.#roleRefusal(write) : this.#bindingRefusal(write, (object as RoleBinding).roleRef);
+  }
+
+  #roleRefusal(write: RbacWrite): RbacRefusal | undefined {
+    const role = write.object as Role;
+    const refusal = this.#grantRefusal(write, role.rules ?? []);
+    if (refusal !== undefined || write.resource === 'roles') return refusal;
+    const collects = isAggregated(role) || (write.old !== undefined && isAggregated(write.old as Role));
+    if (!collects || this.#grantRefusal(write, ALL_RIGHTS) === undefined) return undefined;
+    return { reason: 'Forbidden', message: 'must have cluster-admin privileges to use the aggregationRule' };
+  }
+
+  #bindingRefusal(write: RbacWrite, { apiGroup, kind, name }: RoleRef): RbacRefusal | undefined {
+    const resource = ROLE_RESOURCES[kind];
+    if (resource !== undefined && this.#may('bind', { ...write, apiGroup, resource, name })) return undefined;
+    const { rules, error } = roleRules(this.#parts.source, { apiGroup, kind, name }, write.namespace);
+    if (error === undefined) return this.#grantRefusal(write, rules);
+    if (resource === undefined) return { reason: 'InternalError', message: error };
+    return { reason: 'NotFound', message: `${resource}.${RBAC_GROUP} ${quoted(name)} not found` };
+  }
+
+  #may(verb: string, { user, namespace, ...object }: Permission): boolean {
+    const { apiGroup = RBAC_GROUP, resource, name } = object;
+    const request = { isResourceRequest: true, apiGroup, resource, subresource: '', namespace, name, path: '' };
+    return this.#parts.authorizer.authorize({ user, verb, ...request }).decision === 'allow';
+  }
+
+  #grantRefusal({ user, namespace }: RbacWrite, rules: readonly PolicyRule[]): RbacRefusal | undefined {
+    const own = this.#parts.rules.rulesFor(user, namespace);
+    const coverage = coverageOf(own.rules, rules);
+    if (coverage.isComplete && coverage.missing.length === 0) return undefined;
+    return { reason: 'Forbidden', message: escalationMessage(user, coverage, own.errors) };
+  }
+}
+
+type Permission = { user: UserInfo; namespace: string; apiGroup?: string; resource: string; name: string };
+
+const ROLE_RESOURCES: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
+
+/** An aggregation rule can collect any rule. */
+const ALL_RIGHTS: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+/** Whether only what garbage collection writes differs. */
+const differOnlyForCollection = (object: ApiObject, old: ApiObject): boolean =>
+  isDeepStrictEqual(withoutCollection(object), withoutCollection(old));
+
+function withoutCollection({ metadata, ...fields }: ApiObject) {
+  const { ownerReferences: _, finalizers: __, managedFields: ___, ...others } = metadata;
+  return { ...fields, metadata: others };
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RbacAuthorizer } from './rbac-authorizer.ts';
+import { StoreRbacSource } from './store-rbac-source.ts';
+import { binding, keyOf, request, role, storeOf } from './test-rbac.fixture.ts';
+
+const COUNT = 1000;
+const names = (prefix: string) => Array.from({ length: COUNT }, (_, index) => `${prefix}${index}`);
+
+/** The duration of the fastest of some calls, in milliseconds. */
+function fastest(calls: number, call: () => void): number {
+  const durations = Array.from({ length: calls }, () => {
+    const before = performance.now();
+    call();
+    return performance.now() - before;
+  });
+  return Math.min(...durations);
+}
+
+test('a check of a user with a thousand roles of a thousand rules is a fraction of a second', (context) => {
+  const lines = names('thing').map((thing) => `get,list example.com ${thing}`);
+  const { rules } = role('same', ...lines);
+  const roles = names('r').map((name) => ({ ...role(`shop/${name}`), rules: rules! }));
+  const bindings = names('r').map((name) => binding(`shop/${name}`, `Role/${name}`, 'user alice'));
+  const authorizer = new RbacAuthorizer(new StoreRbacSource(storeOf(...roles, ...bindings)));
+  const check = () => assert.equal(authorizer.authorize(request('get core pods shop/x')).decision, 'no opinion');
+  const first = fastest(1, check);
+  const next = fastest(3, check);
+  context.diagnostic(`first ${first.toFixed(0)} ms, next ${next.toFixed(0)} ms`);
+  assert.ok(next < 1000, `${next} ms`);
+});
+
+test('the bindings of other users do not slow a check down', (context) => {
+  const store = storeOf(role('reader', 'get core pods'), binding('mine', 'ClusterRole/reader', 'user alice'));
+  for (const namespace of ['', 'shop/'])
+    for (const name of names('b')) {
+      const object = binding(`${namespace}${name}`, 'ClusterRole/reader', ...names(`user ${name}-`).slice(0, 20));
+      store.create(keyOf(object), object);
+    }
+  const authorizer = new RbacAuthorizer(new StoreRbacSource(store));
+  const check = () => assert.equal(authorizer.authorize(request('list core pods shop/x')).decision, 'no opinion');
+  const first = fastest(1, check);
+  const next = fastest(20, check);
+  const pod = { kind: 'Pod', metadata: { name: 'x', namespace: 'shop' } };
+  const afterWrite = fastest(20, () => {
+    const { revision } = store.create(keyOf(pod), pod);
+    check();
+    store.delete(keyOf(pod), revision);
+  });
+  context.diagnostic(
+    `first ${first.toFixed(1)} ms, next ${next.toFixed(3)} ms, after a write ${afterWrite.toFixed(3)} ms`,
+  );
+  assert.ok(next < 1, `${next} ms`);
+  assert.ok(afterWrite < 10, `${afterWrite} ms`);
+});

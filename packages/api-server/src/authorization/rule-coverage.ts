@@ -1,0 +1,129 @@
+import type { PolicyRule } from './authorizer.ts';
+import { isEmpty, urlCovers } from './rule-matching.ts';
+
+/** A rule that allows one verb on one resource or URL. */
+type SingleRule = PolicyRule;
+
+/** The part of the rules that is not covered, in single rules, and whether the search ended early. */
+export type Coverage = { missing: SingleRule[]; isComplete: boolean };
+
+export type CoverageBounds = {
+  /** Comparisons of a rule with few values with one of the owner's. */
+  maxSteps: number;
+  /** The total length of the missing rules. */
+  maxMissingCharacters: number;
+};
+
+/** About a second. Rules are lists of lists: 1 MB of them can stand for 10^18 single rules, which nothing could compare. */
+const BOUNDS: CoverageBounds = { maxSteps: 5_000_000, maxMissingCharacters: 1 << 18 };
+
+/**
+ * The rights in `rules` that the owner's rules do not give. As in Kubernetes each single rule must be covered by one rule of the owner.
+ * An incomplete coverage must be taken for a refusal.
+ */
+export function coverageOf(
+  owner: readonly PolicyRule[],
+  rules: readonly PolicyRule[],
+  { maxSteps, maxMissingCharacters }: CoverageBounds = BOUNDS,
+): Coverage {
+  const owned = new OwnedRules(owner);
+  const missing: SingleRule[] = [];
+  let steps = 0;
+  let characters = 0;
+  for (const rule of rules) {
+    steps += owned.stepsFor(rule);
+    if (steps > maxSteps) return { missing, isComplete: false };
+    if (owned.cover(rule)) continue;
+    for (const single of singleRules(rule)) {
+      steps += owned.stepsFor(single);
+      if (steps > maxSteps) return { missing, isComplete: false };
+      if (owned.cover(single)) continue;
+      missing.push(single);
+      characters += lengthOf(single);
+      if (characters > maxMissingCharacters) return { missing, isComplete: false };
+    }
+  }
+  return { missing, isComplete: true };
+}
+
+type Values = readonly string[] | null | undefined;
+
+/** The rules of an owner. Long lists are searched in sets. */
+class OwnedRules {
+  readonly #rules: readonly PolicyRule[];
+  readonly #sets = new Map<readonly string[], ReadonlySet<string>>();
+  /** Steps for a rule with one value in each list: URLs are compared one by one. */
+  readonly #steps: number;
+
+  constructor(rules: readonly PolicyRule[]) {
+    this.#rules = rules;
+    this.#steps = rules.reduce((sum, { nonResourceURLs }) => sum + 1 + (nonResourceURLs?.length ?? 0), 1);
+  }
+
+  stepsFor(rule: PolicyRule): number {
+    const values = Object.values(rule).reduce((sum, list) => sum + (list?.length ?? 0), 0);
+    return this.#steps * (1 + Math.floor(values / 8));
+  }
+
+  /** Whether one of the rules gives all rights of a rule. */
+  cover(rule: PolicyRule): boolean {
+    return this.#rules.some(
+      (owned) =>
+        this.#hasAllOrStar(owned.verbs, rule.verbs) &&
+        this.#hasAllOrStar(owned.apiGroups, rule.apiGroups) &&
+        this.#coversResources(owned.resources, rule.resources) &&
+        this.#coversNames(owned.resourceNames, rule.resourceNames) &&
+        (rule.nonResourceURLs ?? []).every((url) => owned.nonResourceURLs?.some((pattern) => urlCovers(pattern, url))),
+    );
+  }
+
+  #hasAllOrStar(owned: Values, values: Values): boolean {
+    return this.#has(owned, '*') || (values ?? []).every((value) => this.#has(owned, value));
+  }
+
+  #coversResources(owned: Values, resources: Values): boolean {
+    const isCovered = (resource: string) => this.#has(owned, resource) || this.#has(owned, anyResourceWith(resource));
+    return this.#has(owned, '*') || (resources ?? []).every(isCovered);
+  }
+
+  #coversNames(owned: Values, names: Values): boolean {
+    return isEmpty(owned) || (!isEmpty(names) && names!.every((name) => this.#has(owned, name)));
+  }
+
+  #has(owned: Values, value: string): boolean {
+    if (owned === null || owned === undefined) return false;
+    if (owned.length < 32) return owned.includes(value);
+    const set = this.#sets.get(owned) ?? new Set(owned);
+    this.#sets.set(owned, set);
+    return set.has(value);
+  }
+}
+
+/** `pods/log` is covered by `*`+`/log`; a resource without subresource only by itself. */
+function anyResourceWith(resource: string): string {
+  const slash = resource.indexOf('/');
+  return slash === -1 ? resource : `*${resource.slice(slash)}`;
+}
+
+/** The rule in parts with one verb and one resource, name or URL each, in the order of Kubernetes. */
+function* singleRules({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule) {
+  const names = isEmpty(resourceNames) ? [undefined] : resourceNames!;
+  for (const group of apiGroups ?? [])
+    for (const resource of resources ?? [])
+      for (const verb of verbs ?? []) for (const name of names) yield singleRule({ group, resource, verb, name });
+  for (const url of nonResourceURLs ?? [])
+    for (const verb of verbs ?? []) yield { nonResourceURLs: [url], verbs: [verb] };
+}
+
+type SingleParts = { group: string; resource: string; verb: string; name: string | undefined };
+
+const singleRule = ({ group, resource, verb, name }: SingleParts): SingleRule => ({
+  apiGroups: [group],
+  ...(name === undefined ? {} : { resourceNames: [name] }),
+  resources: [resource],
+  verbs: [verb],
+});
+
+/** With 20 characters for the names of the fields. */
+const lengthOf = (rule: SingleRule): number =>
+  Object.values(rule).reduce((sum, values) => sum + (values?.[0]?.length ?? 0), 20);

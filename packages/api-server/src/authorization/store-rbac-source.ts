@@ -1,0 +1,71 @@
+import type { ObjectStore } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { UserInfo } from './authorizer.ts';
+import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
+import type { AppliedBinding, RbacSource } from './rbac-source.ts';
+import { SubjectIndex } from './subject-index.ts';
+
+/** The bindings of a namespace as they were at a revision of the store. */
+type IndexedNamespace = { revision: number; objects: Map<string, StoredObject>; index: SubjectIndex };
+
+/**
+ * Reads RBAC's objects from a store. The bindings are indexed by subject; before a lookup the index takes over what changed since the
+ * last one, so that a binding applies to the next request.
+ */
+export class StoreRbacSource implements RbacSource {
+  readonly #store: ObjectStore;
+  readonly #namespaces = new Map<string, IndexedNamespace>();
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  role(namespace: string, name: string): Role | undefined {
+    return this.#store.get({ resource: ROLES, namespace, name })?.decode() as Role | undefined;
+  }
+
+  clusterRole(name: string): Role | undefined {
+    return this.#store.get({ resource: CLUSTER_ROLES, namespace: '', name })?.decode() as Role | undefined;
+  }
+
+  bindingsOf(user: UserInfo, namespace: string): AppliedBinding[] {
+    return this.#indexOf(namespace)?.bindingsOf(user) ?? [];
+  }
+
+  #indexOf(namespace: string): SubjectIndex | undefined {
+    const known = this.#namespaces.get(namespace);
+    if (known?.revision === this.#store.revision) return known.index;
+    const { revision, objects } =
+      namespace === '' ? this.#store.list(CLUSTER_ROLE_BINDINGS) : this.#store.list(ROLE_BINDINGS, { namespace });
+    if (objects.length === 0) {
+      this.#namespaces.delete(namespace);
+      return undefined;
+    }
+    const indexed = known ?? { revision, objects: new Map(), index: new SubjectIndex() };
+    this.#namespaces.set(namespace, indexed);
+    update(indexed, objects);
+    indexed.revision = revision;
+    return indexed.index;
+  }
+}
+
+const ROLES = `roles.${RBAC_GROUP}`;
+const CLUSTER_ROLES = `clusterroles.${RBAC_GROUP}`;
+const ROLE_BINDINGS = `rolebindings.${RBAC_GROUP}`;
+const CLUSTER_ROLE_BINDINGS = `clusterrolebindings.${RBAC_GROUP}`;
+
+/** Takes over the objects that differ. An unchanged object is the same `StoredObject`. */
+function update({ objects, index }: IndexedNamespace, newest: readonly StoredObject[]): void {
+  for (const object of newest) {
+    if (objects.get(object.key) === object) continue;
+    objects.set(object.key, object);
+    index.set(object.key, object.decode() as RoleBinding);
+  }
+  if (objects.size === newest.length) return;
+  const present = new Set(newest.map(({ key }) => key));
+  for (const key of objects.keys()) {
+    if (present.has(key)) continue;
+    objects.delete(key);
+    index.delete(key);
+  }
+}

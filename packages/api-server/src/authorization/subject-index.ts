@@ -1,0 +1,77 @@
+import type { UserInfo } from './authorizer.ts';
+import { accountUser, type RoleBinding, type Subject } from './rbac-objects.ts';
+import type { AppliedBinding } from './rbac-source.ts';
+
+/** A binding with the keys of its subjects, each once. */
+type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> };
+
+/**
+ * The bindings of a namespace by their subjects: a request costs as many lookups as its user has groups, however many bindings other
+ * users have.
+ */
+export class SubjectIndex {
+  /** By the binding's key. */
+  readonly #bindings = new Map<string, IndexedBinding>();
+  /** Keys of bindings by subject. */
+  readonly #keys = new Map<string, Set<string>>();
+
+  /** Adds a binding, or replaces the one with its key. */
+  set(key: string, { metadata, roleRef, subjects }: RoleBinding): void {
+    this.delete(key);
+    const namespace = metadata.namespace ?? '';
+    const indexed = new Map<string, Subject>();
+    for (const subject of subjects ?? []) {
+      const subjectKey = keyOfSubject(subject, namespace);
+      if (subjectKey === undefined || indexed.has(subjectKey)) continue;
+      indexed.set(subjectKey, subject);
+      const same = this.#keys.get(subjectKey) ?? new Set();
+      this.#keys.set(subjectKey, same.add(key));
+    }
+    const binding = { name: metadata.name ?? '', namespace, roleRef, subject: NO_SUBJECT };
+    this.#bindings.set(key, { binding, subjects: indexed });
+  }
+
+  delete(key: string): void {
+    const indexed = this.#bindings.get(key);
+    if (indexed === undefined) return;
+    this.#bindings.delete(key);
+    for (const subject of indexed.subjects.keys()) {
+      const same = this.#keys.get(subject)!;
+      same.delete(key);
+      if (same.size === 0) this.#keys.delete(subject);
+    }
+  }
+
+  /** The bindings that apply to a user, in the order of their keys. */
+  bindingsOf({ username, groups }: UserInfo): AppliedBinding[] {
+    const users = [userKey(username), ...groups.map(groupKey)];
+    const keys = new Set(users.flatMap((user) => [...(this.#keys.get(user) ?? [])]));
+    const isUser = new Set(users);
+    return [...keys].sort().map((key) => {
+      const { binding, subjects } = this.#bindings.get(key)!;
+      const [, subject] = [...subjects].find(([subjectKey]) => isUser.has(subjectKey))!;
+      return { ...binding, subject };
+    });
+  }
+}
+
+const NO_SUBJECT: Subject = { kind: '', name: '' };
+
+const userKey = (name: string) => `user ${name}`;
+const groupKey = (name: string) => `group ${name}`;
+
+/** A service account without namespace is one of the binding's namespace. */
+function keyOfSubject({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
+  switch (kind) {
+    case 'User':
+      return userKey(name);
+    case 'Group':
+      return groupKey(name);
+    case 'ServiceAccount': {
+      const owner = namespace === '' ? bindingNamespace : namespace;
+      return owner === '' ? undefined : userKey(accountUser(owner, name));
+    }
+    default:
+      return undefined;
+  }
+}
