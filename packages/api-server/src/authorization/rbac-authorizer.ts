@@ -9,7 +9,7 @@ import type {
 } from './authorizer.ts';
 import { aggregated, quoted } from './go-text.ts';
 import { RBAC_GROUP, type RoleRef, type Subject } from './rbac-objects.ts';
-import type { AppliedBinding, RbacSource } from './rbac-source.ts';
+import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { ruleAllows } from './rule-matching.ts';
 
 /** The rules of the role to which a binding refers, or why there are none. */
@@ -43,19 +43,49 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
   }
 
   *#grants(user: UserInfo, namespace: string): Generator<RoleRules & { binding: AppliedBinding }> {
-    for (const scope of namespace === '' ? [''] : ['', namespace])
-      for (const binding of this.#source.bindingsOf(user, scope))
-        yield { binding, ...roleRules(this.#source, binding.roleRef, scope) };
+    for (const scope of namespace === '' ? [''] : ['', namespace]) {
+      let bytes = 0;
+      for (const binding of this.#source.bindingsOf(user, scope)) {
+        const role = findRole(this.#source, binding.roleRef, scope);
+        bytes += BINDING_BYTES + (role?.sizeBytes ?? 0);
+        if (bytes > MAX_ROLE_BYTES) {
+          yield { binding, rules: [], error: tooLarge(user, scope) };
+          break;
+        }
+        yield { binding, ...rulesOf(role, binding.roleRef) };
+      }
+    }
   }
 }
 
+/**
+ * The bound of the roles that one check reads of a namespace, and of the cluster: a quarter of a second if they must be decoded. Who
+ * may write roles in a namespace could otherwise stop the server for seconds with 100 MB of them. Roles beyond the bound do not apply.
+ */
+const MAX_ROLE_BYTES = 8 << 20;
+
+/** What a binding costs, in bytes of a role. */
+const BINDING_BYTES = 256;
+
+const tooLarge = ({ username }: UserInfo, namespace: string): string =>
+  `the roles of user ${quoted(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${quoted(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
+
 /** The rules of a role to which a binding of a namespace refers; '' for a ClusterRoleBinding. */
-export function roleRules(source: RbacSource, { kind, name }: RoleRef, namespace: string): RoleRules {
-  if (kind !== 'Role' && kind !== 'ClusterRole')
-    return { rules: [], error: `unsupported role reference kind: ${quoted(kind)}` };
-  const role = kind === 'Role' ? source.role(namespace, name) : source.clusterRole(name);
-  if (role !== undefined) return { rules: role.rules ?? [] };
-  return { rules: [], error: `${kind.toLowerCase()}.${RBAC_GROUP} ${quoted(name)} not found` };
+export const roleRules = (source: RbacSource, roleRef: RoleRef, namespace: string): RoleRules =>
+  rulesOf(findRole(source, roleRef, namespace), roleRef);
+
+function findRole(source: RbacSource, { kind, name }: RoleRef, namespace: string): RoleReader | undefined {
+  if (kind === 'Role') return source.role(namespace, name);
+  return kind === 'ClusterRole' ? source.clusterRole(name) : undefined;
+}
+
+function rulesOf(role: RoleReader | undefined, { kind, name }: RoleRef): RoleRules {
+  if (role !== undefined) return { rules: role.read().rules ?? [] };
+  const isKnown = kind === 'Role' || kind === 'ClusterRole';
+  const error = isKnown
+    ? `${kind.toLowerCase()}.${RBAC_GROUP} ${quoted(name)} not found`
+    : `unsupported role reference kind: ${quoted(kind)}`;
+  return { rules: [], error };
 }
 
 /** Kubernetes writes the name before the namespace. */

@@ -2,7 +2,7 @@ import type { ObjectStore } from '../store/object-store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { UserInfo } from './authorizer.ts';
 import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
-import type { AppliedBinding, RbacSource } from './rbac-source.ts';
+import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { SubjectIndex } from './subject-index.ts';
 
 /** The bindings of a namespace as they were at a revision of the store. */
@@ -20,12 +20,12 @@ export class StoreRbacSource implements RbacSource {
     this.#store = store;
   }
 
-  role(namespace: string, name: string): Role | undefined {
-    return this.#store.get({ resource: ROLES, namespace, name })?.decode() as Role | undefined;
+  role(namespace: string, name: string): RoleReader | undefined {
+    return readerOf(this.#store.get({ resource: ROLES, namespace, name }));
   }
 
-  clusterRole(name: string): Role | undefined {
-    return this.#store.get({ resource: CLUSTER_ROLES, namespace: '', name })?.decode() as Role | undefined;
+  clusterRole(name: string): RoleReader | undefined {
+    return readerOf(this.#store.get({ resource: CLUSTER_ROLES, namespace: '', name }));
   }
 
   bindingsOf(user: UserInfo, namespace: string): AppliedBinding[] {
@@ -53,6 +53,9 @@ const ROLES = `roles.${RBAC_GROUP}`;
 const CLUSTER_ROLES = `clusterroles.${RBAC_GROUP}`;
 const ROLE_BINDINGS = `rolebindings.${RBAC_GROUP}`;
 const CLUSTER_ROLE_BINDINGS = `clusterrolebindings.${RBAC_GROUP}`;
+
+const readerOf = (object: StoredObject | undefined): RoleReader | undefined =>
+  object && { sizeBytes: object.bytes.length, read: () => object.decode() as Role };
 
 /** Takes over the objects that differ. An unchanged object is the same `StoredObject`. */
 function update({ objects, index }: IndexedNamespace, newest: readonly StoredObject[]): void {
