@@ -47,10 +47,13 @@ test('roles that select each other and themselves come to rest', () => {
     labelled(collecting(role('b', 'get /b'), 'x'), 'x'),
     labelled(role('c', 'get /c'), 'x'),
   ];
+  const collected = rules('get /b', 'get /c');
   const planned = planAggregation(roles);
+  assert.deepEqual(planned, [
+    { name: 'a', rules: collected },
+    { name: 'b', rules: collected },
+  ]);
   const next = roles.map((one) => ({ ...one, ...planned.find(({ name }) => name === one.metadata.name) }));
-  assert.ok(planned.length > 0);
-  for (const { rules: list } of planned) assert.ok(list.some((rule) => rule.nonResourceURLs![0] === '/c'));
   assert.deepEqual(planAggregation(next as Role[]), []);
 });
 

@@ -103,7 +103,7 @@ test('a binding may refer only to a role whose rules the writer has, or which it
   check('ClusterRole/target', { shop: `bind ${RBAC} clusterroles target` });
   check('ClusterRole/target', { shop: `bind ${RBAC} roles target` }, 'Forbidden');
   check('ClusterRole/target', { shop: `bind ${RBAC} clusterroles other` }, 'Forbidden');
-  check('ClusterRole/target', { shop: `escalate ${RBAC} clusterroles` }, 'Forbidden');
+  check('ClusterRole/target', { shop: `escalate ${RBAC} clusterroles,rolebindings` }, 'Forbidden');
   check('ClusterRole/absent', { shop: `bind ${RBAC} clusterroles` });
   const global = binding('new', 'ClusterRole/target', 'user eve');
   assert.equal(refusal({ object: global }, { shop: `bind ${RBAC} clusterroles` })?.reason, 'Forbidden');
@@ -116,7 +116,8 @@ test('a binding to an absent role is refused as not found', () => {
     assert.deepEqual(refusal({ object: binding('shop/new', to) }), expected);
   check('ClusterRole/absent', { reason: 'NotFound', message: message('clusterroles') });
   check('Role/absent', { reason: 'NotFound', message: message('roles') });
-  check('Pod/absent', { reason: 'InternalError', message: 'unsupported role reference kind: "Pod"' });
+  for (const kind of ['Pod', 'constructor'])
+    check(`${kind}/absent`, { reason: 'InternalError', message: `unsupported role reference kind: "${kind}"` });
 });
 
 test('garbage collection may change what it manages of any role or binding', () => {

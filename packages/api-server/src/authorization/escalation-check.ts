@@ -65,7 +65,7 @@ export class EscalationCheck {
   }
 
   #bindingRefusal(write: RbacWrite, { apiGroup, kind, name }: RoleRef): RbacRefusal | undefined {
-    const resource = ROLE_RESOURCES[kind];
+    const resource = ROLE_RESOURCES.get(kind);
     if (resource !== undefined && this.#may('bind', { ...write, apiGroup, resource, name })) return undefined;
     const { rules, error } = roleRules(this.#parts.source, { apiGroup, kind, name }, write.namespace);
     if (error === undefined) return this.#grantRefusal(write, rules);
@@ -89,7 +89,10 @@ export class EscalationCheck {
 
 type Permission = { user: UserInfo; namespace: string; apiGroup?: string; resource: string; name: string };
 
-const ROLE_RESOURCES: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
+const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
+  ['Role', 'roles'],
+  ['ClusterRole', 'clusterroles'],
+]);
 
 /** An aggregation rule can collect any rule. */
 const ALL_RIGHTS: readonly PolicyRule[] = [

@@ -51,6 +51,11 @@ test('a service account without namespace is one of the namespace of the binding
       request('get core pods shop/x', { username: `system:serviceaccount:${namespace}:runner`, groups: [] }),
     ).decision;
   assert.deepEqual(['shop', 'other', ''].map(decide), ['allow', 'no opinion', 'no opinion']);
+  const runner = { username: 'system:serviceaccount:shop:runner', groups: [] };
+  assert.equal(
+    authorizer.authorize(request('get core pods shop/x', runner)).reason,
+    'RBAC: allowed by RoleBinding "local/shop" of ClusterRole "reader" to ServiceAccount "runner/shop"',
+  );
 });
 
 test('missing roles are in the reason, each once, and do not hide other roles', () => {
@@ -104,5 +109,15 @@ test('a change of a binding or role applies to the next request', () => {
   assert.equal(decide(), 'allow');
   const reader = store.get(keyOf(READER))!;
   store.update(keyOf(READER), { ...READER, rules: rules('get core nodes') }, reader.revision);
+  assert.equal(decide(), 'no opinion');
+});
+
+test('the deletion of the last binding of a namespace applies to the next request', () => {
+  const lent = binding('shop/lent', 'ClusterRole/reader', 'user alice');
+  const store = storeOf(READER, lent);
+  const authorizer = new RbacAuthorizer(new StoreRbacSource(store));
+  const decide = () => authorizer.authorize(request('get core pods shop/x')).decision;
+  assert.equal(decide(), 'allow');
+  store.delete(keyOf(lent), store.get(keyOf(lent))!.revision);
   assert.equal(decide(), 'no opinion');
 });
