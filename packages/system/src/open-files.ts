@@ -11,6 +11,8 @@ const O_PATH = 0o10000000;
 /** Number of directory entries to read at once. */
 const LISTED_AT_ONCE = 256;
 const MAPS_BYTES = 1 << 16;
+/** Number of directories above an ordinary deleted file, at most. */
+const MAX_DEPTH = 16;
 const BLOCK_BYTES = 512;
 /** Types of file systems in statfs(2). */
 const OVERLAYFS_MAGIC = 0x794c7630;
@@ -40,11 +42,15 @@ export class OpenFiles {
     this.#directory = hasLeader ? leader : thread && `/proc/${thread}`;
   }
 
-  /** Links to the working directory, the root directory and the open files, which are listed in parts, as there may be many. */
+  /**
+   * Links to the working directory, the root directory, the program, which need not be mapped, and the open files, which are listed in
+   * parts, as there may be many.
+   */
   *links(): Generator<string> {
     if (this.#directory === undefined) return;
     yield `${this.#directory}/cwd`;
     yield `${this.#directory}/root`;
+    yield `${this.#directory}/exe`;
     for (const descriptor of namesIn(`${this.#directory}/fd`)) yield `${this.#directory}/fd/${descriptor}`;
   }
 
@@ -83,6 +89,18 @@ export function isDeleted(link: string): boolean {
   try {
     const target = readlinkSync(link, 'latin1');
     return target.startsWith('/') && target.endsWith(DELETED);
+  } catch (error) {
+    return isErrno(error, 'ENAMETOOLONG');
+  }
+}
+
+/**
+ * Whether the deleted file of the link is so deep that many directories may be removed with it: they exist until the file is closed, and
+ * nothing lists them.
+ */
+export function isDeep(link: string): boolean {
+  try {
+    return readlinkSync(link, 'latin1').split('/').length > MAX_DEPTH;
   } catch (error) {
     return isErrno(error, 'ENAMETOOLONG');
   }

@@ -7,6 +7,7 @@ import {
   type DeletedFile,
   deletedFile,
   fileSystemKind,
+  isDeep,
   isDeleted,
   MountsOfProcesses,
   mountIdOf,
@@ -27,7 +28,8 @@ const MAX_MOUNTS_A_POD = 20_000;
 
 /**
  * Usage of deleted files in container layers and in the kubelet's directory. `emptyDirs` is the part of the latter in emptyDirs, by volume
- * name. `isPartial`: the pod holds more than its share of the time suffices for, or a read of its files hangs.
+ * name. `isPartial`: the pod holds more than its share of the time suffices for, a read of its files hangs, or removed directories above a
+ * held file cannot be counted.
  */
 export type HeldFiles = {
   layers: FileUse;
@@ -115,8 +117,8 @@ export class HeldFilesOfPods<Key> {
 }
 
 /**
- * Usage of deleted files that the processes of a pod have open or mapped, or as their working or root directory. The search includes
- * processes that start meanwhile, and ends with the budget. A process may have received a descriptor from another container, in a socket
+ * Usage of deleted files that the processes of a pod have open or mapped, or as their program, working or root directory. The search
+ * includes processes that start meanwhile, and ends with the budget. A process may have received a descriptor from another container, in a socket
  * message or through /proc/PID/root: if no process of the pod has the file's mount, the file counts if it is on one of the `disks` or in an
  * overlay. Files that only a socket message, a socket's address or one thread's own tables hold are not found.
  */
@@ -127,7 +129,7 @@ export async function heldFiles(
 ): Promise<SearchedFiles> {
   const search = new Search(pids, options, budget);
   const ending = await search.run().then(
-    (isComplete) => (isComplete ? 'complete' : budget.isLate ? 'interrupted' : 'partial'),
+    (isComplete) => (isComplete ? (search.isDeep ? 'partial' : 'complete') : budget.isLate ? 'interrupted' : 'partial'),
     (error: unknown) => {
       if (isDeadlineExceeded(error)) return 'partial';
       if (errorCode(error) === 'unavailable') return 'interrupted';
@@ -143,6 +145,8 @@ type HeldFile = { place: Place; use: FileUse };
 /** One search through the processes of a pod. It rejects as `BoundedReads.take`; the methods return whether the budget suffices. */
 class Search {
   readonly found = new Map<string, HeldFile>();
+  /** A found file may hold removed directories. */
+  isDeep = false;
   readonly #pids: Holder['pids'];
   readonly #searched: number[] = [];
   /** The process has closed or moved a file, or split a mapping, between the list and the read: it is searched again. */
@@ -213,7 +217,9 @@ class Search {
     const known = this.found.get(key);
     if (known !== undefined && !known.place.isDetached) return;
     const place = await this.#places.of(link, device, files);
-    if (place !== undefined) this.found.set(key, { place, use: { bytes, inodes: 1 } });
+    if (place === undefined) return;
+    this.found.set(key, { place, use: { bytes, inodes: 1 } });
+    this.isDeep ||= isDeep(link);
   }
 }
 
