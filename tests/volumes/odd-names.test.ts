@@ -70,7 +70,11 @@ const ROWS: Row[] = [
     deep: true,
     walk: async (tree) => assertUse(tree, (await measureTree(tree, { signal })).usage),
   },
-  { what: 'is measured as a volume', deep: true, walk: async (tree) => assertUse(tree, await treeUse(tree)) },
+  {
+    what: 'is measured as a volume',
+    deep: true,
+    walk: async (tree) => assertUse(tree, await treeUse(tree, { signal })),
+  },
   {
     what: 'is measured as a layer of Docker',
     deep: false, // deeper files are not counted

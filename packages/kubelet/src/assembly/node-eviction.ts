@@ -17,9 +17,6 @@ import type { SummaryProvider } from '../stats/summary-provider.ts';
 import type { KnownHost } from './known-host.ts';
 import type { PodSync } from './pod-sync.ts';
 
-/** How long an eviction waits for measurements of volumes; after this time it uses the last measurements. */
-const EVICTION_WALKS_MS = 10_000;
-
 export type NodeEvictionInput = {
   options: KubeletOptions;
   cri: CriClient;
@@ -57,7 +54,7 @@ export function nodeEviction(input: NodeEvictionInput): EvictionManager {
     podStats: (pods, { disk, fresh }, signal) =>
       summary.podStats(new Set(pods.map(({ metadata }) => metadata.uid)), {
         fresh,
-        disk: disk ? { signal: AbortSignal.any([signal, AbortSignal.timeout(EVICTION_WALKS_MS)]) } : undefined,
+        disk: disk ? { signal } : undefined,
       }),
     volumePaths: (podUid) => volumes.pathsOf(podUid),
     heldInEmptyDirs: (podUids) => summary.heldInEmptyDirs(podUids),

@@ -14,31 +14,24 @@ import type { PodVerdict } from '../kubecontainer/sync-result.ts';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
 import { evictionMessage } from './eviction-message.ts';
 import { type Judgement, judgeThresholds, NOTHING_MET, type ThresholdMemory } from './judge-thresholds.ts';
-import {
-  emptyDirExcess,
-  hasSizeLimit,
-  hasStorageLimit,
-  type LocalStorageExcess,
-  storageExcess,
-  type VolumeFiles,
-} from './local-storage.ts';
 import { nextLookMs } from './next-look.ts';
 import type { NodeSignals } from './node-signals.ts';
 import { missingOf, type Observations, thresholdInWords, thresholdsMet, usedOf } from './observed-signals.ts';
 import { type Candidate, rankPods, type Shortage, useOf } from './rank-pods.ts';
 import { RecentUse } from './recent-use.ts';
+import { StorageLimits, type StorageLimitsDependencies } from './storage-limits.ts';
 
 /** How long a round waits for the measurement of volumes; later results are used in a later round. */
 const EVICTION_MEASURE_MS = 1000;
 
-/** How long an eviction waits for the measurement of volumes: after that, pods are ranked by what is known of them. */
-const EVICTION_RANK_MS = 10_000;
+/** How long an eviction waits for measurements, after which pods are ranked by what is known of them, and for unused files to be removed. */
+const EVICTION_RANK_MS = 5000;
 
-/** How long the emptyDirs of a pod delay the measurement of others: a little longer than du(1) may take, unless it cannot be killed. */
-const EVICTION_EMPTY_DIRS_MS = 65_000;
+/** The time to the next round if pods use more than could be counted, and what is counted does not explain the shortage. */
+const EVICTION_UNEXPLAINED_MS = 1000;
 
 /** How much longer to wait for the rest of a measurement. */
-const EVICTION_MEASURE_REST_MS = 1000;
+const EVICTION_MEASURE_REST_MS = 250;
 
 /** File systems free removed files in the background: this counts as complete after so many consecutive checks without more free space. */
 const EVICTION_CHECKS_IN_VAIN = 4;
@@ -63,17 +56,15 @@ export type NodeReclaim = {
   deleteUnusedImages(): Promise<void>;
 };
 
-export type EvictionManagerDependencies = {
+export type EvictionManagerDependencies = Pick<StorageLimitsDependencies, 'volumePaths' | 'heldInEmptyDirs'> & {
   thresholds: readonly Threshold[];
   /** How long a pressure condition is reported after it was last observed (`evictionPressureTransitionPeriod`). */
   transitionMs: number;
   /** Maximum grace period of soft evictions, in seconds (`evictionMaxPodGracePeriod`). */
   maxPodGraceSeconds: number;
   periodMs: number;
-  /** How long an eviction waits for the measurement of volumes; by default ten seconds. */
+  /** How long an eviction waits for the measurement of pods, and for each step that reclaims space; by default five seconds. */
   rankMs?: number;
-  /** Replaced in tests. */
-  emptyDirsMs?: number;
   nodeName: string;
   signals: Pick<NodeSignals, 'diskLayout' | 'observe' | 'observeDisks'>;
   pressure: NodePressure;
@@ -88,9 +79,6 @@ export type EvictionManagerDependencies = {
     what: { disk: boolean; fresh: boolean },
     signal: AbortSignal,
   ) => Promise<PodStatsByDisk[]>;
-  volumePaths: (podUid: string) => VolumeFiles['paths'];
-  /** Deleted files that these pods have open, of one round of searches; by UID. */
-  heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
   isExempt: (pod: Pod) => boolean;
   reclaim: NodeReclaim;
   /** Fails and kills the pod. Resolves when none of its containers run or the signal aborts; rejects if that takes too long. */
@@ -107,6 +95,7 @@ type Disks = { layout: DiskLayout; thresholds: readonly Threshold[] };
 
 /** Results of one round. */
 type Round = { disks: Disks; observations: Observations; judgement: Judgement };
+type TimedRound = Round & { startedAtMs: number };
 
 type Ended = PodEviction & { annotations?: Record<string, string> };
 
@@ -119,21 +108,31 @@ export class EvictionManager {
   #observations: Observations = new Map();
   #earlier: Observations = new Map();
   #stopping = new AbortController().signal;
-  /** The running measurement of pods, and the excesses that it found since the last round. */
-  #measuring: Promise<void> | undefined;
-  #excesses = new Map<Pod, LocalStorageExcess>();
-  /** UIDs of pods whose emptyDirs are being measured: a measurement that hangs is not repeated. */
-  readonly #unmeasured = new Set<string>();
+  #limits: StorageLimits;
+  /** Steps of reclaiming that have not ended. */
+  readonly #reclaiming = new Map<keyof NodeReclaim, Promise<void>>();
+  /** A shortage is not explained by the usage of pods, but one of them uses more than is known. */
+  #isUnexplained = false;
   readonly #recentUse: RecentUse;
 
   constructor(deps: EvictionManagerDependencies) {
     this.#deps = deps;
     this.#recentUse = new RecentUse(deps.transitionMs);
+    this.#limits = this.#newLimits();
+  }
+
+  #newLimits(): StorageLimits {
+    const { podStats, volumePaths, heldInEmptyDirs, logger } = this.#deps;
+    const stopping = this.#stopping;
+    const stats = (pods: readonly Pod[]) =>
+      podStats(pods, { disk: true, fresh: false }, AbortSignal.any([stopping, AbortSignal.timeout(EVICTION_RANK_MS)]));
+    return new StorageLimits({ podStats: stats, volumePaths, heldInEmptyDirs, logger }, stopping);
   }
 
   /** Runs rounds until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#stopping = signal;
+    this.#limits = this.#newLimits();
     let problem = '';
     while (!signal.aborted) {
       let evicted: Pod[] = [];
@@ -148,14 +147,15 @@ export class EvictionManager {
       if (evicted.length === 0) await this.#untilNextRound(signal);
       else await this.#cleanUp(evicted, signal);
     }
-    await this.#measuring?.catch(() => undefined);
+    // a program that measures a volume of a server may hang
+    await raceAbort(this.#limits.settled(), AbortSignal.timeout(EVICTION_MEASURE_MS)).catch(() => undefined);
   }
 
   /** Waits for the period, or until a disk falls below a threshold. The faster a disk fills, the more often it is checked. */
   async #untilNextRound(signal: AbortSignal): Promise<void> {
     const { periodMs, signals } = this.#deps;
     const thresholds = this.#disks?.thresholds.filter((one) => !this.#memory.metSinceMs.has(one)) ?? [];
-    const untilMs = performance.now() + periodMs;
+    const untilMs = performance.now() + (this.#isUnexplained ? Math.min(periodMs, EVICTION_UNEXPLAINED_MS) : periodMs);
     let [before, now] = [this.#earlier, this.#observations];
     while (!signal.aborted && thresholdsMet(thresholds, now, { withReclaim: false }).length === 0) {
       const leftMs = untilMs - performance.now();
@@ -168,6 +168,8 @@ export class EvictionManager {
 
   /** One round: evicts all pods over their own storage limits, else at most one pod for a node threshold. Resolves with these pods. */
   async synchronize(): Promise<Pod[]> {
+    this.#isUnexplained = false;
+    const startedAtMs = performance.now();
     const disks = await this.#knownDisks();
     const observations = await this.#deps.signals.observe();
     const round = this.#judge(disks, observations);
@@ -175,7 +177,7 @@ export class EvictionManager {
     if (threshold !== undefined) await this.#measureAtOnce(threshold);
     const overLimit = await this.#enforceStorageLimits(disks);
     if (overLimit.length > 0) return overLimit;
-    return threshold === undefined ? [] : await this.#reclaim(threshold, round);
+    return threshold === undefined ? [] : await this.#reclaim(threshold, { ...round, startedAtMs });
   }
 
   #judge(disks: Disks, observations: Observations): Round {
@@ -208,56 +210,18 @@ export class EvictionManager {
 
   /** Pods control how long it takes to walk their volumes, so this waits a second at most; later results are used in a later round. */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
-    const pods = this.#deps.activePods();
-    this.#measuring ??= this.#measure(pods, disks).finally(() => {
-      this.#measuring = undefined;
-    });
+    const measuring = this.#limits.measure(this.#deps.activePods(), disks.layout);
     const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
-    await raceAbort(this.#measuring, moment).catch((error: unknown) => {
-      if (!moment.aborted) throw error;
-    });
-    const found = this.#excesses;
-    this.#excesses = new Map();
+    await raceAbort(measuring, moment).catch(() => undefined);
     const evicted: Pod[] = [];
-    for (const [pod, { signal, message }] of found)
+    for (const { pod, excess } of this.#limits.take()) {
+      const { signal, message } = excess;
       if (await this.#evict(pod, signal, hard({ reason: 'Evicted', message }))) evicted.push(pod);
+    }
     return evicted;
   }
 
-  async #measure(pods: Pod[], { layout }: Disks): Promise<void> {
-    const { podStats, volumePaths, heldInEmptyDirs } = this.#deps;
-    const sizeLimited = new Set(pods.filter(hasSizeLimit).map(({ metadata }) => metadata.uid));
-    let searching: ReturnType<typeof heldInEmptyDirs> | undefined;
-    const search = () => (searching ??= heldInEmptyDirs(sizeLimited));
-    const limited = pods.filter(hasStorageLimit);
-    const stats = limited.length === 0 ? [] : await podStats(limited, { disk: true, fresh: false }, this.#stopping);
-    const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
-    for (const pod of pods) {
-      if (this.#stopping.aborted) return;
-      const { uid } = pod.metadata;
-      const own = byUid.get(uid);
-      const files = { paths: volumePaths(uid), held: async () => (await search()).get(uid) ?? new Map() };
-      const excess =
-        (await this.#emptyDirExcess(pod, files)) ?? (own === undefined ? undefined : storageExcess(pod, own, layout));
-      if (excess !== undefined) this.#excesses.set(pod, excess);
-    }
-  }
-
-  async #emptyDirExcess(pod: Pod, files: VolumeFiles): Promise<LocalStorageExcess | undefined> {
-    const { uid } = pod.metadata;
-    if (this.#unmeasured.has(uid)) return undefined;
-    this.#unmeasured.add(uid);
-    const measuring = emptyDirExcess(pod, files, this.#stopping).finally(() => this.#unmeasured.delete(uid));
-    try {
-      return await raceAbort(measuring, AbortSignal.timeout(this.#deps.emptyDirsMs ?? EVICTION_EMPTY_DIRS_MS));
-    } catch (error) {
-      const fields = { pod: namespacedName(pod), error: errorMessage(error) };
-      this.#deps.logger.debug(fields, 'an emptyDir could not be measured');
-      return undefined;
-    }
-  }
-
-  async #reclaim(threshold: Threshold, round: Round): Promise<Pod[]> {
+  async #reclaim(threshold: Threshold, round: TimedRound): Promise<Pod[]> {
     const { events, nodeName, logger, activePods } = this.#deps;
     const resource = resourceOf(threshold.signal);
     events.event(nodeSubject(nodeName), 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${resource}`);
@@ -272,8 +236,9 @@ export class EvictionManager {
     if (this.#stopping.aborted) return [];
     if (isOver || !(await this.#isMet(threshold))) return await this.#afterShortage(threshold, round);
     const shortage = shortageOf(threshold, round);
-    const candidates = this.#recentUse.atPeakUse(pods, shortage, performance.now());
+    const candidates = this.#recentUse.atPeakUse(pods, shortage, round.startedAtMs);
     if (!isExplained(candidates, shortage) && !this.#recentUse.countShortage(threshold.signal, performance.now())) {
+      this.#isUnexplained = candidates.some(({ stats }) => stats === undefined || stats.isPartial);
       logger.warn({ resource }, 'more is missing than all pods use: no pod is evicted yet');
       return [];
     }
@@ -327,13 +292,13 @@ export class EvictionManager {
     );
   }
 
-  /** Rejects if nothing is known of any of the pods: as upstream, none is evicted then. */
+  /** Rejects if the memory or processes of no pod are known: as upstream, none is evicted then. */
   async #measureForRank(pods: Pod[], signal: Threshold['signal']): Promise<void> {
     const { rankMs = EVICTION_RANK_MS, logger } = this.#deps;
     await this.#measureUse(pods, signal, rankMs).catch((error: unknown) => {
       if (this.#stopping.aborted) return;
-      const known = this.#recentUse.atPeakUse(pods, { signal, layout: this.#disks!.layout }, performance.now());
-      if (known.every(({ stats }) => stats === undefined)) throw error;
+      const known = this.#recentUse.atPeakUse(pods, { signal, layout: this.#disks!.layout }, 0);
+      if (!isOfDisk(signal) && known.every(({ stats }) => stats === undefined)) throw error;
       logger.warn({ error: errorMessage(error) }, 'the pods could not be measured: they are ranked by earlier use');
     });
   }
@@ -342,23 +307,35 @@ export class EvictionManager {
   async #measureUse(pods: Pod[], signal: Threshold['signal'], waitMs: number): Promise<void> {
     const until = (ms: number) => AbortSignal.any([this.#stopping, AbortSignal.timeout(ms)]);
     const what = { disk: isOfDisk(signal), fresh: true };
+    const startedAtMs = performance.now();
     const measuring = this.#deps
       .podStats(pods, what, until(waitMs))
-      .then((stats) => this.#recentUse.add(stats, performance.now()));
+      .then((stats) => this.#recentUse.add(stats, startedAtMs));
     await raceAbort(measuring, until(waitMs + EVICTION_MEASURE_REST_MS));
   }
 
   /** Removes unused containers and images. Returns whether no threshold is met after that. */
   async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
-    const { reclaim, logger } = this.#deps;
     const steps = reclaimSteps(signal, disks.layout);
-    for (const step of steps) {
-      await reclaim[step](this.#stopping).catch((error: unknown) =>
-        logger.warn({ step, error: errorMessage(error) }, 'some unused containers or images could not be removed'),
-      );
-    }
+    const { rankMs = EVICTION_RANK_MS } = this.#deps;
+    for (const step of steps)
+      await raceAbort(this.#reclaimBy(step), AbortSignal.timeout(rankMs)).catch(() => undefined);
     if (steps.length === 0) return false;
     return (await this.#shortAfterAll(disks)).length === 0;
+  }
+
+  /** Starts the step if it is not running. Never rejects. */
+  #reclaimBy(step: keyof NodeReclaim): Promise<void> {
+    const { reclaim, logger } = this.#deps;
+    const running =
+      this.#reclaiming.get(step) ??
+      reclaim[step](this.#stopping)
+        .catch((error: unknown) =>
+          logger.warn({ step, error: errorMessage(error) }, 'some unused containers or images could not be removed'),
+        )
+        .finally(() => this.#reclaiming.delete(step));
+    this.#reclaiming.set(step, running);
+    return running;
   }
 
   /** Thresholds that are met once the file systems have freed removed files, which happens in the background. */
@@ -423,13 +400,14 @@ function shortageOf(threshold: Threshold, { disks, observations }: Round): Short
 }
 
 /**
- * Whether the pods' known usage accounts for the missing disk space; true if a pod was not measured, and always for memory and processes.
- * The assumed usage of a partial pod accounts for nothing, as the host may use that space.
+ * Whether the pods' known usage accounts for the missing disk space; true if only some pods were measured, and always for memory and
+ * processes. The assumed usage of a partial pod accounts for nothing, as the host may use that space.
  */
 function isExplained(candidates: readonly Candidate[], shortage: Shortage): boolean {
-  if (!isOfDisk(shortage.signal) || candidates.some(({ stats }) => stats === undefined)) return true;
-  const used = candidates.reduce((sum, { stats }) => sum + useOf(stats!, shortage), 0n);
-  return used >= shortage.missing;
+  if (!isOfDisk(shortage.signal)) return true;
+  const known = candidates.flatMap(({ stats }) => stats ?? []);
+  if (known.length > 0 && known.length < candidates.length) return true;
+  return known.reduce((sum, stats) => sum + useOf(stats, shortage), 0n) >= shortage.missing;
 }
 
 /** containerfs is reported only if container layers have their own file system; otherwise the signal of the shared one is. */

@@ -23,10 +23,10 @@ export function evictionMessage(
   if (stats === undefined) return { message: low, annotations: {} };
   const whole = wholePod(pod, stats, resource);
   const isHider = stats.isPartial && (resource === 'ephemeral-storage' || resource === 'inodes');
-  const held = isHider ? `Pod ${pod.metadata.name} holds more deleted files than can be counted. ` : '';
+  const hidden = isHider ? `Pod ${pod.metadata.name} has files that could not be counted. ` : '';
   const greedy = stats.containers.flatMap((one) => greedyContainer(pod, one, resource));
   return {
-    message: low + held + (whole?.message ?? '') + greedy.map(({ message }) => message).join(''),
+    message: low + hidden + (whole?.message ?? '') + greedy.map(({ message }) => message).join(''),
     annotations: {
       ...whole?.annotations,
       offending_containers: greedy.map(({ name }) => name).join(','),

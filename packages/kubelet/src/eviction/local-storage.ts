@@ -8,8 +8,9 @@ import {
   type Volume,
 } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
-import { type FileUse, treeBytes } from '../stats/file-system-use.ts';
+import { type FileUse, remoteTreeUse, treeUse } from '../stats/file-system-use.ts';
 import type { PodStats } from '../stats/summary.ts';
+import { isLocal } from '../stats/volume-use.ts';
 
 const STORAGE = 'ephemeral-storage';
 
@@ -20,20 +21,24 @@ export type LocalStorageExcess = { signal: string; message: string };
 export type VolumeFiles = { paths: ReadonlyMap<string, string>; held: () => Promise<ReadonlyMap<string, FileUse>> };
 
 /**
- * The first emptyDir of the pod over its `sizeLimit`. Those in memory are skipped: their tmpfs is limited. Rejects with `internal`
- * if one cannot be measured.
+ * The first emptyDir of the pod over its `sizeLimit`, by the files that are counted in this time for each; `partial` if there is none, but
+ * one has more files. Those in memory are skipped: their tmpfs is limited. Rejects with `internal` if one cannot be measured.
  */
 export async function emptyDirExcess(
-  { spec }: Pod,
+  pod: Pod,
   { paths, held }: VolumeFiles,
-  signal?: AbortSignal,
-): Promise<LocalStorageExcess | undefined> {
+  { signal = new AbortController().signal, timeoutMs }: { signal?: AbortSignal; timeoutMs?: number } = {},
+): Promise<LocalStorageExcess | 'partial' | undefined> {
+  const { spec } = pod;
+  let isPartial = false;
   let heldUses: ReadonlyMap<string, FileUse> | undefined;
   for (const volume of spec.volumes ?? []) {
     const limit = diskLimit(volume);
     const path = paths.get(volume.name);
     if (limit === undefined || path === undefined) continue;
-    let bytes = await treeBytes(path, signal);
+    const use = await (isLocal(pod, volume) ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path, signal));
+    let { bytes } = use;
+    isPartial ||= use.isPartial;
     if (BigInt(bytes) <= quantityValue(limit)) {
       heldUses ??= await held(); // reads every file descriptor of the pod
       bytes += heldUses.get(volume.name)?.bytes ?? 0;
@@ -42,7 +47,7 @@ export async function emptyDirExcess(
     const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${canonical(limit)}". `;
     return { signal: 'emptydirfs.limit', message };
   }
-  return undefined;
+  return isPartial ? 'partial' : undefined;
 }
 
 /** Whether `emptyDirExcess` measures a volume of the pod. */

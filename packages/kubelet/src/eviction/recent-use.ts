@@ -51,13 +51,15 @@ export class RecentUse {
 
   /**
    * The pods, each with its measurement of highest usage in the last two minutes, and its latest complete one. The former is partial if the
-   * pod's latest measurement is.
+   * pod's latest measurement is, or if it was not measured since `sinceMs`.
    */
-  atPeakUse(pods: readonly Pod[], resource: Resource, nowMs: number): Candidate[] {
+  atPeakUse(pods: readonly Pod[], resource: Resource, sinceMs: number): Candidate[] {
+    const nowMs = performance.now();
     const recent = this.#measurements.filter(({ atMs }) => nowMs - atMs < EVICTION_RECENT_MS);
+    const current = recent.filter(({ atMs }) => atMs >= sinceMs);
     return pods.map((pod) => {
       const stats = byUse(pod, recent, resource).at(-1);
-      const { isPartial } = measuredOf(pod, recent, resource).at(-1) ?? {};
+      const { isPartial = false } = measuredOf(pod, current, resource).at(-1) ?? { isPartial: true };
       return { pod, stats: stats && { ...stats, isPartial }, latest: completeOf(pod, recent, resource).at(-1) };
     });
   }
@@ -69,7 +71,8 @@ export class RecentUse {
   mostUnsteady(pods: readonly Pod[], shortage: Shortage, freed: bigint): Candidate | undefined {
     const changes = pods.flatMap((pod) => {
       const measured = byUse(pod, this.#measurements, shortage);
-      const [least, most] = [measured[0], measured.at(-1)];
+      // a partial measurement may lack anything
+      const [least, most] = [measured.find(({ isPartial }) => !isPartial) ?? measured[0], measured.at(-1)];
       if (least === undefined || most === undefined) return [];
       return [{ pod, stats: most, change: useOf(most, shortage) - useOf(least, shortage) }];
     });

@@ -2,7 +2,7 @@ import type { StatsFs } from 'node:fs';
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
-import { runChecked, runProgram } from '@podwright/host';
+import { measureTree, runChecked, runProgram } from '@podwright/host';
 import { type FsStats, StatsTime } from './summary.ts';
 
 /** Timeout of measuring one volume. */
@@ -71,15 +71,25 @@ export function sumOf(uses: FileUse[]): FileUse {
   return { bytes, inodes: uses.reduce((sum, use) => sum + use.inodes, 0) };
 }
 
-/** Usage of a tree, each file once, without other file systems below it. */
-export async function treeUse(path: string): Promise<FileUse> {
-  const [bytes, inodes] = await Promise.all([treeBytes(path), treeTotal(path, '--inodes')]);
-  return { bytes, inodes };
+/** `isPartial`: the tree has more. */
+export type TreeUse = FileUse & { isPartial: boolean };
+
+/** Usage of a tree on a local disk, each file once, without other file systems below it, as far as it is counted in this time. */
+export async function treeUse(path: string, options: { signal: AbortSignal; timeoutMs?: number }): Promise<TreeUse> {
+  const { usage, isPartial } = await measureTree(path, options);
+  return { bytes: usage.sizeBytes, inodes: usage.inodes, isPartial };
 }
 
-/** Bytes of a tree on disk. */
-export function treeBytes(path: string, signal?: AbortSignal): Promise<number> {
-  return treeTotal(path, '--block-size=1', signal);
+/**
+ * Like `treeUse`, for a tree that may wait for a server: measured by programs, which may hang instead of this process. Rejects if the tree
+ * cannot be measured, as when a directory moves meanwhile.
+ */
+export async function remoteTreeUse(path: string, signal?: AbortSignal): Promise<TreeUse> {
+  const [bytes, inodes] = await Promise.all([
+    treeTotal(path, '--block-size=1', signal),
+    treeTotal(path, '--inodes', signal),
+  ]);
+  return { bytes, inodes, isPartial: false };
 }
 
 /** `du` reports errors for files that vanish, but still counts the others, so the exit code is ignored if there is a total. */

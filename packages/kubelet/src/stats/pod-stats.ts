@@ -43,12 +43,14 @@ export type PodDisk = {
   held: HeldFiles;
   volumes: VolumeStats[];
   pod: Pod | undefined;
+  /** Some of it was not measured. */
+  isPartial?: boolean;
 };
 
 /** A pod's disk usage by location: layers of its containers, and the kubelet's directory. */
 export type PodDiskUse = { layers: FileUse; kubelet: FileUse };
 
-/** Pod statistics with disk usage by location, if that was measured. `isPartial`: the pod holds more deleted files than were found. */
+/** Pod statistics with disk usage by location, if that was measured. `isPartial`: the pod uses more than was found. */
 export type PodStatsByDisk = PodStats & { disks?: PodDiskUse; isPartial?: boolean };
 
 /** CPU, memory and swap of a pod and its running containers. Pure. */
@@ -93,7 +95,7 @@ export function podStatsByDisk(
     ...stats,
     containers,
     disks,
-    isPartial: disk.held.isPartial,
+    isPartial: disk.isPartial === true || disk.held.isPartial || use.containers.some(isLayerPartial),
     io: use.io && ioStats(use.io),
     network: use.network && networkStats(use.network),
     volume: disk.volumes.length === 0 ? undefined : disk.volumes,
@@ -137,6 +139,11 @@ function diskOfContainer(
     inodesUsed: writableLayer.inodesUsed && Number(writableLayer.inodesUsed.value),
   };
   return { rootfs, logs: log && { ...root, usedBytes: log.bytes, inodesUsed: log.inodes } };
+}
+
+/** A runtime that could not count all files of a layer reports no inodes. */
+function isLayerPartial({ writableLayer }: CriContainerStats): boolean {
+  return writableLayer !== undefined && writableLayer.inodesUsed === undefined;
 }
 
 /** Counts layers and logs, including those of exited containers, and ephemeral volumes. */

@@ -101,6 +101,17 @@ test('an exited container has no statistics, but its files count for the pod', (
   assert.deepEqual(disks, { layers: { bytes: 202, inodes: 7 }, kubelet: { bytes: 1056, inodes: 6 } });
 });
 
+test('a pod is partial if a layer has no count of inodes, or a part was not measured', () => {
+  const isPartial = (given: MeasuredPod, more: Partial<PodDisk> = {}) =>
+    podStatsByDisk(given, { ...disk, ...more }).isPartial;
+  assert.equal(isPartial(measured(true)), false);
+  assert.equal(isPartial(measured(true), { isPartial: true }), true);
+  const unknown = measured(true);
+  delete unknown.use.containers[1]!.writableLayer!.inodesUsed;
+  assert.equal(isPartial(unknown), true);
+  assert.equal(podStatsByDisk(unknown, disk).disks.layers.bytes, 202, 'counted files still count');
+});
+
 test('CPU rates are between samples at least half a second apart', () => {
   const rates = new CpuRates();
   const sample = (usedMs: bigint, atMs: bigint) => rates.rate('c', usedMs * 1_000_000n, atMs * 1_000_000n);

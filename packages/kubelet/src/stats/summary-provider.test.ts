@@ -15,9 +15,10 @@ function podOf(name: string, ready: boolean): RuntimePodStatus {
 }
 
 /** A provider for a running pod and an ended one. */
-function providerWith(runtime: object, logs = '/none'): SummaryProvider {
+function providerWith(runtime: object, logs = '/none', ready = ['runs']): SummaryProvider {
+  const image = { imageFsInfo: () => new Promise<never>(() => undefined) };
   return new SummaryProvider({
-    cri: { runtime } as never,
+    cri: { runtime, image } as never,
     nodeName: 'node',
     hierarchy: undefined,
     memoryBytes: 0,
@@ -27,7 +28,7 @@ function providerWith(runtime: object, logs = '/none'): SummaryProvider {
     hostsFile: () => '/none',
     messageDirectory: () => '/none',
     cgroupOf: () => '',
-    runtimePods: () => [podOf('runs', true), podOf('ended', false)],
+    runtimePods: () => [...ready.map((name) => podOf(name, true)), podOf('ended', false)],
     podOf: () => undefined,
     volumePaths: () => new Map(),
     logger: silentLogger,
@@ -53,6 +54,28 @@ test('it is an error if the runtime has no statistics of any running pod', async
     throw new PodwrightError('unavailable', 'away');
   };
   await assert.rejects(summaryWith(away), /cgroup deleted/);
+});
+
+test('for disks, a pod without statistics is partial and does not hide the others, nor does a runtime that does not answer', async () => {
+  const writableLayer = { timestamp: 0n, usedBytes: { value: 7n }, inodesUsed: { value: 1n } };
+  const stats = [{ attributes: { id: 'runs-0' }, linux: { containers: [{ writableLayer }] } }];
+  let isHung = false;
+  const listPodSandboxStats = () => (isHung ? new Promise<never>(() => undefined) : Promise.resolve({ stats }));
+  const provider = providerWith({ listPodSandboxStats }, '/none', ['runs', 'hides']);
+  const found = async (timeoutMs: number) => {
+    const disk = { signal: AbortSignal.timeout(timeoutMs) };
+    const pods = await provider.podStats(new Set(['runs', 'hides']), { fresh: true, disk });
+    return pods.map(({ podRef, isPartial, disks }) => [podRef.name, isPartial, disks?.layers.bytes]);
+  };
+  assert.deepEqual(await found(10_000), [
+    ['runs', false, 7],
+    ['hides', true, 0],
+  ]);
+  isHung = true;
+  assert.deepEqual(await found(50), [
+    ['runs', true, 7],
+    ['hides', true, 0],
+  ]);
 });
 
 test('log sizes are those of running containers, and need no call of the runtime', async (t) => {

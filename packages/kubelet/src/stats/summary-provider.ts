@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import { isDeadlineExceeded, isUnimplemented, type Logger, type Registry, raceAbort } from '@podwright/base';
+import {
+  errorMessage,
+  ignoreFailure,
+  isDeadlineExceeded,
+  isUnimplemented,
+  type Logger,
+  type Registry,
+  raceAbort,
+} from '@podwright/base';
 import type { CriClient, ContainerStats as CriContainerStats } from '@podwright/cri';
 import { type CgroupHierarchy, cgroupPids } from '@podwright/host';
 import type { Pod } from '@podwright/kube-api';
@@ -60,10 +68,15 @@ type RuntimeUses = {
   hasAllRates: boolean;
 };
 
+const NO_USES: Pick<RuntimeUses, 'uses' | 'rates'> = { uses: new Map(), rates: new Map() };
+
+/** How long the first measurement of disks waits for the runtime's directory of layers. */
+const IMAGES_MS = 1000;
+
 type PodFiles = Pick<PodDisk, 'logs' | 'others' | 'held'>;
 
-/** Disk usage of the node, and of pods by their uid. */
-type Disks = { root: FsStats; images: NodeStats['runtime']; pods: ReadonlyMap<string, PodFiles> };
+/** The file system of the kubelet's directory, and the disk usage of pods by their uid. */
+type Disks = { root: FsStats; pods: ReadonlyMap<string, PodFiles> };
 
 /** Usage of the node and its pods. Expensive parts are cached for ten seconds, and have the time of their measurement. */
 export class SummaryProvider {
@@ -81,6 +94,7 @@ export class SummaryProvider {
   /** Whether the runtime has statistics of pods, not only of containers. */
   #hasSandboxStats = true;
   readonly #uses = new CachedReading(() => this.#readUses());
+  readonly #images = new CachedReading(() => this.#imageFileSystems());
   readonly #disks = new CachedReading(() => this.#readDisks());
 
   constructor(parts: SummaryParts) {
@@ -90,13 +104,19 @@ export class SummaryProvider {
 
   /** The full summary. Rejects with the runtime's error. */
   async full(): Promise<Summary> {
-    const [measured, facts, disks] = await Promise.all([this.#measuredPods(), hostFacts(), this.#knownDisks()]);
+    const isRecent = (_: unknown, ageMs: number) => ageMs < LEAST_USAGE_WINDOW_MS;
+    const [measured, facts, disks, images] = await Promise.all([
+      this.#measuredPods(),
+      hostFacts(),
+      this.#knownDisks(),
+      this.#images.get(isRecent),
+    ]);
     const layers = await this.#layers(measured);
     const pods = measured.map((pod) => fullPodStats(pod, this.#diskOf(pod, { disks, layers })));
     this.#volumes.keep(measured.flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
     const { nodeName } = this.#parts;
     const own = { ...this.#systemContainers(), startTime: this.#bootTime, ...this.#root() };
-    return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: disks.images }, pods };
+    return { node: { nodeName, ...own, ...facts, fs: disks.root, runtime: images }, pods };
   }
 
   /** CPU, memory and swap only, which is cheaper. */
@@ -110,31 +130,56 @@ export class SummaryProvider {
   }
 
   /**
-   * Usage of CPU, memory and processes of these pods, and with `disk` also of the node's disks, waiting for walks through their volumes
-   * until the signal aborts. With `fresh` everything is measured now. Rejects with the runtime's error.
+   * Usage of CPU, memory and processes of these pods. With `disk` also of the node's disks, as far as it is known when the signal aborts:
+   * a pod that was not measured by then, or only in part, is partial. With `fresh` everything is measured now. Rejects with the runtime's
+   * error without `disk`.
    */
   async podStats(
     podUids: ReadonlySet<string>,
     { fresh, disk }: { fresh: boolean; disk?: { signal: AbortSignal } },
   ): Promise<PodStatsByDisk[]> {
-    // first, as a pod may free its files while the runtime is queried
-    if (fresh && disk !== undefined) this.#measureEphemeral(podUids);
-    const all = await this.#measuredPods({ fresh });
-    const measured = all.filter(({ runtime }) => podUids.has(runtime.pod.uid));
-    if (disk === undefined) return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
-    const [disks, layers] = await Promise.all([this.#knownDisks({ fresh }), this.#layers(measured)]);
-    const known = () => measured.map((pod) => podStatsByDisk(pod, this.#diskOf(pod, { disks, layers })));
-    known(); // starts walks that are due
-    await raceAbort(this.#volumes.settled(), disk.signal).catch(() => undefined);
-    this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
-    return known();
+    if (disk !== undefined) return await this.#podStatsByDisk(podUids, { fresh, signal: disk.signal });
+    const measured = (await this.#measuredPods({ fresh })).filter(({ runtime }) => podUids.has(runtime.pod.uid));
+    return measured.map((pod) => ({ ...podCpuAndMemory(pod), ...processStats(pod) }));
   }
 
-  #measureEphemeral(podUids: ReadonlySet<string>): void {
-    for (const { runtime } of this.#readyPods()) {
-      const pod = podUids.has(runtime.pod.uid) ? this.#parts.podOf(runtime.pod.uid) : undefined;
-      if (pod !== undefined) this.#volumes.measureEphemeral(pod);
+  async #podStatsByDisk(
+    podUids: ReadonlySet<string>,
+    { fresh, signal }: { fresh: boolean; signal: AbortSignal },
+  ): Promise<PodStatsByDisk[]> {
+    const sinceMs = fresh ? performance.now() : 0;
+    const pods = this.#readyPods().filter(({ runtime }) => podUids.has(runtime.pod.uid));
+    // first, as a pod may free its files while the runtime is queried
+    for (const { runtime } of pods) {
+      const pod = this.#parts.podOf(runtime.pod.uid);
+      if (pod !== undefined && fresh) this.#volumes.measureEphemeral(pod);
+      else if (pod !== undefined) this.#volumes.of(pod); // starts walks that are due
     }
+    const [uses, disks] = await Promise.all([
+      this.#inTime(this.#knownUses({ fresh }), signal),
+      this.#inTime(this.#knownDisks({ fresh }), signal),
+      this.#inTime(this.#volumes.settled(), signal),
+    ]);
+    const { uses: known, rates } = uses ?? this.#uses.last ?? NO_USES;
+    const measured = pods.map(({ runtime, sandbox }) => ({
+      ...{ runtime, sandbox, use: known.get(sandbox.id) ?? { containers: [] }, rates },
+      isPartial: uses === undefined || !known.has(sandbox.id),
+    }));
+    const files = disks ?? this.#disks.last ?? { root: await fileSystemOf(this.#parts.rootDir), pods: new Map() };
+    const layers = await this.#layers(measured);
+    this.#volumes.keep(this.#readyPods().flatMap(({ runtime: { pod } }) => this.#parts.podOf(pod.uid) ?? []));
+    return measured.map(({ isPartial, ...pod }) => {
+      const disk = this.#diskOf(pod, { disks: files, layers }, sinceMs);
+      return podStatsByDisk(pod, { ...disk, isPartial: disk.isPartial || isPartial });
+    });
+  }
+
+  /** The result of a measurement; `undefined` if it fails, or has none when the signal aborts. */
+  #inTime<T>(measuring: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    return raceAbort(measuring, signal).catch((error: unknown) => {
+      this.#parts.logger.debug({ error: errorMessage(error) }, 'a measurement of pods failed or is late');
+      return undefined;
+    });
   }
 
   /** Stats of PVC volumes of running pods, as far as they were measured. */
@@ -188,12 +233,16 @@ export class SummaryProvider {
 
   /** The pods with a ready sandbox, each with its newest ready sandbox and the statistics of that sandbox. */
   async #measuredPods({ fresh } = { fresh: false }): Promise<MeasuredPod[]> {
-    const isGood = (known: RuntimeUses, ageMs: number) => this.#isGood(known, ageMs);
-    const { uses, rates } = await (fresh ? this.#uses.takeNew() : this.#uses.get(isGood));
+    const { uses, rates } = await this.#knownUses({ fresh });
     return this.#readyPods().flatMap(({ runtime, sandbox }) => {
       const use = uses.get(sandbox.id);
       return use === undefined ? [] : [{ runtime, sandbox, use, rates }];
     });
+  }
+
+  #knownUses({ fresh }: { fresh: boolean }): Promise<RuntimeUses> {
+    const isGood = (known: RuntimeUses, ageMs: number) => this.#isGood(known, ageMs);
+    return fresh ? this.#uses.takeNew() : this.#uses.get(isGood);
   }
 
   /** A reading that lacks a pod, a running container or a rate is accepted only if a new reading would lack rates as well. */
@@ -315,7 +364,10 @@ export class SummaryProvider {
   }
 
   async #readDisks(): Promise<Disks> {
-    const [root, images] = await Promise.all([fileSystemOf(this.#parts.rootDir), this.#imageFileSystems()]);
+    const root = await fileSystemOf(this.#parts.rootDir);
+    const images = this.#images.get(() => true);
+    if (this.#layersDirectory === '') await this.#inTime(images, AbortSignal.timeout(IMAGES_MS));
+    else ignoreFailure(images, 'the directory is known');
     const ready = this.#readyPods();
     const uids = new Set(ready.map(({ runtime }) => runtime.pod.uid));
     this.#reads = new Map([...this.#reads].filter(([uid]) => uids.has(uid)));
@@ -326,7 +378,7 @@ export class SummaryProvider {
     }
     const heldFiles = await this.#heldFiles.measure(this.#holders(ready));
     for (const [uid, held] of heldFiles) pods.set(uid, { ...pods.get(uid)!, held });
-    return { root, images, pods };
+    return { root, pods };
   }
 
   async #logsOf({ pod, containers }: RuntimePodStatus): Promise<Map<string, FileUse>> {
@@ -366,11 +418,19 @@ export class SummaryProvider {
     return { pids, placeOf, disks, reads };
   }
 
-  #diskOf({ runtime }: MeasuredPod, { disks, layers }: { disks: Disks; layers: PodDisk['layers'] }): PodDisk {
+  /** It is partial if volumes were not measured since `sinceMs`. */
+  #diskOf(
+    { runtime }: MeasuredPod,
+    { disks, layers }: { disks: Disks; layers: PodDisk['layers'] },
+    sinceMs = 0,
+  ): PodDisk {
     const { uid } = runtime.pod;
     const pod = this.#parts.podOf(uid);
-    const files = disks.pods.get(uid) ?? { logs: new Map(), others: sumOf([]), held: NOTHING_HELD };
-    return { root: disks.root, layers, ...files, volumes: pod === undefined ? [] : this.#volumes.of(pod), pod };
+    const known = disks.pods.get(uid);
+    const files = known ?? { logs: new Map(), others: sumOf([]), held: NOTHING_HELD };
+    const volumes = pod === undefined ? [] : this.#volumes.of(pod);
+    const isPartial = known === undefined || (pod !== undefined && this.#volumes.isPartial(pod, sinceMs));
+    return { root: disks.root, layers, ...files, volumes, pod, isPartial };
   }
 }
 

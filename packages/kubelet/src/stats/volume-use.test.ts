@@ -45,6 +45,29 @@ test('volumes are measured by their files, those of servers by their file system
   assert.ok(server!.usedBytes! > 2 << 20, 'all of the file system');
 });
 
+test('a pod is partial until its ephemeral volumes are measured, for which large ones get a second walk', async (context) => {
+  const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
+  context.after(() => rm(scratch, { recursive: true }));
+  const volumes = [...Array(500).keys()].map((index) => ({ name: `v${index}`, emptyDir: {} }));
+  const paths = new Map([['v0', scratch]]);
+  for (let index = 0; index < 5000; index++) await writeFile(join(scratch, String(index)), '');
+  const pod = { metadata: { uid: 'u', namespace: 'team' }, spec: { volumes, containers: [] } } as unknown as Pod;
+  const use = new VolumeUse({ pathsOf: () => paths, logger: silentLogger });
+  assert.deepEqual(use.of(pod), []);
+  assert.equal(use.isPartial(pod, 0), true);
+  await use.settled();
+  assert.deepEqual([use.isPartial(pod, 0), use.of(pod)[0]!.inodesUsed], [false, 5001]);
+  const sinceMs = performance.now();
+  assert.equal(use.isPartial(pod, sinceMs), true);
+  use.measureEphemeral(pod);
+  await use.settled();
+  assert.equal(use.isPartial(pod, sinceMs), false);
+  paths.set('v1', join(scratch, 'missing'));
+  use.measureEphemeral(pod);
+  await use.settled();
+  assert.equal(use.isPartial(pod, 0), true);
+});
+
 test('a volume whose server does not answer delays no other, and at most one program waits for it', async (context) => {
   const scratch = await mkdtemp(join(tmpdir(), 'podwright-volume-use-'));
   const { PATH } = process.env;

@@ -1,6 +1,6 @@
 import { background, errorMessage, Histogram, type Logger, type Registry, raceAbort } from '@podwright/base';
 import type { Pod, Volume } from '@podwright/kube-api';
-import { deviceUse, fileSystemOf, remoteFileSystemOf, treeUse } from './file-system-use.ts';
+import { deviceUse, fileSystemOf, remoteFileSystemOf, remoteTreeUse, treeUse } from './file-system-use.ts';
 import { type FsStats, StatsTime, type VolumeStats } from './summary.ts';
 
 /** Maximum age of a walk through a volume: upstream's volumeStatsAggPeriod. */
@@ -8,6 +8,10 @@ const VOLUME_USE_CACHED_MS = 60_000;
 
 /** How long a volume whose file system may wait for a server delays the walks of others. */
 const REMOTE_WALK_MS = 1000;
+
+/** Time of the first walks through the local volumes of a pod, and of the second one through each if that was not enough. */
+const FIRST_WALKS_MS = 250;
+const SECOND_WALK_MS = 3000;
 
 export type VolumeUseParts = {
   /** Host paths of a pod's volumes, by name. */
@@ -18,17 +22,19 @@ export type VolumeUseParts = {
   metrics?: Registry;
 };
 
-type Measured = { atMs: number; stats: VolumeStats };
+type Measured = { atMs: number; stats: VolumeStats; isPartial: boolean };
 
 /**
  * Usage of pods' volumes. A call starts a walk if the last one is older than a minute. Walks run one at a time, except those that wait for
- * a driver or for long for a server. Until a walk ends, callers get the previous values.
+ * a driver or for long for a server. The owner of a volume controls how long a walk takes: all volumes get a short one before any gets a
+ * long one. Until a walk ends, callers get the previous values.
  */
 export class VolumeUse {
   readonly #parts: VolumeUseParts;
   #measured = new Map<string, Measured>();
   #walks: Promise<unknown> = Promise.resolve();
-  /** Paths of volumes whose walk has not ended: no other one starts for them. */
+  #secondWalks: Promise<unknown> = Promise.resolve();
+  /** Paths of volumes whose walks have not ended: no other ones start for them. */
   readonly #waiting = new Set<string>();
   /** Paths of volumes whose last walk waited for long. */
   readonly #slow = new Set<string>();
@@ -49,6 +55,15 @@ export class VolumeUse {
   /** Known usage of the pod's volumes; does not wait for walks, so the first call returns nothing. */
   of(pod: Pod): VolumeStats[] {
     return this.#known(pod, isMeasured);
+  }
+
+  /** Whether an ephemeral volume of the pod has more files than `of` reports, or was not measured since this monotonic time. */
+  isPartial(pod: Pod, sinceMs: number): boolean {
+    const paths = this.#parts.pathsOf(pod.metadata.uid);
+    return (pod.spec.volumes ?? []).filter(isEphemeral).some(({ name }) => {
+      const known = this.#measured.get(paths.get(name) ?? '');
+      return paths.has(name) && (known === undefined || known.isPartial || known.atMs < sinceMs);
+    });
   }
 
   /** Starts walks of the pod's ephemeral volumes, even if they were measured recently. */
@@ -89,6 +104,7 @@ export class VolumeUse {
   /** Resolves when all started walks have ended, except those that wait for a driver or for long for a server. */
   async settled(): Promise<void> {
     await this.#walks;
+    await this.#secondWalks;
   }
 
   #walk(pod: Pod, volume: Volume, path: string): void {
@@ -96,29 +112,38 @@ export class VolumeUse {
     this.#waiting.add(path);
     const reported = this.#parts.driverUse?.(path);
     const isOfNode = reported === undefined && isLocal(pod, volume);
-    const walk = async () => {
+    const isDevice = reported === undefined && isBlock(pod, volume);
+    const source = isDevice ? 'block' : volume.nfs === undefined ? 'du' : 'statfs';
+    const measure = async (timeoutMs: number) => {
+      const use = (await reported) ?? (isDevice ? await deviceUse(path) : undefined);
+      if (use !== undefined) return { use, isPartial: false };
+      return await measured(path, { isOfNode, byFiles: source === 'du', timeoutMs });
+    };
+    const walk = async (timeoutMs: number) => {
       const startedAtMs = performance.now();
-      const isDevice = reported === undefined && isBlock(pod, volume);
-      const source = isDevice ? 'block' : volume.nfs === undefined ? 'du' : 'statfs';
+      let isPartial = false;
       try {
-        const measure = () => (isDevice ? deviceUse(path) : measured(path, { isOfNode, byFiles: source === 'du' }));
-        const use = (await reported) ?? (await measure());
-        const stats = { time: new StatsTime(Date.now()), ...use, name: volume.name };
-        this.#measured.set(path, { atMs: performance.now(), stats });
+        const found = await measure(timeoutMs);
+        isPartial = found.isPartial;
+        const stats = { time: new StatsTime(Date.now()), ...found.use, name: volume.name };
+        this.#measured.set(path, { atMs: performance.now(), stats, isPartial });
       } catch (error) {
         this.#parts.logger.debug({ path, error: errorMessage(error) }, 'a volume could not be measured');
       } finally {
         const tookMs = performance.now() - startedAtMs;
         if (tookMs < REMOTE_WALK_MS) this.#slow.delete(path);
         else if (!isOfNode) this.#slow.add(path);
-        this.#waiting.delete(path);
         this.#seconds?.observe({ metric_source: source }, tookMs / 1000);
+        if (isPartial && timeoutMs < SECOND_WALK_MS)
+          this.#secondWalks = this.#secondWalks.then(() => walk(SECOND_WALK_MS));
+        else this.#waiting.delete(path);
       }
     };
+    const first = () => walk(FIRST_WALKS_MS / pod.spec.volumes!.length);
     // a driver or a server that hangs must not block walks
     if (reported !== undefined || this.#slow.has(path))
-      background(this.#parts.logger, 'a volume could not be measured', walk());
-    else this.#walks = this.#walks.then(isOfNode ? walk : () => briefly(walk()));
+      background(this.#parts.logger, 'a volume could not be measured', first());
+    else this.#walks = this.#walks.then(isOfNode ? first : () => briefly(first()));
   }
 }
 
@@ -126,14 +151,20 @@ export class VolumeUse {
 const briefly = (walk: Promise<void>) => raceAbort(walk, AbortSignal.timeout(REMOTE_WALK_MS)).catch(() => undefined);
 
 /** NFS exports are not walked, as that would take long: they count as the usage of their whole file system. */
-async function measured(path: string, how: { isOfNode: boolean; byFiles: boolean }): Promise<FsStats> {
-  const fileSystem = await (how.isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
-  const use = how.byFiles ? await treeUse(path) : undefined;
-  return { ...fileSystem, ...(use && { usedBytes: use.bytes, inodesUsed: use.inodes }) };
+async function measured(
+  path: string,
+  { isOfNode, byFiles, timeoutMs }: { isOfNode: boolean; byFiles: boolean; timeoutMs: number },
+): Promise<{ use: FsStats; isPartial: boolean }> {
+  const fileSystem = await (isOfNode ? fileSystemOf(path) : remoteFileSystemOf(path));
+  if (!byFiles) return { use: fileSystem, isPartial: false };
+  // only the process can end the walk
+  const signal = new AbortController().signal;
+  const { bytes, inodes, isPartial } = await (isOfNode ? treeUse(path, { signal, timeoutMs }) : remoteTreeUse(path));
+  return { use: { ...fileSystem, usedBytes: bytes, inodesUsed: inodes }, isPartial };
 }
 
 /** Whether the volume is in the kubelet's directory, and no container mounts a file system there. Others may wait for a server. */
-function isLocal({ spec }: Pod, { name, emptyDir, configMap, secret, projected, downwardAPI }: Volume): boolean {
+export function isLocal({ spec }: Pod, { name, emptyDir, configMap, secret, projected, downwardAPI }: Volume): boolean {
   const mounts = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ volumeMounts }) => volumeMounts ?? []);
   return (
     (emptyDir ?? configMap ?? secret ?? projected ?? downwardAPI) !== undefined &&

@@ -1,0 +1,126 @@
+/** Measures pods with limits of local storage in the background. Pods control how long that takes, so none delays others for long. */
+import { errorMessage, type Logger, pause, raceAbort } from '@podwright/base';
+import { namespacedName, type Pod } from '@podwright/kube-api';
+import type { DiskLayout } from '@podwright/kubelet-configuration';
+import type { PodStatsByDisk } from '../stats/pod-stats.ts';
+import {
+  emptyDirExcess,
+  hasSizeLimit,
+  hasStorageLimit,
+  type LocalStorageExcess,
+  storageExcess,
+  type VolumeFiles,
+} from './local-storage.ts';
+
+/** Time of the first walks through the emptyDirs of a pod, and of the second one through each if that was not enough. */
+const FIRST_WALKS_MS = 250;
+const SECOND_WALK_MS = 5000;
+
+/** How much longer than second walks is the pause after them, so that they do not occupy a processor. */
+const PAUSE_FACTOR = 4;
+
+/** How long the emptyDirs of a pod delay the measurement of others. */
+const POD_DELAY_MS = 1000;
+
+export type StorageLimitsDependencies = {
+  /** Usage of these pods, with that of disks. */
+  podStats: (pods: readonly Pod[]) => Promise<PodStatsByDisk[]>;
+  volumePaths: (podUid: string) => VolumeFiles['paths'];
+  /** Deleted files that these pods have open, of one round of searches; by UID. */
+  heldInEmptyDirs: (podUids: ReadonlySet<string>) => Promise<Map<string, Awaited<ReturnType<VolumeFiles['held']>>>>;
+  logger: Logger;
+};
+
+export type PodExcess = { pod: Pod; excess: LocalStorageExcess };
+
+/** A measurement that takes long or hangs is not repeated meanwhile, and delays no other for long. */
+export class StorageLimits {
+  readonly #deps: StorageLimitsDependencies;
+  readonly #stopping: AbortSignal;
+  /** The measurements that have not ended. */
+  readonly #running = new Map<string, Promise<void>>();
+  /** Found since the last `take`, by UID of the pod. */
+  #excesses = new Map<string, PodExcess>();
+
+  constructor(deps: StorageLimitsDependencies, stopping: AbortSignal) {
+    this.#deps = deps;
+    this.#stopping = stopping;
+  }
+
+  /** Resolves when all limits are judged by what could be measured quickly. Never rejects. */
+  async measure(pods: readonly Pod[], layout: DiskLayout): Promise<void> {
+    await Promise.all([
+      this.#once('limits', () => this.#measureLimits(pods.filter(hasStorageLimit), layout)),
+      this.#once('emptyDirs', () => this.#measureEmptyDirs(pods.filter(hasSizeLimit))),
+    ]);
+  }
+
+  /** The pods over a limit that were found since the last call. */
+  take(): PodExcess[] {
+    const found = [...this.#excesses.values()];
+    this.#excesses = new Map();
+    return found;
+  }
+
+  /** Resolves when no measurement is running. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  }
+
+  /** Starts the measurement if it is not running. */
+  #once(name: string, measure: () => Promise<void>): Promise<void> {
+    const running =
+      this.#running.get(name) ??
+      measure()
+        .catch((error: unknown) =>
+          this.#deps.logger.debug(
+            { of: name, error: errorMessage(error) },
+            'the use of limited storage was not measured',
+          ),
+        )
+        .finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
+  }
+
+  async #measureLimits(pods: readonly Pod[], layout: DiskLayout): Promise<void> {
+    const stats = pods.length === 0 ? [] : await this.#deps.podStats(pods);
+    const byUid = new Map(stats.map((one) => [one.podRef.uid, one]));
+    for (const pod of pods) {
+      const own = byUid.get(pod.metadata.uid);
+      this.#add(pod, own && storageExcess(pod, own, layout));
+    }
+  }
+
+  async #measureEmptyDirs(pods: readonly Pod[]): Promise<void> {
+    const { volumePaths, heldInEmptyDirs } = this.#deps;
+    const partial: Pod[] = [];
+    let searching: ReturnType<typeof heldInEmptyDirs> | undefined;
+    const search = () => (searching ??= heldInEmptyDirs(new Set(pods.map(({ metadata }) => metadata.uid))));
+    const measure = async (pod: Pod, timeoutMs: number) => {
+      const { uid } = pod.metadata;
+      const files = { paths: volumePaths(uid), held: async () => (await search()).get(uid) ?? new Map() };
+      const excess = await emptyDirExcess(pod, files, { signal: this.#stopping, timeoutMs });
+      if (excess !== 'partial') this.#add(pod, excess);
+      else partial.push(pod);
+    };
+    const nameOf = (pod: Pod) => `emptyDirs of ${namespacedName(pod)}`;
+    for (const pod of pods) {
+      if (this.#running.has(nameOf(pod))) continue;
+      const measuring = this.#once(nameOf(pod), () => measure(pod, FIRST_WALKS_MS / pod.spec.volumes!.length));
+      await raceAbort(measuring, AbortSignal.any([this.#stopping, AbortSignal.timeout(POD_DELAY_MS)])).catch(
+        () => undefined,
+      );
+    }
+    if (partial.length === 0) return;
+    void this.#once('large emptyDirs', async () => {
+      const startedAtMs = performance.now();
+      for (const pod of partial.splice(0)) await this.#once(nameOf(pod), () => measure(pod, SECOND_WALK_MS));
+      await pause((performance.now() - startedAtMs) * PAUSE_FACTOR, this.#stopping);
+    });
+  }
+
+  #add(pod: Pod, excess: LocalStorageExcess | undefined): void {
+    if (excess !== undefined) this.#excesses.set(pod.metadata.uid, { pod, excess });
+  }
+}
