@@ -211,8 +211,7 @@ export class EvictionManager {
   /** Pods control how long it takes to walk their volumes, so this waits a second at most; later results are used in a later round. */
   async #enforceStorageLimits(disks: Disks): Promise<Pod[]> {
     const measuring = this.#limits.measure(this.#deps.activePods(), disks.layout);
-    const moment = AbortSignal.any([this.#stopping, AbortSignal.timeout(EVICTION_MEASURE_MS)]);
-    await raceAbort(measuring, moment).catch(() => undefined);
+    await Promise.race([measuring, pause(EVICTION_MEASURE_MS, this.#stopping)]);
     const evicted: Pod[] = [];
     for (const { pod, excess } of this.#limits.take()) {
       const { signal, message } = excess;
@@ -318,8 +317,7 @@ export class EvictionManager {
   async #reclaimFromNode({ signal }: Threshold, disks: Disks): Promise<boolean> {
     const steps = reclaimSteps(signal, disks.layout);
     const { rankMs = EVICTION_RANK_MS } = this.#deps;
-    for (const step of steps)
-      await raceAbort(this.#reclaimBy(step), AbortSignal.timeout(rankMs)).catch(() => undefined);
+    for (const step of steps) await Promise.race([this.#reclaimBy(step), pause(rankMs, this.#stopping)]);
     if (steps.length === 0) return false;
     return (await this.#shortAfterAll(disks)).length === 0;
   }

@@ -1,5 +1,5 @@
 /** Measures pods with limits of local storage in the background. Pods control how long that takes, so none delays others for long. */
-import { errorMessage, type Logger, pause, raceAbort } from '@podwright/base';
+import { errorMessage, type Logger, pause } from '@podwright/base';
 import { namespacedName, type Pod } from '@podwright/kube-api';
 import type { DiskLayout } from '@podwright/kubelet-configuration';
 import type { PodStatsByDisk } from '../stats/pod-stats.ts';
@@ -108,9 +108,7 @@ export class StorageLimits {
     for (const pod of pods) {
       if (this.#running.has(nameOf(pod))) continue;
       const measuring = this.#once(nameOf(pod), () => measure(pod, FIRST_WALKS_MS / pod.spec.volumes!.length));
-      await raceAbort(measuring, AbortSignal.any([this.#stopping, AbortSignal.timeout(POD_DELAY_MS)])).catch(
-        () => undefined,
-      );
+      await Promise.race([measuring, pause(POD_DELAY_MS, this.#stopping)]);
     }
     if (partial.length === 0) return;
     void this.#once('large emptyDirs', async () => {
