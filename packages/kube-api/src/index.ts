@@ -192,6 +192,7 @@ export { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName, shortestP
 export { isExtendedResource } from './validation/resources.ts';
 export { differenceOf, formatCpus, intersectionOf, isSameSet, parseCpus, unionOf } from './values/cpu-set.ts';
 export { parseGoDuration } from './values/go-duration.ts';
+export { humanDuration } from './values/human-duration.ts';
 export {
   canonicalName,
   type ImageReference,

@@ -3,6 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import {
   type ConfigMap,
   type Event,
+  humanDuration,
   type PersistentVolumeClaim,
   type Pod,
   podSummary,
@@ -11,7 +12,6 @@ import {
   type VolumeAccessMode,
 } from '@podwright/kube-api';
 import type { NodeObject } from '@podwright/kubelet';
-import { humanDuration } from './human-duration.ts';
 import type { ApiKind, ApiObject } from './node-backend.ts';
 
 /** A meta/v1 Table, which describes its own columns; later tables of a watch omit the column definitions. */
