@@ -108,7 +108,7 @@ function leftPods(stateDirectory: string, pods: Pod[]): { namespace: string; nam
 /** The number of pods by their state in `ps`. */
 function countStates(pods: Pod[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status } of pods.map(podSummary)) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of pods.map((pod) => podSummary(pod))) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 

@@ -7,7 +7,7 @@ import { podSummary } from './pod-summary.ts';
 type Parts = Omit<Partial<PodStatus>, 'conditions'> & {
   sidecars?: string[];
   deleted?: boolean;
-  conditions?: { type: string; status: string }[];
+  conditions?: { type: string; status: string; reason?: string }[];
 };
 
 const RUNNING: ContainerState = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -51,6 +51,11 @@ test("a pod's status is kubectl's", () => {
   check({ containerStatuses: [of('a', {})], phase: 'Failed', reason: 'NodeAffinity' }, 'NodeAffinity');
   check({ containerStatuses: [up], deleted: true }, 'Terminating');
   check({ containerStatuses: [of('a', ended(0))], phase: 'Succeeded', deleted: true }, 'Completed');
+  check({ containerStatuses: [up], deleted: true, reason: 'NodeLost' }, 'Unknown');
+  check(
+    { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] },
+    'SchedulingGated',
+  );
 });
 
 test('while a pod initializes, its status comes from the init containers', () => {
@@ -84,10 +89,14 @@ test('sidecars are counted, and restarts have the time of the last one', () => {
   assert.deepEqual(summary({ containerStatuses: [of('a', RUNNING)] }), ['0/1', 0, undefined]);
   const failing = of('i', ended(1), restarted(5, late));
   assert.deepEqual(summary({ initContainerStatuses: [failing], containerStatuses: [of('m', {})] }), ['0/1', 5, late]);
+  const later = of('j', {}, restarted(9, late));
+  assert.deepEqual(summary({ initContainerStatuses: [failing, later] }), ['0/0', 5, late]);
 });
 
 test('an evicted pod has the status Evicted, independent of how its containers ended', () => {
   const containerStatuses = [of('a', ended(137))];
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Evicted', containerStatuses })).status, 'Evicted');
   assert.equal(podSummary(podOf({ phase: 'Failed', reason: 'Preempting', containerStatuses })).status, 'Error');
+  const evicted = podOf({ phase: 'Failed', reason: 'Evicted', containerStatuses });
+  assert.equal(podSummary(evicted, { showsEviction: false }).status, 'Error');
 });

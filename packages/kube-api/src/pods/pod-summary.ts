@@ -14,68 +14,76 @@ export type PodSummary = {
 
 type Counts = Pick<PodSummary, 'restarts' | 'restartedAt'>;
 
-/** During initialization the status and counts come from init containers, later from containers and sidecars. */
-export function podSummary(pod: Pod): PodSummary {
+/**
+ * During initialization the status and counts come from the init containers up to the one that the pod waits for, later from
+ * containers and sidecars. `showsEviction`: an evicted pod has the status Evicted; kubectl shows how its containers ended instead.
+ */
+export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary {
   const { initContainers = [], containers } = pod.spec;
   const sidecars = new Set(
     initContainers.flatMap(({ name, restartPolicy }) => (restartPolicy === 'Always' ? [name] : [])),
   );
   const status: PodStatus = pod.status ?? { phase: 'Pending' };
-  const initStatuses = status.initContainerStatuses ?? [];
-  const statuses = status.containerStatuses ?? [];
-  const initializing = initReason(initStatuses, { sidecars, count: initContainers.length });
-  const isBegun = initializing === undefined || hasCondition(status, 'Initialized');
-  const lasting = initStatuses.filter(({ name }) => sidecars.has(name));
-  const reason = isBegun ? mainReason(status) : undefined;
-  const up = [...lasting.filter(isUp), ...(isBegun ? statuses.filter(isUp) : [])];
+  const init = initProgress(status.initContainerStatuses ?? [], { sidecars, count: initContainers.length });
+  const isBegun = init.reason === undefined || hasCondition(status, 'Initialized');
+  const statuses = isBegun ? (status.containerStatuses ?? []) : [];
+  const lasting = init.reached.filter(({ name }) => sidecars.has(name));
+  const up = [...lasting.filter((sidecar) => sidecar.ready && isStarted(sidecar)), ...statuses.filter(isUp)];
+  const evicted = showsEviction && status.phase === 'Failed' && status.reason === 'Evicted' ? 'Evicted' : undefined;
   return {
     ready: `${up.length}/${containers.length + sidecars.size}`,
-    status: ending(pod) ?? evicted(status) ?? reason ?? initializing ?? (status.reason || status.phase),
-    ...countRestarts(isBegun ? [...lasting, ...statuses] : initStatuses),
+    status: ending(pod) ?? evicted ?? mainReason(status, statuses) ?? init.reason ?? ownReason(status),
+    ...countRestarts(isBegun ? [...lasting, ...statuses] : init.reached),
   };
 }
 
-const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state.running !== undefined;
+/** Upstream's pod printer does not count a started sidecar that has exited with 0. */
+const isStarted = ({ started, state }: ContainerStatus): boolean =>
+  started === true && state?.terminated?.exitCode !== 0;
+
+const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state?.running !== undefined;
 
 const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =>
   conditions.some(({ type, status }) => type === wanted && status === 'True');
 
-/** `Terminating` for a pod that is being deleted and has not ended; otherwise `undefined`. */
+/** `Terminating` for a pod that is being deleted and has not ended, `Unknown` if its node is lost; otherwise `undefined`. */
 function ending({ metadata, status }: Pod): string | undefined {
-  const isEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  return metadata.deletionTimestamp !== undefined && !isEnded ? 'Terminating' : undefined;
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  if (status?.reason === 'NodeLost') return 'Unknown';
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed' ? undefined : 'Terminating';
 }
 
-/** For an evicted pod the reason of its containers' ends does not matter. */
-function evicted({ phase, reason }: PodStatus): string | undefined {
-  return phase === 'Failed' && reason === 'Evicted' ? reason : undefined;
+function ownReason({ conditions = [], reason, phase }: PodStatus): string {
+  const isGated = conditions.some((one) => one.type === 'PodScheduled' && one.reason === 'SchedulingGated');
+  return isGated ? 'SchedulingGated' : reason || phase;
 }
 
-/** The init container that the pod waits for, with the reason; `undefined` after initialization. */
-function initReason(
+/** The statuses up to that of the init container that the pod waits for, with the reason; all and none after initialization. */
+function initProgress(
   statuses: ContainerStatus[],
   { sidecars, count }: { sidecars: Set<string>; count: number },
-): string | undefined {
-  for (const [index, { name, started, state }] of statuses.entries()) {
-    const { terminated, waiting } = state;
-    if (terminated?.exitCode === 0 || (sidecars.has(name) && started === true)) continue;
-    if (terminated !== undefined) return `Init:${endReason(terminated)}`;
-    if (waiting?.reason && waiting.reason !== 'PodInitializing') return `Init:${waiting.reason}`;
-    return `Init:${index}/${count}`;
-  }
-  return undefined;
+): { reached: ContainerStatus[]; reason?: string } {
+  const index = statuses.findIndex(
+    (status) => status.state?.terminated?.exitCode !== 0 && !(sidecars.has(status.name) && status.started === true),
+  );
+  if (index === -1) return { reached: statuses };
+  const { terminated, waiting } = statuses[index]!.state ?? {};
+  const waits = waiting?.reason && waiting.reason !== 'PodInitializing' ? waiting.reason : `${index}/${count}`;
+  return {
+    reached: statuses.slice(0, index + 1),
+    reason: `Init:${terminated === undefined ? waits : endReason(terminated)}`,
+  };
 }
 
 /** The reason of the first container that waits or has ended; if it completed, other containers may still run or have failed. */
-function mainReason(status: PodStatus): string | undefined {
-  const statuses = status.containerStatuses ?? [];
-  const reasons = statuses.flatMap(({ state: { waiting, terminated } }) =>
+function mainReason(status: PodStatus, statuses: ContainerStatus[]): string | undefined {
+  const reasons = statuses.flatMap(({ state: { waiting, terminated } = {} }) =>
     waiting?.reason ? [waiting.reason] : terminated === undefined ? [] : [endReason(terminated)],
   );
   if (reasons[0] !== 'Completed') return reasons[0];
   const runs = statuses.some(isUp);
   if (runs && hasCondition(status, 'Ready')) return 'Running';
-  const failed = statuses.find(({ state }) => (state.terminated?.exitCode ?? 0) !== 0);
+  const failed = statuses.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
   if (failed !== undefined) return endReason(failed.state.terminated!);
   return runs ? 'NotReady' : 'Completed';
 }
@@ -86,8 +94,8 @@ function endReason({ reason, signal, exitCode }: NonNullable<ContainerState['ter
 }
 
 function countRestarts(statuses: ContainerStatus[]): Counts {
-  const restarts = statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
-  const ends = statuses.flatMap(({ lastState }) => lastState.terminated?.finishedAt ?? []);
+  const restarts = statuses.reduce((sum, { restartCount }) => sum + (restartCount ?? 0), 0);
+  const ends = statuses.flatMap(({ lastState }) => lastState?.terminated?.finishedAt ?? []);
   const restartedAt = ends.sort((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
   return restarts === 0 || restartedAt === undefined ? { restarts } : { restarts, restartedAt };
 }
