@@ -178,6 +178,7 @@ export const ROOM_ARROWS: Record<string, Record<string, string[]>> = {
     authorization: ['store'],
     'authorization/bootstrap': ['authorization'],
     store: [],
+    tables: [],
   },
   volumes: {
     'api-objects': ['volumes'],

@@ -46,3 +46,6 @@ export type { Durability } from './store/sqlite-file.ts';
 export { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './store/sqlite-store.ts';
 export { ExpiredRevision, SlowWatcher } from './store/store-errors.ts';
 export { itemParts, type StoredObject } from './store/stored-object.ts';
+export type { Cell, ColumnDefinition, RowCondition } from './tables/column.ts';
+export { loadTables } from './tables/load-tables.ts';
+export type { IncludeObject, Table, TableOptions, TableRow } from './tables/table-of.ts';

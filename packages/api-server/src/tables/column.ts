@@ -1,0 +1,100 @@
+import { humanDuration, type KubeMetadata, type KubeObject } from '@podwright/kube-api';
+import type { ApiObject } from '../api-object.ts';
+
+export type Cell = string | number | boolean;
+
+/** A column of a meta/v1 Table. Columns of priority 1 are shown only with `kubectl get -o wide`. */
+export type ColumnDefinition = {
+  name: string;
+  type: 'string' | 'integer' | 'boolean' | 'date';
+  format: '' | 'name';
+  description: string;
+  priority: 0 | 1;
+};
+
+export type Column<T = KubeObject> = {
+  /** Absent: the rows have the cell, but the table does not declare the column. */
+  definition?: ColumnDefinition;
+  cell: (object: T, nowMs: number) => Cell;
+};
+
+/** A state of a row (meta/v1 TableRowCondition). */
+export type RowCondition = { type: string; status: string; reason: string; message: string };
+
+/** How objects of a kind become rows. The objects are complete and valid, in the version in which upstream stores the kind. */
+export type KindTable<T = ApiObject> = {
+  columns: readonly Column<T>[];
+  conditions?: (object: T) => RowCondition[] | undefined;
+  /** Orders the rows. Without it they are in the order of the objects. */
+  compare?: (a: T, b: T) => number;
+};
+
+/** The tables of some kinds, by `Kind.group`, or `Kind` for the core group. */
+export type KindTables = Record<string, KindTable>;
+
+/** The table of a kind whose objects have the type `T`. */
+export function kindTable<T>(columns: readonly Column<T>[], more: Omit<KindTable<T>, 'columns'> = {}): KindTable {
+  return { columns, ...more } as unknown as KindTable;
+}
+
+export const NONE = '<none>';
+export const UNSET = '<unset>';
+
+type Text<T> = [name: string, description: string, cell: Column<T>['cell']];
+
+const columnOf = <T>(type: ColumnDefinition['type'], [name, description, cell]: Text<T>): Column<T> => ({
+  definition: { name, type, format: '', description, priority: 0 },
+  cell,
+});
+
+export const text = <T>(...column: Text<T>): Column<T> => columnOf('string', column);
+export const integer = <T>(...column: Text<T>): Column<T> => columnOf('integer', column);
+export const boolean = <T>(...column: Text<T>): Column<T> => columnOf('boolean', column);
+
+/** The column only with `-o wide`. */
+export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
+  definition: { ...definition!, priority: 1 },
+  cell,
+});
+
+/** The column as a name of the object, which `kubectl get -o name` and `--show-kind` recognize. */
+export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
+  definition: { ...definition!, format: 'name' },
+  cell,
+});
+
+export const PLAIN_NAME: Column = text('Name', 'Name of the object', ({ metadata }) => metadata.name ?? '');
+export const NAME: Column = named(PLAIN_NAME);
+export const AGE: Column = text('Age', 'Time since the object was created', ({ metadata }, nowMs) =>
+  age(metadata.creationTimestamp, nowMs),
+);
+export const CREATED_AT: Column = columnOf('date', [
+  'Created At',
+  'Time at which the object was created',
+  ({ metadata }) => metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
+]);
+
+/** The time since an RFC 3339 time. */
+export const age = (since: string | null | undefined, nowMs: number): string =>
+  since ? humanDuration(nowMs - Date.parse(since)) : '<unknown>';
+
+export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boolean(deletionTimestamp);
+
+export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
+
+/** The first items, and how many more there are. */
+export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
+  const shown = items.slice(0, limit).join(separator);
+  if (items.length > limit) return `${shown} + ${items.length - limit} more...`;
+  return shown === '' ? empty : shown;
+}
+
+type Condition = { type: string; status: string };
+
+/** The status of the first condition of a type. */
+export const conditionOf = <T extends Condition>(conditions: T[] | null | undefined, type: string): T | undefined =>
+  conditions?.find((condition) => condition.type === type);
+
+/** Whether the first condition of a type is true. */
+export const hasCondition = (conditions: Condition[] | null | undefined, type: string): boolean =>
+  conditionOf(conditions, type)?.status === 'True';

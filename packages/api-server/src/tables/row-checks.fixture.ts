@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import type { ApiObject } from '../api-object.ts';
+import type { Cell } from './column.ts';
+import { type Table, tableOf } from './table-of.ts';
+
+export const NOW_MS = Date.parse('2026-01-01T12:00:00Z');
+
+/** The RFC 3339 time so many seconds before `NOW_MS`. */
+export const ago = (seconds: number): string => new Date(NOW_MS - seconds * 1000).toISOString();
+
+export const DAY = 86_400;
+
+/** The table of an object; `key` is `Kind.group`. */
+export function tableWith(key: string, ...objects: object[]): Table {
+  const [kind = '', ...group] = key.split('.');
+  const complete = objects.map((object) => ({ metadata: { name: 'x' }, ...object })) as ApiObject[];
+  return tableOf({ kind, group: group.join('.') }, complete, {
+    includeObject: 'None',
+    resourceVersion: '7',
+    nowMs: NOW_MS,
+  });
+}
+
+/** Checks the cells of an object, by the names of their columns. */
+export function checkRow(key: string, object: object, expected: Record<string, Cell>): void {
+  const { columnDefinitions, rows } = tableWith(key, object);
+  const names = columnDefinitions!.map(({ name }) => name);
+  const cells = Object.fromEntries(Object.keys(expected).map((name) => [name, rows[0]!.cells[names.indexOf(name)]]));
+  assert.deepEqual(cells, expected);
+}

@@ -1,0 +1,114 @@
+import type { Resource } from '@podwright/kube-api';
+import type { ApiObject } from '../api-object.ts';
+import { ACCESS } from './access.ts';
+import { ADMISSION } from './admission.ts';
+import { API_MACHINERY } from './api-machinery.ts';
+import { AUTOSCALING } from './autoscaling.ts';
+import {
+  type Cell,
+  type ColumnDefinition,
+  CREATED_AT,
+  type KindTable,
+  type KindTables,
+  kindTable,
+  NAME,
+  type RowCondition,
+} from './column.ts';
+import { CONFIGURATION } from './configuration.ts';
+import { CSI } from './csi.ts';
+import { DEVICES } from './devices.ts';
+import { EVENTS } from './events.ts';
+import { JOBS } from './jobs.ts';
+import { NETWORKING } from './networking.ts';
+import { NODES } from './nodes.ts';
+import { PODS } from './pods.ts';
+import { SCHEDULING } from './scheduling.ts';
+import { SERVICES } from './services.ts';
+import { STORAGE } from './storage.ts';
+import { WORKLOADS } from './workloads.ts';
+
+/** A meta/v1 Table. */
+export type Table = {
+  kind: 'Table';
+  apiVersion: 'meta.k8s.io/v1';
+  metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
+  /** Null in the later tables of a watch. */
+  columnDefinitions: ColumnDefinition[] | null;
+  rows: TableRow[];
+};
+
+export type TableRow = { cells: Cell[]; conditions?: RowCondition[]; object: object | null };
+
+/** How much of each object its row includes (meta/v1 TableOptions). */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export type TableOptions = {
+  includeObject: IncludeObject;
+  resourceVersion: string;
+  /** Ages are relative to this time. */
+  nowMs: number;
+  continue?: string;
+  remainingItemCount?: number;
+  /** The client has the column definitions from an earlier table of the watch. */
+  noHeaders?: boolean;
+};
+
+const TABLES: KindTables = {
+  ...PODS,
+  ...WORKLOADS,
+  ...JOBS,
+  ...SERVICES,
+  ...NETWORKING,
+  ...NODES,
+  ...STORAGE,
+  ...CSI,
+  ...AUTOSCALING,
+  ...ACCESS,
+  ...CONFIGURATION,
+  ...ADMISSION,
+  ...API_MACHINERY,
+  ...DEVICES,
+  ...SCHEDULING,
+  ...EVENTS,
+};
+
+const DEFAULT_TABLE: KindTable = kindTable([NAME, CREATED_AT]);
+
+/**
+ * Objects of one kind as a table, with the columns of Kubernetes 1.36 in its API server's order. The columns are the same for each
+ * version of a group; the objects are in the version in which upstream stores them (autoscaling: v2).
+ */
+export function tableOf(
+  { group, kind }: Pick<Resource, 'group' | 'kind'>,
+  objects: readonly ApiObject[],
+  options: TableOptions,
+): Table {
+  const key = group === '' ? kind : `${kind}.${group}`;
+  const { columns, conditions, compare } = Object.hasOwn(TABLES, key) ? TABLES[key]! : DEFAULT_TABLE;
+  const ordered = compare === undefined ? objects : objects.toSorted(compare);
+  const { resourceVersion, remainingItemCount, noHeaders = false, nowMs, includeObject } = options;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: {
+      resourceVersion,
+      ...(options.continue && { continue: options.continue }),
+      ...(remainingItemCount !== undefined && { remainingItemCount }),
+    },
+    columnDefinitions: noHeaders ? null : columns.flatMap(({ definition }) => definition ?? []),
+    rows: ordered.map((object) => {
+      const states = conditions?.(object);
+      return {
+        cells: columns.map(({ cell }) => cell(object, nowMs)),
+        ...(states && { conditions: states }),
+        object: partOf(object, includeObject),
+      };
+    }),
+  };
+}
+
+function partOf(object: ApiObject, includeObject: IncludeObject): object | null {
+  if (includeObject === 'None') return null;
+  if (includeObject === 'Object') return object;
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
