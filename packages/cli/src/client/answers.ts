@@ -51,7 +51,7 @@ const change = oneOf(['ADDED', 'MODIFIED', 'DELETED']);
 export const decodePod = decoder<Pod>(pod);
 export const decodePods = decoder<{ items: Pod[] }>(object({ items: array(pod) }));
 export const decodePodChange = decoder<PodWatchEvent>(object({ type: change, object: pod }));
-/** A change of a pod, or the bookmark that ends the initial list. */
+/** Decodes a change to a pod, or the bookmark that ends the initial list. */
 export const decodePodNews = (value: unknown): PodWatchEvent | { type: 'listed' } =>
   (value as { type?: unknown } | null)?.type === 'BOOKMARK' ? { type: 'listed' } : decodePodChange(value);
 export const decodeEvents = decoder<{ items: Event[] }>(object({ items: array(event) }));
@@ -115,7 +115,7 @@ const span = object({
 });
 export const decodeSpans = decoder<TraceSpan[]>(array(span));
 
-/** `schema` checks only some fields of T; the others are trusted. */
+/** Makes a decoder that checks only the fields in `schema` and trusts the rest of T. */
 function decoder<T>(schema: Shape): Decoder<T> {
   return (value) => {
     const problem = schema.problem(value);

@@ -18,7 +18,7 @@ export type HttpResponse = AsyncIterable<Buffer> & {
   destroy(): void;
 };
 
-/** Heads of the node's responses have a few hundred bytes. */
+/** Maximum length of a header line. All headers of a node's response together have a few hundred bytes. */
 const MAX_LINE_LENGTH = 16 << 10;
 const MAX_HEAD_LINES = 100;
 

@@ -29,7 +29,7 @@ import { readValues, UnixHttp } from './unix-http.ts';
 
 export type LogOptions = {
   container?: string;
-  /** Only this attempt: the `containerID` of the container's status. */
+  /** Selects one attempt of the container, by the `containerID` in its status. */
   containerId?: string;
   follow?: boolean;
   previous?: boolean;
@@ -45,7 +45,7 @@ export type LogOptions = {
 export const podPath = (namespace: string, name: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-/** The path of the pods of one namespace, or of all. */
+/** The path of the pods of one namespace, or of all namespaces. */
 const podsPath = (namespace: string | undefined) =>
   namespace === undefined ? '/api/v1/pods' : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
 
@@ -77,7 +77,7 @@ export class NodeClient {
     return (await this.http.json({ method: 'GET', path: '/api/v1/events' }, decodeEvents)).items;
   }
 
-  /** The existing pods, then `listed`, then every change. `only` restricts the watch to one pod name. */
+  /** Yields the existing pods, then `listed`, then every change. `only` restricts the watch to one pod. */
   async *watchPods(
     signal: AbortSignal,
     only?: { namespace: string; name: string },
@@ -87,7 +87,7 @@ export class NodeClient {
     yield* readValues(response, decodePodNews, signal);
   }
 
-  /** The changes of one pod. No change after the promise has resolved is missed. */
+  /** Watches one pod. No change is missed once the promise has resolved. */
   async podChanges(
     { namespace, name }: { namespace: string; name: string },
     signal: AbortSignal,
@@ -97,7 +97,7 @@ export class NodeClient {
     return readValues(await this.http.stream({ ...call, query }), decodePodChange, signal);
   }
 
-  /** The existing events, then new ones. `uid` restricts them to events about this object. */
+  /** Yields the existing events, then new ones. `uid` selects the events about one object. */
   watchEvents(signal: AbortSignal, uid?: string): AsyncGenerator<EventWatchEvent> {
     const about = uid === undefined ? '' : `&fieldSelector=${encodeURIComponent(`involvedObject.uid=${uid}`)}`;
     return this.#lines(`/api/v1/events?watch=true${about}`, decodeEventChange, signal);
@@ -108,8 +108,8 @@ export class NodeClient {
   }
 
   /**
-   * Creates or replaces the objects of a manifest. With `dryRun` the node only reports what it would do. Without `replace` the node
-   * does the same if it would have to replace an existing object.
+   * Creates or replaces the objects of a manifest. With `dryRun` the node only reports what it would do, and without `replace` it also does
+   * so if it would have to replace an existing object.
    */
   async apply(
     manifest: string,

@@ -8,10 +8,10 @@ import { readValues, UnixHttp } from './unix-http.ts';
 /** Any object that the node's API lists. */
 export type ApiObject = Pod | ConfigMap | Secret | PersistentVolumeClaim | RuntimeClass | Event | NodeObject;
 
-/** Selects objects of a kind. Without a namespace: those of all namespaces. The selectors have Kubernetes' syntax. */
+/** Selects objects of a kind, in all namespaces unless one is given. The selectors have Kubernetes' syntax. */
 export type ObjectQuery = { namespace?: string; labelSelector?: string; fieldSelector?: string };
 
-/** A change from a watch. `listed` comes once, after all existing objects. */
+/** A change from a watch. `listed` comes once, after the existing objects. */
 export type ObjectChange = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: ApiObject } | { type: 'listed' };
 
 /** Resource usage of a container or of the node, as Kubernetes quantities. */

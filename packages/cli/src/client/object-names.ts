@@ -42,8 +42,8 @@ export function kindOfWord(word: string): ObjectKind | undefined {
 }
 
 /**
- * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are no type are names of objects of that kind: `web`
- * is a pod. Throws `invalid_argument` for an unknown type and for a mix of both forms.
+ * Parses `TYPE[,TYPE…]`, `TYPE NAME…` or `TYPE/NAME…`. With `bare`, words that are not types are names of objects of that kind: `web` is a
+ * pod. Throws `invalid_argument` for an unknown type and for a mix of both forms.
  */
 export function parseObjects(words: string[], { bare }: { bare?: ObjectKind } = {}): ObjectSelection {
   const [first = '', ...rest] = words;
@@ -85,7 +85,7 @@ function parseObject(word: string, bare: ObjectKind | undefined): NamedObject {
   return { kind: kindOfWord(type) ?? unknownKind(type), name };
 }
 
-/** The kinds of a list such as `pods,cm`. If not `strict`, a single unknown word is `undefined` and not an error. */
+/** Returns the kinds in a list such as `pods,cm`. Unless `strict`, returns `undefined` for a single unknown word instead of throwing. */
 function kindsOfList(list: string, { strict }: { strict: boolean }): ObjectKind[] | undefined {
   const words = list.split(',').filter((word) => word !== '');
   const kinds = words.map((word) => kindOfWord(word) ?? (strict || words.length > 1 ? unknownKind(word) : undefined));

@@ -7,7 +7,7 @@
 export type ShapeProblem = { path: (string | number)[]; message: string };
 
 export class Shape {
-  /** The problem of a value, `undefined` if it has none. */
+  /** Returns the first problem of a value, or `undefined` if it has none. */
   readonly problem: (value: unknown) => ShapeProblem | undefined;
 
   constructor(problem: (value: unknown) => ShapeProblem | undefined) {

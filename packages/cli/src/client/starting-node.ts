@@ -25,7 +25,7 @@ export function markStarting(stateDirectory: string): Disposable {
   return { [Symbol.dispose]: remove };
 }
 
-/** Waits while a node with this API socket starts. Resolves with whether a node has started, which may also be just before the call. */
+/** Waits while a node starts on this API socket. Resolves to true if it has started, possibly just before the call. */
 export async function hasStarted(socketPath: string, parent?: AbortSignal): Promise<boolean> {
   const starting = () => namesInSync(dirname(socketPath)).filter((name) => FILE.test(name));
   const [first] = starting().filter(isOfProcess);

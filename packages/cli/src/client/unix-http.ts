@@ -23,7 +23,7 @@ export type HttpCall = {
   signal?: AbortSignal;
 };
 
-/** A larger answer is an error. */
+/** Maximum size of a response, and of one line of a streamed response. */
 const MAX_ANSWER_BYTES = 64 << 20;
 
 /** Calls an HTTP API on a unix socket. Errors carry the message of the API's `Status` object. */
@@ -53,7 +53,7 @@ export class UnixHttp {
     throw isUnknownCall(response.statusCode, body) ? await this.#withSkew(error) : error;
   }
 
-  /** Adds to an error that a node of another version may cause how to restart the node, if it is of another version. */
+  /** If the node runs another version, which may have caused the error, adds the advice to restart the node. */
   async #withSkew(error: unknown): Promise<unknown> {
     const { skewOfNode } = await import('./version-skew.ts'); // loaded late: few calls fail
     const skew = await skewOfNode(this.#socketPath);
@@ -145,7 +145,7 @@ function statusError(statusCode: number, body: string): PodwrightError {
   );
 }
 
-/** The message of a `Status` object. Any other text is itself the message. */
+/** Returns the message of a `Status` object, or the text itself if it is something else. */
 function statusMessage(body: string): string {
   try {
     const status: unknown = JSON.parse(body);
@@ -157,7 +157,7 @@ function statusMessage(body: string): string {
   return body;
 }
 
-/** Whether the node does not have the path or method: the errors of its API are `Status` objects. */
+/** Whether the node lacks this path or method. For every other error its API sends a `Status` object. */
 function isUnknownCall(statusCode: number, body: string): boolean {
   return [404, 405, 501].includes(statusCode) && !body.trimStart().startsWith('{');
 }
@@ -169,7 +169,7 @@ function watchedValue(line: string): unknown {
   throw new PodwrightError('unavailable', String(value.object.message));
 }
 
-/** Decodes a streamed answer, one value a line. Ends without an error when the signal aborts. */
+/** Decodes a streamed response with one value per line. Ends without an error when the signal aborts. */
 export async function* readValues<T>(
   response: HttpResponse,
   decode: Decoder<T>,

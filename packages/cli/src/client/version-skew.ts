@@ -5,7 +5,7 @@ import { exchange } from './http-exchange.ts';
 const ANSWER_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 1 << 20;
 
-/** The versions and the advice if the node runs another version or build than this command; `undefined` if it runs the same. */
+/** Describes how the node's version or build differs from this command's, with advice; `undefined` if it is the same. */
 export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string | undefined {
   if (node.version === VERSION && (node.build ?? '') === BUILD) return undefined;
   const [nodes, own] =
@@ -15,7 +15,7 @@ export function versionSkew(node: Pick<NodeInfo, 'version' | 'build'>): string |
   return `the node runs ${nodes}, this command is ${own}: 'podwright upgrade' restarts the node`;
 }
 
-/** As `versionSkew`, of the node on this socket, whose answer may have another shape; `undefined` also if it cannot be read. */
+/** Like `versionSkew`, for the node on this socket. Its response may have another shape; `undefined` also if it cannot be read. */
 export async function skewOfNode(socketPath: string): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

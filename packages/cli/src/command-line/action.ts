@@ -1,8 +1,8 @@
 import type { CommandContext } from '../settings/node-config.ts';
 
 /**
- * Wraps a command's code: configuration in, exit code out. The values are the command's arguments, then its options. The code is
- * loaded when the command is called, so that `ps` does not pay for the daemons.
+ * Wraps the code of a command, which gets the configuration, the command's arguments and its options, and returns the exit code. The code
+ * is loaded when the command is called, so that `ps` does not load the daemons.
  */
 export type Action = <Values extends unknown[]>(
   work: (context: CommandContext, values: Values) => Promise<unknown>,

@@ -31,8 +31,8 @@ function withoutBooleanValues(command: Command, args: string[]): string[] {
 }
 
 /**
- * Splits a word such as `-o=json` or `-fn=team` at its equals sign, which is not part of the value, as in kubectl. `-w=false` becomes no
- * word. Any other word stays unchanged.
+ * Splits a word such as `-o=json` or `-fn=team` at its equals sign, which is not part of the value, as in kubectl. Drops `-w=false`, and
+ * leaves any other word unchanged.
  */
 function splitShortValue(options: readonly Option[], word: string): string[] {
   const [, letters, value] = /^-([A-Za-z]+)=(.*)$/s.exec(word) ?? [];

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The empty values of these options. A selector of blanks is empty, too. */
+/** Matches the values that count as empty. A selector of only blanks is empty, too. */
 const EMPTY: Record<string, RegExp> = { namespace: /^$/, selector: /^\s*$/ };
 
 /**

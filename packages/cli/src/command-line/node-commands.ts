@@ -93,7 +93,7 @@ Examples:
   crictl -r unix:///run/podwright/dockershim.sock ps   what runs
 `;
 
-/** The CRI on a Docker Engine. */
+/** Adds `dockershim`, which serves the CRI on a Docker Engine. */
 function addDockershim(program: Command): void {
   program
     .command('dockershim')

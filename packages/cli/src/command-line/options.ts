@@ -31,7 +31,7 @@ export function timeout(value: string): number {
   return ms;
 }
 
-/** Parses a whole number up to 2^53 - 1: larger ones would be rounded. */
+/** Parses a whole number up to 2^53 - 1, above which JavaScript numbers lose precision. */
 export function count(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('a whole number is needed');
   if (Number(value) > Number.MAX_SAFE_INTEGER)
@@ -114,7 +114,7 @@ const DRY_RUN_MODES = ['client', 'server', 'none'];
 /** kubectl's `--dry-run[=server]`. `client` calls the node, too. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
-/** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` for a word that is neither. */
+/** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` if it is neither. */
 export function withDryRun<T extends { dryRun?: string | boolean }>(
   files: string[],
   options: T,

@@ -28,7 +28,7 @@ function addListOptions(command: Command): Command {
 /** For an option that may be repeated and may list several names separated by commas. */
 const labelNames = (value: string, before: string[] = []) => [...before, ...value.split(',')];
 
-/** The commands wait, label, annotate, patch and top. */
+/** Adds the commands wait, label, annotate, patch and top. */
 export function addObjectCommands(program: Command, action: Action): void {
   addWait(program, action);
   for (const [verb, what] of [

@@ -14,7 +14,7 @@ function commandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsOf)];
 }
 
-/** Rewrites commander's message about a usage error: prefixes the command and appends where to find help. */
+/** Rewrites commander's message about a usage error: prepends the command and appends how to get help. */
 export function usageError(command: Command, message: string): string {
   const path = pathOf(command);
   const text = reworded(command, message.replace(/^error: /, '').replace(/\n\((D)id (.*)\)$/, '; did $2'));

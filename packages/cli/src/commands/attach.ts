@@ -51,7 +51,7 @@ export async function attachContainer(
   }
 }
 
-/** The streams that the container has by its spec. Reports requested ones that it lacks. */
+/** Returns whether the container has a terminal and a requested standard input by its spec. Reports the requested ones that it lacks. */
 function streamsOf(
   pod: Pod,
   name: string,

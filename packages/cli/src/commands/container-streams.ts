@@ -14,12 +14,12 @@ export type StreamTarget = { socketPath: string; pod: NamedPod; container: strin
 
 export type StreamRequest = {
   call: { kind: 'exec'; command: string[] } | { kind: 'attach' };
-  /** Whether to pass on standard input. */
+  /** Whether to forward standard input. */
   stdin: boolean;
   tty: boolean;
-  /** The filtered standard input; by default standard input itself. */
+  /** Input to forward in place of standard input, such as typed keys without the detach keys. */
   keys?: Readable;
-  /** Detaches from the container; the promise rejects with the reason. */
+  /** Aborting it detaches from the container and rejects the promise with the abort reason. */
   signal?: AbortSignal;
 };
 

@@ -14,7 +14,7 @@ import { chooseContainer, findPod } from './pod-arguments.ts';
 export type CpOptions = { namespace: string; container?: string; preserve: boolean };
 
 const MAX_MESSAGE_BYTES = 4 << 10;
-/** The number of skipped files that are named; a container may have any number of links. */
+/** How many skipped files are reported by name; a container may have any number of links. */
 const MAX_SKIPPED_SHOWN = 20;
 /** The exit code for a missing program, as in shells. */
 const NOT_FOUND_EXIT_CODE = 127;
@@ -64,7 +64,7 @@ async function copyFrom(target: StreamTarget, { source, destination, skipped }: 
     destination: destination.path,
     onSkipped: (message) => skipped.add(message),
   });
-  // if the archive ends early, the error of tar is the better one
+  // if the archive ends early, tar's error says more
   unpacked.catch(() => left.abort());
   const [exit, written] = await Promise.allSettled([tar, unpacked]);
   if (exit.status === 'fulfilled') checkTar(target, { exitCode: exit.value, stderr });
@@ -119,7 +119,7 @@ function checkTar(
   );
 }
 
-/** An error without what Node.js adds to the system's message. */
+/** Makes an error from the system's message, without the error code and path that Node.js adds. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
   return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));

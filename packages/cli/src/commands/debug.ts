@@ -69,7 +69,7 @@ export function debugContainer(pod: Pod, command: string[], options: DebugOption
   };
 }
 
-/** The characters of generated names, without vowels, so that no words arise (apimachinery, util/rand). */
+/** The characters of generated names, without vowels, so that no words result (apimachinery, util/rand). */
 const NAME_CHARACTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
 function freeName({ spec }: Pod): string {
@@ -100,7 +100,7 @@ async function started(client: NodeClient, pod: Pod, name: string): Promise<{ po
   throw new PodwrightError('unavailable', `debug pod ${pod.metadata.name}: the node has stopped`);
 }
 
-/** Reasons that do not go away by waiting. */
+/** Waiting reasons at which the command gives up. */
 const FINAL_REASONS = new Set([
   'CreateContainerConfigError',
   'ErrImageNeverPull',

@@ -45,7 +45,10 @@ export async function deletePods({ config }: CommandContext, words: string[], op
   if (removal.missing.length > 0 && !ignoreNotFound) throw new PodwrightError('not_found', removal.missing.join('\n'));
 }
 
-/** The objects of a manifest. With --volumes it includes the claims of its pods; without, no claims, to keep their files. */
+/**
+ * Returns the manifest's objects. With --volumes they include the claims that its pods use; otherwise no claims, so that their files are
+ * kept.
+ */
 function withClaims({ objects, decoded }: Manifests, { volumes = false }: DeleteOptions): ManifestObject[] {
   const others = objects.filter(({ kind }) => kind !== CLAIM);
   const claims = decoded.claims.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
@@ -101,7 +104,7 @@ async function chosen(client: ObjectClient, words: string[], options: DeleteOpti
 /** The kinds that can be applied. */
 const DELETABLE: string[] = ['Pod', 'ConfigMap', 'Secret', CLAIM, 'RuntimeClass'];
 
-/** The grace period in seconds, or `undefined` for that of each pod. Throws `invalid_argument` for contradictory options. */
+/** Returns the grace period in seconds, or `undefined` to use each pod's own. Throws `invalid_argument` for contradictory options. */
 export function graceOf(options: Pick<DeleteOptions, 'gracePeriod' | 'force' | 'now'>): number | undefined {
   const { force, now } = options;
   const gracePeriod = (options.gracePeriod ?? -1) < 0 ? undefined : options.gracePeriod; // as in kubectl
@@ -162,7 +165,7 @@ export async function waitUntilRemoved(
   );
 }
 
-/** Waits for the deletion of the pod. Returns false if the changes end before. */
+/** Waits until the pod is deleted. Returns false if the watch ends first. */
 async function isRemoved(pod: Pod, changes: AsyncIterable<PodWatchEvent>): Promise<boolean> {
   for await (const { type, object } of changes)
     if (type === 'DELETED' && object.metadata.uid === pod.metadata.uid) return true;

@@ -103,7 +103,7 @@ function probeEntries({ livenessProbe, readinessProbe, startupProbe }: Container
   ];
 }
 
-/** A probe as `http-get http://:8080/x delay=0s timeout=1s period=10s #success=1 #failure=3`. */
+/** Formats a probe as `http-get http://:8080/x delay=0s timeout=1s period=10s #success=1 #failure=3`. */
 export function describeProbe(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;

@@ -25,7 +25,7 @@ export function describeSecret({ metadata, type, data = {}, immutable }: Secret)
   ];
 }
 
-/** A claim. Its directory is one of the annotations. */
+/** A claim. Its annotations include its directory. */
 export function describeClaim({ metadata, spec, status }: PersistentVolumeClaim): OutlineEntry[] {
   return [
     ...describeMeta(metadata),

@@ -23,7 +23,7 @@ import { nothingFound } from './get.ts';
 export type DescribeOptions = { namespace: string; allNamespaces?: boolean; selector?: string; output: OutputFormat };
 
 type Described = { object: ApiObject; events: Event[] };
-/** Further input of descriptions besides the object. */
+/** Data that a description needs besides the object. */
 type Surroundings = { pods: Pod[]; defaults: PodDefaults | undefined };
 
 /** `podwright describe POD…`, `describe TYPE NAME…`, `describe TYPE/NAME…`, `describe TYPE [-l SELECTOR]`. */

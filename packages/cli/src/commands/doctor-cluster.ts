@@ -10,7 +10,7 @@ import { type ClusterFiles, clusterFiles } from '../settings/cluster-files.ts';
 import type { NodeConfig } from '../settings/node-config.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** The findings; none for a node without a cluster. */
+/** Returns the findings, or none for a node without a cluster. */
 export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   const files = clusterFiles(config);
   if (files === undefined) return [];
@@ -33,7 +33,7 @@ export async function clusterFindings(config: NodeConfig): Promise<Finding[]> {
   }
 }
 
-/** For a node without a certificate: whether it can request one. Pure. */
+/** Reports on a node without a certificate: whether it can request one. Pure. */
 export function firstCertificateFinding(path: string, answered: Answered): Finding {
   const what = 'certificate';
   if ('dateMs' in answered && answered.isRefused)
@@ -51,7 +51,7 @@ export function firstCertificateFinding(path: string, answered: Answered): Findi
   };
 }
 
-/** `isRefused`: the API server rejected the credentials. */
+/** The API server's response, or the error if there was none. `isRefused`: it rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
 /** Checks whether the API server answers and accepts the credentials, and reads its time. */
@@ -76,7 +76,7 @@ async function probeServer(access: Kubeconfig): Promise<Answered> {
   return await promise.catch((error: unknown) => ({ error: errorMessage(error) }));
 }
 
-/** The token, or `undefined` on an error, which another finding reports. */
+/** Returns the token, or `undefined` on an error, which another finding reports. */
 async function tokenOf({ authorization }: Kubeconfig, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await authorization.header(signal);
@@ -91,7 +91,7 @@ function serverFinding(server: string, answered: Answered): Finding {
   return { what, level: 'missing', message: `${server}: ${answered.error}`, fix: 'pods keep running without it' };
 }
 
-/** The skew between the clocks of this host and the API server, which may make certificates and tokens invalid. Pure. */
+/** Reports the skew between the clocks of this host and the API server; it may make certificates and tokens invalid. Pure. */
 export function clockFinding(thereMs: number, hereMs: number): Finding {
   const what = 'clock';
   if (Number.isNaN(thereMs)) return { what, level: 'note', message: 'the API server does not send its time' };
@@ -102,7 +102,7 @@ export function clockFinding(thereMs: number, hereMs: number): Finding {
   return { what, level: 'missing', message, fix: 'synchronize the clocks of both hosts by NTP' };
 }
 
-/** The validity of the node's certificate. Pure. */
+/** Reports the validity of the node's certificate. Pure. */
 export function certificateFinding(
   pem: string | undefined,
   nowMs: number,

@@ -1,4 +1,4 @@
-/** `podwright doctor --fix`: installs the programs that the findings name, by the host's package manager. */
+/** `podwright doctor --fix`: installs the programs that the findings name, with the host's package manager. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
@@ -9,7 +9,8 @@ import type { Finding } from './doctor-places.ts';
 import { installCommands, packageManager } from './install-hint.ts';
 
 /**
- * The commands that install the missing requirements, those for what few pods need, which may fail, and what no package solves. Pure.
+ * `commands` install the missing requirements. `optional` installs programs that few pods need, and may fail. `others` are requirements
+ * that no package provides.
  */
 export type FixPlan = { commands: string[][]; optional: string[][]; others: string[] };
 
@@ -30,13 +31,13 @@ export function planFix(findings: Finding[], osRelease?: string): FixPlan {
     );
   const commands = programs.length === 0 ? [] : installCommands(manager, programs);
   const optional = extras.length === 0 ? [] : installCommands(manager, extras);
-  // the last command installs, the ones before it update the lists of packages
+  // the last command installs the packages; the earlier ones update the package lists
   return { commands, optional: commands.length === 0 ? optional : optional.slice(-1), others };
 }
 
 /**
- * Announces and runs the plan, after a question unless `yes`. The output of the package manager goes to standard error, because the
- * report of `doctor` may be JSON. Returns false if the user declined.
+ * Prints the plan, asks for confirmation unless `yes`, and runs it. The package manager's output goes to standard error, because the report
+ * of `doctor` may be JSON. Returns false if the user declined.
  */
 export async function runFix({ commands, optional, others }: FixPlan, { yes }: { yes?: boolean }): Promise<boolean> {
   if (others.length > 0) printError(`not fixed by packages: ${others.join(', ')}`);

@@ -1,7 +1,10 @@
 import { readUserLimits, watchProblem } from '../daemon/user-limits.ts';
 import type { Finding } from './doctor-places.ts';
 
-/** Whether a pod can exhaust the kernel's limits per user id, which by default it shares with the node, and whether one has. */
+/**
+ * Reports whether a pod can exhaust the kernel's limits per user id, which it shares with the node by default, and whether they are
+ * exhausted.
+ */
 export function limitFindings(): Finding[] {
   const what = 'user limits';
   const low = readUserLimits().filter(({ value, wanted }) => value < wanted);

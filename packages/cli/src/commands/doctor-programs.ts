@@ -10,7 +10,7 @@ export function conmonFinding(conmon: ProgramFinding | undefined): Finding {
     : { what, level: 'ok', message: `${conmon.version} (${conmon.path})` };
 }
 
-/** Only a note without one, because few pods need it. */
+/** Reports the init program. If it is missing, the finding is only a note, because few pods need it. */
 export function initFinding(path: string | undefined): Finding {
   const what = 'init';
   if (path !== undefined) return { what, level: 'ok', message: path };

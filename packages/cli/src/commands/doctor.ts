@@ -29,7 +29,7 @@ import { type HostProgram, installHint } from './install-hint.ts';
 
 export type DoctorOptions = { output: OutputFormat; fix?: boolean; yes?: boolean };
 
-/** The column of the messages. */
+/** The column at which messages start. */
 const INDENT = 23;
 const MARKS = { ok: ['ok', 'green'], note: ['note', 'magenta'], missing: ['MISSING', 'red'] } as const;
 
@@ -65,7 +65,7 @@ async function hostOfNode(config: NodeConfig): Promise<Finding[]> {
 /** The findings about the container runtime of the node. */
 async function runtimeFindings(config: NodeConfig): Promise<Finding[]> {
   if (config.container_runtime === 'docker') return (await import('./doctor-docker.ts')).dockerFindings(config);
-  // before the trials of OCI runtimes: these move processes, which would disturb the measurement
+  // measure before the OCI runtimes are tried: they move processes, which would disturb the measurement
   const cgroups = await discoverCgroups();
   const fastPaths = fastPathsOf(runtimeOptions(config));
   const [move, network] = await Promise.all([
@@ -114,7 +114,7 @@ async function nodeFindings(socket: string): Promise<Finding[]> {
   }
 }
 
-/** The restrictions of pods by default. */
+/** Reports the default restrictions on pods. */
 function podFindings({ seccomp, netRaw = true, pidsPerPod, allPods }: PodDefaults): Finding[] {
   const together = allPods && `${formatBytes(allPods.memoryBytes)} of memory and ${allPods.pids} processes`;
   return [
@@ -157,7 +157,7 @@ function hostFindings(abilities: HostAbilities): Finding[] {
   ];
 }
 
-/** The cgroup driver, and the reason for it. */
+/** Reports the cgroup driver, and why it was chosen. */
 function driverFinding(
   requested: Parameters<typeof chooseCgroupDriver>[0],
   { cgroups: { mode } }: HostAbilities,
@@ -171,10 +171,10 @@ function driverFinding(
   }
 }
 
-/** A move takes longer than this only if it waits for an RCU grace period. */
+/** A cgroup move takes longer than this only if it waits for an RCU grace period. */
 const RCU_WAIT_MS = 4;
 
-/** The time that the kernel takes to move a process to a cgroup, which each pod needs. */
+/** Reports how long the kernel takes to move a process to a cgroup, which happens for each pod. */
 async function moveFinding(cgroups: CgroupHierarchy, expediting: boolean): Promise<Finding> {
   const what = 'cgroup moves';
   const cost = await measureCgroupMove(cgroups).catch(errorMessage);
@@ -204,12 +204,12 @@ function ociFindings({ ociRuntimes }: HostAbilities): Finding[] {
   });
   if (ociRuntimes.some(({ works }) => works)) return findings;
   const none: Finding = { what: 'OCI runtime', level: 'missing', message: 'none that works' };
-  // crun starts containers faster
+  // suggest crun first, since it starts containers faster
   const other = (['crun', 'runc'] as const).find((name) => !ociRuntimes.some((runtime) => runtime.name === name));
   return [...findings, other === undefined ? none : { ...none, fix: installHint(other), lacks: [other] }];
 }
 
-/** Known vulnerabilities of a version are only a note: distributions fix them without a new version number. */
+/** A known vulnerability of a version is only a note: distributions fix it without a new version number. */
 function ociFinding({ name, version }: HostAbilities['ociRuntimes'][number], message: string): Finding {
   const known = knownHoles(name, version);
   if (known === undefined) return { what: name, level: 'ok', message };
@@ -229,7 +229,7 @@ function userNamespaceFinding({ ociRuntimes, idMapping }: HostAbilities): Findin
   return { what, level: 'note', message: 'no pods with user namespaces: no OCI runtime supports them here' };
 }
 
-/** The network of pods, with the reason for it, and fixes for problems. */
+/** Reports the pods' network, why it was chosen, and fixes for problems. */
 async function networkFinding(looked: Promise<NetworkDescription>): Promise<Finding> {
   const what = 'network';
   try {
@@ -245,7 +245,7 @@ async function networkFinding(looked: Promise<NetworkDescription>): Promise<Find
   }
 }
 
-/** The packaged programs that a problem of the network says to install. */
+/** Returns the packaged programs whose installation the message of a network problem suggests. */
 function programsOfNetwork(problem: string): HostProgram[] | undefined {
   if (problem.includes('install containernetworking-plugins')) return ['cni-plugins'];
   return problem.includes('install iptables') ? ['iptables'] : undefined;

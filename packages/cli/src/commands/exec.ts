@@ -30,7 +30,7 @@ export async function exec(
   return streamContainer(await findTarget(config.apiSocket, target.pod, options), { call, stdin, tty });
 }
 
-/** Reads the pod only if no container is named. */
+/** Finds the container. It reads the pod only if no container is named. */
 async function findTarget(
   socketPath: string,
   argument: string,

@@ -33,7 +33,7 @@ function refuse(text: string, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `port-forward: "${text}": ${why}`);
 }
 
-/** An address to listen on. `optional`: ignore errors, since a host may lack IPv6. */
+/** An address to listen on. `optional`: errors are ignored, since a host may lack IPv6. */
 export type ListenAddress = { address: string; optional: boolean };
 
 /** Parses `--address`: IP addresses and `localhost`, separated by commas. Addresses covered by another one are dropped. */

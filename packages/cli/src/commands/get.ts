@@ -17,7 +17,7 @@ export type GetOptions = PrintOptions & {
   ignoreNotFound?: boolean;
 };
 
-/** The objects to print and how. `nothing` is printed instead of an empty table. */
+/** The objects to print, and how to print them. `nothing` is printed instead of an empty table. */
 export type Shown = {
   selection: ObjectSelection;
   columns: (kind: ObjectKind) => Column[];
@@ -27,7 +27,7 @@ export type Shown = {
 
 /** `podwright get TYPE[,TYPE…] [NAME…]`, `get TYPE/NAME…`. */
 export async function get(context: CommandContext, words: string[], options: GetOptions): Promise<void> {
-  // of kubectl's `all`, a node has only pods
+  // of the types in kubectl's `all`, a node has only pods
   const selection = parseObjects(words[0] === 'all' ? ['pods', ...words.slice(1)] : words);
   if (selection.kinds.some(({ kind }) => kind === 'Image')) return getImages(context, selection, options);
   const { namespace, allNamespaces = false } = options;
@@ -69,7 +69,7 @@ async function fetch(
   return { objects: (await Promise.all(found)).flat(), missing };
 }
 
-/** The query of the node's API for these options. */
+/** Converts these options to a query of the node's API. */
 export function queryOf(options: Omit<GetOptions, keyof PrintOptions>): ObjectQuery {
   const { namespace, allNamespaces, selector, fieldSelector } = options;
   return { namespace: allNamespaces ? undefined : namespace, labelSelector: selector, fieldSelector };
@@ -102,7 +102,7 @@ async function printObjects(objects: ApiObject[], { selection, columns, options,
   else print(nothing);
 }
 
-/** The message for an empty selection, which is no error: kubectl's words, and the selection. */
+/** Returns the message for an empty selection, which is not an error. It starts with kubectl's words and describes the selection. */
 export function nothingFound(
   kinds: ObjectKind[],
   { namespace, allNamespaces, selector, fieldSelector }: Omit<GetOptions, keyof PrintOptions>,

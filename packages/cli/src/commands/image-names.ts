@@ -1,6 +1,6 @@
 import type { Container, Image } from '@podwright/cri';
 
-/** The number of digits of a digest that are shown; they suffice to identify an image. */
+/** How many digits of a digest are shown; they suffice to identify an image. */
 const SHOWN_DIGITS = 13;
 
 /** The short form of an id `sha256:…`. */

@@ -7,14 +7,14 @@ export type HostProgram = 'crun' | 'runc' | 'conmon' | 'catatonit' | 'iptables' 
 export type PackageManager = {
   /** The ids in `os-release`. */
   families: string[];
-  /** The command that users type, and the same command without questions, after those that it requires. */
+  /** `command` is shown to users. `commands` returns the same command without prompts, preceded by the commands that it requires. */
   command: string;
   commands: (packages: string[]) => string[][];
-  /** Packages that are not named like the program. */
+  /** The packages whose names differ from the program's. */
   names?: Partial<Record<HostProgram, string>>;
 };
 
-/** Unattended upgrades hold the lock on a new host. */
+/** Makes apt-get wait up to 120 s for its lock, which unattended upgrades hold on a new host. */
 const APT_WAITS = ['-o', 'DPkg::Lock::Timeout=120'];
 
 const PACKAGE_MANAGERS: PackageManager[] = [
@@ -62,7 +62,7 @@ export function installHint(program: HostProgram, osRelease = readOsRelease()): 
     : `${manager.command} ${manager.names?.[program] ?? program}`;
 }
 
-/** The commands, one after the other, that install the packages of these programs. */
+/** Returns the commands, in order, that install the packages of these programs. */
 export function installCommands({ commands, names }: PackageManager, programs: HostProgram[]): string[][] {
   return commands([...new Set(programs)].map((program) => names?.[program] ?? program));
 }

@@ -19,7 +19,7 @@ export type LogsOptions = {
   follow?: boolean;
   previous?: boolean;
   tail?: number;
-  /** In ms. */
+  /** In milliseconds. */
   since?: number;
   sinceTime?: string;
   limitBytes?: number;
@@ -140,7 +140,7 @@ async function showLines(
   }
 }
 
-/** Writes a log unchanged, as kubectl does; it may contain colours. */
+/** Writes a part of a log unchanged, including colours, as kubectl does. */
 async function write(text: Buffer | string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }

@@ -54,8 +54,8 @@ export class TablePrinter {
   }
 
   /**
-   * The width for which columns are omitted, or `undefined` to omit none: without titles it would be unclear which are missing, and `-o
-   * wide` without wide columns means full cells.
+   * The width that decides which columns are omitted; `undefined` omits none. Without titles, readers could not see which are missing, and
+   * `-o wide` for a kind without wide columns means that cells are not cut.
    */
   #width(): number | undefined {
     const { output, headers } = this.#options;
@@ -64,7 +64,7 @@ export class TablePrinter {
   }
 }
 
-/** The titles and importance of the columns. The namespace is more important if the objects are of several namespaces. */
+/** Returns the titles of the columns and their importance. The namespace matters more if the objects are in several namespaces. */
 export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { title: string; importance?: number }[] {
   return columns.map(({ title, importance }) => ({
     title,
@@ -72,7 +72,7 @@ export function headerOf(columns: Column[], namespaces: ReadonlySet<string>): { 
   }));
 }
 
-/** Reports columns that are omitted since the terminal is too narrow. */
+/** Reports the columns that are omitted because the terminal is too narrow. */
 function hintAt(titles: string[]): void {
   if (titles.length === 0) return;
   printError(
@@ -88,7 +88,7 @@ function shownColumns(columns: Column[], { output, showLabels, labelColumns = []
   return [...shown, ...labelColumns.map(labelColumn), ...(showLabels ? [LABELS] : [])];
 }
 
-/** Prints `pod/web`, or with the API group outside the core group, as `-o name` of kubectl does. */
+/** Prints `pod/web`, with the API group unless it is the core group, as kubectl's `-o name` does. */
 export function printName({ apiVersion, kind, metadata }: ApiObject): void {
   const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [];
   print(`${kind.toLowerCase()}${group === undefined ? '' : `.${group}`}/${metadata.name}`);

@@ -15,8 +15,8 @@ import type { PathStep } from '../output/jsonpath-parser.ts';
 import { formatAge } from '../output/units.ts';
 
 /**
- * A column of a table of objects. `wide`: shown only with `-o wide`. `wraps`: on a narrow terminal the last column continues on the next
- * line.
+ * A column of a table of objects. `wide`: shown only with `-o wide`. `wraps`: as the last column of a narrow terminal, it continues on the
+ * next line.
  */
 export type Column = {
   title: string;
@@ -127,7 +127,7 @@ export const labelColumn = (label: string): Column =>
 export const pathColumn = ({ title, path }: { title: string; path: PathStep[] }): Column =>
   column(title, (object) => valuesAt(path, object).map(valueText).join(',') || '<none>');
 
-/** `RWO` of `ReadWriteOnce`, as kubectl shows it. */
+/** Abbreviates an access mode as kubectl does: `ReadWriteOnce` becomes `RWO`. */
 function shortMode(mode: string): string {
   const short: Record<string, string> = { ReadOnlyMany: 'ROX', ReadWriteMany: 'RWX', ReadWriteOncePod: 'RWOP' };
   return short[mode] ?? 'RWO';

@@ -12,7 +12,7 @@ import { printError } from '../output/terminal-text.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import type { NodePaths } from '../settings/node-paths.ts';
 
-/** The part of the CRI's verbose Status with the plugins. */
+/** The part of the CRI's verbose Status that lists the plugins. */
 const StatusConfig = z.looseObject({
   plugins: z
     .array(

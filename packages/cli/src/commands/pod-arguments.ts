@@ -12,8 +12,8 @@ export function findPod(client: NodeClient, argument: string, namespace: string)
 }
 
 /**
- * The container for a command: the wanted one, or else the one of the pod's annotation, or else the first. `note` reports the choice among
- * several. Throws `not_found` if the pod has no such container.
+ * Chooses the container for a command: `wanted`, or else the pod's annotated default, or else the first. `note` says which of several was
+ * chosen. Throws `not_found` if the pod has no such container.
  */
 export function chooseContainer(pod: Pod, wanted: string | undefined): { name: string; note?: string } {
   const { containers, initContainers = [], ephemeralContainers = [] } = pod.spec;

@@ -71,7 +71,7 @@ class Forwarding implements Disposable {
     this.#forwarder = this.#makeForwarder();
   }
 
-  /** Connects to the pod, listens on each address for each port, and prints these. */
+  /** Connects to the pod, listens on each address for each port, and prints the addresses and ports. */
   async begin(addresses: ListenAddress[], ports: ForwardedPort[]): Promise<void> {
     await this.#forwarder.connect();
     for (const { local, remote } of ports) {

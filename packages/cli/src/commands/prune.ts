@@ -33,7 +33,7 @@ export async function prune(context: CommandContext, options: PruneOptions): Pro
   });
 }
 
-/** The ids of the images of containers and of pods. */
+/** The ids of the images that containers or pods use. */
 async function imagesInUse(cri: CriClient, pods: Pod[]): Promise<Set<string>> {
   const { containers } = await cri.runtime.listContainers({});
   const ids = new Set(containers.map(({ imageId, imageRef }) => imageId || imageRef));
@@ -51,7 +51,7 @@ function printPlan(unused: Image[]): void {
   print(`${counted(unused.length, 'image')} of ${formatBytes(bytes)}, packed; nothing was removed`);
 }
 
-/** The disk space of images, packed and unpacked. */
+/** The disk space of images, compressed and unpacked. */
 async function usedBytes(cri: CriClient): Promise<number> {
   const { imageFilesystems } = await cri.image.imageFsInfo({});
   return imageFilesystems.reduce((sum, { usedBytes }) => sum + Number(usedBytes?.value ?? 0n), 0);

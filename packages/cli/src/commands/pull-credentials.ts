@@ -20,7 +20,7 @@ export function readCredentials(options: PullOptions): (reference: string) => Re
   if (authfile !== undefined) return fromFile(authfile);
   if (creds === undefined) return () => undefined;
   const [username = '', password] = creds.split(/:(.*)/s);
-  // only for the registry of the image, not for its mirrors
+  // send the credential only to the image's registry, not to its mirrors
   const registryOf = (reference: string) => parseImageReference(reference)?.registry ?? '';
   const credentialFor = (reference: string, secret: string) => ({
     ...{ username, password: secret, auth: '', identityToken: '' },

@@ -7,7 +7,9 @@ import { isIdOf, namesOf, podsUsing } from './image-names.ts';
 
 export type RemoveImagesOptions = { force?: boolean };
 
-/** `podwright rmi IMAGE…`: removes a name of an image; the image is deleted with its last name. An id deletes the image with all names. */
+/**
+ * `podwright rmi IMAGE…`: removes a name of an image, and with its last name the image itself. An id removes the image with all its names.
+ */
 export async function removeImages(
   context: CommandContext,
   references: string[],

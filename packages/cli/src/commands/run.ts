@@ -32,7 +32,7 @@ import { podTable, type RunView } from '../run/run-view.ts';
 import { failsToStart, NotStarted, StartPatience } from '../run/start-patience.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 
-/** `timeout`, in ms, is the longest time until the pods are ready, or with `once` until they have ended. */
+/** `timeout`, in ms, limits the time until the pods are ready, or with `once` until they have ended. */
 export type RunOptions = ManifestOptions & {
   once?: boolean;
   detach?: boolean;
@@ -73,7 +73,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   const { interrupts, options } = course;
   const { state } = context.config;
   try {
-    // a failed apply shows that no node runs: checking first would cost an extra call
+    // try to apply first: its failure shows that no node runs, and a check would cost an extra call
     const applied = await apply(manifests, course).catch(async (error: unknown) => {
       if (errorCode(error) !== 'unavailable') throw error;
       course.node = await ensureNode(context, interrupts).catch((failure: unknown) => {
@@ -97,7 +97,7 @@ async function runOnNode(manifests: Manifests, course: Course, context: CommandC
   }
 }
 
-/** Reports the leftovers of a run that ended without waiting. The next run of these manifests adopts them. */
+/** Reports what remains of a run that ended without waiting. The next run of these manifests adopts it. */
 function reportLeft({ node, program }: Course): void {
   const stop = node.started ? `, '${program} stop' ends them and the node` : '';
   printError(`pods of this run may still be there: '${program} ps' lists them${stop}`);
@@ -108,7 +108,7 @@ type Course = {
   program: string;
   options: RunOptions & { detach: boolean };
   names: string[];
-  /** Whether log lines start with their pod and container. */
+  /** Whether log lines are prefixed with their pod and container. */
   prefixed: boolean;
   interrupts: Interrupts;
 };
@@ -175,7 +175,10 @@ async function runSession(course: SessionCourse): Promise<number> {
   }
 }
 
-/** If standard output is not a terminal, it gets only the logs. With --detach there are no logs, and it gets the table. */
+/**
+ * If standard output is redirected, it gets only the logs, and standard error the rest. With --detach there are no logs, and it gets the
+ * table.
+ */
 function viewFor({ quiet, detach }: RunOptions): RunView {
   const { stdout, stderr } = process;
   if (quiet) return new PlainView({ out: stdout });
@@ -214,7 +217,7 @@ async function runToCompletion(given: Omit<ShownCourse, 'warnings' | 'patience' 
   }
 }
 
-/** The default limit on failing starts with --once and --detach, which often run in scripts. Otherwise a user watches and decides. */
+/** Limits how long pods may fail to start with --once and --detach, which often run in scripts. Otherwise a user watches and decides. */
 function patienceFor(
   { session, options }: Pick<ShownCourse, 'session' | 'options'>,
   warnings: ReadonlyMap<string, string>,
@@ -250,7 +253,10 @@ async function untilEnd(course: ShownCourse): Promise<Ending> {
 
 const hasFailed = (pod: Pod) => pod.status?.phase === 'Failed' || lacksImage(pod);
 
-/** Aborts with the reason of `inTime` if a pod is not ready by then, even if it was before: a crashing pod is ready at times. */
+/**
+ * Returns a signal that aborts with `inTime` if a pod is not ready at that moment. Earlier readiness does not count, since a crashing pod
+ * is ready at times.
+ */
 function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   const late = new AbortController();
   const look = () => {
@@ -260,7 +266,7 @@ function whenNotWell(inTime: AbortSignal, pods: () => Pod[]): AbortSignal {
   return late.signal;
 }
 
-/** Ends a run with --detach. Failures are reported now, since the command does not watch the pods any longer. */
+/** Ends a run with --detach. It reports failures now, since the command stops watching the pods. */
 async function leaveRunning(course: ShownCourse): Promise<Ending> {
   const pods = [...course.session.pods.values()];
   const troubled = pods.filter((pod) => hasFailed(pod) || lostContainers(pod).length > 0);
@@ -323,13 +329,13 @@ async function explain(course: ShownCourse, pods: Pod[]): Promise<void> {
   }
 }
 
-/** Waits a limited time for the rest of the logs, except for those of pods that stay. */
+/** Waits a limited time for the rest of the logs, except the logs of pods that stay. */
 async function drain(logs: LogFollower, staying?: ReadonlySet<string>): Promise<void> {
   using signal = withTimeout(undefined, LAST_LOGS_TIMEOUT_MS, 'read the logs');
   await raceAbort(logs.drain(staying), signal).catch(() => undefined);
 }
 
-/** Stops the pods gracefully, or at the second Ctrl-C at once. At the third, a second later, it no longer waits for the node. */
+/** Stops the pods gracefully. A second Ctrl-C kills them; a third, at least a second later, ends the wait for the node. */
 async function takeDown({ session, interrupts }: SessionCourse): Promise<void> {
   try {
     await session.remove(undefined, interrupts.again);

@@ -107,7 +107,7 @@ function refuseOverwriting({ kind, metadata }: ApiObject, changes: Changes, verb
 const differs = ({ metadata }: ApiObject, changes: Changes, { map }: Verb) =>
   Object.entries(changes).some(([key, value]) => (ownValue(metadata[map], key) ?? null) !== value);
 
-/** The map's own value: a key may be `constructor`. */
+/** Reads an own property of the map: a key may be `constructor`. */
 const ownValue = (map: Record<string, string> | undefined, key: string): string | undefined =>
   map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 

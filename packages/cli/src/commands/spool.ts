@@ -2,7 +2,7 @@ import { closeSync, fstatSync, mkdtempSync, openSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '@podwright/base';
 
-/** The directory for large temporary files. Not `/tmp`, which is often in memory. */
+/** The directory for large temporary files. Not `/tmp`, which is often a tmpfs. */
 export function spoolDirectory(): string {
   return process.env.TMPDIR || '/var/tmp';
 }

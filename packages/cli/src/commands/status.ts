@@ -30,7 +30,7 @@ type NodeStatus =
       left: { namespace: string; name: string }[];
       /** Why the node polls, if it cannot watch directories. */
       polls: string | undefined;
-      /** If the node runs another version than this command. */
+      /** The difference if the node runs another version than this command. */
       skew: string | undefined;
     } & Pick<
       NodeInfo,
@@ -140,7 +140,7 @@ function table(node: NodeStatus & { running: true }): string {
   ]);
 }
 
-/** The node's pressure conditions, for which it refuses and evicts pods. */
+/** The node's pressure conditions, under which it refuses and evicts pods. */
 function pressureRows({ pressure }: Pick<NodeInfo, 'pressure'>): [string, string][] {
   const { conditions = [], reasons = [] } = pressure ?? {};
   if (conditions.length + reasons.length === 0) return [];

@@ -17,7 +17,7 @@ export type StopCommandOptions = { keep?: boolean; delete?: boolean; pods?: bool
 
 type ObjectName = { kind: string; namespace: string; name: string };
 
-/** The progress of a stop. `left`: the stop request was sent, and the node stops by itself from here on. */
+/** The progress of a stop. `left`: the stop request was sent, and the node completes the stop even without this command. */
 type Course = { client: NodeClient; deleted: ObjectName[]; left: boolean };
 
 /** The kinds that `--delete` deletes besides pods. PersistentVolumeClaims are kept with their files. */
@@ -68,7 +68,7 @@ function interruptedMessage({ deleted, left }: Course, again: string): string {
   return `${counted(pods.length, 'pod')} ${pods.length === 1 ? 'continues' : 'continue'} to stop, and the node keeps running; '${again}' stops it, and with --grace-period 0 kills the pods at once`;
 }
 
-/** Reports the pods that the next start of the node starts again. */
+/** Returns a note on the pods that the next start of the node starts again. */
 function comeBack(pods: Pod[]): string[] {
   const names = [...new Set(pods.filter((pod) => !isEnded(pod)).map(podLabel))]; // a pod and its successor have one name
   return names.length === 0 ? [] : [`its next start also starts ${names.join(', ')}`];
@@ -129,7 +129,7 @@ async function deletePods(course: Course, pods: Pod[], gracePeriod: number | und
 
 const labelOf = ({ namespace, name }: ObjectName): string => (namespace === '' ? name : `${namespace}/${name}`);
 
-/** Deletes an object. Returns false for one of a user's file in the manifest directory, and for a missing one other than a pod. */
+/** Deletes an object. Returns false if it comes from a user's file in the manifest directory, or if it does not exist and is not a pod. */
 async function isDeleted({ client, deleted }: Course, object: ObjectName, gracePeriod?: number): Promise<boolean> {
   try {
     await client.delete(object, gracePeriod);

@@ -3,7 +3,7 @@ import type { TerminalSize } from '@podwright/streaming';
 
 /**
  * Puts the terminal into raw mode, in which all keys, including Ctrl-C and Ctrl-Z, go to the command. Node.js itself restores the terminal
- * at SIGINT and SIGTERM; this function does at SIGHUP.
+ * at SIGINT and SIGTERM; this function also does so at SIGHUP.
  */
 export function rawTerminal(): Disposable {
   const hungUp = () => {
@@ -31,10 +31,10 @@ export function watchTerminalSize(listener: (size: TerminalSize) => void): Dispo
   return { [Symbol.dispose]: () => terminal.off('resize', report) };
 }
 
-/** Terminal types in Debian's minimal terminfo (ncurses-base). Containers seldom have more. */
+/** Terminal types in Debian's minimal terminfo (ncurses-base). Few containers have more. */
 const KNOWN_TERMINALS = /^(?:ansi|dumb|linux|rxvt|(?:screen|tmux|xterm)(?:-256color)?|vt(?:100|102|220))$/;
 
-/** The caller's TERM if containers are likely to have it, or else xterm. */
+/** Returns the caller's TERM if containers are likely to know it, or else `xterm`. */
 export function terminalName(term: string | undefined): string {
   return term !== undefined && KNOWN_TERMINALS.test(term) ? term : 'xterm';
 }

@@ -64,7 +64,7 @@ async function podTable(client: ObjectClient, name: string | undefined, options:
   return table([...namespaces, ...names, 'CPU(cores)', 'MEMORY(bytes)'], shown, options);
 }
 
-/** With `--watch` the message is part of the picture, otherwise it goes to standard error. */
+/** With `--watch` the message is drawn in place of the table; otherwise it goes to standard error. */
 function nothing(message: string, { watch }: TopOptions): string {
   if (watch) return message;
   printError(message);

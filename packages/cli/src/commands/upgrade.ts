@@ -51,7 +51,7 @@ export async function upgrade({ config }: CommandContext, source: string | undef
   }
 }
 
-/** Another program has replaced the files, or nothing is to be done. */
+/** Restarts a node into this program, which another program has installed, unless the node already runs it. */
 async function intoThisProgram(config: CommandContext['config'], node: RunningNode | undefined): Promise<number> {
   if (node === undefined) return reportNoNode();
   if (node.info.version === VERSION && node.info.build === BUILD) {
@@ -83,7 +83,7 @@ function reportNoNode(): number {
   return 0;
 }
 
-/** Runs the new program: it must have the version of its archive, and read the records of the node. */
+/** Runs the new program to check that it has the version of its archive and reads the node's record formats. */
 async function tryProgram(program: string, { path, version }: ReleaseArchive, root: string): Promise<void> {
   using signal = withTimeout(undefined, PROGRAM_TRIAL_TIMEOUT_MS, `run the program of ${path}`);
   const args = ['--state', '/nonexistent', 'version', '-o', 'json', '--trial'];

@@ -9,13 +9,13 @@ import { renderTable } from '../output/table.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { loadLibraries } from './load-libraries.ts';
 
-/** `trial`: for installers, which try a program before they install it. */
+/** `trial`: also loads the native libraries, for installers that try a program before they install it. */
 export type VersionOptions = { output: OutputFormat; trial?: boolean };
 
-/** Enough to find a commit. */
+/** How many digits of the commit are shown; they suffice to find it. */
 const COMMIT_DIGITS = 12;
 
-/** `podwright version`. It is no error if no node runs. */
+/** `podwright version`. Succeeds even if no node runs. */
 export async function version({ config }: CommandContext, options: VersionOptions): Promise<void> {
   if (options.trial) await loadLibraries();
   const node = await new NodeClient(config.apiSocket).node().catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { formatDuration } from '../output/units.ts';
 import type { CommandContext } from '../settings/node-config.ts';
 import { meets, parseWaitCondition, type WaitCondition } from './wait-condition.ts';
 
-/** `timeout`, in ms, is for all conditions together. As in kubectl, 0 checks once and a negative one waits for a week. */
+/** `timeout`, in ms, applies to all conditions together. As in kubectl, 0 checks once and a negative value waits for a week. */
 export type WaitOptions = {
   namespace: string;
   allNamespaces?: boolean;
@@ -18,10 +18,10 @@ export type WaitOptions = {
   timeout: number;
 };
 
-/** The objects that do not meet the condition yet, by namespace and name, with their last state. */
+/** The objects that do not meet the condition yet, by namespace and name, with their last known state. */
 type Pending = Map<string, ApiObject | undefined>;
 
-/** The key for the first object that appears, if none is named. */
+/** The key for any object, used by `create` without a name: the first object that appears meets the condition. */
 const ANY = '*';
 
 const keyOf = ({ metadata: { namespace = '', name } }: ApiObject) => `${namespace}/${name}`;
@@ -68,7 +68,7 @@ export async function waitForAll(
 /** As kubectl does, waits for `create` before the other conditions. */
 const createFirst = (a: WaitCondition, b: WaitCondition) => Number(b.type === 'create') - Number(a.type === 'create');
 
-/** `leftMs` is the rest of `timeoutMs`. `keys` are the objects of the previous condition. */
+/** `leftMs` is what is left of `timeoutMs`. `keys` are the objects that met the previous condition; `undefined` for the first. */
 type KindWait = {
   kind: ObjectKind;
   selection: ObjectSelection;
@@ -89,7 +89,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   let wanted: string[] | undefined;
   const namespace = options.allNamespaces ? undefined : options.namespace;
   const query = { namespace, labelSelector: keys === undefined ? options.selector : undefined };
-  // with a timeout of 0 the list decides, however long the node takes to send it
+  // with a timeout of 0, the initial list decides, however long the node takes to send it
   const signal = timeoutMs === 0 ? enough : AbortSignal.any([enough, given.signal]);
   for await (const change of client.watch(kind, query, signal)) {
     if (change.type === 'listed') wanted = begin(pending, present, wait);
@@ -101,7 +101,7 @@ async function waitForKind(client: ObjectWatcher, wait: KindWait, enough: AbortS
   return wanted;
 }
 
-/** Returns the keys of the objects to wait for: the named ones, or all that existed at the first condition. */
+/** Returns the keys of the objects to wait for: the named ones, or all that existed when the first condition was checked. */
 function begin(pending: Pending, present: ApiObject[], wait: KindWait): string[] {
   const { kind, selection, keys, condition, options } = wait;
   const namespace = kind.namespaced ? options.namespace : '';
