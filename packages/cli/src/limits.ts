@@ -19,10 +19,10 @@ export const NODE_STOP_TIMEOUT_MS = 60_000;
 /** A Ctrl-C within this time after the second one does not count as the third: impatient users press it several times. */
 export const LAST_INTERRUPT_MS = 1000;
 
-/** The longest time in which a metrics client may send its request, leave its answer unread, or keep an idle connection. */
+/** How long a metrics client may take to send its request, leave the response unread, or keep an idle connection. */
 export const SCRAPER_TIMEOUT_MS = 10_000;
 
-/** Scrapes within this time get the same cached answer: building one blocks the event loop for up to 3 ms. */
+/** Scrapes within this time get the same cached response: building one blocks the event loop for up to 3 ms. */
 export const METRICS_KEPT_MS = 100;
 
 /** The longest time that the removal of a pod may take after its grace period: killing, unmounting, network teardown. */
@@ -40,13 +40,13 @@ export const NODE_ANSWER_TIMEOUT_MS = 10_000;
 
 /** The longest time that `run` waits for the rest of the logs of exited containers. */
 export const LAST_LOGS_TIMEOUT_MS = 5000;
-/** A longer log line is split where lines are prefixed: a container may write an endless line. */
+/** Longer log lines are split if lines are prefixed: a container may write an endless line. */
 export const MAX_LOG_LINE_BYTES = 64 << 10;
 /** Without `--all`, `events` shows the newest events of the last hour. */
 export const SHOWN_EVENTS_AGE_MS = 3_600_000;
 export const MAX_SHOWN_EVENTS = 100;
 
-/** The default of `kubectl wait --timeout`, and the meaning of a negative one. */
+/** The default of `kubectl wait --timeout`, and the timeout that a negative value means. */
 export const WAIT_TIMEOUT_MS = 30_000;
 export const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
@@ -64,9 +64,9 @@ export const DETACHED_STEADY_MS = 15;
 export const DISCOVERY_RETRY_MS = 2000;
 /** Timeout for a diagnostic call of an API server. */
 export const CLUSTER_PROBE_TIMEOUT_MS = 5000;
-/** `doctor` reports a larger clock skew. Certificates are valid from five minutes before they are signed. */
+/** `doctor` reports a larger clock skew. Certificates become valid five minutes before they are signed. */
 export const NOTED_CLOCK_SKEW_MS = 10_000;
-/** A certificate that expires sooner should have been renewed already. */
+/** `doctor` reports a certificate that expires sooner, since it should have been renewed already. */
 export const NOTED_CERTIFICATE_MS = 24 * 3_600_000;
-/** The largest file of `patch`: no object is larger. */
+/** Maximum size of a patch file; no object is larger. */
 export const MAX_PATCH_BYTES = 3 << 20;

@@ -15,7 +15,7 @@ export type Wanted =
 /** A parsed command line up to the cursor. */
 export type Question = {
   wanted: Wanted;
-  /** The beginning of the word at the cursor; for `--option=value` the beginning of the value. */
+  /** The word at the cursor as typed so far; for `--option=value` only the value. */
   begun: string;
   /** The part of the word before `begun`. */
   before: string;
@@ -24,7 +24,7 @@ export type Question = {
   options: Map<string, string>;
 };
 
-/** The kind of completion by the placeholder of an argument or the name of an option. */
+/** The kind of completion for an argument's placeholder or an option's name. */
 const KINDS: Record<string, Exclude<Wanted['kind'], 'words' | 'object'>> = {
   ...{ pod: 'pod', object: 'pod', container: 'container', image: 'image', namespace: 'namespace' },
   ...{ from: 'copied', to: 'copied' },
@@ -59,7 +59,7 @@ export function readQuestion(program: Command, words: string[]): Question {
 /** Whether an argument accepts objects of all types, as TYPE NAME and TYPE/NAME. */
 const takesTypes = (argument: Argument) => argument.name() === 'type' || argument.variadic;
 
-/** The completion of an argument for objects: a type, a name of that type, or a pod. */
+/** Returns the completion of an argument for objects: a type, a name of that type, or a pod. */
 function ofObject(argument: Argument, { command, operands }: Reader): Wanted | undefined {
   const [first = ''] = operands;
   const name = argument.name();
@@ -132,7 +132,7 @@ class Reader {
     else if (option.required) this.awaiting = option;
   }
 
-  /** `-it`, `-n NAME`, `-nNAME` */
+  /** Parses short options: `-it`, `-n NAME`, `-nNAME`. */
   #takeShort(word: string): void {
     for (let at = 1; at < word.length; at++) {
       const option = this.find(`-${word[at]}`);

@@ -11,10 +11,13 @@ import {
 } from 'node:fs';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 
-/** The path of an archive entry as names in latin1, a character per byte, since file names need not be UTF-8. The last is the file's. */
+/**
+ * The components of an archive entry's path, decoded as latin1 (a character per byte), since file names need not be UTF-8. The last is the
+ * name of the file.
+ */
 export type Names = string[];
 
-/** The names as text for messages. */
+/** Returns the path as text for messages. */
 export const showNames = (names: Names): string => Buffer.from(names.join('/'), 'latin1').toString('utf8');
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -47,13 +50,13 @@ export class LocalTree implements Disposable {
     this.#enter(names, directoryMode(mode));
   }
 
-  /** Writes a file, replacing an existing one, with the permission bits of `mode` without those of the umask. */
+  /** Writes a file, replacing an existing one. Its mode is the permission bits of `mode`, minus the umask. */
   async writeFile(names: Names, mode: number, body: AsyncIterable<Buffer>): Promise<void> {
     const path = this.#freePath(names);
     await writeBody(openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode & 0o777), body);
   }
 
-  /** Creates a hard link to a file of the tree. Throws `invalid_argument` unless that is a regular file. */
+  /** Creates a hard link to a file of the tree. Throws `invalid_argument` unless `target` is a regular file. */
   linkFile(names: Names, target: Names): void {
     const directory = openSync(this.#enter(target.slice(0, -1)), O_RDONLY | O_DIRECTORY);
     try {
@@ -87,7 +90,7 @@ export class LocalTree implements Disposable {
     return path;
   }
 
-  /** Opens the directories on a path and creates missing ones. Returns a path of the last. */
+  /** Opens the directories on a path and creates missing ones. Returns a path of the last directory. */
   #enter(names: Names, mode: number = CONTAINER_DIRECTORY): Buffer {
     const open = this.#open;
     let depth = 0;

@@ -28,7 +28,7 @@ function directories(t: TestContext) {
 
 const whole = (archive: Iterable<Buffer>) => Buffer.concat([...archive]);
 
-/** The tar programs of containers. */
+/** Implementations of tar in containers. */
 const READERS = [['tar'], ['busybox', 'tar']];
 
 test('GNU tar and busybox unpack an archive to the same tree', (t) => {

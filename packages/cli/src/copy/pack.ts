@@ -15,7 +15,7 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { ARCHIVE_END, tarHeader, tarPadding } from '@podwright/images/tar';
 
 export type PackOptions = {
-  /** The file or directory to pack. If it is a link, it is followed; links below it stay links. */
+  /** The file or directory to pack. It is followed if it is a symbolic link; links below it are packed as links. */
   path: string;
   /** Its name in the archive. */
   name: string;
@@ -23,14 +23,14 @@ export type PackOptions = {
   onSkipped: (message: string) => void;
 };
 
-/** The size of a read, and of a piece in which small files are sent together. */
+/** The size of a read, and of the pieces into which small files are combined. */
 const PIECE_BYTES = 256 << 10;
 
 const SLASH = Buffer.from('/');
 
 /**
- * `source` is the path from which the entry is read: below the top, a name in an open directory. `path` is for messages. Names need not be
- * UTF-8.
+ * `source` is the path from which the entry is read; below the top it is relative to an open directory. `path` is for messages. Names need
+ * not be UTF-8.
  */
 type Entry = Omit<PackOptions, 'name'> & { name: Buffer; source: string | Buffer; facts: Stats; flags: number };
 type Header = { name: Buffer; mode: number; uid: number; gid: number };
@@ -39,8 +39,8 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
  * Packs a file or a directory tree into a tar archive. Files outside the tree are never read, even if another process puts links into it
- * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws errors of the disk, `aborted` for files
- * that change while they are read, and `failed_precondition` if `path` is neither a file nor a directory.
+ * meanwhile: the receiving container may be slow, and may be able to write to the tree. Throws disk errors, `aborted` for files that change
+ * while they are read, and `failed_precondition` if `path` is neither a file nor a directory.
  *
  * Files are read synchronously: the command has nothing else to do, and the thread pool takes longer than reading a small file.
  */

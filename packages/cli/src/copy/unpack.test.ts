@@ -26,7 +26,7 @@ beforeEach(() => {
   writeFileSync(join(scratch, 'secret'), 'untouched');
 });
 
-/** Unpacks an archive for the request of `./data`. Returns the messages about skipped entries. */
+/** Unpacks an archive as the answer to a request of `./data`. Returns the messages about skipped entries. */
 async function unpack(entries: FixtureEntry[], destination = join(scratch, 'inside')): Promise<string[]> {
   const skipped: string[] = [];
   const chunks = (async function* () {

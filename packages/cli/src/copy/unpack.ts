@@ -20,7 +20,7 @@ export type UnpackOptions = {
 /**
  * Unpacks an archive from a container, which is not trusted: names outside the destination are errors, symbolic links are skipped, only the
  * permission bits of modes are used, and a file is created only if it fits on the disk. Rejects with `invalid_argument`,
- * `failed_precondition`, `resource_exhausted` and errors of the disk.
+ * `failed_precondition`, `resource_exhausted` and disk errors.
  */
 export async function unpackInto(entries: AsyncIterable<TarEntry>, options: UnpackOptions): Promise<void> {
   using copy = new Copy(options);

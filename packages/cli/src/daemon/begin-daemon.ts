@@ -10,10 +10,9 @@ import { onStopSignal } from './stop-signals.ts';
 import { raiseUserLimits } from './user-limits.ts';
 
 /**
- * Sets up a daemon's process, unless a newer version has written its records (`failed_precondition`), or its
- * sockets cannot be bound (`invalid_argument`). `stopped` resolves at the first
- * signal of `onStopSignal`, or when `request` is called. With `system`, freed memory is returned to the kernel; pass it if the daemon
- * loads the FFI anyway.
+ * Sets up a daemon's process. Throws `failed_precondition` if a newer version has written the records in `root`, and `invalid_argument` if
+ * the path of a socket is too long to bind. `stopped` resolves at the first signal of `onStopSignal`, or when `request` is called. With
+ * `system`, freed memory is returned to the kernel; pass it if the daemon loads the FFI anyway.
  */
 export function beginDaemon(
   {

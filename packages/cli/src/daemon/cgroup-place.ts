@@ -19,7 +19,10 @@ type CgroupSettings = Pick<NodeConfig, 'cgroup_parent' | 'log_level'> & {
   runtime: Pick<NodeConfig['runtime'], 'cgroup_driver'>;
 };
 
-/** The driver for these settings on this host, and the reason. Throws `failed_precondition` if the configured driver cannot work. */
+/**
+ * Chooses the driver for these settings on this host, and gives the reason. Throws `failed_precondition` if the configured driver cannot
+ * work.
+ */
 export function chooseCgroupDriver(
   requested: NodeConfig['runtime']['cgroup_driver'],
   host: Parameters<typeof systemdObstacle>[0],
@@ -62,7 +65,7 @@ export async function openCgroupPlace(config: CgroupSettings): Promise<CgroupPla
   }
 }
 
-/** Claims the cgroup for this node until its process exits. Rejects with `already_exists` while another node has it. */
+/** Claims the cgroup for this node until its process exits. Rejects with `already_exists` while another node holds it. */
 export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<void> {
   if (await new CgroupClaim(cgroupParent).isOurs()) return;
   throw new PodwrightError(
@@ -72,7 +75,7 @@ export async function claimCgroupPlace({ cgroupParent }: CgroupPlace): Promise<v
   );
 }
 
-/** Ends the delegation of systemd to a node without pods. */
+/** Ends systemd's delegation to a node that has no pods. */
 export async function closeCgroupPlace({ cgroupDriver, cgroupParent }: CgroupPlace): Promise<void> {
   if (cgroupDriver === 'systemd') await endDelegation(await discoverCgroups(), cgroupParent);
 }

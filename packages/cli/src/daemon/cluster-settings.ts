@@ -27,7 +27,7 @@ export async function clusterSettings(config: NodeConfig, files: ClusterFiles): 
   };
 }
 
-/** Checks the text of a KubeletConfiguration, '' for none, for use by a node. Rejects as `clusterSettings` does. */
+/** Checks the text of a KubeletConfiguration ('' for none) for use by a node. Rejects like `clusterSettings`. */
 export async function checkClusterConfiguration(
   text: string,
   files: ClusterFiles,

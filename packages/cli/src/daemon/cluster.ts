@@ -24,7 +24,7 @@ export type ClusterConnectionInput = {
   logLevel: string;
 };
 
-/** Connects to the API server in the background: does not wait for its answers. */
+/** Starts to connect to the API server in the background, without waiting for its responses. */
 export async function connectCluster(input: ClusterConnectionInput): Promise<ClusterConnection> {
   const { options, configuration, metrics } = input;
   const { nodeName } = options;

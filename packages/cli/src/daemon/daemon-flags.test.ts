@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { DAEMON_FLAGS, PROCESS_FLAGS } from './daemon-flags.ts';
 
 test('SIGUSR1 opens no inspector in a process with the flags', async () => {
-  // SIGTERM is handled after SIGUSR1, and exits once an inspector would have written its address
+  // the handler of SIGTERM runs after SIGUSR1, and exits when an inspector would already have printed its address
   const script = "process.on('SIGTERM', () => setTimeout(process.exit, 200, 0)); console.log('ready')";
   const child = spawn(process.execPath, [...PROCESS_FLAGS, ...DAEMON_FLAGS, '-e', script]);
   const err = text(child.stderr);

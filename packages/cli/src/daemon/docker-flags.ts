@@ -36,7 +36,7 @@ export const DOCKER_FLAGS: OwnFlag[] = [
   },
 ];
 
-/** Flags of the table that are not settings of the dockershim. */
+/** Flags in `DOCKER_FLAGS` that are not settings of the dockershim. */
 const NO_SETTINGS = ['container-runtime', 'redirect-container-streaming'];
 
 type Line = { own: ReadonlyMap<string, string>; given: GivenFields };
@@ -50,7 +50,7 @@ export type DockerLine = {
   runtime: ContainerRuntime | undefined;
 };
 
-/** Throws `invalid_argument` with the flag and what would be valid. */
+/** Reads the Docker flags of a kubelet's command line. Throws `invalid_argument` with the flag and the valid values. */
 export function dockerLine({ own, given }: Line): DockerLine {
   if (!['false', undefined].includes(own.get('redirect-container-streaming')))
     throw invalid(
@@ -60,7 +60,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
   const values = flags.map(({ name }) => [camelCase(name), own.get(name)!]);
   const cgroup = String(given.get('runtimeCgroups')?.value ?? '');
   const runtimeCgroups = cgroup === '' ? {} : { runtimeCgroups: cgroup.replace(/^\/*/, '/') };
-  // kubelets without Docker accept this flag, too, without an effect
+  // kubelets without Docker also accept this flag, without an effect
   const hairpin = given.get('hairpinMode')?.value;
   const hairpinMode = hairpin === undefined ? {} : { hairpinMode: String(hairpin) };
   return {
@@ -71,7 +71,7 @@ export function dockerLine({ own, given }: Line): DockerLine {
 }
 
 /**
- * Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not, but flags
+ * Whether the kubelet uses a Docker Engine: by the flag, or else by the settings. Throws `invalid_argument` if it does not although flags
  * need one.
  */
 export function isForDocker({ needing, runtime }: DockerLine, inSettings: ContainerRuntime): boolean {

@@ -13,7 +13,7 @@ export type DockerRuntime = DockershimHandle & {
   place: Pick<KubeletOptions, 'runtimeEndpoint' | 'legacyLogs'>;
 };
 
-/** Rejects with a fix if the configured Engine does not answer or cannot run pods. */
+/** Rejects, with advice, if the configured Engine does not answer or cannot run pods. */
 export async function requireEngine(config: NodeConfig, signal?: AbortSignal): Promise<void> {
   const { dockerSocket, cgroupDriver: wanted } = dockershimOptions(config);
   try {
@@ -25,7 +25,7 @@ export async function requireEngine(config: NodeConfig, signal?: AbortSignal): P
   }
 }
 
-/** A hint for an Engine that does not answer; `undefined` if the error itself contains it. */
+/** Returns advice for an Engine that does not answer; `undefined` if the error itself contains it. */
 export function engineHelp(error: unknown): string | undefined {
   switch (errorCode(error)) {
     case 'unavailable':

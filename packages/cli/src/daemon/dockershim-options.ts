@@ -10,7 +10,7 @@ import { tracingOptions } from './tracing-options.ts';
 const SOCKET_NAME = 'dockershim.sock';
 
 /**
- * The options of the dockershim from a node's settings. The defaults of the CNI directories are in `[network]`, for both kinds of
+ * Converts a node's settings to the dockershim's options. The CNI directories default to the ones in `[network]`, as with the built-in
  * runtime.
  */
 export function dockershimOptions(config: NodeConfig): DockershimOptions {

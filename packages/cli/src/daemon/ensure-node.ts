@@ -14,15 +14,15 @@ import { takeLeftBehind } from './left-behind.ts';
 /** The node's API, and whether this call started the node. */
 export type EnsuredNode = { client: NodeClient; started: boolean; logFile: string };
 
-/** The node of this configuration, without a check whether it runs. */
+/** Returns the node of this configuration without checking that it runs. */
 export function presumedNode(config: NodePaths): EnsuredNode {
   return { client: new NodeClient(config.apiSocket), started: false, logFile: join(config.root, 'node.log') };
 }
 
 /**
- * Starts the daemon of this configuration if none answers. A first interrupt before the start of the daemon cancels it; later, the daemon
- * finishes its start, so that it can be stopped cleanly. `last` kills it at once. After a timeout the daemon is left to start, since hosts
- * can be slow, unless there was an interrupt.
+ * Starts the daemon of this configuration if none answers. An interrupt before the daemon starts cancels the call; after that, the daemon
+ * finishes its start, so that it can be stopped cleanly. `last` kills it at once. After a timeout the daemon continues to start, since
+ * hosts can be slow, unless there was an interrupt.
  */
 export async function ensureNode(
   { config, settings, configArgs }: CommandContext,
@@ -37,7 +37,7 @@ export async function ensureNode(
       'start a node: this needs root (namespaces, mounts, cgroups, networks); call podwright with sudo',
     );
   }
-  // the daemon would wait for a missing Engine, but the user should not
+  // report a missing Engine now: the daemon would wait for it, but the user should not
   const whole = await settings();
   if (whole.container_runtime === 'docker')
     await (await import('./docker-runtime.ts')).requireEngine(whole, interrupts?.first);
@@ -72,7 +72,7 @@ export async function ensureNode(
   return { client, started: true, logFile };
 }
 
-/** What precedes the arguments of a daemon. A single executable has no script, and passes the flags to itself. */
+/** The arguments before a daemon's own: flags and the script. A single executable has no script, and passes the flags to itself. */
 function programArguments(): string[] {
   if (process.getBuiltinModule('node:sea').isSea()) return [];
   return [...new Set([...process.execArgv, ...PROCESS_FLAGS, ...DAEMON_FLAGS]), process.argv[1]!];
@@ -88,7 +88,7 @@ async function answers(client: NodeClient, signal?: AbortSignal): Promise<boolea
   }
 }
 
-/** The error of a daemon that exited: its last error line, if it logged one. */
+/** Makes the error for a daemon that exited, from its last logged error if there is one. */
 function startFailure(ended: string, log: { logFile: string; logOffset: number }): PodwrightError {
   const lines = readFileSync(log.logFile).subarray(log.logOffset).toString('utf8').trim().split('\n');
   const last = lines.findLast((line) => line.startsWith('podwright: '))?.slice('podwright: '.length) ?? lines.at(-1);
@@ -99,8 +99,8 @@ function startFailure(ended: string, log: { logFile: string; logOffset: number }
 }
 
 /**
- * Stops the node and waits until its process has exited. `spareMs` is the time that its pods may take. Rejects with `failed_precondition`
- * if the node could not remove everything from the host.
+ * Stops the node and waits until its process has exited. `spareMs` is additional time for its pods to end. Rejects with
+ * `failed_precondition` if the node could not remove everything from the host.
  */
 export async function stopNode(client: NodeClient, options: StopOptions, spareMs = 0): Promise<void> {
   using deadline = withTimeout(undefined, NODE_STOP_TIMEOUT_MS + spareMs, 'stop the node');
@@ -118,7 +118,7 @@ export async function stopNode(client: NodeClient, options: StopOptions, spareMs
     );
 }
 
-/** Makes the daemon use the compile cache of this command. Other daemons start without the cache, but a user waits for this one. */
+/** Makes the daemon use this command's compile cache. Other daemons start without the cache, but a user waits for this one. */
 function ownCompiledCode(): { NODE_COMPILE_CACHE?: string } {
   const { getCompileCacheDir } = process.getBuiltinModule('node:module');
   const directory = getCompileCacheDir(); // the subdirectory of this Node.js in the cache

@@ -3,9 +3,9 @@ import { daemonFlags } from './daemon-flags.ts';
 import { environmentOf } from './process-environment.ts';
 
 /**
- * Replaces this process by a start of its program with the same arguments and environment (execve(2)); the program's file may be of
- * another version now. `directory` is the one in which this process was started, for relative paths in the arguments. Everything must
- * be closed before.
+ * Executes this process's program again (execve(2)) with the same arguments and environment; the program's file may be of another version
+ * now. `directory` is the one in which this process was started, for relative paths in the arguments. The caller must have closed
+ * everything.
  */
 export function executeAgain(directory: string): never {
   const { isSea } = process.getBuiltinModule('node:sea');
@@ -16,12 +16,15 @@ export function executeAgain(directory: string): never {
   return process.execve!(process.execPath, [process.execPath, ...program, ...process.argv.slice(2)], environment);
 }
 
-/** The environment of the start: this process has removed variables that are not for its children, such as those of systemd. */
+/**
+ * Returns the environment with which this process was started; it has since removed variables that its children must not inherit, such as
+ * systemd's.
+ */
 function startEnvironment(): NodeJS.ProcessEnv {
   return environmentOf(readFileSync('/proc/self/environ', 'utf8').split('\0'));
 }
 
-/** The executable has added its V8 flags to NODE_OPTIONS; another version may have other ones, and adds its own. */
+/** Removes the V8 flags that the executable added to NODE_OPTIONS: the next version adds its own, which may differ. */
 function removeOwnFlags(environment: NodeJS.ProcessEnv): void {
   const own = daemonFlags(process.argv.slice(2));
   const words = environment.NODE_OPTIONS?.split(' ') ?? [];

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 
 /**
  * Keeps the files of the bundle open, so that this process loads the rest of its own build even if they have been removed or replaced: an
- * open file outlives its removal. Chunks are named by their content, so one that is opened is of this build.
+ * open file outlives its removal. A chunk's name contains a hash of its content, so an open chunk is of this build.
  */
 export function holdProgram(directory: URL): void {
   const files = new Map(

@@ -22,7 +22,7 @@ export type KubeletPlace = Pick<
 /** Defaults of the settings that depend on the kind of node. */
 export type KubeletDefaults = {
   protection: PodProtection;
-  /** Ports of the kubelet's HTTP API, 0 to open none. */
+  /** Ports of the kubelet's HTTP API; 0 opens none. */
   ports: Pick<KubeletServerOptions, 'port' | 'healthzPort'>;
 };
 
@@ -55,7 +55,7 @@ export const LONE_NODE_DEFAULTS: KubeletDefaults = {
   ports: { port: 0, healthzPort: 0 },
 };
 
-/** The options of the kubelet from a node's settings. */
+/** Converts a node's settings to the kubelet's options. */
 export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: KubeletPlace): KubeletOptions {
   const base = kubeletOptions({
     cgroupRoot: config.cgroup_parent,
@@ -69,7 +69,7 @@ export function kubeletOptionsOf(config: NodeConfig, { defaults, ...runtime }: K
     server: kubeletServerOptions(defaults.ports),
     logger: createLogger({ name: 'kubelet', level: config.log_level }),
   });
-  // users who may add pods may read all images anyway
+  // users who may add pods can read all images anyway
   const images: KubeletOptions['images'] = { ...base.images, verification: { kind: 'NeverVerify' } };
   const fields = { rootDir: join(config.root, 'kubelet'), ...fieldsOfTable(config.kubelet) };
   return { ...base, ...optionsOfTable({ ...base, images }, fields) };

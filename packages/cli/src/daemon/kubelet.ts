@@ -24,8 +24,8 @@ export type KubeletFlags = {
 const DEFAULT_RUNTIME_ENDPOINT = 'unix:///run/containerd/containerd.sock';
 
 /**
- * `podwright kubelet`: runs pods on a runtime in another process until a signal stops it. Pods keep running without it. At its start it
- * waits for the runtime. Resolves with how it was stopped.
+ * `podwright kubelet`: runs pods on a runtime in another process until a signal stops it. Pods keep running without it. It first waits for
+ * the runtime. Resolves with the options of the stop.
  */
 export async function runKubelet(settings: KubeletSettings, line: KubeletFlags): Promise<StopOptions> {
   const { criApiVersion, flags, isDocker } = line;
@@ -67,14 +67,14 @@ export async function runKubelet(settings: KubeletSettings, line: KubeletFlags):
   await manager.ready('running');
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
-  // start the end of the pods now, so that another stop request can shorten it
+  // begin to end the pods now, so that another stop request can shorten their grace period
   await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   await kubelet.close();
   await dockershim?.close();
   return stop;
 }
 
-/** The code of the dockershim is loaded only if the runtime is a Docker Engine. */
+/** Starts the dockershim. Its code is loaded only if the runtime is a Docker Engine. */
 async function dockerRuntime(settings: KubeletSettings, shared: SharedParts): Promise<DockerRuntime> {
   const { startDockerRuntime } = await import('./docker-runtime.ts');
   return startDockerRuntime(settings, shared);

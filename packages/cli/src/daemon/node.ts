@@ -18,14 +18,14 @@ import { serviceManagerOf } from './service-manager.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 /**
- * How long the kernel holds back a connection to the kubelet's ports while the client sends nothing; the same as the timeout for a
- * request.
+ * How long the kernel holds back a connection to the kubelet's ports until the client sends data (TCP_DEFER_ACCEPT); the same as the
+ * timeout for a request.
  */
 const SILENT_CLIENT_SECONDS = 10;
 
 /**
  * `podwright node`: the runtime, and a kubelet that connects to the runtime's socket like any other kubelet. With `runtime = "docker"`, a
- * dockershim replaces the runtime. Resolves with how it was stopped.
+ * dockershim replaces the runtime. Resolves with the options of the stop.
  */
 export async function runNode(config: NodeConfig): Promise<StopOptions> {
   const { stopped, request, countBuffer } = beginDaemon(config, loadSystem());
@@ -61,7 +61,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
   manager.watch(() => kubelet.unhealthyReason());
   const stop = await stopped;
   if (stop.restart) markStarting(config.state); // commands wait until it answers again, also after execve(2)
-  // start the end of the pods now, so that another stop request can shorten it
+  // begin to end the pods now, so that another stop request can shorten their grace period
   const [isEmpty] = await Promise.all([stop.endPods && kubelet.endPods(stop), manager.stop(stop)]);
   const hasPodsLeft = stop.endPods && !isEmpty;
   await kubelet.close();
@@ -74,7 +74,7 @@ export async function runNode(config: NodeConfig): Promise<StopOptions> {
 type NodeRuntime = {
   place: Pick<KubeletPlace, 'runtimeEndpoint' | 'cgroupDriver' | 'cgroupRoot' | 'legacyLogs'>;
   serveStream: RuntimeHandle['serveStream'];
-  /** Whether it has no pods, including those of other clients, so that its host state can be removed. */
+  /** Whether it has no pods of any client, so that its host state can be removed. */
   isEmpty: () => boolean;
   close: (options: { removeHostState: boolean }) => Promise<void>;
 };
@@ -86,7 +86,7 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   return {
     place: {
       runtimeEndpoint: runtime.endpoint,
-      // Even with the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use slices.
+      // Also with the systemd driver: this kubelet shares the runtime's delegated cgroup, while other kubelets use slices.
       cgroupDriver: 'cgroupfs',
       cgroupRoot: cgroups.cgroupParent,
     },
@@ -99,7 +99,7 @@ async function ownRuntime(config: NodeConfig, shared: SharedParts): Promise<Node
   };
 }
 
-/** The kubelet reads the cgroup driver, which is Docker's, from the dockershim. */
+/** Starts the dockershim, from which the kubelet reads the cgroup driver, which is Docker's. */
 async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<NodeRuntime> {
   const { startNodeDockershim } = await import('./docker-runtime.ts'); // loaded only if needed
   const { place, serveStream, close } = await startNodeDockershim(config, shared);
@@ -109,7 +109,7 @@ async function dockerRuntime(config: NodeConfig, shared: SharedParts): Promise<N
     isEmpty: () => false, // the Docker Engine may have containers of other programs
     close: async ({ removeHostState }) => {
       await close();
-      // the systemd driver uses slices instead, so then there is nothing to remove
+      // the systemd driver uses slices instead, so there is nothing to remove
       if (removeHostState) await removeCgroup(await discoverCgroups(), config.cgroup_parent);
     },
   };

@@ -1,4 +1,4 @@
-/** The variables of an environment in the form of environ(7), `NAME=VALUE`. Strings of another form are left out. */
+/** Parses the variables of an environment in the format of environ(7), `NAME=VALUE`. Other strings are left out. */
 export function environmentOf(variables: string[]): Record<string, string> {
   return Object.fromEntries(
     variables.flatMap((variable) => {

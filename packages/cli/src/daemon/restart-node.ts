@@ -9,8 +9,9 @@ import { presumedNode, stopNode } from './ensure-node.ts';
 import { type RunningNode, startInBackground } from './running-node.ts';
 
 /**
- * Restarts the node into the installed program; its containers keep running. systemd restarts its unit; another node executes its program
- * again, or, if its version cannot do that, is stopped and started in the background. Rejects if no node answers then.
+ * Restarts the node into the installed program; its containers keep running. systemd restarts the node's unit; a node without a unit
+ * executes its program again, or, if its version cannot do that, is stopped and started in the background. Rejects if no node answers
+ * afterwards.
  */
 export async function restartNode(config: NodePaths, node: RunningNode): Promise<void> {
   const client = new NodeClient(config.apiSocket);
@@ -24,7 +25,7 @@ export async function restartNode(config: NodePaths, node: RunningNode): Promise
   await waitForNode(client, node);
 }
 
-/** Starts the node again after it has failed to start with another program. */
+/** Starts the node again after it failed to start with another program. */
 export async function startAgain(config: NodePaths, node: RunningNode): Promise<void> {
   if (node.unit !== undefined) {
     await runProgram('systemctl', ['reset-failed', node.unit]); // its failed starts count against the limit of starts
@@ -50,7 +51,9 @@ async function restartUnit(unit: string): Promise<void> {
   if (exitCode !== 0) throw new PodwrightError('unavailable', `systemctl restart ${unit}: ${stderr.trim()}`);
 }
 
-/** Waits for a node that started after `before`. Rejects at once if the process of `before` has exited and was to execute the new program. */
+/**
+ * Waits for a node that started after `before`. Rejects at once if the process of `before` should execute the new program but has exited.
+ */
 async function waitForNode(client: NodeClient, { info: before, start, unit }: RunningNode): Promise<void> {
   const executesAgain = unit === undefined && before.localApiVersion !== undefined && start !== undefined;
   using signal = withTimeout(undefined, NODE_UPGRADE_TIMEOUT_MS, 'start the node');

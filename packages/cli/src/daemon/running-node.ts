@@ -10,14 +10,14 @@ import { environmentOf } from './process-environment.ts';
 /** A node's process as it was before an upgrade, which may end it. */
 export type RunningNode = {
   info: NodeInfo;
-  /** The start time of its process. */
+  /** The start time of its process, as `processStart` returns it. */
   start: string | undefined;
-  /** The unit of systemd whose main process it is. */
+  /** The systemd unit of which it is the main process. */
   unit: string | undefined;
   command: { file: string; args: string[]; directory: string; environment: NodeJS.ProcessEnv };
 };
 
-/** The node that answers; `undefined` if none does. */
+/** Returns the node that answers; `undefined` if none does. */
 export async function findNode(client: NodeClient): Promise<RunningNode | undefined> {
   const info = await client.node().catch((error: unknown) => {
     if (isNoNode(error)) return undefined;
@@ -32,10 +32,13 @@ export async function findNode(client: NodeClient): Promise<RunningNode | undefi
   return { info, start: processStart(pid), unit: await unitOf(pid), command };
 }
 
-/** The directory in which a shell started the process, for relative paths in its arguments: the daemon itself has left it. */
+/**
+ * Returns the directory in which a shell started the process, for relative paths in its arguments; the daemon itself has left it. `/` if it
+ * is unknown or gone.
+ */
 const startDirectory = (ofShell: string | undefined) => (ofShell !== undefined && existsSync(ofShell) ? ofShell : '/');
 
-/** The unit whose main process this is. A node that a user started in a session has none. */
+/** Returns the systemd unit of which this is the main process. A node that a user started in a session has none. */
 async function unitOf(pid: number): Promise<string | undefined> {
   const unit = /\/([^/\n]+\.service)(?:\/|$)/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[1];
   if (unit === undefined || !isSystemdHost()) return undefined;

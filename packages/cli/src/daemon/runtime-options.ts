@@ -8,7 +8,7 @@ import { tracingOptions } from './tracing-options.ts';
 type Settings = NodeConfig['runtime'];
 
 /**
- * The options of the runtime from a node's settings. In a cluster, or with another kubelet (`isLone` false), CNI plugins may be installed
+ * Converts a node's settings to the runtime's options. In a cluster, or with another kubelet (`isLone` false), CNI plugins may be installed
  * later, so the network follows changes of the CNI directory.
  */
 export function runtimeOptions(

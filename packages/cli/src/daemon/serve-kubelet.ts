@@ -24,7 +24,9 @@ import { type KubeletPlace, kubeletOptionsOf } from './kubelet-options.ts';
 import type { KubeletSettings } from './kubelet-settings.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** Where the runtime is, and for the API how the kubelet was configured; a lone node has no configuration. */
+/**
+ * How the kubelet reaches its runtime, and the configuration and flags that its API reports. A standalone node has no KubeletConfiguration.
+ */
 export type ServedPlace = KubeletPlace &
   Pick<ServeKubeletApiInput, 'configuration' | 'flags' | 'serveStream' | 'onListening' | 'peerUser'> &
   SharedParts & {
@@ -32,7 +34,7 @@ export type ServedPlace = KubeletPlace &
   };
 
 export type ServedKubelet = {
-  /** As `Kubelet.endPods`. If it is called again with a shorter grace period, the shorter one counts. */
+  /** Like `Kubelet.endPods`. A second call can shorten the grace period. */
   endPods: (stop: StopOptions) => Promise<boolean>;
   unhealthyReason: () => string | undefined;
   close: () => Promise<void>;
@@ -40,7 +42,7 @@ export type ServedKubelet = {
 
 export type Serving = { onStop: LocalApiOptions['onStop']; runtimeWait?: RuntimeWait };
 
-/** The parts of a kubelet that is served. */
+/** The parts of a running kubelet and its APIs. */
 export type ServedGraph = {
   cluster: ClusterConnection | undefined;
   options: KubeletOptions;
@@ -50,7 +52,7 @@ export type ServedGraph = {
   localApi: { close: () => Promise<void> };
 };
 
-/** The end of pods, and whether it has begun. */
+/** Ends the pods, and reports whether that has begun. */
 type PodEnding = { isEnding: () => boolean; endPods: ServedKubelet['endPods'] };
 
 /**
@@ -157,7 +159,7 @@ function nodeInfo(config: NodeConfig, options: KubeletOptions): LocalApiOptions[
   };
 }
 
-/** The code for a cluster is loaded only if the kubelet belongs to one. */
+/** Connects to the cluster. The code for that is loaded only if the kubelet belongs to one. */
 async function clusterOf(
   options: KubeletOptions,
   input: Omit<ClusterConnectionInput, 'options' | 'configuration'> & Pick<ServedPlace, 'configuration'>,
@@ -167,7 +169,7 @@ async function clusterOf(
   return (await import('./cluster.ts')).connectCluster({ options, configuration, ...rest });
 }
 
-/** While the runtime is down, `node.sock` and the healthz port report that. */
+/** Starts the kubelet when the runtime is up. Until then, `node.sock` and the healthz port report that it is down. */
 async function startWhenRuntimeIsUp(
   { apiSocket: socketPath }: NodeConfig,
   options: KubeletOptions,

@@ -7,7 +7,7 @@ export type Notify = (message: string) => Promise<void>;
 /** The shortest accepted watchdog timeout: half of the timeout of upstream's kubelet. */
 const MIN_WATCHDOG_MS = 1000;
 
-/** Notifies the service manager that started this daemon. Does nothing if it requested no notifications. */
+/** Notifies the service manager that started this daemon. Does nothing if the manager requested no notifications. */
 export class ServiceManager {
   readonly #notify: Notify | undefined;
   readonly #watchdogMs: number | undefined;
@@ -27,7 +27,7 @@ export class ServiceManager {
     this.#isReady = true;
   }
 
-  /** Notifies the watchdog at half of its timeout while `unhealthyReason` returns nothing. A second call replaces the function. */
+  /** Notifies the watchdog twice per timeout as long as `unhealthyReason` returns nothing. A second call replaces the function. */
   watch(unhealthyReason: () => string | undefined): void {
     if (this.#watchdogMs === undefined) return;
     const notify = () => {

@@ -3,19 +3,19 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage, isErrno, type Logger } from '@podwright/base';
 
-/** The kernel's limits per user id, which are shared by all its processes, including those in containers and user namespaces. */
+/** The kernel's limits per user id, shared by all processes of the user, including those in containers and user namespaces. */
 const SYSCTLS = ['fs.inotify.max_user_instances', 'fs.inotify.max_user_watches', 'fs.epoll.max_user_watches'];
 /**
- * The smallest size of such an object, an inotify watch (Linux 6.18), in memory charged to its cgroup. If the limits allow as many as fit
- * in all memory, the memory limit of a pod bounds its share.
+ * The memory that the kernel charges to the cgroup for the smallest of these objects, an inotify watch (Linux 6.18). With a limit of total
+ * memory divided by this, a pod's memory limit bounds its share.
  */
 const LEAST_BYTES = 64;
-/** The kernel stores inotify limits as 32-bit integers. */
+/** The largest inotify limit: the kernel stores these as 32-bit integers. */
 const MOST = 2 ** 31 - 1;
 
 export type UserLimit = { sysctl: string; value: number; wanted: number };
 
-/** The current limits, without those that this kernel lacks. */
+/** Reads the current limits. A limit that this kernel lacks is left out. */
 export function readUserLimits(root = '/proc/sys', memoryBytes = totalmem()): UserLimit[] {
   const wanted = Math.min(MOST, Math.floor(memoryBytes / LEAST_BYTES));
   return SYSCTLS.flatMap((sysctl) => {

@@ -23,7 +23,7 @@ test('a token has two parts, and the error for an invalid one does not contain i
 });
 
 test('a signature of kubeadm is accepted', () => {
-  // of cluster-bootstrap/token/jws, jws_test.go
+  // from jws_test.go in cluster-bootstrap/token/jws
   const jws = 'eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8';
   assert.ok(
     isSignedBy(

@@ -37,7 +37,7 @@ export async function clusterConfiguration(
   return document.toString();
 }
 
-/** The KubeletConfiguration for a cluster that publishes none. */
+/** Returns the KubeletConfiguration for a cluster that publishes none. */
 export function leastConfiguration(authoritiesFile: string): string {
   return stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

@@ -46,7 +46,7 @@ export async function foresee(
   }
 }
 
-/** Why the node was not checked; empty if none runs. */
+/** Returns why the node was not checked; empty if none runs. */
 function unseenOf(error: PodwrightError): string[] {
   if (isNoNode(error)) return [];
   if (errorCode(error) === 'permission_denied')

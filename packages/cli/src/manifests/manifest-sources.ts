@@ -51,7 +51,7 @@ function textOf(file: string, bytes: Uint8Array): ManifestText {
   return { file, text };
 }
 
-/** The file itself, or the manifests in a directory. */
+/** Returns the file itself, or the manifests in a directory. */
 function filesOf(name: string, recursive: boolean): string[] {
   if (name === '-') return [STANDARD_INPUT];
   return attempt(name, () => {

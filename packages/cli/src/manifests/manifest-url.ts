@@ -10,7 +10,7 @@ export function isManifestUrl(name: string): boolean {
 
 /**
  * Fetches a manifest. Trusts the host's certificate authorities and refuses redirects from https to http. Rejects with `invalid_argument`
- * for an invalid URL, `unavailable` or `deadline_exceeded` if the fetch fails, and `resource_exhausted` for a too large answer.
+ * for an invalid URL, `unavailable` or `deadline_exceeded` if the fetch fails, and `resource_exhausted` if the manifest is too large.
  */
 export async function fetchManifest(url: string): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(MANIFEST_FETCH_TIMEOUT_MS);

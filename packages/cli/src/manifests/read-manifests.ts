@@ -9,7 +9,7 @@ export type ManifestOptions = { filename?: string[]; recursive?: boolean; strict
 /** Identifies an object. */
 export type ManifestObject = { kind: string; namespace: string; name: string };
 
-/** Decoded manifests. `text` is sent to the node and contains only the objects, without skipped ones. */
+/** Decoded manifests. `text`, which is sent to the node, has only the accepted objects. */
 export type Manifests = { text: string; objects: ManifestObject[]; decoded: DecodedManifest };
 
 /** The names of manifests on a command line. Throws `invalid_argument` if there is none. */
