@@ -110,7 +110,7 @@ export function createProgram(setExitCode: (code: number) => void, words: string
   return program;
 }
 
-/** The first word that is not an option. Each of the program's own options takes a value. */
+/** Returns the first word that is not an option. Each of the program's own options takes a value. */
 function calledName([word, ...rest]: string[]): string | undefined {
   if (!word?.startsWith('-')) return word;
   return word.startsWith('--') ? calledName(word.includes('=') ? rest : rest.slice(1)) : undefined;

@@ -15,13 +15,13 @@ else {
   await main();
 }
 
-/** Node.js never frees what it reads from the cache: 2 MiB, to start a daemon 60 ms faster. So daemons start without the cache. */
+/** Daemons start without the compile cache, which saves them only 60 ms and costs 2 MiB: Node.js never frees what it reads from it. */
 function startFast(isDaemon: boolean): void {
   if (!isDaemon) cacheCompiledCode(`${import.meta.dirname}/cache`);
   findChunksAtOnce();
 }
 
-/** Resolves the about forty chunks of a command without the many file system calls of Node.js: they are all in this directory. */
+/** Resolves a command's chunks, about forty, without the many file system calls of Node.js: all are in this directory. */
 function findChunksAtOnce(): void {
   const here = new URL('.', import.meta.url).href;
   registerHooks({
@@ -33,8 +33,8 @@ function findChunksAtOnce(): void {
 }
 
 /**
- * The build creates the directory next to the bundle, writable only for its user, and fills it for its version of Node.js. Each other
- * version uses its own subdirectory. If the cache is not readable or writable, commands only start more slowly.
+ * Enables the compile cache. The build creates the directory next to the bundle, writable only for its user, and fills it for its version
+ * of Node.js. Each other version uses its own subdirectory. If the cache is not readable or writable, commands only start more slowly.
  */
 function cacheCompiledCode(directory: string): void {
   if (existsSync(directory)) enableCompileCache(directory);

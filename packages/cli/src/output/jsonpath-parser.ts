@@ -19,7 +19,7 @@ export type PathStep =
   | { type: 'filter'; filter: Filter }
   | { type: 'union'; paths: PathStep[][] };
 
-/** The numbers are as written and may be negative. `single`: an index, which has no `end`. */
+/** The numbers are as written and may be negative. `single`: the slice is an index, and has no `end`. */
 export type Slice = { start?: number; end?: number; step?: number; single: boolean };
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
@@ -128,7 +128,7 @@ class TemplateParser {
     return this.#peek(/\[/y) ? [] : this.#named();
   }
 
-  /** Parses a name after a dot. Without a name, as in `{.}`, it is the value itself. */
+  /** Parses a name after a dot. Without a name, as in `{.}`, the path selects the value itself. */
   #named(): PathStep[] {
     if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
     const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);

@@ -9,7 +9,7 @@ import {
   type TemplatePart,
 } from './jsonpath-parser.ts';
 
-/** The maximum number of values of a path: repeated `{..*}` would multiply them without limit. */
+/** The maximum number of values that a path may select: repeated `{..*}` would multiply them without limit. */
 const MAX_VALUES = 300_000;
 
 /** The value at which paths begin. With `strict`, an index out of range is an error, as in kubectl. */

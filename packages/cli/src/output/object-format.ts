@@ -49,8 +49,8 @@ function parseColumn(text: string): { title: string; path: PathStep[] } {
 }
 
 /**
- * Prints a value in a format that is not a table. As in kubectl, the result of a template is printed unchanged and without a line feed. Only
- * on a terminal it is escaped.
+ * Prints a value in a format that is not a table. As in kubectl, the result of a template is printed unchanged and without a line feed. It
+ * is escaped only on a terminal.
  */
 export async function printValue(format: ValueFormat, value: unknown): Promise<void> {
   if (format.type !== 'jsonpath') return printWhole(format.type, value);

@@ -33,7 +33,7 @@ export function pairs(label: string, map: Record<string, string> | undefined, se
 }
 
 /**
- * The lines of an outline. The texts of siblings are aligned. Control characters are escaped, and sentences longer than `cells` are
+ * Renders the lines of an outline. The texts of siblings are aligned. Control characters are escaped, and sentences longer than `cells` are
  * wrapped.
  */
 export function renderOutline(entries: OutlineEntry[], cells?: number, indent = ''): string[] {
@@ -48,7 +48,7 @@ export function renderOutline(entries: OutlineEntry[], cells?: number, indent = 
   });
 }
 
-/** A time in the format of `kubectl describe`: `Sun, 22 Nov 2026 12:48:40 +0000`. */
+/** Formats a time as `kubectl describe` does: `Sun, 22 Nov 2026 12:48:40 +0000`. */
 export function describeTime(time: string | undefined): string | undefined {
   if (time === undefined || Number.isNaN(Date.parse(time))) return time;
   return new Date(time).toUTCString().replace('GMT', '+0000');

@@ -1,7 +1,7 @@
 import { displayWidth } from './text-width.ts';
 
 /**
- * Lines at the end of a terminal that are redrawn in place. After Ctrl-Z and `fg`, the shell has written below them: then `onContinue` is
+ * Lines at the end of a terminal that are redrawn in place. After Ctrl-Z and `fg`, when the shell has written below them, `onContinue` is
  * called, and the next drawing begins below the shell's lines.
  */
 export class Picture implements Disposable {

@@ -12,12 +12,15 @@ const IMPORTANCE: Record<string, number> = {
 };
 const USUAL_IMPORTANCE = 5;
 
-/** The importance of the column NAMESPACE if it is not the default: with several namespaces only NAME is more important. */
+/** Returns the importance of the column NAMESPACE if it is not the default: with several namespaces only NAME is more important. */
 export function namespaceImportance(namespaces: ReadonlySet<string>): number | undefined {
   return namespaces.size > 1 ? 9.5 : undefined;
 }
 
-/** Columns are omitted before others are cut below this width. Columns to be copied are cut last. */
+/**
+ * The least width of a column in cells: less important columns are omitted before one is cut below it. Columns whose values users copy are
+ * not cut as long as the two most important columns fit.
+ */
 const USUAL_LEAST_CELLS = 16;
 const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, UID: Infinity };
 
@@ -25,8 +28,8 @@ const LEAST_CELLS: Record<string, number> = { MESSAGE: 24, DIRECTORY: Infinity, 
 type LaidOut = { title: string; index: number; importance: number; width: number; least: number };
 
 /**
- * Renders aligned columns with three spaces between them, as kubectl does. If `width` is too small (0 means unlimited), the gaps are narrowed,
- * then the least important columns are omitted, and then the longest cells are cut. Control characters are escaped in every cell.
+ * Renders aligned columns with three spaces between them, as kubectl does. If `width` is too small (0 means unlimited), the gaps are
+ * narrowed, then the least important columns are omitted, and then the longest cells are cut. Control characters are escaped in every cell.
  */
 export function renderTable(header: Column[], rows: string[][], width?: number): string {
   const cells = rows.map((row) => row.map(escapeLine));

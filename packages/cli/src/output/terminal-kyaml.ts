@@ -19,7 +19,7 @@ function rendered(value: unknown, indent: string): string {
   return `{\n${lines.join('')}${indent}}`;
 }
 
-/** The brackets of a list of objects or lists are on the lines of its items' braces. */
+/** Renders a list. If its items are objects or lists, its brackets share their lines with the items' braces. */
 function renderList(items: unknown[], indent: string): string {
   if (items.every((item) => typeof item === 'object' && item !== null))
     return `[${items.map((item) => rendered(item, indent)).join(', ')}]`;
@@ -27,7 +27,9 @@ function renderList(items: unknown[], indent: string): string {
   return `[\n${lines.join('')}${indent}]`;
 }
 
-/** A multi-line text is written on several lines, each with an escaped line break at its end, which YAML ignores. */
+/**
+ * Renders a string. A text with several lines is written on several lines, each with an escaped line break at its end, which YAML ignores.
+ */
 function renderString(text: string, indent: string): string {
   if (!text.includes('\n')) return JSON.stringify(text);
   const lines = text.split(/(?<=\n)/).map((line) => {

@@ -2,16 +2,16 @@ import { terminalWidth } from './terminal.ts';
 import { wrapText } from './wrap.ts';
 
 /**
- * Characters that a terminal interprets and does not show: control characters other than tab and line feed, bidirectional controls (UAX 9),
- * and line separators.
+ * Characters that a terminal interprets instead of showing them: control characters other than tab and line feed, bidirectional controls
+ * (UAX 9), and line separators.
  */
 const ACTING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** Those of these characters that JSON and YAML do not escape. */
+/** The ones of these characters that JSON and YAML do not escape. */
 export const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
- * Makes untrusted text (names, and messages of containers, registries and plugins) safe for a terminal: ESC becomes `^[`, and so on. Not for
- * logs of containers and output of commands in them.
+ * Makes untrusted text (names, and messages of containers, registries and plugins) safe for a terminal: ESC becomes `^[`, and so on. Do not
+ * use it for container logs or the output of commands in containers.
  */
 export function escapeTerminal(text: string): string {
   return text.replaceAll(ACTING, inCaretNotation);
@@ -47,7 +47,7 @@ export function print(text: string): void {
   console.log(escapeTerminal(text));
 }
 
-/** Prints sentences, which may contain untrusted text, escaped and on a terminal wrapped. */
+/** Prints sentences, which may contain untrusted text, escaped, and wrapped on a terminal. */
 export function printProse(text: string): void {
   console.log(wrapText(escapeTerminal(text), terminalWidth()));
 }

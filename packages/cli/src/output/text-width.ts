@@ -12,7 +12,7 @@ export function displayWidth(line: string): number {
   return ASCII.test(line) ? line.length : pieces(line).reduce((sum, piece) => sum + piece.width, 0);
 }
 
-/** Cuts a line at `width` cells with an ellipsis. A width of 0, of a terminal of unknown width, means unlimited. */
+/** Cuts a line at `width` cells with an ellipsis. A width of 0 (a terminal of unknown width) means unlimited. */
 export function fit(line: string, width: number | undefined): string {
   if (!width || displayWidth(line) <= width) return line;
   return `${start(pieces(line), width - 1)}…`;
@@ -29,7 +29,7 @@ export function fitCell(cell: string, width: number): string {
 /** A grapheme, or a style sequence. */
 type Piece = { text: string; width: number };
 
-/** Joins as many pieces as fit, and all styles, so that colours still end. */
+/** Joins as many pieces as fit, and all style sequences, so that the cut text still resets its colours. */
 function start(all: Piece[], width: number, join = (text: string, piece: string) => text + piece): string {
   let text = '';
   let left = width;

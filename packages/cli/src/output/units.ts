@@ -23,7 +23,7 @@ export function formatDuration(durationMs: number): string {
   return `${Math.floor(hours / 24)}d`;
 }
 
-/** Time since an RFC 3339 time, '-' for none. */
+/** Formats the time since an RFC 3339 time, `-` if there is none. */
 export function formatAge(since: string | undefined, nowMs: number): string {
   return since === undefined ? '-' : formatDuration(Math.max(0, nowMs - Date.parse(since)));
 }

@@ -3,7 +3,7 @@ import { escapeLine } from './terminal-text.ts';
 import { displayWidth } from './text-width.ts';
 import { wrapText } from './wrap.ts';
 
-/** If fewer cells are left next to the other columns, the last one is put below them, indented. */
+/** If the other columns leave fewer cells, the last column is put below them, indented. */
 const LEAST_BESIDE = 32;
 const INDENT = 4;
 const GAP = 2;

@@ -8,7 +8,7 @@ import { canRedraw } from '../output/terminal.ts';
 export class Interrupted extends Error {
   readonly exitCode: number;
 
-  /** By default the exit code is the one of shells for a process ended by the signal. */
+  /** The exit code defaults to the one that shells use for a process killed by the signal. */
   constructor(by: NodeJS.Signals, exitCode: number = 128 + constants.signals[by]) {
     super(`interrupted by ${by}`);
     this.exitCode = exitCode;
@@ -26,14 +26,15 @@ export class TimedOut extends Error {
 }
 
 /**
- * Signals for the end of a command. `first` aborts at the first Ctrl-C: end gracefully. `again` aborts at the second: end quickly. `last`
- * aborts at the next one after `LAST_INTERRUPT_MS`: wait for nothing. The delay is there since impatient users press Ctrl-C several times.
+ * The steps of interrupting a command. `first` aborts at the first Ctrl-C, to end gracefully, `again` at the second, to end quickly, and
+ * `last` at the next one after `LAST_INTERRUPT_MS`, to stop waiting for anything. The delay is there since impatient users press Ctrl-C
+ * several times.
  */
 export type Interrupts = { first: AbortSignal; again: AbortSignal; last: AbortSignal };
 
 /**
  * Handles SIGINT, SIGTERM and SIGHUP for the rest of the process, so that the command can clean up first. A failure to write standard
- * output ends the command in the same way, instead of exiting at once.
+ * output aborts the same signals instead of exiting at once.
  */
 export function listenForInterrupts(): Interrupts {
   const [first, again, last] = [new AbortController(), new AbortController(), new AbortController()];

@@ -15,7 +15,7 @@ const TONES = { waiting: 'cyan', good: 'green', bad: 'red', done: 'dim' } as con
 
 /** The shortest time between two drawings. */
 const DRAW_INTERVAL_MS = 50;
-/** Log lines of more characters than this are drawn at once. */
+/** The view is redrawn at once when it holds back more characters of log lines than this. */
 const MAX_HELD_CHARACTERS = 64 << 10;
 
 /** Shows one line per container, redrawn in place, with warnings and logs above. After `settle`, prints a line per change. */

@@ -10,7 +10,7 @@ import { podLabel } from './pod-rows.ts';
 
 /** A longer line is split: a container may write an endless one. */
 const MAX_LINE_BYTES = 64 << 10;
-/** The number of lines shown of the log of a container that ran before this command. */
+/** How many lines are shown of the log of a container that ran before this command. */
 const OLD_LINES = 10;
 
 /** No blue and no yellow: they are unreadable on black or on white. */
@@ -24,7 +24,7 @@ export type LogFollowerOptions = {
   prefixed: boolean;
   /** The stream on which `write` shows the lines; on a terminal they are coloured and escaped. */
   stream: NodeJS.WriteStream;
-  /** UIDs of pods that existed before: only the last lines of their logs are shown. */
+  /** UIDs of pods that existed before this command: only the last lines of their logs are shown. */
   old: ReadonlySet<string>;
   signal: AbortSignal;
 };
@@ -40,7 +40,10 @@ export class LogFollower {
   readonly #options: LogFollowerOptions;
   /** By container ID: resolves when the log of the attempt is shown completely. */
   readonly #attempts = new Map<string, Promise<void>>();
-  /** By container: the prefix, and the end of the log being shown. The next attempt waits for it, so that attempts do not mix. */
+  /**
+   * By container: the prefix, and a promise that resolves at the end of the log being shown. The next attempt waits for it, so that
+   * attempts do not mix.
+   */
   readonly #containers = new Map<string, { prefix: string; shown: Promise<void> }>();
 
   constructor(options: LogFollowerOptions) {
@@ -60,7 +63,7 @@ export class LogFollower {
     await Promise.all(drained.map(([, { shown }]) => shown));
   }
 
-  /** Resolves when the logs of the attempts that this state of the pod reports as ended are shown; `undefined` if there are none. */
+  /** Resolves when the logs are shown of all attempts that have ended by this state of the pod; `undefined` if there are none. */
   endsShown(pod: Pod): Promise<unknown> | undefined {
     const ends = containerStatuses(pod).flatMap(({ state, lastState }) => [state.terminated, lastState.terminated]);
     const shown = ends.flatMap((end) => this.#attempts.get(end?.containerID ?? '') ?? []);
@@ -96,14 +99,14 @@ export class LogFollower {
           const why = lost !== undefined && isNoNode(error) ? lost : error;
           return write(`${log.prefix}the log cannot be read: ${escapeLine(errorMessage(why))}`);
         }
-        // a node that restarts has the rest
+        // the node may restart; then it still has the rest of the log
         lost = error;
         from = isOld ? { sinceTime: new Date().toISOString() } : { skippedLines: progress.lines };
       }
     }
   }
 
-  /** Shows the lines from this start, and counts them. */
+  /** Shows the lines of the log that `from` selects, and counts them in `progress`. */
   async #follow(
     { metadata }: Pod,
     { container, containerId, prefix }: FollowedLog,

@@ -5,8 +5,8 @@ const STYLE = /(\x1b\[[\d;:]*m)/;
 const RESET = '\x1b[0m';
 
 /**
- * Makes a line of a container's log safe for a terminal with a picture. Colours stay and end with the line. Of parts overwritten by
- * carriage returns, the last stays. All other control sequences are escaped.
+ * Makes a line of a container's log safe for a terminal with a picture. Colours are kept, and reset at the end of the line. Of text
+ * overwritten by carriage returns, only the last version is kept. All other control sequences are escaped.
  */
 export function logLine(text: string): string {
   const parts = text.replace(/\r+$/, '').split('\r').at(-1)!.split(STYLE);

@@ -29,8 +29,8 @@ async function showTransfers({ client, view, onTransfer, signal }: FeedOptions):
 }
 
 /**
- * Shows events of the pods in `uids`; for `old` pods only new ones. Saves the last warning about each pod in `warnings`, by UID. Image
- * transfers are requested only when an image is pulled, to save the node that work while it starts the pods.
+ * Shows the events of the pods in `uids`; for pods in `old` only new ones. Saves the last warning about each pod in `warnings`, by UID.
+ * Image transfers are requested only when an image is pulled, to save the node that work while it starts the pods.
  */
 export async function showEvents(feed: EventFeed): Promise<void> {
   const { signal, uids, old } = feed;
@@ -54,10 +54,10 @@ export async function showEvents(feed: EventFeed): Promise<void> {
 
 type EventFeed = FeedOptions & { uids: Set<string>; old: ReadonlySet<string>; warnings: Map<string, string> };
 
-/** Resolves when the transfers are no longer shown; absent until an image is pulled. */
+/** `shown` resolves when the transfers are no longer shown; it is absent until an image is pulled. */
 type Transfers = { shown?: Promise<void> };
 
-/** Shows the events of one connection: of the pods in `known` only those since this time. */
+/** Shows the events of one connection. For pods in `known`, it shows only events since `sinceMs`. */
 async function showConnection(
   feed: EventFeed,
   { known, sinceMs, transfers }: { known: ReadonlySet<string>; sinceMs: number; transfers: Transfers },

@@ -20,7 +20,7 @@ export type FailureLog = { container: string; containerId: string; previous: boo
 /** The reason why a pod is not ready. `containers` are its containers that are not ready. */
 export type Trouble = { reason: string; containers: { name: string; state: string }[]; log: FailureLog | undefined };
 
-/** Whether something has failed in the pod, in contrast to a pod that is still starting. */
+/** Whether something in the pod has failed. False for a pod that is still starting. */
 export function isInTrouble(pod: Pod): boolean {
   if (isWell(pod)) return false;
   const hasFailed = ({ ready, lastState: { terminated } }: ContainerStatus) =>
@@ -36,7 +36,7 @@ export function troubleOf(pod: Pod): Trouble {
   const statuses = containerStatuses(pod);
   const rows = containerRows(pod);
   const amiss = rows.filter(({ tone }) => tone === 'bad' || tone === 'waiting');
-  // if the others run, the pod is not ready because a container has completed
+  // if all others run, the pod is not ready because a container has completed
   const containers = (amiss.length > 0 ? amiss : rows.filter(({ tone, role }) => tone === 'done' && role === '')).map(
     ({ container, role, state }) => {
       const status = statuses.find(({ name }) => name === container);
@@ -46,7 +46,7 @@ export function troubleOf(pod: Pod): Trouble {
   return { reason, containers, log: failureLog(statuses) };
 }
 
-/** How the last attempt ended, unless the current state shows it. */
+/** Describes how the last attempt ended, unless the current state shows it. */
 function lastEnd(status: ContainerStatus | undefined): string {
   const last = status?.lastState.terminated;
   if (last === undefined || status?.state.terminated !== undefined) return '';
@@ -54,7 +54,7 @@ function lastEnd(status: ContainerStatus | undefined): string {
   return `; last termination: ${last.reason ?? 'Terminated'} (exit code ${last.exitCode}${why})`;
 }
 
-/** The log of the first container that failed, or else of the first that runs without being ready. */
+/** Returns the log of the first container that failed, or else of the first that runs without being ready. */
 function failureLog(statuses: ContainerStatus[]): FailureLog | undefined {
   for (const status of statuses) {
     const ends = [status.state.terminated, status.lastState.terminated];
@@ -120,7 +120,10 @@ const argumentsOf = ({ metadata: { namespace, name } }: Pod) =>
 
 type LogSource = FailureLog & { client: Pick<NodeClient, 'log'>; signal: AbortSignal };
 
-/** The last lines of the failed attempt's log. If it has been removed meanwhile, those of the newest attempt with a non-empty log. */
+/**
+ * Reads the last lines of the failed attempt's log. If that log has been removed meanwhile, reads the newest attempt's log that is not
+ * empty.
+ */
 async function failureLines(pod: Pod, source: LogSource): Promise<string[]> {
   const status = containerStatuses(pod).find(({ name }) => name === source.container);
   const attempts = status === undefined ? [] : attemptsOf(status).reverse();

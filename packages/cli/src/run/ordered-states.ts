@@ -3,7 +3,7 @@ import type { Pod } from '@podwright/kube-api';
 import type { LogFollower } from './log-follower.ts';
 import type { RunView } from './run-view.ts';
 
-/** The longest time that a state waits for a log, which a busy node may send late. */
+/** How long a state waits for a log, which a busy node may send late. */
 const LOG_WAIT_MS = 500;
 
 /** Shows the states of each pod in order. A state that reports the end of a container is shown after the container's log. */

@@ -5,7 +5,7 @@ import { containerRows, firstLine, podLabel } from './pod-rows.ts';
 import type { RunView } from './run-view.ts';
 import { describeTransfer } from './transfer-text.ts';
 
-/** The streams of a view: `out` gets the log lines, `status` everything else. Without `status` only logs are written. */
+/** The streams of a view: `out` gets the log lines, and `status` everything else. Without `status` only log lines are written. */
 export type PlainOutput = { out: NodeJS.WritableStream; status?: NodeJS.WritableStream | undefined };
 
 /** Prints one line per change. For files, pipes and CI logs; on a terminal it shows changes after all pods are ready. */
@@ -15,7 +15,7 @@ export class PlainView implements RunView {
   readonly #output: PlainOutput;
   #isHeld: boolean;
 
-  /** `held`: changes are not printed before `settle` is called. */
+  /** `held`: prints no changes before `settle` is called. */
   constructor(output: PlainOutput, { held = false } = {}) {
     this.#output = output;
     this.#isHeld = held;
@@ -32,8 +32,8 @@ export class PlainView implements RunView {
   }
 
   /**
-   * Prints a line for each phase and each quarter of the bytes, once per image even if the pull is repeated. Failures are left to the
-   * state of the container, which has the reason.
+   * Prints a line for each phase and each quarter of the bytes, once per image even if the pull is repeated. Failures are not printed,
+   * because the container's state has the reason.
    */
   transfer(transfer: ImageTransfer): void {
     const { reference, phase, doneBytes, totalBytes } = transfer;

@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** Reasons that do not go away by waiting. */
+/** Waiting reasons that no retry fixes. */
 const NEVER_PULLED = new Set(['ErrImageNeverPull', 'InvalidImageName']);
 /** Waiting reasons after a failed pull. The message contains the gRPC code of each attempt. */
 export const PULL_FAILURES = new Set(['ErrImagePull', 'ImagePullBackOff']);
@@ -40,9 +40,7 @@ export function lacksImage(pod: Pod): boolean {
 /** True for a pod that has ended or can never start. */
 export const isOver = (pod: Pod): boolean => isEnded(pod) || lacksImage(pod);
 
-/**
- * True if the pod is ready or will not become more ready: it has ended, or each container is ready or has ended without a later restart.
- */
+/** True if the pod is ready or will never become ready: it has ended, or each container is ready or has ended without a later restart. */
 export function isSettled(pod: Pod, over = isOver): boolean {
   if (over(pod) || isReady(pod)) return true;
   const statuses = pod.status?.containerStatuses ?? [];
@@ -52,7 +50,7 @@ export function isSettled(pod: Pod, over = isOver): boolean {
   });
 }
 
-/** True if the state of a settled pod is certain: it has ended, or each container has a probe. */
+/** True if a settled pod cannot turn out to fail shortly after: it has ended, or each container has a probe. */
 export function isProven(pod: Pod, over = isOver): boolean {
   const isProbed = ({ readinessProbe, startupProbe }: Container) => (readinessProbe ?? startupProbe) !== undefined;
   return over(pod) || pod.spec.containers.every(isProbed);

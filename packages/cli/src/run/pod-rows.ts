@@ -3,7 +3,7 @@ import { containerStatuses, PULL_FAILURES } from './pod-end.ts';
 
 /**
  * The displayed state of one container. `tone` selects the colour. `failure` is the reason why it cannot start, the same for repeated
- * attempts. It is missing for a container that starts and crashes, and for a status without a message.
+ * attempts; it is missing for a container that starts and crashes, and for a status without a message.
  */
 export type ContainerRow = {
   pod: string;
@@ -73,7 +73,7 @@ function describe(
 /** The kubelet's prefix of the last pull error during back-off. */
 const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
 
-/** The error without the back-off prefix. For a pull, the image is added unless the runtime's message contains it. */
+/** Returns the error without the back-off prefix. For a pull, adds the image unless the runtime's message contains it. */
 function waitingCause(reason: string, message: string, image: string): string {
   const error = firstLine(message).replace(PULL_BACK_OFF, '');
   return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
@@ -90,7 +90,7 @@ const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** The first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
+/** Returns the first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

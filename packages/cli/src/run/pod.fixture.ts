@@ -1,6 +1,6 @@
 import type { ContainerState, ContainerStatus, Pod } from '@podwright/kube-api';
 
-/** A container status; by default as of a waiting container. */
+/** A container status, by default of a waiting container. */
 export function status(name: string, state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus {
   return { name, state, lastState: {}, ready: false, restartCount: 0, image: 'i', imageID: '', ...more };
 }

@@ -4,7 +4,7 @@ import { REMOVAL_SPARE_MS } from '../limits.ts';
 /** Kubernetes' default of `terminationGracePeriodSeconds`. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** The longest time, in ms, to wait for the removal of deleted pods. `gracePeriodSeconds` overrides that of the pods. */
+/** How long, in ms, to wait for the removal of deleted pods. `gracePeriodSeconds` overrides the grace periods of the pods. */
 export function removalTimeoutMs(
   pods: Pod[],
   { gracePeriodSeconds, spareMs = REMOVAL_SPARE_MS }: { gracePeriodSeconds: number | undefined; spareMs?: number },

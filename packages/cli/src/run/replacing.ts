@@ -9,9 +9,9 @@ export type ReplaceOptions = {
   client: Pick<NodeClient, 'apply'>;
   /** Replace existing objects without a prompt. */
   force: boolean;
-  /** Whether the user can be prompted. Not if standard input is a manifest. */
+  /** Whether the user can be prompted. False if standard input is a manifest. */
   canAsk: boolean;
-  /** Ends the wait for the answer. */
+  /** Aborting it ends the wait for the answer. */
   signal: AbortSignal;
 };
 
@@ -74,7 +74,7 @@ export function reportAdopted(objects: AppliedObject[], stays: boolean): void {
   printError(`${objectNames(objects)}: adopted from a killed run, ${stays ? 'kept' : 'removed at exit'}`);
 }
 
-/** Reports objects that existed before and are kept. `ofRuns` are the UIDs of objects that other foreground runs will delete. */
+/** Reports objects that existed before and are kept. `ofRuns` has the UIDs of objects that other foreground runs will delete. */
 export function reportExisting(objects: AppliedObject[], ofRuns: ReadonlySet<string>): void {
   const others = objects.filter(({ uid = '' }) => ofRuns.has(uid));
   const [unchanged, replaced] = [

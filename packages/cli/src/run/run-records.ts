@@ -75,13 +75,13 @@ export function dropAdopted(left: LeftoverRecord[], adopted: AppliedObject[]): v
   drop(left, (object) => keys.has(keyOf(object)));
 }
 
-/** Removes deleted objects from the records of killed runs. They are matched by name: no object of this name exists any more. */
+/** Removes deleted objects from the records of killed runs. Objects are matched by name, since none of this name exists any more. */
 export function dropDeleted(stateDirectory: string, deleted: ObjectName[]): void {
   const names = new Set(deleted.map(nameOf));
   drop(leftoverRecords(stateDirectory), (object) => names.has(nameOf(object)));
 }
 
-/** Records that then have no pods are deleted. */
+/** Removes objects from records, and deletes records that then have no pods. */
 function drop(left: LeftoverRecord[], isDropped: (object: AppliedObject) => boolean): void {
   for (const { path, objects, startedNode } of left) {
     const others = objects.filter((object) => !isDropped(object));
@@ -94,7 +94,7 @@ const hasUid = ({ uid = '' }: AppliedObject): boolean => uid !== '';
 
 const nameOf = ({ kind, namespace, name }: ObjectName): string => `${kind} ${namespace}/${name}`;
 
-/** Includes the UID, so that a later pod of the same name does not match. */
+/** The key of an object. It includes the UID, so that a later pod of the same name does not match. */
 const keyOf = ({ uid = '', ...object }: AppliedObject): string => `${nameOf(object)} ${uid}`;
 
 function write(path: string, record: RunRecord): void {

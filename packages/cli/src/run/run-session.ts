@@ -7,25 +7,25 @@ import { STEADY_MS } from '../limits.ts';
 import { exitCodeOf, isEnded, isOver, isProven, isSettled } from './pod-end.ts';
 import { removalTimeoutMs } from './removal-timeout.ts';
 
-/** A pod must run for this share of its start time before it counts as ready, but no longer than `STEADY_MS`. */
+/** Before a pod counts as ready, it must run for this share of the time that its start took, at most `STEADY_MS`. */
 const SLOW_SHARE = 0.15;
 const NODE_ENDED = 'the node ended while its pods were running';
 
 export type AppliedObject = ApplyResult['objects'][number];
 
 /**
- * The pods of one `podwright run`: their latest states, and since when each is ready. Objects that existed before are watched, too, but
- * never removed.
+ * The pods of one `podwright run` with their latest states, and the times at which they became ready. Objects that existed before are
+ * watched, too, but never removed.
  */
 export class RunSession {
   readonly pods = new Map<string, Pod>();
-  /** UIDs of the pods that existed before. */
+  /** UIDs of the pods that existed before this run. */
   readonly old: ReadonlySet<string>;
   readonly #client: NodeClient;
   readonly #objects: AppliedObject[];
   readonly #startedAtMs = Date.now();
   readonly #listeners = new Set<(pod: Pod) => void>();
-  /** Since when pods are settled, by UID. */
+  /** By UID: when the pod settled, in ms since the epoch. */
   readonly #settledAtMs = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   readonly #removed = new Set<string>();
@@ -54,12 +54,12 @@ export class RunSession {
     return this.#objects.filter(({ action }) => action !== 'created');
   }
 
-  /** Whether the pod will be removed at the end. */
+  /** Whether this run removes the pod at its end. */
   isMade({ metadata: { uid } }: Pod): boolean {
     return this.#made.some((object) => object.uid === uid);
   }
 
-  /** Whether there is a pod to stop at the end. */
+  /** Whether this run has pods to stop at its end. */
   get makesPods(): boolean {
     return uidsOf(this.#made).length > 0;
   }
@@ -113,8 +113,8 @@ export class RunSession {
 
   /**
    * Waits until every pod is settled or removed. Pods without probes must also stay settled for `steadyMs`: the kubelet reports them as
-   * ready as soon as their containers run, even if these fail a moment later. On a slow host that takes longer, so the time grows with
-   * the time that the pod took to start.
+   * ready as soon as their containers run, even if these fail a moment later. On a slow host they fail later, so the time grows with the
+   * time that the pod took to start.
    */
   async settled(signal: AbortSignal, steadyMs: number): Promise<void> {
     const dueMs = (uid: string) => {
@@ -136,7 +136,10 @@ export class RunSession {
     return this.#until(() => this.uids.every((uid) => this.#is(uid, this.#isOver)), signal);
   }
 
-  /** After the pods have ended: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted before its end. */
+  /**
+   * Returns the exit code after the pods have ended: 0 if all succeeded, the exit code of one that failed, or 1 if one was deleted before
+   * its end.
+   */
   exitCode(): number {
     const code = exitCodeOf([...this.pods.values()].filter(({ metadata: { uid } }) => !this.#deletedByOthers.has(uid)));
     const vanished = this.uids.some((uid) => this.#deletedByOthers.has(uid) || !this.pods.has(uid));
@@ -172,13 +175,13 @@ export class RunSession {
     }
   }
 
-  /** Marks pods that the initial list lacks as removed: they were deleted before the watch. */
+  /** Marks pods that the initial list lacks as removed: they were deleted before the watch began. */
   #missing(): void {
     for (const uid of this.uids) if (!this.pods.has(uid)) this.#removed.add(uid);
     this.#wake();
   }
 
-  /** A failed pull does not end an existing pod: it may be old, and the image may exist by now. */
+  /** A failed pull does not end a pod that existed before: the failure may be old, and the image may exist by now. */
   readonly #isOver = (pod: Pod): boolean => (this.old.has(pod.metadata.uid) ? isEnded(pod) : isOver(pod));
   readonly #isSettled = (pod: Pod): boolean => isSettled(pod, this.#isOver);
 

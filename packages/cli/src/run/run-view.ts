@@ -17,7 +17,7 @@ export interface RunView {
   note(lines: string[]): void;
 }
 
-/** The table of pods after the start. `tookMs` is the start time of each pod, by UID. */
+/** The table of pods after the start. `tookMs` is how long each pod took to start, by UID. */
 export function podTable(pods: Pod[], tookMs: Map<string, number>, width?: number): string {
   const rows = pods.map((pod) => {
     const { ready, status, restarts } = podSummary(pod);

@@ -4,7 +4,7 @@ import { containerStatuses, isEnded } from './pod-end.ts';
 
 const LOOK_INTERVAL_MS = 1000;
 
-/** The reason of an aborted signal when pods have failed to start for too long. */
+/** The abort reason when pods have failed to start for too long. */
 export class NotStarted extends Error {
   readonly seconds: number;
 
@@ -14,7 +14,7 @@ export class NotStarted extends Error {
   }
 }
 
-/** Whether starting the pod has failed so far; the kubelet keeps trying. `warned`: there was a warning event. */
+/** Whether the pod has not started yet and has a failure; the kubelet keeps trying. `warned`: there was a warning event. */
 export function failsToStart(pod: Pod, warned: boolean): boolean {
   const hasStarted = containerStatuses(pod).some(
     ({ state, lastState, restartCount }) =>
@@ -42,7 +42,7 @@ export class StartPatience implements Disposable {
     return this.#aborting.signal;
   }
 
-  /** Call it at any progress, such as an image transfer. */
+  /** Restarts the waiting time. Call it at any progress, such as an image transfer. */
   progress(): void {
     this.#progressAtMs = Date.now();
   }

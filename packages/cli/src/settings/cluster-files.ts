@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeConfig } from './node-config.ts';
 
-/** The files by which a node belongs to a cluster. All paths are absolute. */
+/** The files that make a node part of a cluster. All paths are absolute. */
 export type ClusterFiles = {
   kubeconfig: string;
   bootstrapKubeconfig?: string;
@@ -25,7 +25,10 @@ export function joinedFiles(root: string): JoinedFiles {
   };
 }
 
-/** The files of the cluster in the settings, or else of the cluster that this node has joined. `undefined` for a standalone node. */
+/**
+ * Returns the cluster's files from the settings, or else the ones of the cluster that this node has joined. `undefined` for a standalone
+ * node.
+ */
 export function clusterFiles({ cluster, root }: Pick<NodeConfig, 'cluster' | 'root'>): ClusterFiles | undefined {
   const {
     kubeconfig,

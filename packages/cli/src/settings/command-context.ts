@@ -15,7 +15,9 @@ export async function commandContext(flags: ConfigFlags): Promise<CommandContext
   return { config: (await plainPaths(flags)) ?? (await settings()), settings, configArgs: configArguments(flags) };
 }
 
-/** The node's paths from the flags and the file; `undefined` if the file cannot be read or a path in it is not a non-empty string. */
+/**
+ * Returns the node's paths from the flags and the file; `undefined` if the file cannot be read or a path in it is not a non-empty string.
+ */
 async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePaths | undefined> {
   const given = await givenPaths(config);
   if (given === undefined) return undefined;
@@ -27,7 +29,7 @@ async function plainPaths({ config, root, state }: ConfigFlags): Promise<NodePat
   return nodePaths({ root: rootPath, state: statePath });
 }
 
-/** The values of the file, not validated; none if there is no file. */
+/** Reads the values of the file without validating them; `{}` if there is no file, and `undefined` if it cannot be read. */
 async function givenPaths(config: string | undefined): Promise<Record<string, unknown> | undefined> {
   if (config === undefined && !existsSync(DEFAULT_FILE)) return {};
   try {

@@ -79,7 +79,7 @@ const LISTS: readonly string[] = ['cniBinDir'];
 type Table = Record<string, unknown>;
 type KeyValue = string | number | boolean | string[];
 
-/** The content of a file with the flags applied. A value that should be a table but is not stays, and the schema refuses it. */
+/** Applies the flags to the content of a file. A value that should be a table but is not is kept, so that the schema refuses it. */
 export function applyFlags(content: Table, flags: ConfigFlags): Table {
   return Object.entries(KEYS).reduce((content, [flag, path]) => {
     const value = flags[flag as keyof ConfigFlags];
@@ -87,7 +87,7 @@ export function applyFlags(content: Table, flags: ConfigFlags): Table {
   }, content);
 }
 
-/** An invalid number or boolean stays a string, and the schema refuses it. */
+/** Converts a flag's value to the type of its key. An invalid number or boolean stays a string, so that the schema refuses it. */
 function keyValueOf(flag: string, value: string): KeyValue {
   if (LISTS.includes(flag)) return value.split(',');
   if (BOOLEANS.includes(flag) && ['true', 'false'].includes(value)) return value === 'true';

@@ -54,7 +54,7 @@ function schemaKeys(schema: JsonSchema, path: string[] = []): [string, Key][] {
   });
 }
 
-/** Every key in the tables of the document, below the table of the heading. */
+/** Every key in the document's tables. The heading above a table names the TOML table of its keys. */
 function documentKeys(): [string, Key][] {
   let table = '';
   return document.split('\n').flatMap((line): [string, Key][] => {

@@ -1,14 +1,14 @@
 import { parse } from 'smol-toml';
 
-/** Longer files are not searched: for each line, the text up to it is parsed. */
+/** Longer files are not searched, since the search parses the file up to each of its lines. */
 const MAX_LINES = 500;
 
 /**
- * The line, from 1, on which a key is set, or else its innermost table that is in the file. `undefined` if the file has none of them.
- * `text` must be valid TOML.
+ * Returns the line, from 1, on which a key is set, or else the line of the innermost table of its path that the file has. `undefined` if
+ * the file has none of them. `text` must be valid TOML.
  *
- * The search parses growing beginnings of the file until one contains the key. The key starts on the line after the longest valid
- * beginning without it. So this function needs no knowledge of TOML's syntax.
+ * The search parses ever longer starts of the file until one contains the key. The key starts on the line after the longest valid start
+ * without it. So this function needs no knowledge of TOML's syntax.
  */
 export function lineOfKey(text: string, path: readonly PropertyKey[]): number | undefined {
   const lines = text.split('\n');
@@ -28,7 +28,7 @@ export function lineOfKey(text: string, path: readonly PropertyKey[]): number | 
   return found;
 }
 
-/** The number of path elements that exist in the text; `undefined` if the text ends inside a value. */
+/** Returns how many elements of the path exist in the text; `undefined` if the text ends inside a value. */
 function depthIn(text: string, path: readonly PropertyKey[]): number | undefined {
   let value: unknown;
   try {

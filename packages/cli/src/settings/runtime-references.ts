@@ -8,7 +8,7 @@ const CONTROLLERS = ['pinned', 'pause', 'shim'];
 /** Handlers that exist without configuration if their program works on the host. */
 const FOUND_HANDLERS = ['crun', 'runc'];
 
-/** Problems between keys of `[runtime]`: references to unknown names, and settings that exclude each other. */
+/** Reports conflicts between keys of `[runtime]`: references to unknown names, and settings that exclude each other. */
 export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   const plugins = Object.keys(runtime.plugins);
   const unknown = (path: PropertyKey[], value: string, known: string[]) =>
@@ -34,7 +34,7 @@ export function referenceProblems(runtime: RuntimeSettings): ConfigProblem[] {
   ];
 }
 
-/** Settings of one handler that exclude each other. */
+/** Reports settings of one handler that exclude each other. */
 function handlerProblems(handler: RuntimeSettings['handlers'][string]): ConfigProblem[] {
   const { task, program, sandbox, pause_image: image, shim } = handler;
   const problems: ConfigProblem[] = [];

@@ -41,7 +41,7 @@ const TcpSchema = z.strictObject({
 /** No burst of pods needs more, and more would cost the kernel more than they save. */
 const MAX_READY_SANDBOXES = 64;
 
-/** The kernel's maximum unless fs.nr_open is raised. A value above this process's own limit is lowered. */
+/** A value of RLIMIT_NOFILE, at most about the fs.nr_open that systemd sets. A value above the daemon's own limit is lowered. */
 const openFiles = z
   .int()
   .min(1)
