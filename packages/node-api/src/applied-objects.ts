@@ -25,34 +25,34 @@ import { keepPatch, type MetadataPatch, patchMetadata } from './metadata-patch.t
 import type { ObjectName } from './node-backend.ts';
 import { type ResizePatch, resizedPod } from './pod-patch.ts';
 
-/** An object of the longest manifest, whose text an annotation repeats, with escapes in both. */
+/** Maximum size of a file: an object of the longest manifest plus an annotation that repeats the manifest's text, both with escapes. */
 const MAX_OBJECT_BYTES = 16 * MAX_MANIFEST_BYTES;
 
 type Applied = ApplyResult['objects'][number];
 export type Applicable = Pod | LocalObject;
 
 /**
- * The actions of an apply on the objects of a manifest, and warnings about its ignored parts. With `planOnly` it wrote nothing: it was
- * a dry run, or it would have replaced an object without permission.
+ * The actions of an apply on the objects of a manifest, and warnings about ignored parts of the manifest. `planOnly`: nothing was written,
+ * for a dry run or because it would have replaced an object without permission.
  */
 export type AppliedManifest = { done: Applied[]; planOnly: boolean; objects: ManifestObject[]; warnings: string[] };
 
-/** One write of an object's file, compared by identity. */
+/** One write of an object's file. Writes are compared by identity. */
 export type Written = { uid: string | undefined };
 
 /** A patch, and the write that carried it out. */
 type Patched<P> = { patch: P; written: Written };
 
-/** Pods with which an apply must not conflict. */
+/** The pods with which an apply must not conflict. */
 export interface ExistingPods {
-  /** The pod with this UID: from a manifest, or one that the runtime still has. */
+  /** Returns the pod with this UID: from a manifest, or one that the runtime still has. */
   podOfUid(uid: string): ExistingPod | undefined;
-  /** The pod of this name in the manifests. */
+  /** Returns the pod of this name in the manifests. */
   wantedPod(namespace: string, name: string): ExistingPod | undefined;
 }
 
 const PREFIX = 'applied-';
-/** File systems allow 255 bytes; the difference is room for `.json` and the suffix of `writeFileAtomic`. */
+/** Maximum length of a file name without `.json` and the suffix of `writeFileAtomic`: file systems allow 255 bytes. */
 const MAX_FILE_NAME = 233;
 
 /**
@@ -129,7 +129,7 @@ export class AppliedObjects {
   }
 
   /**
-   * Patches labels and annotations of an applied object; returns `undefined` if it has no file. `change` gets the object and runs
+   * Patches labels and annotations of an applied object; returns `undefined` if the object has no file. `change` gets the object and runs
    * under the lock of all writes. Throws `invalid_argument` for an invalid label.
    */
   patch(name: ObjectName, change: (before: Applicable) => MetadataPatch): Promise<Patched<MetadataPatch> | undefined> {
@@ -200,7 +200,7 @@ export class AppliedObjects {
     }
   }
 
-  /** The applied pod with this UID, whose file the kubelet may not have read yet. */
+  /** Returns the applied pod with this UID, whose file the kubelet may not have read yet. */
   async #unreadPod(uid: string): Promise<ExistingPod | undefined> {
     const name = [...this.#written].find(([, written]) => written.uid === uid)?.[0];
     if (name === undefined) return undefined;
@@ -266,7 +266,7 @@ function refuseImmutable(changes: Change[]): void {
   if (problems.length > 0) throw new PodwrightError('failed_precondition', problems.join('\n'));
 }
 
-/** Throws if the kubelet could not read the written file: YAML aliases expand, so the JSON may be much larger than the manifest. */
+/** Throws if the kubelet could not read `text` as a file: YAML aliases expand, so the JSON may be much larger than the manifest. */
 function checkReadable(text: string, what: string): void {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: it is larger than ${MAX_MANIFEST_BYTES >> 20} MiB as JSON`);
@@ -298,7 +298,7 @@ function isResize(before: Applicable, after: Applicable): boolean {
   return sameSpec(unresizable(before) as Applicable, unresizable(after) as Applicable);
 }
 
-/** Whether `given` is `before` with the node's additions, such as the output of `get -o yaml`: applying it changes nothing. */
+/** Whether `given` is `before` with the node's additions, such as the output of `get -o yaml`, so that applying it changes nothing. */
 function isAsShown(given: Applicable, before: Applicable, file: string): boolean {
   if (given.kind !== 'Pod' || before.kind !== 'Pod' || given.spec.nodeName === undefined) return false;
   const identity = { source: 'file', nodeName: given.spec.nodeName, seenAtMs: 0 } as const;

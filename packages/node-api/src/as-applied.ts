@@ -8,7 +8,7 @@ import { plain } from './sent-patch.ts';
 const KUBELET_ANNOTATION = /^kubernetes\.io\/config\./;
 
 /**
- * An object as clients will see it once the kubelet has read its file. Until then it has no `resourceVersion`, so a JSON patch that
+ * Returns an object as clients will see it once the kubelet has read its file. Until then it has no `resourceVersion`, so a JSON patch that
  * tests the previous version fails.
  */
 export function asApplied(shown: ApiObject, file: Applicable): ApiObject {
@@ -28,7 +28,7 @@ function withoutVersion<T extends ApiObject>(object: T): T {
   return { ...object, metadata: { ...object.metadata, resourceVersion: undefined } };
 }
 
-/** The pod with these ephemeral containers instead of its own. */
+/** Returns the pod with these ephemeral containers instead of its own. */
 export function withEphemeral({ spec, ...pod }: Pod, ephemeralContainers: EphemeralContainer[]): Pod {
   return {
     ...pod,

@@ -6,7 +6,7 @@ export type DiscoveredResource = {
   kind: string;
   apiVersion: string;
   plural: string;
-  /** The kind in lower case unless given: '' for a subresource. */
+  /** The kind in lower case by default; '' for a subresource. */
   singular?: string;
   shortNames: string[];
   namespaced: boolean;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord, PodwrightError } from '@podwright/base';
 import { MAX_MANIFEST_BYTES } from '@podwright/kube-api';
 
-/** The API server's limit. */
+/** The API server's limit on one patch. */
 const MAX_OPERATIONS = 10_000;
 
 type Json = Record<string, unknown>;
@@ -28,7 +28,7 @@ export function jsonPatch(object: object, text: string): Json {
   throw refusal('the result is not an object');
 }
 
-/** The merge patch that turns `before` into `after`: every removed value is null. */
+/** Returns the merge patch that turns `before` into `after`, with null for every removed value. */
 export function mergePatchBetween(before: Json, after: Json): Json {
   const patch: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -66,7 +66,7 @@ function readOperations(text: string): Operation[] {
 
 const isPointer = (text: unknown): text is string => text === '' || (typeof text === 'string' && text.startsWith('/'));
 
-/** Returns how many bytes were copied. */
+/** Applies an operation, and returns how many bytes it copied. */
 function apply(root: Json, { op, path, from, value }: Operation): number {
   if (value === undefined && (op === 'add' || op === 'replace')) throw new Misfit('it has no value');
   if (op === 'add') add(root, path, value);
@@ -87,7 +87,7 @@ function apply(root: Json, { op, path, from, value }: Operation): number {
   return 0;
 }
 
-/** The parts of a JSON pointer (RFC 6901), the root's own key first. */
+/** Splits a JSON pointer (RFC 6901) into its keys. The first is '', under which `root` has the object. */
 const parts = (path: string) => path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
 function parentOf(root: Json, path: string): { parent: Json | unknown[]; key: string } {
@@ -126,7 +126,7 @@ function add(root: Json, path: string, value: unknown): void {
   parent.splice(index, 0, value);
 }
 
-/** Like the API server, it also adds an absent field of a map. */
+/** Replaces a value. Like the API server, it also adds an absent field of a map. */
 function replace(root: Json, path: string, value: unknown): void {
   const { parent, key } = parentOf(root, path);
   if (!Array.isArray(parent)) return define(parent, key, value);

@@ -14,10 +14,10 @@ import type { PodDefaults } from '@podwright/kubelet';
  * | GET …/NAME | one object |
  * | the same, with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io` | kubectl's tables; `&includeObject=None`, `Metadata` or `Object` in each row |
  * | DELETE …/NAME [?gracePeriodSeconds=N] | for applied pods, configmaps, secrets and runtimeclasses; the response does not wait for the end of a pod |
- * | PATCH …/NAME | body: a merge patch or JSON patch of `metadata.labels` and `metadata.annotations`; the object; only for applied objects |
+ * | PATCH …/NAME | body: a merge, strategic merge or JSON patch of `metadata.labels` and `metadata.annotations`; returns the object; only for applied objects |
  * | GET, PUT, PATCH …/pods/NAME/ephemeralcontainers | body: a pod, or a merge patch or JSON patch of `spec.ephemeralContainers`; the pod |
  * | GET, PUT, PATCH …/pods/NAME/resize | body: a pod, or a merge patch or JSON patch of the resources of `spec.containers` and `spec.initContainers`; the pod; only for applied pods |
- * | GET, PATCH …/pods/NAME/status | the pod; body: a merge or strategic merge patch of `status.conditions` which the kubelet does not set itself, such as those of readiness gates |
+ * | GET, PATCH …/pods/NAME/status | the pod; body of PATCH: a merge, strategic merge or JSON patch of `status.conditions`, of which clients may set the ones that the kubelet does not set itself, such as readiness gates |
  * | GET /apis/metrics.k8s.io/v1/pods, …/namespaces/NS/pods, …/nodes | PodMetricsList, NodeMetricsList |
  * | GET …/pods/NAME/log ?container= &containerID= &follow= &previous= &tailLines= &sinceSeconds= &sinceTime= &timestamps= &limitBytes= &stream= | text |
  * | POST …/pods/NAME/exec ?container= &command=… &stdin= &stdout= &stderr= &tty= | upgrade to SPDY/3.1, proxied to the runtime |
@@ -81,11 +81,11 @@ export type StopOptions = {
   gracePeriodSeconds?: number;
   /** Also terminate the pods of an API server: the next start creates them again too, unless they are deleted there. */
   endApiPods?: boolean;
-  /** Then execute the program again, which may be of another version now, in the same process. */
+  /** Then execute the program again in the same process; the program may be of another version now. */
   restart?: boolean;
 };
 
-/** The version of the paths below `/podwright/v1`. It grows when an earlier client or node would misunderstand the other. */
+/** The version of the paths below `/podwright/v1`. It is increased by changes that an earlier client or node would misunderstand. */
 export const LOCAL_API_VERSION = 1;
 
 /** The containers that are being restarted. */

@@ -45,7 +45,7 @@ const MAX_MANIFEST_ERRORS = 100;
 export type LocalNodeParts = {
   kubelet: Kubelet;
   applied: AppliedObjects;
-  /** The facts which are known before the node runs. */
+  /** The facts that are known before the node runs. */
   info: Omit<NodeInfo, 'pid' | 'runtime' | 'podDefaults' | 'pressure'>;
   stop: (options: StopOptions) => void;
   logger: Logger;
@@ -97,7 +97,7 @@ export class LocalNode implements NodeBackend {
     const { done, planOnly, objects, warnings } = await this.#parts.applied.apply(manifest, options);
     if (planOnly) return { objects: done, warnings, findings: await this.#findings(objects, { withImages: true }) };
     await this.#seen(done);
-    // without images: the start of the pods reports their problems
+    // without images: problems with them show when the pods start
     const findings = await this.#findings(objects, { withImages: false }).catch((error: unknown) => {
       this.#parts.logger.warn({ error: errorMessage(error) }, 'failed to check the host after an apply');
       return [];
@@ -182,7 +182,7 @@ export class LocalNode implements NodeBackend {
     return kubelet.patchConditions(kubelet.pod(namespace, name), patch);
   }
 
-  /** The error for an object without an applied file: it is being deleted, or comes from a user's manifest. */
+  /** Makes the error for an object without an applied file: it is being deleted, or comes from a user's manifest. */
   #fromFile(verb: string, object: ApiObject, advice: string): PodwrightError {
     const { kind, metadata } = object;
     const file = metadata.annotations?.[CONFIG_FILE_ANNOTATION] ?? `a file in ${this.#parts.info.manifestDir}`;

@@ -7,7 +7,7 @@ export type MetadataPatch = {
   annotations?: Record<string, string | null>;
 };
 
-/** Holds the patches of clients in an applied object, so that applying its manifest again does not undo them. */
+/** Records the patches of clients in an applied object, so that applying its manifest again does not undo them. */
 const PATCH_ANNOTATION = 'podwright.dev/metadata-patch';
 /** Annotations that the node sets: the source of a pod, and the recorded patch. */
 const RESERVED = /^(podwright\.dev\/|kubernetes\.io\/config\.)/;
@@ -48,7 +48,7 @@ export function patchMetadata(metadata: ObjectMeta, patch: MetadataPatch): Objec
   return { ...patched, annotations };
 }
 
-/** The metadata of a manifest with the recorded patches of the existing object. */
+/** Adds the patches recorded in the existing object to the metadata of its new manifest. */
 export function keepPatch(manifest: ObjectMeta, existing: ObjectMeta | undefined): ObjectMeta {
   const { [PATCH_ANNOTATION]: _, ...annotations } = manifest.annotations ?? {};
   const own = manifest.annotations === undefined ? manifest : { ...manifest, annotations };
@@ -62,7 +62,7 @@ export function showsPatch(metadata: ObjectMeta, patch: MetadataPatch): boolean 
   );
 }
 
-/** Reads a key of the map, not of its prototype, such as `constructor`. */
+/** Reads an own property of the map: a key may be `constructor`. */
 function ownValue(map: Record<string, string> | undefined, key: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
@@ -77,7 +77,7 @@ function merge(metadata: ObjectMeta, patch: MetadataPatch): ObjectMeta {
   return merged;
 }
 
-/** The patches recorded so far; an invalid record (edited by hand) is ignored. */
+/** Reads the patches recorded so far. An invalid record (edited by hand) is ignored. */
 function recordedPatch(metadata: ObjectMeta): MetadataPatch {
   try {
     return parseMetadataPatch(`{"metadata":${metadata.annotations?.[PATCH_ANNOTATION] ?? '{}'}}`);

@@ -86,7 +86,7 @@ function send(socketPath: string, call: SentCall): Promise<IncomingMessage> {
   return promise;
 }
 
-/** Passes the applied files to the fake kubelet, which does not read the directory. */
+/** Passes the applied files to the fake kubelet, which does not read the manifest directory. */
 function followDirectory(fake: FakeKubelet, manifests: string): Disposable {
   const timer = setInterval(() => {
     const files = readdirSync(manifests).filter((name) => name.endsWith('.json'));

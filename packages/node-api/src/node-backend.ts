@@ -56,7 +56,7 @@ export interface NodeBackend {
   list(kind: ApiKind): ApiObject[];
   get(object: ObjectName<ApiKind>): ApiObject;
   watch(kind: ApiKind, signal: AbortSignal): ObjectWatch;
-  /** Progress of all transfers of images; ends at once if the runtime does not report it. */
+  /** Progress of all image transfers; ends at once if the runtime does not report transfers. */
   watchTransfers(signal: AbortSignal): AsyncIterable<ImageTransfer>;
   /** Creates or replaces all or none of the objects of a manifest. With `dryRun` it only reports the actions. */
   apply(manifest: string, options: ApplyOptions): Promise<ApplyResult>;
@@ -68,15 +68,15 @@ export interface NodeBackend {
   addEphemeralContainers(pod: { namespace: string; name: string }, change: PatchOf<Pod, EphemeralPatch>): Promise<Pod>;
   /** Changes the CPU and memory of an applied pod; resolves with the pod once it shows them. */
   resize(pod: { namespace: string; name: string }, change: PatchOf<Pod, ResizePatch>): Promise<ApiObject>;
-  /** Changes conditions of a pod which the kubelet does not set itself, such as those of readiness gates; returns the pod. */
+  /** Changes conditions of a pod that the kubelet does not set itself, such as those of readiness gates; returns the pod. */
   patchStatus(pod: { namespace: string; name: string }, patch: ConditionsPatch): ApiObject;
-  /** The log file of a container's attempt; `ended` aborts when it will not grow any more, or `signal` aborts. */
+  /** The log file of a container's attempt; `ended` aborts when the log no longer grows, or when `signal` aborts. */
   log(
     pod: { namespace: string; name: string },
     which: LogChoice,
     signal: AbortSignal,
   ): Promise<LogSource & { ended: LogEnd['ended'] }>;
-  /** Requests the runtime's URL for a stream. */
+  /** Requests the URL for a stream from the runtime. */
   streamingUrl(pod: { namespace: string; name: string }, call: StreamingCall): Promise<string>;
   /** Restarts containers of a pod in place, without waiting for them. */
   restart(pod: { namespace: string; name: string }, container: string | undefined): RestartAnswer;

@@ -12,14 +12,14 @@ export class NodeObjects {
     this.#kubelet = kubelet;
   }
 
-  /** Sorted by namespace and name like the API server's lists; events in order of arrival. */
+  /** Lists the objects of a kind, sorted by namespace and name like the API server's lists; events in order of arrival. */
   list(kind: ApiKind): ApiObject[] {
     if (kind === 'Event') return this.#kubelet.events();
     if (kind === 'Node') return [this.#kubelet.node()];
     return this.#unordered(kind).sort(byName);
   }
 
-  /** Returns a new array, which the caller may sort. */
+  /** Lists objects in a new array, which the caller may sort. */
   #unordered(kind: ApiKind): ApiObject[] {
     if (kind === 'Pod') return this.#kubelet.pods();
     if (kind === 'PersistentVolumeClaim') return this.#kubelet.claims();
@@ -83,7 +83,7 @@ async function* ofKind(source: Subscription<LocalObjectEvent>, kind: ApiKind): A
   for await (const event of source) if (event.object.kind === kind) yield event;
 }
 
-/** The node object changes once: when the node becomes ready. */
+/** Yields the only change of the node object: when the node becomes ready. */
 async function* nodeChanges(kubelet: Kubelet, signal: AbortSignal): AsyncGenerator<WatchEvent<ApiObject>> {
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   const wasReady = kubelet.areSourcesReady;

@@ -28,7 +28,7 @@ type Resource = {
   plural: string;
   short?: string;
   namespaced: boolean;
-  /** Whether clients can apply objects of this kind, and delete and patch those. */
+  /** Whether clients can apply objects of this kind, and then delete and patch them. */
   applied: boolean;
   fields: SelectableFields<ApiObject>;
 };
@@ -200,7 +200,7 @@ async function list(resource: Resource, backend: NodeBackend, call: Call): Promi
   sendJson(call.response, { apiVersion, kind: `${kind}List`, metadata: {}, items });
 }
 
-/** Selects by the namespace of the path and the selectors of the query. */
+/** Returns the selection by the namespace in the path and the selectors in the query. */
 function selectorOf({ fields }: Resource, { query, params }: Call): (object: ApiObject) => boolean {
   const byLabels = parseLabelSelector(query.get('labelSelector') ?? '');
   const byFields = parseFieldSelector(query.get('fieldSelector') ?? '', fields);
@@ -242,7 +242,7 @@ async function watch(
   response.end();
 }
 
-/** Ends the watch of a client that reads too slowly with 410 Expired, on which Kubernetes' clients list and watch again. */
+/** Sends 410 Expired to a client that reads its watch too slowly, on which Kubernetes' clients list and watch again. */
 async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
   try {
     yield* changes;
@@ -252,7 +252,7 @@ async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResp
   }
 }
 
-/** The format of a watch: plain objects, or a table for each; only the first table has the column definitions. */
+/** Returns the formatter of a watch: plain objects, or a table for each object; only the first table has the column definitions. */
 function shownObjects(kind: ApiKind, included: IncludedObject | undefined): (object: ApiObject) => object {
   if (included === undefined) return (object) => object;
   let columnsKnown = false;

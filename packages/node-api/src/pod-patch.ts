@@ -16,7 +16,7 @@ import {
   string,
 } from '@podwright/kube-api';
 
-/** Whether the list of a patch is merged into the existing one by the names of its elements, or replaces it. */
+/** Whether the list in a patch replaces the existing one, or is merged into it by the names of the elements. */
 export type PatchKind = 'merge-by-name' | 'replace';
 
 /** A patch of a pod's ephemeral containers. */
@@ -59,7 +59,7 @@ export function parseResizePatch(text: string): ResizePatch {
   return { pod, containers: new Map(decoded.map(({ name, resources = {} }) => [name, resources])) };
 }
 
-/** The pod with the requests and limits of a patch; those which the patch does not name are unchanged. */
+/** Returns the pod with the requests and limits of a patch. It keeps the ones that the patch does not contain. */
 export function resizedPod(pod: Pod, { pod: whole, containers: named }: ResizePatch): Pod {
   const resize = (container: Container): Container => withAmounts(container, named.get(container.name));
   const { initContainers, containers } = pod.spec;
@@ -92,7 +92,7 @@ const resized: Decoder<Resized> = (value, issues) =>
   RESIZED(isRecord(value) ? { name: value.name, resources: value.resources } : value, issues);
 const RESIZED = object<Resized>({ name: string, resources }, { required: ['name'] });
 
-/** The ephemeral containers of a pod after a patch. */
+/** Returns the ephemeral containers of a pod after a patch. */
 export function patchedContainers(before: EphemeralContainer[], { kind, containers }: EphemeralPatch) {
   if (kind === 'replace') return containers;
   const named = new Map(before.map((one) => [one.name, one]));

@@ -2,7 +2,7 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import { IssueList, labelValue, qualifiedName } from '@podwright/kube-api';
 
-/** More than any person types or client generates. */
+/** Maximum number of characters of a selector; no person or client writes longer ones. */
 export const MAX_SELECTOR_LENGTH = 4096;
 
 /** Whether an object's labels match. */

@@ -22,7 +22,7 @@ const TYPES: Record<string, SentKind> = {
   'application/json-patch+json': 'json',
 };
 
-/** The patch type of a request's content type; `others` are additional types. Throws `invalid_argument`. */
+/** Returns the patch type of a request's content type; `others` are additional types. Throws `invalid_argument`. */
 export function sentKind(contentType: string | undefined, others: Record<string, SentKind> = {}): SentKind {
   const known = { ...TYPES, ...others };
   const type = (contentType ?? '').split(';')[0]!.trim();
@@ -32,7 +32,9 @@ export function sentKind(contentType: string | undefined, others: Record<string,
   throw new PodwrightError('invalid_argument', message);
 }
 
-/** Reads a patch of labels and annotations. Throws `invalid_argument`, for a JSON patch only when it is applied to the object. */
+/**
+ * Reads a patch of labels and annotations. Throws `invalid_argument`; an invalid JSON patch throws only when it is applied to the object.
+ */
 export function metadataChange(kind: SentKind, text: string): PatchOf<object, MetadataPatch> {
   // labels and annotations have no lists, so both kinds of merge patches are equivalent
   return changeBy(kind, {
@@ -55,7 +57,7 @@ export function resizeChange(kind: SentKind, text: string): PatchOf<Pod, ResizeP
   return changeBy(kind, { json: (current) => jsonResizePatch(text, current), other: () => parseResizePatch(text) });
 }
 
-/** A JSON patch is read against the current object; every other patch is read at once. */
+/** Defers a JSON patch until the current object is known, and reads every other patch at once. */
 function changeBy<O, P>(kind: SentKind, { json, other }: { json: PatchOf<O, P>; other: () => P }): PatchOf<O, P> {
   if (kind === 'json') return json;
   const patch = other();
@@ -84,7 +86,7 @@ function conditionsOf({ status }: Record<string, unknown>): Record<string, unkno
   return Array.isArray(conditions) ? conditions.filter(isRecord) : [];
 }
 
-/** The resources of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
+/** Returns the resources of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonResizePatch(text: string, pod: Pod): ResizePatch {
   const after = jsonPatch(pod, text);
   const patch = parseResizePatch(JSON.stringify(after));
@@ -95,7 +97,7 @@ export function jsonResizePatch(text: string, pod: Pod): ResizePatch {
   );
 }
 
-/** The ephemeral containers of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
+/** Returns the ephemeral containers of a pod after a JSON patch. Throws `invalid_argument` if the patch changes anything else. */
 export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   const after = jsonPatch(pod, text);
   const patch = parseEphemeralPatch(JSON.stringify(after), 'replace');
@@ -107,7 +109,7 @@ export function jsonEphemeralPatch(text: string, pod: Pod): EphemeralPatch {
   throw new PodwrightError('invalid_argument', 'read the ephemeral containers: no other field can be changed here');
 }
 
-/** A copy without undefined fields, as clients see the object. */
+/** Copies an object without undefined fields, as clients see it. */
 export function plain(object: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
 }

@@ -11,7 +11,7 @@ export type LocalApiOptions = {
   socketPath: string;
   kubelet: Kubelet;
   info: LocalNodeParts['info'];
-  /** Called when a client requests the daemon to stop. */
+  /** Called when a client requests a stop of the daemon. */
   onStop: (options: StopOptions) => void;
   logger: Logger;
   /** The kubelet's own API, which handles all paths that are not the local API's. */

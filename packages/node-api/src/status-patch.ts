@@ -14,7 +14,7 @@ import { type ConditionsPatch, MAX_CONDITION_REASON_LENGTH } from '@podwright/ku
 
 const MAX_CONDITION_MESSAGE_LENGTH = 32_768;
 
-/** Conditions in one patch. Their lengths are limited like those of meta/v1's Condition. */
+/** Maximum number of conditions in one patch. The lengths of their fields are limited as in meta/v1's Condition. */
 const MAX_PATCHED_CONDITIONS = 50;
 
 /** One element of a patch's list of conditions; `$patch: delete` removes it in a strategic merge patch. */

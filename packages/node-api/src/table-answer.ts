@@ -36,7 +36,7 @@ const age = (since: string | undefined, nowMs: number): string =>
 const keys = (map: object = {}): number => Object.keys(map).length;
 
 const NAME = column('Name', ({ metadata }) => metadata.name);
-/** Pods of users' manifest files have no creationTimestamp. */
+/** Pods from users' manifest files have no creationTimestamp. */
 const AGE = column('Age', (object, nowMs) =>
   age(object.metadata.creationTimestamp ?? (object.kind === 'Pod' ? object.status?.startTime : undefined), nowMs),
 );
@@ -146,7 +146,7 @@ export function requestedTable(
   );
 }
 
-/** Formats objects of one kind as a table, with `columnsKnown` without the column definitions. */
+/** Formats objects of one kind as a table. With `columnsKnown` it omits the column definitions. */
 export function tableOf(
   kind: ApiKind,
   objects: ApiObject[],

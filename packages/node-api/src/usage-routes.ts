@@ -7,7 +7,7 @@ import { parseLabelSelector } from './selectors.ts';
 /** Versions of the resource metrics API, with equal formats; Kubernetes 1.37 adds v1. */
 export const METRICS_VERSIONS = ['metrics.k8s.io/v1', 'metrics.k8s.io/v1beta1'];
 
-/** Serves the use of pods and the node at the paths of Kubernetes' resource metrics API. */
+/** Serves the resource usage of pods and the node at the paths of Kubernetes' resource metrics API. */
 export function usageRoutes(backend: NodeBackend): Route[] {
   return METRICS_VERSIONS.flatMap((apiVersion) => usageRoutesOf(backend, apiVersion));
 }
@@ -38,7 +38,7 @@ function usageRoutesOf(backend: NodeBackend, apiVersion: string): Route[] {
   ];
 }
 
-/** Empty for a pod without a running container: the list omits it. */
+/** Returns a PodMetrics, or an empty list for a pod without a running container, which clients' lists omit. */
 function podMetrics({ metadata, status }: Pod, { containers, atMs, windowMs }: UsageReport): object[] {
   const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const used = statuses.flatMap(({ name, containerID, state }) => {

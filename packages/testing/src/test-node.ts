@@ -101,22 +101,22 @@ export class TestNode implements AsyncDisposable {
     await this.#ok(['run', '--detach', '--timeout', `${this.#timeoutMs}ms`, '-'], manifestText(manifest));
   }
 
-  /** Runs the pods of a manifest until they end. The exit code is 0 if all succeeded, else that of the first container that failed. */
+  /** Runs the pods of a manifest until they end. The exit code is 0 if all succeeded, or else that of the first container that failed. */
   async runToEnd(manifest: string | object | readonly object[]): Promise<CommandResult> {
     return this.#run(['run', '--once', '--quiet', '-'], manifestText(manifest));
   }
 
-  /** The standard output of a command in the first container of a pod. */
+  /** Runs a command in the first container of a pod, and returns its standard output. */
   async exec(pod: string, ...args: string[]): Promise<string> {
     return this.#ok(['exec', pod, '--', ...args]);
   }
 
-  /** The log of a pod's container, which may be omitted if it is the only one. */
+  /** Returns the log of a pod's container, which may be omitted if it is the only one. */
   async logs(pod: string, container?: string): Promise<string> {
     return this.#ok(['logs', pod, ...(container === undefined ? [] : [container])]);
   }
 
-  /** The last part of the node's own log. */
+  /** Returns the last part of the node's own log. */
   log(): string {
     try {
       return readFileSync(this.#logPath, 'utf8').slice(-LOG_TAIL_BYTES);
@@ -126,8 +126,8 @@ export class TestNode implements AsyncDisposable {
   }
 
   /**
-   * Deletes all pods, with a grace period of a second, ends the node and removes its directory. A node that has crashed is started again
-   * for that, because its pods still run. Another call has no effect.
+   * Deletes all pods with a grace period of a second, stops the node and removes its directory. A node that has crashed is first started
+   * again, because its pods still run. Further calls have no effect.
    */
   async stop(): Promise<void> {
     if (this.#daemon === undefined) return;

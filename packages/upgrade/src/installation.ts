@@ -3,12 +3,15 @@ import { dirname, join } from 'node:path';
 import { isRecord } from '@podwright/base';
 import { findProgram, runProgram } from '@podwright/host';
 
-/** How this program was installed: one file that `upgrade` can replace, or files that another program or person replaces. */
+/**
+ * How this program was installed: as one file, which `upgrade` can replace, or as files that another program or person must replace, as
+ * `advice` says.
+ */
 export type Installation = { path: string; advice?: string };
 
 export const RESTART_ADVICE = "then 'podwright upgrade' restarts the node";
 
-/** The installation of this process's program. */
+/** Finds out how the program of this process was installed. */
 export async function findInstallation(): Promise<Installation> {
   const { isSea } = process.getBuiltinModule('node:sea');
   const path = isSea() ? process.execPath : realpathSync(process.argv[1]!);
@@ -30,7 +33,7 @@ function checkoutAdvice(path: string): string | undefined {
   return `it is a checkout: update ${checkout} with 'git pull' and 'make build', ${RESTART_ADVICE}`;
 }
 
-/** The package managers that may own the file, and what installs a package. */
+/** The package managers that may own the file, and the command that installs a package. */
 const MANAGERS = [
   { program: 'dpkg-query', args: ['--search'], install: 'apt install ./FILE.deb' },
   { program: 'rpm', args: ['--query', '--file'], install: 'dnf install ./FILE.rpm' },

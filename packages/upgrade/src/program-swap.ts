@@ -5,8 +5,8 @@ import { syncDirectory } from '@podwright/host';
 import { lockDirectoryItself } from '@podwright/system';
 
 /**
- * The replacement of the program's file. The new program is unpacked next to it, and each step is one link or rename, so that the file is
- * always one version or the other as a whole, also after a crash. Leftovers of a crash stay until the next upgrade.
+ * Replaces the program's file. The new program is unpacked next to it, and each step is one link or rename, so that the file is always one
+ * version or the other as a whole, also after a crash. Leftovers of a crash stay until the next upgrade.
  */
 export class ProgramSwap implements Disposable {
   /** Where the new program is unpacked. */

@@ -7,13 +7,16 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { EXECUTABLE, PodwrightError, PROGRAM_FILE, wrapError } from '@podwright/base';
 import { readTar, type TarHeader } from '@podwright/images/tar';
 
-/** A release for this machine's architecture, by its name. */
+/** A release archive for this machine's architecture. Its file name contains the version. */
 export type ReleaseArchive = { path: string; version: string };
 
 const NAME = /^podwright-(\d+\.\d+\.\d+[\w.+-]*)-linux-(\w+)\.tar\.(?:zst|gz)$/;
 const SUMS = 'SHA256SUMS';
 
-/** The archive, compressed by zstd or gzip, that `path` names or, if it is a directory, contains. Throws `invalid_argument` if it is none for this architecture. */
+/**
+ * Finds the archive, compressed by zstd or gzip: `path` itself, or an archive in this directory. Throws `invalid_argument` if there is none
+ * for this architecture.
+ */
 export function findArchive(path: string): ReleaseArchive {
   const kind = statSync(path);
   if (kind.isFile()) return archiveOf(path);
@@ -86,7 +89,7 @@ export async function unpackProgram({ path }: ReleaseArchive, destination: strin
   throw new PodwrightError('invalid_argument', `${path} contains no file podwright`);
 }
 
-/** A file of shell completions may have the same name. */
+/** Whether an entry is the program. A file of shell completions may have the same name, but is not executable. */
 const isProgram = ({ type, name, mode }: TarHeader) =>
   type === 'file' && basename(name) === 'podwright' && (mode & EXECUTABLE) !== 0;
 

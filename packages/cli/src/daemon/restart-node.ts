@@ -31,7 +31,7 @@ export async function startAgain(config: NodePaths, node: RunningNode): Promise<
     await runProgram('systemctl', ['reset-failed', node.unit]); // its failed starts count against the limit of starts
     await restartUnit(node.unit);
   } else {
-    await endProcess(node); // a node that hangs
+    await endProcess(node); // in case the node hangs
     startInBackground(node, presumedNode(config).logFile);
   }
   await waitForNode(new NodeClient(config.apiSocket), { ...node, start: undefined });
