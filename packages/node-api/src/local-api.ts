@@ -79,7 +79,7 @@ export type StopOptions = {
   endPods: boolean;
   /** Grace period of the pods; by default each pod's own. A second stop request can shorten it. */
   gracePeriodSeconds?: number;
-  /** Also terminate the pods of an API server: the next start creates them again too, unless they are deleted there. */
+  /** Also terminate the pods of an API server; the next start creates them again unless they have been deleted there. */
   endApiPods?: boolean;
   /** Then execute the program again in the same process; the program may be of another version now. */
   restart?: boolean;
@@ -108,7 +108,10 @@ export type NodeInfo = {
   manifestDir: string;
   podLogsDir: string;
   podDefaults?: PodDefaults;
-  /** Node conditions of eviction signals, and the thresholds currently met, as text; pods are refused and evicted meanwhile. */
+  /**
+   * The node's pressure conditions, and the eviction thresholds that are currently met, as text. Meanwhile the node refuses and evicts
+   * pods.
+   */
   pressure?: { conditions: readonly string[]; reasons: readonly string[] };
   /** Why pods cannot have a network, or a note on it. */
   network?: string;

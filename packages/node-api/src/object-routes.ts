@@ -242,7 +242,7 @@ async function watch(
   response.end();
 }
 
-/** Sends 410 Expired to a client that reads its watch too slowly, on which Kubernetes' clients list and watch again. */
+/** Ends the watch of a client that reads too slowly with 410 Expired, after which Kubernetes' clients list and watch again. */
 async function* untilOverflow<T>(changes: AsyncIterable<T>, response: ServerResponse): AsyncGenerator<T> {
   try {
     yield* changes;

@@ -42,7 +42,7 @@ export class ObjectClient {
     return (await this.#http.json({ method: 'GET', path, query: selectors, signal }, decodeItems<ApiObject>)).items;
   }
 
-  /** Rejects with `not_found`, whose message lists the namespaces with an object of this name. */
+  /** Gets one object. Rejects with `not_found`; the message lists the namespaces that have an object of this name. */
   get(kind: ObjectKind, name: string, namespace: string): Promise<ApiObject> {
     const path = objectPath({ kind: kind.kind, namespace, name });
     return this.#http.json({ method: 'GET', path }, decodeApiObject);

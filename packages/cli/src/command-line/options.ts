@@ -111,7 +111,7 @@ export const strictOption = () =>
 
 const DRY_RUN_MODES = ['client', 'server', 'none'];
 
-/** kubectl's `--dry-run[=server]`. `client` calls the node, too. */
+/** kubectl's `--dry-run[=server]`. The mode `client` also calls the node. */
 export const dryRunOption = (what: string) => new Option('--dry-run [mode]', what);
 
 /** Treats the word after `--dry-run` as a manifest unless it is a mode. Throws `invalid_argument` if it is neither. */

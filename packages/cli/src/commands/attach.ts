@@ -51,7 +51,10 @@ export async function attachContainer(
   }
 }
 
-/** Returns whether the container has a terminal and a requested standard input by its spec. Reports the requested ones that it lacks. */
+/**
+ * Returns the streams to attach: the terminal if the container's spec has one, and standard input if it is requested, too. Reports
+ * requested streams that the spec lacks.
+ */
 function streamsOf(
   pod: Pod,
   name: string,

@@ -62,7 +62,7 @@ export function installHint(program: HostProgram, osRelease = readOsRelease()): 
     : `${manager.command} ${manager.names?.[program] ?? program}`;
 }
 
-/** Returns the commands, in order, that install the packages of these programs. */
+/** The commands, one after the other, that install the packages of these programs. */
 export function installCommands({ commands, names }: PackageManager, programs: HostProgram[]): string[][] {
   return commands([...new Set(programs)].map((program) => names?.[program] ?? program));
 }

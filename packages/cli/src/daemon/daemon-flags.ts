@@ -1,6 +1,6 @@
 /**
- * Flags of every process, daemon or not. Without them SIGUSR1, which some log rotations send to daemons, opens the inspector of Node.js,
- * through which any local user can execute code as root. `bin/podwright` and the executable have them as well.
+ * Flags of every process, daemon or not. Without them SIGUSR1, which some log rotation setups send to daemons, opens the inspector of
+ * Node.js, through which any local user can execute code as root. `bin/podwright` and the executable have them as well.
  */
 export const PROCESS_FLAGS = ['--disable-sigusr1'];
 

@@ -47,7 +47,10 @@ export function raiseUserLimits(logger: Logger, root?: string, memoryBytes?: num
   }
 }
 
-/** Why this process cannot watch directories, or `undefined` if it can. The limits apply to the node, too, as it has the same user. */
+/**
+ * Returns why this process cannot watch directories, or `undefined` if it can. The node has the same user, so the limits apply to it as
+ * well.
+ */
 export function watchProblem(): string | undefined {
   try {
     watch('/').close();

@@ -128,7 +128,7 @@ class TemplateParser {
     return this.#peek(/\[/y) ? [] : this.#named();
   }
 
-  /** Parses a name after a dot. Without a name, as in `{.}`, the path selects the value itself. */
+  /** Parses a name after a dot. Without a name, as in `{.}`, it is the value itself. */
   #named(): PathStep[] {
     if (this.#take(/\*/y) !== undefined) return [{ type: 'wildcard' }];
     const name = this.#take(/(?:\\.|[^\s.,[\](){}$'"=!<>|&*\\@?])+/y);

@@ -19,7 +19,7 @@ export class Picture implements Disposable {
     process.on('SIGCONT', this.#continued);
   }
 
-  /** Redraws the lines in one write, to avoid flicker. The text `above` is printed before them and stays. */
+  /** Redraws the lines in one write, to avoid flicker. The text `above` is printed before them and stays on the screen. */
   draw(lines: string[], above = ''): void {
     this.#out.write(this.#erasure() + above + lines.map((line) => `${line}\n`).join(''));
     this.#drawn = lines.map(displayWidth);

@@ -6,7 +6,7 @@ import { wrapText } from './wrap.ts';
  * (UAX 9), and line separators.
  */
 const ACTING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-/** The ones of these characters that JSON and YAML do not escape. */
+/** The subset of these characters that JSON and YAML do not escape. */
 export const ACTING_UNESCAPED = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**

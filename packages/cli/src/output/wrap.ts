@@ -2,12 +2,12 @@ import { displayWidth } from './text-width.ts';
 
 /** Matches text that is never split: words, and quoted commands, which users copy. */
 const UNBROKEN = /'podwright [^']*'\S*|\S+/g;
-/** If the last column starts within this share of the width, its wrapped text continues below its start. */
+/** A column that starts within this share of the width is continued below itself. */
 const WIDEST_HANG = 2 / 3;
 
 /**
- * Wraps lines longer than `width` cells between words (undefined or 0: never). Text after a gap of two spaces, as in a table, continues
- * below its start; other text continues at the indentation of the line.
+ * Wraps lines longer than `width` cells between words (undefined or 0: never). Text after a gap of two spaces, as in a table, is continued
+ * below its beginning. Other text is continued at the indentation of the line.
  */
 export function wrapText(text: string, width: number | undefined): string {
   if (!width) return text;
@@ -38,7 +38,7 @@ function wrapLine(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** Returns the index in the line below which wrapped text continues: the start of the last column, or the indentation. */
+/** The index in the line at which continued lines are aligned: the start of the last column, or the indentation. */
 function hangOf(line: string, width: number): number {
   const indent = line.length - line.trimStart().length;
   const gaps = [...line.matchAll(/(?<=\S) {2,}(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length);

@@ -73,7 +73,7 @@ function describe(
 /** The kubelet's prefix of the last pull error during back-off. */
 const PULL_BACK_OFF = /^Back-off pulling image "[^"]*": (?:\w+: )?/;
 
-/** Returns the error without the back-off prefix. For a pull, adds the image unless the runtime's message contains it. */
+/** The error without the back-off prefix. For a pull, the image is added unless the runtime's message contains it. */
 function waitingCause(reason: string, message: string, image: string): string {
   const error = firstLine(message).replace(PULL_BACK_OFF, '');
   return PULL_FAILURES.has(reason) && !error.includes(image) ? `${image}: ${error}` : error;
@@ -90,7 +90,7 @@ const POD_ID = / (?:in pod |pod=)[a-z\d.-]+_[a-z\d-]+\([\da-f-]{32,36}\)/g;
 
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
 
-/** Returns the first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
+/** The first line of a message with shortened IDs, without the gRPC prefix and without the pod, which the caller shows. */
 export function firstLine(text: string): string {
   return text.split('\n')[0]!.replace(RPC_ERROR, '').replaceAll(POD_ID, '').replaceAll(LONG_ID, '$1').slice(0, 300);
 }

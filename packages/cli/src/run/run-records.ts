@@ -53,8 +53,8 @@ export function uidsOfRuns(stateDirectory: string): Set<string> {
 export type Adoption = { objects: AppliedObject[]; adopted: AppliedObject[]; startedNode: boolean };
 
 /**
- * Adopts unchanged objects created by a killed run: their action becomes `created`. From a record whose pods no longer exist, no object
- * is adopted: a ConfigMap has no UID, so another client may have created one of this name since.
+ * Adopts unchanged objects created by a killed run: their action becomes `created`. If the pods of a record no longer exist, none of its
+ * objects is adopted: a ConfigMap has no UID, so another client may have created one of the same name since.
  */
 export function adoptLeftovers(applied: AppliedObject[], left: RunRecord[]): Adoption {
   const unchanged = new Set(applied.filter(({ action }) => action === 'unchanged').map(keyOf));
