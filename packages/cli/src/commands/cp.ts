@@ -119,7 +119,7 @@ function checkTar(
   );
 }
 
-/** Makes an error from the system's message, without the error code and path that Node.js adds. */
+/** Makes an error from the system's message, without the error code, system call and path that Node.js adds. */
 function copyError(what: string, cause: unknown): PodwrightError {
   const reason = errorMessage(cause).replace(/^E[A-Z0-9]+: (.+?), \w+(?: '.*')?$/s, '$1');
   return new PodwrightError(errorCode(cause), escapeLine(`copy ${what}: ${reason}`));

@@ -51,7 +51,7 @@ export function firstCertificateFinding(path: string, answered: Answered): Findi
   };
 }
 
-/** The API server's response, or the error if there was none. `isRefused`: it rejected the credentials. */
+/** The response of the API server, or the error if it sent none. `isRefused`: it rejected the credentials. */
 type Answered = { dateMs: number; isRefused: boolean } | { error: string };
 
 /** Checks whether the API server answers and accepts the credentials, and reads its time. */
