@@ -1,4 +1,7 @@
-/** Formats a Unix time in seconds for node:fs. A string, as Node.js takes a negative number for the current time. */
+/**
+ * Formats a Unix time in seconds for node:fs. The result is a string, because Node.js takes a negative number to mean the current
+ * time.
+ */
 export function fileTime(seconds: number): string {
   return String(seconds);
 }

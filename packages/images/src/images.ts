@@ -35,13 +35,16 @@ export type ImageServiceOptions = {
   /** Directory with a `hosts.toml` per registry, as containerd's `config_path`. */
   registryConfigDir: string;
   logger: Logger;
-  /** Architecture of the images to pull, by the name of Node.js, the kernel or Go. Default: this process's. */
+  /** Architecture of the images to pull, as named by Node.js, the kernel or Go. Default: this process's. */
   arch?: string;
   /** Names of images that the kubelet must never garbage-collect (`pinned` in the CRI). Default: none. */
   pinnedImages?: string[];
   /** Concurrent downloads per pull, as containerd's max_concurrent_downloads. Default: 3. */
   parallelDownloads?: number;
-  /** How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes; a kubelet retries after at most 5. */
+  /**
+   * How long the content fetched by a failed pull is retained for a retry. Default: 15 minutes; a kubelet retries after at most 5
+   * minutes.
+   */
   failedPullLifetimeMs?: number;
   /** A download that receives no byte for this long is aborted and retried. Default: 60 s. */
   stallTimeoutMs?: number;
@@ -53,11 +56,11 @@ export type ImageServiceOptions = {
   environment?: NodeJS.ProcessEnv;
   /** Traces the steps of pulls. Optional. */
   trace?: TraceWork;
-  /** Aborts the recovery at start of images that must be unpacked again. Optional. */
+  /** Aborts the startup recovery, which unpacks images again after a crash or power cut. Optional. */
   signal?: AbortSignal;
 };
 
-/** Opens the images below `root`: repairs the effects of a crash or power cut, and collects garbage. */
+/** Opens the images below `root`, repairs the damage of a crash or power cut, and collects garbage. */
 export async function createImageService(options: ImageServiceOptions): Promise<Images> {
   const { root, database, snapshotter, unpackLayer, logger } = options;
   const content = await ContentStore.open(root);
@@ -203,7 +206,7 @@ export class Images implements ImageService {
     this.#http.close();
   }
 
-  /** Collects garbage after successful work. A failure is only logged, as a later collection will remove the rest. */
+  /** Collects garbage after an operation that has succeeded. A failure is only logged, as a later collection will remove the rest. */
   async #tidyUp(origin: string): Promise<void> {
     await this.collectGarbage().catch((error: unknown) => {
       this.#logger.warn({ error: errorMessage(error) }, `could not remove the leftovers of ${origin}`);

@@ -1,21 +1,21 @@
 /**
- * The limits of this package, on its input and on the host's resources that it uses. This file must not import any directory of the
- * package.
+ * The limits that this package sets on its input and on its use of the host's resources. This file must not import any directory
+ * of the package.
  */
 
 /** Bounds on the contents of registries and archives. */
 export const manifestLimits = {
-  /** The bound of containerd and registries. */
+  /** The same limit as in containerd and registries. */
   manifestBytes: 4 << 20,
   configBytes: 8 << 20,
   /** Nesting depth of indexes. */
   indexDepth: 3,
-  /** Entries of an index without a platform whose configs are fetched to find a matching one. */
+  /** How many index entries without a platform to try: the config of each must be fetched to learn its platform. */
   unnamedPlatforms: 10,
-  /** Entries of an index; indexes for many platforms have some hundred. */
+  /** Entries of an index; indexes for many platforms have a few hundred. */
   indexEntries: 10_000,
   annotations: 1000,
-  /** Manifests, indexes and configs to fetch in search of one image: indexes may refer to each other (GO-2026-6597). */
+  /** Manifests, indexes and configs to fetch while resolving one image, as indexes may refer to each other (GO-2026-6597). */
   documents: 32,
   /** overlayfs supports at most 500 lower directories. */
   layers: 500,
@@ -23,15 +23,15 @@ export const manifestLimits = {
   storedConfigBytes: 1 << 20,
   /** Entries of each list of a config: environment variables, arguments of a command, labels. */
   configEntries: 10_000,
-  /** Each volume is a directory and a mount of every container. */
+  /** Each volume costs every container a directory and a mount. */
   volumes: 1000,
-  /** Images in one archive, and names of each. */
+  /** Images in one archive, and names of one image. */
   archiveImages: 1000,
 };
 
 /**
- * JSON values of one document. A value may take two bytes of text but some hundred bytes of memory once it is parsed, so a limit on
- * the text alone does not bound the memory. An image that exposes every port has a quarter of a million values.
+ * JSON values of one document. A value may take two bytes of text but a few hundred bytes of memory once it is parsed, so a limit
+ * on the text alone does not bound the memory. An image that exposes every port has a quarter of a million values.
  */
 export const MAX_JSON_VALUES = 300_000;
 
@@ -53,12 +53,12 @@ export const MAX_LAYER_BYTES = 2 ** 40;
 export const MAX_LAYER_ENTRIES = 2_000_000;
 
 /**
- * Bytes of a stream that are not written to files: headers, padding, data after the archive. Zeros compress to a thousandth and less,
- * so free disk space does not bound them. Enough for MAX_LAYER_ENTRIES.
+ * Bytes of a stream that are not written to files: headers, padding, data after the archive. Zeros compress to less than a
+ * thousandth, so free disk space does not bound them. Enough for MAX_LAYER_ENTRIES.
  */
 export const MAX_OVERHEAD_BYTES = 8 * 2 ** 30;
 
-/** Headers of one entry with its extended attributes and long names; more than any real entry has. */
+/** Headers of one entry, with its extended attributes and long names; more than any real entry needs. */
 export const MAX_ENTRY_OVERHEAD_BYTES = 16 << 10;
 
 /** Extra allowance for entries that leave nothing in the tree: whiteouts in a full copy, files that the layer itself replaces. */
@@ -77,15 +77,15 @@ export const MAX_SPARSE_PARTS = 1 << 17;
 export const MAX_LINKS = 255;
 
 /**
- * Components to resolve for one name, including those of all links on the way; a name of 4 KiB has up to 2,000. With links to
- * `./././…`, each of a million small entries could otherwise take half a million steps.
+ * Components to resolve for one name, including those of all links on the way; a name of 4 KiB has up to 2,000. Without this
+ * bound, links to `./././…` could make each of a million small entries take half a million steps.
  */
 export const MAX_STEPS = 10_000;
 
 /**
- * The cost of following links in a whole layer is bounded, in units of one component. A link costs LINK_STEPS, as it is looked up
- * and read each time. Each name adds an allowance of a few links, where real names need one or two; a layer has a fixed allowance
- * for unusual names.
+ * Bounds the cost of following links in a whole layer, in units of one component. A link costs LINK_STEPS, as it is looked up and
+ * read each time. Each name adds an allowance of a few links (real names need one or two), and each layer a fixed allowance for
+ * unusual names.
  */
 export const LINK_STEPS = 100;
 
@@ -102,7 +102,7 @@ export const WORKER_IDLE_MS = 5000;
 /** Delay after a pull before its image is synced to the disk. */
 export const SYNC_DELAY_MS = 100;
 
-/** A hostile layer of millions of directories must not take the whole process's memory. */
+/** Bounds the heap, so that a hostile layer with millions of directories cannot use up the memory of the whole process. */
 export const MAX_WORKER_HEAP_MIB = 512;
 
 // Requests to registries and their responses. The first four are defaults of `ImageServiceOptions`.
@@ -120,15 +120,15 @@ export const PARALLEL_DOWNLOADS = 3;
 export const FAILED_PULL_LIFETIME_MS = 900_000;
 
 export const MAX_REDIRECTS = 10;
-/** Bytes of all fields of a response; the default is 16 KiB in Node.js and 10 MiB in Go's client. */
+/** Bytes of all header fields of a response; the default is 16 KiB in Node.js and 10 MiB in Go's client. */
 export const MAX_HEAD_BYTES = 1 << 20;
 
 /** Interim responses (1xx, such as Early Hints) to one request; real servers send one or two. */
 export const MAX_INTERIM_RESPONSES = 10;
 
 /**
- * How long to try one of a host's addresses before the next. Node.js's default of 250 ms may be less than a round trip to
- * another continent; then no address would ever answer.
+ * How long to try one of a host's addresses before the next. Node.js's default of 250 ms may be less than a round trip to another
+ * continent; no address would then ever answer.
  */
 export const ADDRESS_TIMEOUT_MS = 2_000;
 
@@ -150,7 +150,7 @@ export const MAX_TOKEN_BYTES = 256 * 1024;
 /** Share of a disk's space and inodes that images leave free, so that no image, hostile or just big, breaks other programs. */
 export const RESERVE_SHARE = 0.05;
 
-/** Bound of that reserve on big disks, where more would be wasted: journald, too, leaves some gigabytes free. */
+/** Upper bound of that reserve. On big disks a larger one would be wasteful; journald, too, leaves only a few gigabytes free. */
 export const MAX_RESERVE_BYTES = 2 * 2 ** 30;
 
 /** Bytes written between two checks of free disk space. */

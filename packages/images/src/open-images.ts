@@ -21,16 +21,16 @@ export type OpenImagesOptions = Partial<
 export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDisposable;
 
 /**
- * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as layers have
- * owners and devices. The effects of a crash are repaired first.
- * Errors: `already_exists` (the store is open already), `data_loss` (the records are damaged), `failed_precondition` (the records are of
- * a newer version, or `overlayfs` is requested and does not work).
+ * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as
+ * layers have owners and devices. Repairs the damage of a crash first. Errors: `already_exists` (the store is already open),
+ * `data_loss` (the records are damaged), `failed_precondition` (the records are of a newer version, or `overlayfs` is requested and
+ * does not work).
  */
 export async function openImages({ snapshotterKind = 'auto', ...options }: OpenImagesOptions): Promise<ImageStore> {
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;
   const parts = new Undo();
   try {
-    // two processes would each collect the content that the other is pulling
+    // each of two processes would delete the content that the other is pulling
     const isOpen = `open the images in ${root}: they are open already; close them first`;
     parts.add('unlock the directory', lockDirectory(root, isOpen));
     const system = loadSystem();

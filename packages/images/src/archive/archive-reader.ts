@@ -12,7 +12,7 @@ import type { Lease } from '../store/leases.ts';
 import { detectCompression, MAGIC_BYTES } from '../unpack/decompress.ts';
 import { readTar, type TarEntry } from '../unpack/tar-reader.ts';
 
-/** The contents of an image archive that was read; its blobs are in the content store. */
+/** The contents of an image archive that has been read; its blobs are in the content store. */
 export type Archive = {
   /** `index.json` and `manifest.json`, by name. */
   documents: Map<string, Buffer>;
@@ -31,7 +31,10 @@ export type ArchiveOptions = {
 const DOCUMENT_NAMES = ['index.json', 'manifest.json'];
 const BUFFER_BYTES = 256 * 1024;
 
-/** Reads an OCI or Docker archive, uncompressed, gzip or zstd, in one pass. Every other file is stored in the content store. */
+/**
+ * Reads an OCI or Docker archive (uncompressed, gzip or zstd) in one pass. Stores every file except `index.json` and
+ * `manifest.json` in the content store.
+ */
 export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   const documents = new Map<string, Buffer>();
   const files = new Map<string, ExpectedBlob>();
@@ -62,7 +65,7 @@ export async function readArchive(options: ArchiveOptions): Promise<Archive> {
   return { documents, fileAt: (path) => follow(normalize(path), { files, links }) };
 }
 
-/** A document of the archive; `resource_exhausted` if it is larger than any manifest. */
+/** Reads `index.json` or `manifest.json`. Rejects with `resource_exhausted` if it is larger than any manifest may be. */
 function readDocument({ header, body }: TarEntry): Promise<Buffer> {
   const { manifestBytes } = manifestLimits;
   const tooLarge = () => new PodwrightError('resource_exhausted', `${header.name}: more than ${manifestBytes} bytes`);
@@ -104,7 +107,7 @@ async function openDecompressed({ path, signal, onProgress }: ArchiveOptions): P
   compressed.pause();
   const decompressor = decompressorFor(start);
   if (decompressor === undefined) return compressed;
-  // an error of either stream reaches the reader of the returned one
+  // an error in either stream reaches the reader of the returned stream
   return pipeline(compressed, decompressor, () => undefined);
 }
 

@@ -27,7 +27,10 @@ export type ImageLoaderOptions = {
 
 type Load = { path: string; lease: Lease; tracker: TransferTracker; signal: AbortSignal };
 
-/** The images of a file and the source of their blobs. `hasManifests`: the manifests are original, so registries have the same digests. */
+/**
+ * The images of a file and the source of their blobs. `hasManifests`: the file contains the original manifests, so their digests
+ * are the registries'.
+ */
 type Opened = { images: NamedImage[]; source: BlobSource; hasManifests: boolean };
 
 /** Loads images from OCI layouts and Docker archives. */
@@ -38,7 +41,7 @@ export class ImageLoader {
     this.#options = options;
   }
 
-  /** Loads all images of the file or directory at `path`, or none on an error. Returns the names of each image by its id. */
+  /** Loads all images of the file or directory at `path`; on an error, none. Returns each image's names by its id. */
   async load(path: string, { signal, name }: { signal: AbortSignal; name?: string }): Promise<Map<string, string[]>> {
     const tracker = new TransferTracker(this.#options.progress, path);
     using lease = this.#options.leases.open();
@@ -112,9 +115,7 @@ function layoutImages(data: Buffer): NamedImage[] {
   return groupByName(index.manifests);
 }
 
-/**
- * Refuses a name whose digest is not the image's: pods that request this digest would get another image.
- */
+/** Rejects a name with a digest that is not the image's: pods that request this digest would run a different image. */
 function checkDigest(name: string | undefined, digest: string): void {
   const at = name?.indexOf('@') ?? -1;
   if (name === undefined || at < 0 || name.slice(at + 1) === digest) return;

@@ -2,11 +2,14 @@ import { PodwrightError } from '@podwright/base';
 import type { Descriptor } from '../spec/manifest.ts';
 import { formatReference, parseReference } from '../spec/reference.ts';
 
-/** Annotations with an image's name in a layout: containerd's has the full name, image-spec's often only a tag. */
+/** Annotations that hold an image's name in a layout: containerd's holds the full name, image-spec's often only a tag. */
 const FULL_NAME_ANNOTATION = 'io.containerd.image.name';
 const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
-/** An image of a layout: its manifests, one per platform, and its name. `tag` is set if the file gives at least a tag. */
+/**
+ * An image of a layout: its manifests, one per platform, and its name. `tag` is set if the annotations contain a tag, alone or in
+ * the name.
+ */
 export type NamedImage = { candidates: Descriptor[]; name?: string; tag?: string };
 
 /**
@@ -26,8 +29,9 @@ export function groupByName(descriptors: Descriptor[]): NamedImage[] {
 }
 
 /**
- * The full name of each image of a file, `undefined` for an image without a name. `given` is the name that the user requests: that of the
- * only image, or the repository for the tags of several images. Throws `invalid_argument` if it can be neither.
+ * Returns the full name of each image of a file, `undefined` for an unnamed image. `given` is the name that the user requests: it
+ * names the only image, or is the repository to which the tags of several images are added. Throws `invalid_argument` if `given`
+ * fits neither.
  */
 export function chooseNames(
   images: Pick<NamedImage, 'name' | 'tag'>[],
@@ -48,7 +52,7 @@ export function chooseNames(
   );
 }
 
-/** As containerd, takes a `ref.name` with a slash or a colon for a name, and any other for a tag. */
+/** Like containerd, treats a `ref.name` with a slash or a colon as a full name, and any other as a tag. */
 function nameOf({ annotations }: Descriptor): { name?: string; tag?: string } {
   const refName = annotations?.[REF_NAME_ANNOTATION];
   const isTag = refName !== undefined && /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(refName);

@@ -76,7 +76,7 @@ function* document(name: string, value: unknown): Generator<Buffer> {
   yield tarPadding(data.length);
 }
 
-/** One entry per name, with the annotations that containerd and image-spec tools read. */
+/** One entry per name, with the annotations that containerd and image-spec tools read. An image without names gets one entry. */
 function ociIndex(parts: Part[]): object {
   const manifests = parts.flatMap(({ descriptor, names }) => {
     const plain = { mediaType: descriptor.mediaType, digest: descriptor.digest, size: descriptor.size };

@@ -8,7 +8,7 @@ import { manifestLimits } from '../limits.ts';
 import type { Descriptor } from '../spec/manifest.ts';
 import type { BlobSource } from '../store/image-install.ts';
 
-/** Blobs of an OCI layout directory (image-spec v1, image-layout.md). */
+/** The blobs of an OCI layout directory (image-spec v1, image-layout.md). */
 export function layoutSource(directory: string, content: ContentStore): BlobSource {
   const pathOf = ({ digest }: Descriptor): string => {
     const { algorithm, hex } = parseDigest(digest);
@@ -41,7 +41,7 @@ export function layoutSource(directory: string, content: ContentStore): BlobSour
   };
 }
 
-/** The source of blobs for archives, which were read into the content store before. */
+/** The blobs of an archive, which `readArchive` has already stored in the content store. */
 export function contentSource(content: ContentStore): BlobSource {
   const missingBlob = ({ digest }: Descriptor) => missing(`blob ${digest}`);
   return {
@@ -55,7 +55,10 @@ export function contentSource(content: ContentStore): BlobSource {
   };
 }
 
-/** Reads a document of a layout. Rejects with `invalid_argument` if it is missing, `resource_exhausted` beyond the size of manifests. */
+/**
+ * Reads a document of a layout. Rejects with `invalid_argument` if it is missing, and with `resource_exhausted` if it is larger
+ * than any manifest may be.
+ */
 export async function readSmallFile(path: string): Promise<Buffer> {
   try {
     await using file = await openFile(path);
@@ -70,8 +73,8 @@ export async function readSmallFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a regular file of a layout. Rejects with `invalid_argument` for devices and pipes, which may have no end or block, and for
- * symbolic links: the creator of the directory might not be allowed to read their targets.
+ * Opens a regular file of a layout. Rejects with `invalid_argument` for devices and pipes, which may block or never end, and for
+ * symbolic links, whose targets the directory's creator may not be allowed to read.
  */
 async function openFile(path: string): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

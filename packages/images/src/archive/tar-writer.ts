@@ -1,11 +1,11 @@
 const BLOCK_BYTES = 512;
-/** Size of the name field of a header; longer names are written as an entry before it. */
+/** Size of the name field of a header; a longer name is written in an extra entry before it. */
 const NAME_BYTES = 100;
 
 /** The end-of-archive marker: two zero blocks. */
 export const ARCHIVE_END = Buffer.alloc(2 * BLOCK_BYTES);
 
-/** An entry to write. `mode` has permission bits; `size` is that of the body, which the caller writes. Names need not be UTF-8. */
+/** An entry to write. `mode` has permission bits; `size` is the length of the body, which the caller writes. Names need not be UTF-8. */
 export type WrittenEntry = {
   name: string | Buffer;
   type: 'file' | 'directory' | 'symlink';

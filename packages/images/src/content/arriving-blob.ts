@@ -1,8 +1,8 @@
 import { PodwrightError, raceAbort } from '@podwright/base';
 
 /**
- * A blob whose file is being written: its bytes can be read as they arrive. They are not verified until the blob is complete;
- * `failed` aborts if they turn out to be wrong, or if this attempt ends early.
+ * A blob whose file is being written: its bytes can be read as they arrive. They are not verified until the blob is complete; the
+ * signal `failed` aborts if they turn out to be wrong, or if this attempt ends early.
  */
 export class ArrivingBlob {
   /** Path of the file while it is being written. */
@@ -34,14 +34,14 @@ export class ArrivingBlob {
     return raceAbort(this.#filled.promise, signal);
   }
 
-  /** Called by the writer: the file has this many bytes now. */
+  /** Called by the writer once the file has this many bytes. */
   grow(bytes: number): void {
     this.#bytes = bytes;
     for (const listener of this.#listeners) listener(bytes);
     if (bytes === this.sizeBytes) this.#filled.resolve();
   }
 
-  /** Called by the writer: the bytes are wrong, or no more will arrive. */
+  /** Called by the writer if the bytes are wrong or no more will arrive. */
   fail(): void {
     this.#failure.abort(new PodwrightError('aborted', 'the transfer of the blob ended before it was complete'));
   }

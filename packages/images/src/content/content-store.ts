@@ -73,7 +73,7 @@ export class ContentStore {
     return this.#locks.run(blob.digest, ingest, signal);
   }
 
-  /** Stores bytes whose digest is not known beforehand, under their sha256. `onDigest` is called with it before the blob appears. */
+  /** Stores bytes of unknown digest under their sha256. Calls `onDigest` with that digest before the blob appears. */
   ingestUnnamed(fill: Fill, onDigest: (digest: string) => void): Promise<ExpectedBlob> {
     const partial = join(this.#root, 'ingest', `unnamed-${randomBytes(8).toString('hex')}`);
     return this.#write(partial, { expected: undefined, fill, onDigest });

@@ -23,22 +23,22 @@ const BATCH_BYTES = 1 << 20;
 const FIRST_BATCH_BYTES = 128 << 10;
 
 /**
- * Appends to the partial file of one blob and hashes the bytes. It refuses bytes beyond the expected size, so that a
- * server that lies about the size cannot fill the disk. One batch is written while the next is collected. Bytes are copied
- * into the batch: a list of chunks would take memory by their number, which the server chooses.
+ * Appends to the partial file of one blob and hashes the bytes. It refuses bytes beyond the expected size, so that a server that
+ * lies about the size cannot fill the disk. One batch is written while the next is collected. Bytes are copied into the batch: a
+ * list of chunks would use memory in proportion to the number of chunks, which the server chooses.
  */
 export class ContentWriter {
   /** Bytes accepted so far, including those of an earlier, interrupted attempt. */
   offset: number;
   /** True if this writer continues the bytes of an earlier attempt. */
   readonly resumed: boolean;
-  /** The bytes in the file, for readers during the write. */
+  /** The partial file, for readers that follow it while it is written. */
   readonly arriving: ArrivingBlob;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #hash: Hash;
   readonly #expected: ExpectedBlob | undefined;
-  /** The batch being collected, the buffer of the batch being written, and the number of bytes in the former. */
+  /** The batch being collected; `#spare` is the buffer of the batch being written, and `#batchSize` counts the bytes in `#batch`. */
   #batch = Buffer.alloc(0);
   #spare = Buffer.alloc(0);
   #batchSize = 0;
@@ -98,7 +98,7 @@ export class ContentWriter {
     }
   }
 
-  /** Free bytes in the batch, which is first grown to fit `bytes` more, up to its limit. */
+  /** Grows the batch, up to its limit, to fit `bytes` more, and returns the number of free bytes in it. */
   #room(bytes: number): number {
     const needed = Math.min(this.#batchLimit, this.#batchSize + bytes);
     if (needed > this.#batch.length) {
@@ -109,7 +109,7 @@ export class ContentWriter {
     return this.#batch.length - this.#batchSize;
   }
 
-  /** Writes the rest and returns the blob's digest and size. Rejects with `data_loss` if they are not the expected ones. */
+  /** Writes the last batch and returns the blob's digest and size. Rejects with `data_loss` if they differ from the expected ones. */
   async finish(): Promise<ExpectedBlob> {
     await this.#flush();
     await this.#writing;
@@ -147,7 +147,7 @@ export class ContentWriter {
     this.#writing.catch(() => undefined); // the next flush or finish throws it
   }
 
-  /** Leaves a reserve of free disk space: on a full disk, other programs would fail before this pull does. */
+  /** Keeps a reserve of free disk space, because other programs would fail on a full disk before this pull does. */
   async #checkSpace(bytes: number): Promise<void> {
     this.#uncheckedBytes -= bytes;
     if (this.#uncheckedBytes >= 0) return;

@@ -20,7 +20,7 @@ export function parseDigest(text: string): Digest {
   return { algorithm, hex };
 }
 
-/** A new hash of the algorithm of `digest`. */
+/** Creates a hash of the algorithm of `digest`. */
 export function hasherOf(digest: string): Hash {
   return createHash(parseDigest(digest).algorithm);
 }

@@ -1,7 +1,7 @@
 import type { StatsFs } from 'node:fs';
 import { MAX_RESERVE_BYTES, MAX_UNCHECKED_BYTES, RESERVE_SHARE } from '../limits.ts';
 
-/** Advice for users about a full disk, for the end of an error message. */
+/** Advice for the end of error messages about a full disk. */
 export const MAKE_ROOM = 'remove unused images with `podwright rmi`';
 
 type Space = Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>;

@@ -8,12 +8,12 @@ export type FailedPullsOptions = {
   collectGarbage: () => Promise<void>;
 };
 
-/** Errors after which the content fetched so far is useful for the next attempt. */
+/** Errors after which the next attempt can use the content fetched so far. */
 const TRANSIENT = ['unavailable', 'deadline_exceeded', 'cancelled', 'aborted'];
 
 /**
  * Content fetched by failed pulls. It is retained for a while if the next attempt can continue with it, and removed at once
- * otherwise: if the disk is full, or the content is wrong.
+ * otherwise, for example if the disk is full or the content is wrong.
  */
 export class FailedPulls {
   readonly #options: FailedPullsOptions;
@@ -24,8 +24,8 @@ export class FailedPulls {
   }
 
   /**
-   * Takes over the lease of a pull of `name` that failed, or that all its callers have cancelled (`isCancelled`). Content that is not
-   * retained has been removed when this resolves.
+   * Takes over the lease of a pull of `name` that failed, or that all its callers cancelled (`isCancelled`). Unless the content is
+   * retained, it has been removed when this resolves.
    */
   async takeOver(
     lease: Lease,
@@ -37,7 +37,10 @@ export class FailedPulls {
     this.#retained.set(lease, { name, timer });
   }
 
-  /** Releases the leases of failed pulls of `name` after a successful one: their content belongs to the image now, or is useless. */
+  /**
+   * Releases the leases of earlier failed pulls of `name` after a pull has succeeded: their content now belongs to the image, or is
+   * useless.
+   */
   succeeded(name: string): void {
     for (const [lease, pull] of this.#retained) if (pull.name === name) this.#release(lease);
   }

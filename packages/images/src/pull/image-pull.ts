@@ -40,10 +40,13 @@ export class ImagePuller {
     this.#options = options;
   }
 
-  /** Resolves and pulls the reference `text`, and returns the image's id. A name that another image had moves to this image. */
+  /**
+   * Resolves and pulls the reference `text`, and returns the image's id. If another image has the name, the name moves to the
+   * pulled image.
+   */
   pull(text: string, auth: RegistryAuth, signal: AbortSignal): Promise<string> {
     const reference = parseReference(text);
-    // a caller with other credentials must not share a pull that it may not be authorized for
+    // a caller must not share a pull with other credentials: it may not be authorized for that image
     const key = `${formatReference(reference)} ${sha256Digest(JSON.stringify(Object.entries(auth).sort()))}`;
     return this.#tasks.run(key, signal, (shared) => this.#track(reference, auth, shared));
   }

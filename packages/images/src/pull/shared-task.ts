@@ -3,12 +3,12 @@ import { raceAbort } from '@podwright/base';
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number };
 
 /**
- * Work that callers of one key share while it runs. It continues when a caller aborts, and is aborted when the last caller aborts. (Unlike
- * `SharedWork` of base, whose work outlives its callers.)
+ * Work that concurrent callers with the same key share. It continues when a caller aborts, and is aborted when the last caller
+ * aborts. (Unlike `SharedWork` of base, whose work outlives its callers.)
  */
 export class SharedTasks {
   readonly #running = new Map<string, Running>();
-  /** All tasks that have not ended, including those that were aborted. */
+  /** All unfinished tasks, including aborted ones. */
   readonly #unfinished = new Set<Running>();
 
   async run<T>(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -27,7 +27,7 @@ export class SharedTasks {
     }
   }
 
-  /** Aborts all running work with this reason, and waits for its end and for the end of work that was aborted before. */
+  /** Aborts all running work with this reason, and waits until this work and any work aborted earlier has ended. */
   async close(reason: Error): Promise<void> {
     const tasks = [...this.#unfinished];
     for (const { controller } of tasks) controller.abort(reason);

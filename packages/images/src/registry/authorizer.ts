@@ -5,7 +5,10 @@ import type { RegistryAuth } from './registry-auth.ts';
 import { isLoopback, type RegistryHost } from './registry-host.ts';
 import { basicCredentials, type Credentials, fetchToken, type Token } from './token.ts';
 
-/** How to authorize at a host that has sent a challenge: Basic, a token from a token server, or the registry token of the credentials. */
+/**
+ * How to authorize requests to a host that has sent a challenge: with Basic, with a token from a token server, or with the registry
+ * token of the credentials.
+ */
 type HostState =
   | { kind: 'basic' }
   | { kind: 'token'; challenge: AuthChallenge; registryUrl: string; token: Promise<Token> }
@@ -56,9 +59,9 @@ export class Authorizer {
   }
 
   /**
-   * Handles a 401 response to a request that had the authorization `sent`. Returns true if the request should be repeated; false if
-   * there is nothing better to send, or if the challenge is not from the host itself: the target of a redirect must not decide
-   * where credentials are sent (CVE-2020-15157).
+   * Handles a 401 response to a request that had the authorization `sent`. Returns true if the request should be repeated with
+   * the new authorization; false if no other authorization is available, or if the challenge is not from the host itself: the
+   * target of a redirect must not decide where credentials are sent (CVE-2020-15157).
    */
   async answer(host: RegistryHost, response: HttpResponse, sent: string | undefined): Promise<boolean> {
     if (!isFrom(host, response.url)) return false;
@@ -114,7 +117,7 @@ export class Authorizer {
       host,
       signal: this.#signal,
     });
-    // a failed request is not cached: the next 401 tries again
+    // a failed request is not cached: after the next 401, a new one is sent
     token.catch(() => {
       const state = this.#states.get(host.baseUrl);
       if (state?.kind === 'token' && state.token === token) this.#states.delete(host.baseUrl);

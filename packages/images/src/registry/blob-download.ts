@@ -19,8 +19,9 @@ export type BlobDownload = {
 };
 
 /**
- * Downloads a blob into the content store. An interrupted transfer is resumed, as long as there is progress between the failures.
- * If the bytes turn out to be wrong, the download starts again: once if some were from an earlier pull, and once with each further host.
+ * Downloads a blob into the content store. An interrupted transfer is resumed as long as it makes progress between failures. If
+ * the bytes turn out to be wrong, the download starts over: once if some of them were from an earlier pull, and once with each
+ * further host.
  */
 export async function downloadBlob(download: BlobDownload): Promise<void> {
   const { content, client, descriptor, signal } = download;
@@ -62,7 +63,7 @@ async function fill(writer: ContentWriter, download: BlobDownload, rotation: num
   });
 }
 
-/** The error for a body that ended early, which the connection does not report if there is no Content-Length. */
+/** Creates the error for a body that ended early. Without a Content-Length, the connection does not report this. */
 function truncated({ digest, size }: Descriptor, offset: number): PodwrightError {
   const cause = Object.assign(new Error('the transfer ended early'), { code: 'ECONNRESET' });
   return new PodwrightError('unavailable', `fetch ${digest}: received only ${offset} of ${size} bytes`, { cause });

@@ -6,13 +6,14 @@ export type RangeRequest = {
   size: number;
   offset: number;
   name: string;
-  /** Makes the error for an unsuccessful response. */
+  /** Creates the error for an unsuccessful response. */
   refusal: (response: HttpResponse, what: string) => Promise<Error>;
 };
 
 /**
- * The bytes of a blob from `offset` on, from the response to a range request (RFC 9110, section 14). If the server sends
- * the whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if range or size are not the requested ones.
+ * The bytes of a blob from `offset` on, from the response to a range request (RFC 9110, section 14). If the server sends the
+ * whole blob instead, the bytes before `offset` are skipped. Rejects with `data_loss` if the server sends another range or size
+ * than requested.
  */
 export async function openRange(response: HttpResponse, request: RangeRequest): Promise<AsyncIterable<Buffer>> {
   const { digest, size, offset, name, refusal } = request;

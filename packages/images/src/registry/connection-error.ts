@@ -41,7 +41,7 @@ export function connectionError(error: unknown, url: string): PodwrightError {
   });
 }
 
-/** A URL without its query, for error messages: queries of redirects may contain signatures, which are credentials. */
+/** A URL without its query, for error messages: redirects may have signatures in their queries, which are credentials. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`.slice(0, 500);

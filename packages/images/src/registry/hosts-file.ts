@@ -5,7 +5,10 @@ import type { RegistryCapability } from './registry-host.ts';
 
 const textOrList = z.union([z.string().transform((text) => [text]), z.array(z.string())]);
 
-/** `client`: a file with certificate and key, or a list of such files and of pairs of certificate and key file. */
+/**
+ * `client`: a file with both certificate and key, or a list. Each list item is such a file, or a pair of a certificate file and a
+ * key file.
+ */
 const clientSchema = z.union([
   z.string().transform((file) => [[file, file] as const]),
   z.array(
@@ -41,11 +44,11 @@ const fileSchema = entrySchema.extend({
 
 /** One host of a `hosts.toml`. Its certificate files are not read yet. */
 export type HostEntry = {
-  /** `undefined` for the registry itself: the last entry, if the file has no `server`. */
+  /** `undefined` for the registry itself, which is the last entry of a file without a `server`. */
   baseUrl: string | undefined;
   capabilities: RegistryCapability[];
   caFiles: string[];
-  /** Certificate and key file; both the same if one file has both. */
+  /** Pairs of certificate file and key file; both are the same path if one file contains both. */
   clientFiles: (readonly [string, string])[];
   /** `undefined` if the file does not set it. */
   skipVerify: boolean | undefined;

@@ -54,12 +54,15 @@ export type HttpClientOptions = {
 const HARMLESS_HEADERS = ['accept', 'range', 'user-agent'];
 
 /**
- * Registries and token servers are tested with Go's client, which accepts bare LF, folded fields, a length besides chunks, many fields.
- * With these options, Node's parser accepts most of that.
+ * Registries and token servers are tested with Go's client, which accepts bare LFs, folded header fields, a Content-Length in
+ * addition to chunked encoding, and many header fields. With these options, Node's parser accepts most of that.
  */
 const LENIENT = { insecureHTTPParser: true, maxHeaderSize: MAX_HEAD_BYTES };
 
-/** HTTP and HTTPS with persistent connections, redirects, proxies and a stall timeout. Any status is a response, not an error. */
+/**
+ * HTTP and HTTPS with persistent connections, redirects, proxies and a stall timeout. Every status is returned as a response, not
+ * thrown as an error.
+ */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #agents = new Map<string, http.Agent>();
@@ -143,7 +146,7 @@ export class HttpClient {
       settle();
       reject(signal.aborted ? signal.reason : connectionError(error, url));
     });
-    // after a 101 response, Node.js emits neither a response nor an error
+    // after a 101 response, Node.js emits neither `response` nor `error`
     outgoing.on('close', () => {
       settle();
       reject(new PodwrightError('unavailable', `${request.method} ${shownUrl(url)}: the server sent no HTTP response`));
@@ -154,7 +157,7 @@ export class HttpClient {
 
   #agentFor(url: string, settings: RegistryTls): http.Agent {
     const { protocol, host } = new URL(url);
-    // as Go's clients do, loopback is never reached through a proxy
+    // like Go's clients, never use a proxy for loopback
     const proxyEnv = isLoopback(host) ? undefined : this.#options.environment;
     const secure = protocol === 'https:';
     const settingsKey = secure ? createHash('sha256').update(JSON.stringify(settings)).digest('hex') : '';
@@ -179,7 +182,7 @@ function boundInterimResponses(outgoing: http.ClientRequest, what: string): void
   });
 }
 
-/** Aborts a request whose new connection is not established in time. */
+/** Aborts a request if its new connection is not established in time. */
 function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   outgoing.once('socket', (socket) => {
     if (!socket.connecting) return;
@@ -190,7 +193,7 @@ function boundDial(outgoing: http.ClientRequest, timeoutMs: number): void {
   });
 }
 
-/** Creates one TLS context per agent: parsing some hundred CA certificates takes longer than a handshake. */
+/** Creates the TLS context once per agent: parsing the hundred or more CA certificates takes longer than a handshake. */
 function secureOptions(settings: RegistryTls, host: string): tls.ConnectionOptions {
   try {
     const secureContext = tls.createSecureContext({

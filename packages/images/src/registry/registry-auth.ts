@@ -6,6 +6,9 @@ export type RegistryAuth = {
   auth?: string;
   identityToken?: string;
   registryToken?: string;
-  /** URL or host to which the credentials belong. Other hosts, such as mirrors, do not get them. Empty: the registry and its mirrors. */
+  /**
+   * URL or host to which the credentials belong; other hosts, such as mirrors, do not get them. If empty, the registry and its
+   * mirrors get them.
+   */
   serverAddress?: string;
 };

@@ -14,7 +14,7 @@ import { isTransient, type RetryPolicy, withRetries } from './retry.ts';
 export type RegistryClientOptions = {
   http: HttpClient;
   authorizer: Authorizer;
-  /** In the order in which to try them. */
+  /** In the order in which they are tried. */
   hosts: RegistryHost[];
   reference: Reference;
   retryPolicy: RetryPolicy;
@@ -33,8 +33,8 @@ type Request = { method: 'GET' | 'HEAD'; path: string; headers: Record<string, s
 export type BlobRequest = { offset: number; rotation: number; signal: AbortSignal };
 
 /**
- * A client of the distribution-spec for one repository, through its mirrors and the registry itself. For one pull: it holds
- * the pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
+ * A client of the distribution-spec for one repository, through its mirrors and the registry itself. An instance serves one pull
+ * and holds that pull's credentials and signal. Errors: `not_found`, `unauthenticated`, `permission_denied`, `unavailable`,
  * `deadline_exceeded` (stalled), `data_loss` (content that does not match its digest).
  */
 export class RegistryClient {
@@ -56,13 +56,13 @@ export class RegistryClient {
     const { reference } = this.#options;
     const path = `manifests/${reference.digest ?? reference.tag}`;
     const headers = { accept: ACCEPTED_MANIFESTS };
-    // a digest needs no resolving, so any host that serves content will do
+    // a digest needs no resolving, so any host that serves content is suitable
     return this.#anyHostWithRetries(reference.digest === undefined ? 'resolve' : 'pull', async (host) => {
       const head = await this.#send(host, { method: 'HEAD', path, headers });
       head.discard();
       const descriptor = describe(head, reference.digest);
       if (head.status === 200 && descriptor !== undefined) return { descriptor };
-      // even if HEAD was refused: only the body of a GET response has the reason
+      // also after an error response to HEAD: only the body of a GET response contains the reason
       const { data, mediaType } = await this.#getManifest(
         host,
         path,
@@ -110,7 +110,7 @@ export class RegistryClient {
     return { data, mediaType: mediaTypeOf(response) };
   }
 
-  /** Tries the hosts in turn until one succeeds. Otherwise throws the last host's error with the messages of the others. */
+  /** Tries the hosts in turn until one succeeds. If all fail, throws the last host's error with the messages of the others. */
   async #anyHost<T>(
     capability: RegistryCapability,
     use: HostUse<T>,
@@ -140,7 +140,10 @@ export class RegistryClient {
     throw new PodwrightError(errorCode(last), `${errorMessage(last)} (before: ${before})`, { cause });
   }
 
-  /** As `#anyHost`, retried while the failure of any host is transient. Each round tries all hosts, so a busy one does not block others. */
+  /**
+   * Like `#anyHost`, but retries while any host's failure is transient. Each round tries all hosts, so a busy host does not block
+   * the others.
+   */
   #anyHostWithRetries<T>(capability: RegistryCapability, use: HostUse<T>): Promise<T> {
     const { retryPolicy: policy, signal } = this.#options;
     return withRetries({ policy, signal, isRetryable: isTransient, attempt: () => this.#anyHost(capability, use) });

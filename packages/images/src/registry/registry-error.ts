@@ -24,7 +24,7 @@ function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>): number {
   return Math.max(ms || 0, 0);
 }
 
-/** How a request named a manifest: by the name that the user gave, or by digest, as other documents refer to it. */
+/** How a request named a manifest: by the user's name for the image, or by digest, as indexes refer to it. */
 export type ManifestName = 'name' | 'digest';
 
 /** Facts about a refused request, for the advice at the end of its error message. */
@@ -35,8 +35,8 @@ export type RefusedRequest = {
 };
 
 /**
- * The error for a response, with the registry's own message (distribution-spec, Error Codes) and advice for the user. Consumes
- * the body.
+ * Creates the error for a response, with the registry's own message (distribution-spec, Error Codes) and advice for the user.
+ * Consumes the body.
  */
 export async function registryError(
   response: HttpResponse,
@@ -47,7 +47,7 @@ export async function registryError(
   try {
     message = bodyMessage((await response.document(MAX_ERROR_BYTES, what)).toString('utf8'));
   } catch {
-    // the status says enough
+    // the body is unreadable; report only the status
   }
   const host = new URL(response.url).host;
   return new RegistryStatusError(

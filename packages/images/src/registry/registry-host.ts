@@ -16,7 +16,7 @@ export type RegistryHost = {
   tls: RegistryTls;
   /** Sent with every request to this host. */
   headers: Record<string, string[]>;
-  /** The registry that a mirror stands for, sent as the `ns` parameter; '' for the registry itself. */
+  /** The registry that this host mirrors, sent as the `ns` parameter; '' for the registry itself. */
   namespace: string;
   /** Tries https first, then http: for a loopback registry without a configured scheme, or an http one with TLS settings. */
   fallsBackToHttp: boolean;

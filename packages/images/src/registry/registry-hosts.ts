@@ -5,9 +5,9 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * The hosts for the repositories of `domain`, in the order to try: those of the first directory that exists of
- * `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there is
- * none. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
+ * The hosts for the repositories of `domain`, in the order in which to try them. They come from the first of these directories
+ * that exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there
+ * is none. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
  * `*.key`). Files are read on each call, so that a change needs no restart. Throws `failed_precondition` for an invalid file.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
@@ -78,7 +78,7 @@ async function readEntry(entry: HostEntry, directory: string, domain: string): P
     fallsBackToHttp: entry.baseUrl === undefined && itself.fallsBackToHttp,
     dialTimeoutMs: entry.dialTimeoutMs,
   };
-  // no public CA issues certificates for loopback names, so containerd does not verify them
+  // no public CA issues certificates for loopback names, so containerd does not verify certificates there
   if (entry.baseUrl === undefined && isLoopback(domain)) host.tls.skipVerify = entry.skipVerify ?? true;
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }
@@ -91,7 +91,7 @@ function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   return { baseUrl: baseUrl.replace(/^http:/, 'https:'), fallsBackToHttp: true };
 }
 
-/** The `ns` parameter, which tells a mirror which registry it stands for; '' for the registry itself. */
+/** The `ns` parameter, which names to a mirror the registry that it mirrors; '' for the registry itself. */
 function namespaceOf(baseUrl: string, domain: string): string {
   const host = new URL(baseUrl).host;
   const isItself = host === domain || baseUrl === defaultHost(domain).baseUrl;

@@ -7,9 +7,9 @@ export type RetryPolicy = {
   /** Delay after the first failure, doubled at each further one. */
   initialDelayMs: number;
   maxDelayMs: number;
-  /** Failures in a row without progress after which the next failure is final. */
+  /** Number of consecutive failures without progress that are retried; the next one is final. */
   maxFailures: number;
-  /** The same for all failures of one transfer, with or without progress. */
+  /** The same for all failures of one transfer, even if there is progress between them. */
   maxFailuresInAll: number;
 };
 
@@ -45,7 +45,7 @@ export type Retry<T> = {
   policy: RetryPolicy;
   signal: AbortSignal;
   isRetryable: (error: unknown) => boolean;
-  /** A number that grows with progress; the count of failures starts again after it has grown. */
+  /** A number that grows as the transfer advances; once it has grown, failures are counted from 1 again. */
   progress?: () => number;
   attempt: (failures: number) => Promise<T>;
 };

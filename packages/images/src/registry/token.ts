@@ -18,9 +18,9 @@ export type TokenRequest = {
   /** The scope to request if the challenge has none. */
   scope: string;
   credentials: Credentials;
-  /** The URL that sent the challenge, which is one of the host itself. */
+  /** The URL that was answered with the challenge; it is on `host` itself. */
   registryUrl: string;
-  /** The host that sent the challenge. Its TLS settings are used, and its headers if the token server is the same host. */
+  /** The host that sent the challenge. Token requests use its TLS settings, and its headers if the token server is the same host. */
   host: Pick<RegistryHost, 'tls' | 'headers' | 'dialTimeoutMs'>;
   signal: AbortSignal;
 };
@@ -36,7 +36,7 @@ const responseSchema = z.object({
   expires_in: z.number().optional(),
 });
 
-/** `username:password` in base64, as in a Basic authorization. */
+/** `username:password` in base64, as in a Basic `Authorization` header. */
 export function basicCredentials({ username, password }: Credentials): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }
@@ -83,7 +83,7 @@ function realmOf({ challenge, credentials, registryUrl }: TokenRequest): URL {
   return realm;
 }
 
-/** The common part of all token requests. */
+/** The fields that all token requests have in common. */
 type Common = Pick<HttpRequest, 'tls' | 'dialTimeoutMs' | 'signal' | 'headers'>;
 
 function getRequest(realm: URL, options: TokenRequest, common: Common): HttpRequest {
