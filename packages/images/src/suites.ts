@@ -6,9 +6,9 @@ import { snapshotterSuite } from './snapshots/snapshotter.suite.ts';
 import type { Snapshotter } from './snapshots/snapshotter.ts';
 
 /**
- * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter with its persistent data in a directory, which is new or
- * was used by an earlier instance. Scratch directories are created in `directory`, which must support what the snapshotter needs: tmpfs
- * may lack extended attributes.
+ * Defines the tests of the `Snapshotter` contract. `open` opens a snapshotter with its persistent data in the given directory,
+ * which is new or was used by an earlier instance. The tests create scratch directories in `directory`, whose file system must
+ * support what the snapshotter needs; tmpfs may lack extended attributes.
  */
 export function testSnapshotter(
   name: string,

@@ -10,10 +10,10 @@ import type { SnapshotInfo, SnapshotKind, Snapshotter, SnapshotUsage, UnpackTarg
 
 const MAX_KEY_BYTES = 1024;
 
-/** The directory below a snapshotter's root where removed snapshots wait for their deletion. */
+/** The directory below a snapshotter's root that holds removed snapshots until they are deleted. */
 export const trashIn = (root: string): string => join(root, 'trash');
 
-/** `root` is a directory for this snapshotter alone. */
+/** `root` must be a directory that only this snapshotter uses. */
 export type SnapshotterDependencies = {
   root: string;
   database: MetadataDatabase;
@@ -22,9 +22,9 @@ export type SnapshotterDependencies = {
 };
 
 /**
- * A snapshotter with one directory, `<root>/<number>/fs`, and one record per snapshot. A directory is filled in `<root>/new`, moved to
- * its final path, and then recorded; on removal it is moved to `<root>/trash` before the record is deleted. So the constructor can
- * detect the leftovers of any crash.
+ * A snapshotter with one directory, `<root>/<number>/fs`, and one record per snapshot. A directory is filled in `<root>/new`, moved
+ * to its final path, and then recorded; on removal it is moved to `<root>/trash` before the record is deleted. The constructor can
+ * therefore detect the leftovers of any crash.
  */
 export class DirectorySnapshotter implements Snapshotter {
   readonly name: string;
@@ -122,7 +122,7 @@ export class DirectorySnapshotter implements Snapshotter {
     };
   }
 
-  /** Resolves when everything removed so far is deleted from the disk. */
+  /** Resolves once everything removed so far is deleted from the disk. */
   async settle(): Promise<void> {
     await this.#trash.empty();
   }
@@ -185,7 +185,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Removes directories without a record and records without a directory. Returns the last number that was used. */
+  /** Removes directories without a record and records without a directory. Returns the highest number in use. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();
@@ -200,7 +200,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return Math.max(this.#records.lastId(), ...numbers, 0);
   }
 
-  /** Deletes the record of a snapshot without a directory, and the snapshots built on it, which are useless without that snapshot. */
+  /** Deletes the record of a snapshot whose directory is missing, and the records of its descendants, which are useless without it. */
   #dropRecord(record: SnapshotRecord, logger: Logger): void {
     for (const child of this.#records.children(record.id)) this.#dropRecord(child, logger);
     if (this.#records.find(record.key)?.id !== record.id) return;

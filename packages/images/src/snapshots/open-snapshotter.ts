@@ -10,8 +10,8 @@ import type { SnapshotLayout } from './snapshot-layout.ts';
 import type { Snapshotter } from './snapshotter.ts';
 
 /**
- * `kind`: `auto` is overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While there is no
- * space to test overlayfs, `root` keeps the kind that it has had.
+ * `kind`: `auto` selects overlayfs if it works on `root`, otherwise native. Each kind has its own directory below `root`. While
+ * there is no space to test overlayfs, `auto` keeps the kind that was used on `root` before.
  */
 export type SnapshotterOptions = {
   kind: 'auto' | 'overlayfs' | 'native';
@@ -21,7 +21,7 @@ export type SnapshotterOptions = {
   logger: Logger;
 };
 
-/** The opened snapshotter. `reason` tells operators why this kind was chosen. */
+/** The opened snapshotter, and for operators the reason for its kind. */
 export type OpenedSnapshotter = { snapshotter: Snapshotter; reason: string };
 
 /**
@@ -55,7 +55,7 @@ function chooseLayout({ kind, root, system }: Pick<SnapshotterOptions, 'kind' | 
   return { layout: new NativeLayout(system), reason: `native copies, which are slow and big: ${support.reason}` };
 }
 
-/** Without space for a test, overlayfs works if it has worked before: then it has a directory. */
+/** Without space for a test, assumes that overlayfs works if its directory exists, as it has then worked on `root` before. */
 function overlaySupport(system: System, root: string): OverlaySupport {
   const support = probeOverlay(system, root);
   if (support.supported !== 'unknown' || !isUsed(root, 'overlayfs')) return support;

@@ -11,8 +11,9 @@ import { bindMount, filesIn, type SnapshotDirectories, type SnapshotLayout, work
 export type OverlaySupport = { supported: true; options: string[] } | { supported: false | 'unknown'; reason: string };
 
 /**
- * Sets of mount options, in order of preference. `index=off`: layers may be shared by mounts and copied. `volatile` (Linux
- * 5.10): unmounting does not sync the whole file system; containers do not survive a power cut anyway.
+ * Sets of mount options, in order of preference. `index=off`: with an index, the kernel may reject layers that another mount uses
+ * or that were copied. `volatile` (Linux 5.10): unmounting does not sync the whole file system; containers do not survive a power
+ * cut anyway.
  */
 const OPTION_SETS = [['index=off', 'volatile'], ['index=off'], []];
 
@@ -39,8 +40,8 @@ export function probeOverlay(system: System, root: string): OverlaySupport {
 }
 
 /**
- * The mount options that the kernel accepts, found without creating a file: mounts a read-only overlay of two directories, neither of
- * which is below the other, on a third one. No options if that is impossible.
+ * Finds the mount options that the kernel accepts without creating a file: mounts a read-only overlay of two directories, neither
+ * of which is below the other, on a third one. Returns no options if no such mount succeeds.
  */
 export function acceptedOptions(system: System, lower: [string, string], target: string): string[] {
   for (const options of OPTION_SETS) {
@@ -50,7 +51,7 @@ export function acceptedOptions(system: System, lower: [string, string], target:
       unmountTree(system, target);
       return options;
     } catch {
-      // an older kernel: it may accept fewer options
+      // an older kernel, which may accept fewer options
     }
   }
   return [];

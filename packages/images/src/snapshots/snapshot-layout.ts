@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Mount } from '@podwright/system';
 import type { SnapshotKind } from './snapshotter.ts';
 
-/** A snapshot's directory and those of its ancestors, the nearest first. */
+/** The directory of a snapshot and those of its ancestors, nearest first. */
 export type SnapshotDirectories = { kind: SnapshotKind; directory: string; parents: string[] };
 
 /** How layers are stored in directories. The records and the order of steps are the same for all layouts. */

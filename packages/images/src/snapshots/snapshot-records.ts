@@ -74,7 +74,7 @@ export class SnapshotRecords {
     return (row as { seq: number } | undefined)?.seq ?? 0;
   }
 
-  /** Numbers of the ancestors of `id`, the nearest first. */
+  /** Numbers of the ancestors of `id`, nearest first. */
   ancestors(id: number): number[] {
     return (this.#statements.ancestors.all(id) as { id: number }[]).map((row) => row.id);
   }

@@ -7,7 +7,7 @@ import { errorCode } from '@podwright/base';
 import { type Mount, mountAll, type System, unmountTree } from '@podwright/system';
 import type { Snapshotter } from './snapshotter.ts';
 
-/** How tests open the snapshotter: in a new directory, or in the same directory again, as after a restart. */
+/** How tests open the snapshotter: in a new directory, or again in the same directory, as after a restart. */
 export type SnapshotterFactory = {
   open(root: string): Snapshotter | Promise<Snapshotter>;
   system: System;
@@ -25,7 +25,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
       return true;
     });
 
-  /** Calls `work` with the path of a directory on which the mounts are mounted. */
+  /** Mounts `mounts` on a temporary directory and calls `work` with its path. */
   function mounted<T>(mounts: Mount[], work: (path: string) => T): T {
     const target = join(scratch, 'mnt');
     mkdirSync(target, { recursive: true });
@@ -39,7 +39,7 @@ export function snapshotterSuite(name: string, factory: SnapshotterFactory): voi
 
   const read = (mounts: Mount[], path: string) => mounted(mounts, (at) => readFileSync(join(at, path), 'utf8'));
 
-  /** Commits a layer `key` with `files` on `parent`. */
+  /** Commits a layer with these files on `parent`. `key` is its name. */
   async function layer(key: string, parent: string, files: Record<string, string>): Promise<void> {
     mounted(await snapshotter.prepare(`filling ${key}`, parent), (at) => {
       for (const [path, content] of Object.entries(files)) writeFileSync(join(at, path), content);

@@ -9,12 +9,15 @@ export type SnapshotInfo = { key: string; kind: SnapshotKind; parent: string; cr
 /** Disk space of a snapshot without its parents. */
 export type SnapshotUsage = { sizeBytes: number; inodes: number };
 
-/** Where to unpack the layer of an active snapshot: options of `unpackLayer`. */
+/** Where to unpack the layer of an active snapshot; the fields are options of `unpackLayer`. */
 export type UnpackTarget = {
   directory: string;
-  /** Whether whiteouts of the layer become overlay whiteouts. If not, `directory` is a full copy, and the files are deleted. */
+  /**
+   * Whether to turn whiteouts of the layer into overlay whiteouts. If not, `directory` is a full copy, from which whiteouts delete
+   * files.
+   */
   overlayWhiteouts: boolean;
-  /** Directories of the layers below, the topmost first; empty if `directory` is a full copy. */
+  /** Directories of the layers below, topmost first; empty if `directory` is a full copy. */
   parentDirectories: string[];
 };
 
@@ -40,7 +43,7 @@ export interface Snapshotter {
   list(): Promise<SnapshotInfo[]>;
   /** The directory with the files of the layer itself, into which an active snapshot's layer is unpacked. */
   layerDirectory(key: string): Promise<string>;
-  /** How to unpack a layer into the active snapshot `key`. */
+  /** Where to unpack a layer into the active snapshot `key`, and how to apply its whiteouts. */
   unpackTarget(key: string): Promise<UnpackTarget>;
   /** Stops background work: the deletion of removed trees, which resumes when the snapshotter is opened again. */
   close(): Promise<void>;

@@ -3,13 +3,13 @@ import * as z from 'zod';
 import { MAX_JSON_VALUES } from '../limits.ts';
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-/** `,`, `[` and `{`: the bytes that precede values. */
+/** The bytes `,`, `[` and `{`, one of which precedes each value but the first. */
 const VALUE_STARTS = new Set([0x2c, 0x5b, 0x7b]);
 
 /** A JSON value that Go decodes into a string: null becomes the empty string. Most image tools are written in Go. */
 type GoText = string | null;
 
-/** A list of at most `most` strings. All errors in it are reported as one: a hostile list may have millions. */
+/** A list of at most `most` strings. All its errors are reported as one, because a hostile list may have millions. */
 export function stringList(most: number): z.ZodType<string[]> {
   const isList = (value: unknown) => Array.isArray(value) && value.length <= most && value.every(isGoText);
   return z
@@ -17,7 +17,7 @@ export function stringList(most: number): z.ZodType<string[]> {
     .transform((list) => list.map((entry) => entry ?? ''));
 }
 
-/** A map of at most `most` strings; errors as in `stringList`. */
+/** A map with at most `most` string values. All its errors are reported as one, as in `stringList`. */
 export function stringMap(most: number): z.ZodType<Record<string, string>> {
   const isMap = (value: unknown) => isObject(value, most) && Object.values(value).every(isGoText);
   return z
@@ -68,14 +68,14 @@ export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string):
 }
 
 /**
- * The position of a syntax error, if the parser's message has it. The message itself quotes the document, which may be confidential: a
- * redirect or a link may have led to a document that the reader of the error is not allowed to see.
+ * The position of a syntax error, if the parser's message contains it. The message itself quotes the document, which may be
+ * confidential: after a redirect or through a link, it may be a document that the reader of the error is not allowed to see.
  */
 function positionOf(error: unknown): string {
   return /at position \d+/.exec((error as Error).message)?.[0].replace('at', ' at') ?? '';
 }
 
-/** True if there are more than `MAX_JSON_VALUES` values. Counts without parsing. */
+/** Counts values without parsing; true if there are more than `MAX_JSON_VALUES`. */
 function hasManyValues(data: Uint8Array): boolean {
   let values = 1;
   let isString = false;

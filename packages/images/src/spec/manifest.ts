@@ -93,7 +93,7 @@ export function parseManifest(data: Uint8Array, mediaType: string, what: string)
   if (value.schemaVersion === 1 || value.fsLayers !== undefined || isSchema1(type)) {
     throw fail('Docker image manifests of schema 1 are not supported; push the image again with a current tool');
   }
-  // tools disagree on how to read a document that is both (CVE-2021-41190)
+  // tools disagree on how to interpret a document that is both (CVE-2021-41190)
   const isIndex = value.manifests != null;
   if (isIndex && (value.layers != null || value.config !== undefined)) throw fail('it is both an index and a manifest');
   if (isIndex) {
@@ -123,7 +123,7 @@ export function parseImageConfig(
       `${what}: it has ${counted(diffIds.length, 'diff id')} for ${counted(layerCount, 'layer')}`,
     );
   }
-  // all tools write sha256, and unpacked layers are verified with sha256 only
+  // all tools write sha256, and only sha256 is used to verify unpacked layers
   const wrong = diffIds.find((diffId) => !isDigest(diffId) || !diffId.startsWith('sha256:'));
   if (wrong !== undefined) {
     throw new PodwrightError('invalid_argument', `${what}: diff id "${wrong.slice(0, 100)}" is not a sha256 digest`);
@@ -131,7 +131,7 @@ export function parseImageConfig(
   return { ...value, rootfs: { type: value.rootfs.type, diff_ids: diffIds } };
 }
 
-/** Bounds the stored part of a config, which stays in memory once for the image and once for each container. */
+/** Bounds the stored part of a config, which is kept in memory once for the image and once for each of its containers. */
 function checkStoredSize(config: ImageConfig['config'], what: string): void {
   const bytes = Buffer.byteLength(JSON.stringify(config));
   if (bytes <= manifestLimits.storedConfigBytes) return;

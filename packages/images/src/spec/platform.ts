@@ -14,7 +14,7 @@ const architectureNames: Record<string, Platform> = {
   ppc64: { os: 'linux', architecture: 'ppc64le' },
 };
 
-/** The Linux platform of an architecture, given by the name of Node.js, the kernel or Go. */
+/** The Linux platform of an architecture, which may be named as in Node.js, the kernel or Go. */
 export function linuxPlatform(arch: string): Platform {
   return normalizePlatform({ os: 'linux', architecture: arch });
 }
@@ -50,8 +50,8 @@ function runnablePlatforms(host: Platform): Platform[] {
 }
 
 /**
- * The best of `candidates` for a host, the first of equals. One without a platform is picked only if no other matches:
- * its config decides.
+ * The best of `candidates` for a host; the first of several equally good ones. A candidate without a platform is picked only if no
+ * other matches; its config then decides.
  */
 export function pickPlatform<T extends { platform?: Platform }>(candidates: T[], host: Platform): T | undefined {
   for (const runnable of runnablePlatforms(host)) {

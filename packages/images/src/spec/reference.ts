@@ -11,7 +11,7 @@ export type Reference = {
   digest?: string;
 };
 
-// The grammar is that of distribution's reference package, which Docker, containerd and the kubelet share.
+// This is the grammar of distribution's reference package, which Docker, containerd and the kubelet use.
 const DOMAIN_COMPONENT = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 const HOST = `(?:${DOMAIN_COMPONENT}(?:\\.${DOMAIN_COMPONENT})*|\\[(?:[a-fA-F0-9:]+)\\])`;
 const domainPattern = new RegExp(`^${HOST}(?::[0-9]+)?$`);
@@ -23,9 +23,9 @@ const MAX_PATH_LENGTH = 255;
 const MAX_REFERENCE_LENGTH = 1024;
 
 /**
- * Parses and normalizes an image name as users and manifests write it: `busybox` is
- * `docker.io/library/busybox:latest`. A tag besides a digest is dropped, as in containerd, since the digest decides.
- * Throws `invalid_argument` with the reason.
+ * Parses and normalizes an image name as users and manifests write it: `busybox` is `docker.io/library/busybox:latest`. If there is
+ * a digest, a tag is dropped, as in containerd, because the digest already identifies the image. Throws `invalid_argument` with the
+ * reason.
  */
 export function parseReference(text: string): Reference {
   const fail = (why: string) =>
@@ -50,7 +50,7 @@ export function repositoryOf(reference: Reference): string {
   return `${reference.domain}/${reference.path}`;
 }
 
-/** The canonical form, which `parseReference` parses to the same reference. */
+/** The canonical form, from which `parseReference` returns the same reference. */
 export function formatReference(reference: Reference): string {
   const suffix = reference.digest === undefined ? `:${reference.tag}` : `@${reference.digest}`;
   return `${repositoryOf(reference)}${suffix}`;

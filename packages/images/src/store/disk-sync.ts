@@ -13,8 +13,8 @@ export async function readBootId(): Promise<string> {
 }
 
 /**
- * Syncs new images to the disk in the background, and marks their records when that is done. A pull need not
- * wait for it: after a power cut, the records show which images were not synced, and `recoverImages` unpacks them again.
+ * Syncs new images to the disk in the background, and then marks them as synced in their records. A pull need not wait for the
+ * sync: after a power cut, the records show which images were not synced, and `recoverImages` unpacks them again.
  */
 export class DiskSync {
   readonly #options: DiskSyncOptions;
@@ -35,7 +35,7 @@ export class DiskSync {
     });
   }
 
-  /** Stops without waiting for the disk. Unsynced images are written by the kernel, or synced after the next start. */
+  /** Stops without waiting for the disk. The kernel writes unsynced images eventually, or the next process syncs them. */
   close(): void {
     this.#abort.abort();
   }
@@ -62,7 +62,7 @@ export class DiskSync {
     }
   }
 
-  /** A path on each file system to sync: content and snapshots may be on different ones. */
+  /** A path on each file system to sync; content and snapshots may be on different ones. */
   async #paths(chainId: string): Promise<string[]> {
     const { root, snapshotter } = this.#options;
     return chainId === '' ? [root] : [root, await snapshotter.layerDirectory(chainId)];

@@ -16,14 +16,14 @@ export type GarbageCollectorOptions = {
 };
 
 /**
- * Mark and sweep over content and image snapshots. Whatever an image needs (`image_needs`) or running work holds (`Leases`) is
- * marked; a snapshot with children, such as a container's, stays too. The mark is checked again under the lock
- * of each blob and snapshot just before its removal. Snapshots of containers are not touched.
+ * Mark-and-sweep garbage collection of content and image snapshots. Marked are the blobs and snapshots that an image needs
+ * (`image_needs`) or that running work holds (`Leases`). A snapshot with children, such as one of a container, is kept too. The
+ * mark is checked again under the lock of each blob and snapshot just before its removal. Snapshots of containers are not touched.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
   readonly #lock = new KeyedLock();
-  /** The pending collection, which callers share until it begins. */
+  /** The pending collection. Callers share it until it begins. */
   #next: Promise<void> | undefined;
   #closed = false;
 
@@ -42,7 +42,7 @@ export class GarbageCollector {
     return this.#next;
   }
 
-  /** Waits for the end of the running collection; later collections do nothing. */
+  /** Waits until the running collection has ended; later calls of `collect` do nothing. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.collect();
@@ -57,7 +57,7 @@ export class GarbageCollector {
     for (const { parent } of snapshots) children.set(parent, (children.get(parent) ?? 0) + 1);
     const parents = new Map(snapshots.map(({ key, parent }) => [key, parent]));
     const leaves = snapshots.filter(({ key, kind }) => kind === 'committed' && !children.has(key));
-    // image layers are committed under chain ids; snapshots of other users have other names
+    // the keys of image layers are chain ids; snapshots of other users have other keys
     const queue = leaves.map(({ key }) => key);
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const chainId = key;

@@ -17,14 +17,14 @@ import type { TransferTracker } from './transfer-progress.ts';
 export interface BlobSource {
   /** Reads the manifest or index of a descriptor, of at most `manifestLimits.manifestBytes`. */
   readManifest(descriptor: Descriptor): Promise<Buffer>;
-  /** Fetches a config or a layer into the content store and verifies it. */
+  /** Fetches a config or a layer into the content store, which verifies it. */
   fetchBlob(descriptor: Descriptor, options: FetchOptions): Promise<void>;
 }
 
 export type FetchOptions = {
   signal: AbortSignal;
   onProgress: (bytes: number) => void;
-  /** Called at the start of each attempt with the arriving blob; not if the blob exists, or if another call fetches it. */
+  /** Called with the arriving blob at the start of each attempt; not called if the blob exists or another call fetches it. */
   onArriving?: (blob: ArrivingBlob) => void;
 };
 
@@ -33,10 +33,10 @@ export type ImageInstallerOptions = {
   layers: LayerSnapshots;
   records: ImageRecords;
   platform: Platform;
-  /** Directory of the content, whose free disk space is checked. */
+  /** Directory of the content store; free disk space is checked there. */
   root: string;
   parallelDownloads: number;
-  /** Called before a new manifest is fetched, whose layers are probably new, too. */
+  /** Called before a new manifest is fetched, because its layers are probably new, too. */
   prepareUnpacking: () => void;
   trace: TraceWork;
 };
@@ -51,12 +51,12 @@ export type Installation = {
   signal: AbortSignal;
 };
 
-/** An image whose content and snapshots are present, and which only lacks its names and its record. */
+/** An image whose content and snapshots are present, so that only its names and its record are missing. */
 export type InstalledImage = Omit<NewImage, 'tags' | 'digests'>;
 
 /**
- * The manifest for this host. If it is certain that the manifest is for this host, `config` may still be pending, so that layers can
- * be fetched meanwhile.
+ * The manifest for this host. `config` may still be pending, so that layers can be fetched meanwhile, but only if it is certain
+ * without the config that the manifest is for this host.
  */
 type Found = {
   manifest: ImageManifest;
@@ -66,8 +66,8 @@ type Found = {
 };
 
 /**
- * The path of the search for a manifest: the indexes above it, whether it is certainly for this host, and the digests of all documents
- * visited so far.
+ * The state of the search for a manifest: the indexes above the current document, whether the document is certainly for this host,
+ * and the digests of all documents visited so far.
  */
 type Path = { above: ExpectedBlob[]; certain: boolean; seen: Set<string> };
 
@@ -87,7 +87,7 @@ export class ImageInstaller {
     const failure = new AbortController(); // the first failure aborts the rest
     const installation = { ...request, signal: AbortSignal.any([request.signal, failure.signal]) };
     const { tracker, lease } = installation;
-    // a manifest that is named itself is accepted for any platform: emulators can run it
+    // a manifest that the user names directly is accepted for any platform, because an emulator may run it
     const found = await this.#find(installation, installation.target, { above: [], certain: true, seen: new Set() });
     const { manifest, manifestDigest, visited } = found;
     const blobs = [...visited, manifest.config, ...manifest.layers];
@@ -114,8 +114,8 @@ export class ImageInstaller {
   }
 
   /**
-   * Manifest and size of an image that exists already: it keeps them when it is pulled or loaded again with other compressed layers,
-   * unless some of its blobs are missing.
+   * Manifest and size of an image that already exists. It keeps them when it is pulled or loaded again with other compressed
+   * layers, unless some of its old blobs are missing.
    */
   async #previousManifest(id: string): Promise<Pick<InstalledImage, 'manifestDigest' | 'sizeBytes'> | undefined> {
     const { content, records } = this.#options;
@@ -199,7 +199,7 @@ export class ImageInstaller {
     return parsed;
   }
 
-  /** Fails early if the layers cannot fit on the disk. It may still become full during the download. */
+  /** Fails early if the layers do not fit on the disk. The disk may still become full during the download. */
   async #checkSpace({ what }: Installation, layers: Descriptor[]): Promise<void> {
     const { content, root } = this.#options;
     const present = await Promise.all(layers.map((layer) => content.has(layer)));
@@ -253,7 +253,7 @@ export class ImageInstaller {
   }
 }
 
-/** A layer in the names of trace spans: the start of its digest and its size. */
+/** Names a layer in trace spans, by the start of its digest and its size. */
 function shown({ digest, size }: Descriptor): string {
   return `layer ${digest.slice('sha256:'.length).slice(0, 12)} (${size} bytes)`;
 }

@@ -35,7 +35,7 @@ export function canonicalName(text: string): string | undefined {
   }
 }
 
-/** The names to remove with `name`: with the last tag of a repository, its digests as well. */
+/** The names to remove together with `name`: if it is the last tag of its repository, the image's digests in that repository as well. */
 export function namesToRemove({ repoTags, repoDigests }: NamedRecord, name: string): string[] {
   const repository = name.slice(0, name.lastIndexOf(name.includes('@') ? '@' : ':'));
   const hasOtherTag = repoTags.some((tag) => tag !== name && tag.startsWith(`${repository}:`));

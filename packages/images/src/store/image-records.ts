@@ -17,7 +17,7 @@ export type NewImage = {
   /** Digests of the blobs that the image needs. */
   content: string[];
   sizeBytes: number;
-  /** Canonical names: `repo:tag` and `repo@digest`. A name that another image has moves to this one. */
+  /** Canonical names: `repo:tag` and `repo@digest`. If another image has a name, the name moves to this image. */
   tags: string[];
   digests: string[];
 };

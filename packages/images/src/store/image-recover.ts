@@ -17,9 +17,10 @@ export type RecoverOptions = {
 };
 
 /**
- * Reconciles records and snapshots at start. Removes partially unpacked snapshots of a crash. Unpacks an image again from its compressed
- * layers if its snapshots are missing (another snapshotter, a lost disk) or may have lost files in a power cut. Drops an image if
- * its layers are missing, too, or if its record is damaged. The next garbage collection removes the content of dropped images.
+ * Reconciles records and snapshots at startup. Removes snapshots that a crash left partially unpacked. Unpacks an image again from
+ * its compressed layers if its snapshots are missing (another snapshotter, a lost disk) or may have lost files in a power cut.
+ * Drops an image if its layers are missing, too, or if its record is damaged. The next garbage collection removes the content of
+ * dropped images.
  */
 export async function recoverImages(options: RecoverOptions): Promise<void> {
   const { snapshotter, layers, records, logger } = options;

@@ -57,7 +57,7 @@ export interface ImageService {
   /** Finds an image by reference, digest, id or id prefix. */
   find(reference: string): ImageRecord | undefined;
   list(): ImageRecord[];
-  /** Removes an image, with all its names even if given by one, as the CRI specifies, and the content that only this image needs. */
+  /** Removes an image with all its names, as the CRI specifies, and the content that only this image needs. */
   remove(reference: string): Promise<void>;
   /**
    * Removes one name from its image, and the image itself with its last tag. Resolves to whether the image was removed. Rejects with
@@ -71,7 +71,7 @@ export interface ImageService {
   collectGarbage(): Promise<void>;
   /** As `collectGarbage`, and also removes the content that failed pulls have retained for the next attempt. */
   clean(): Promise<void>;
-  /** Disk usage. The usage of containers is cached for some seconds. */
+  /** Disk usage. The usage of containers is cached for ten seconds. */
   usage(): Promise<StorageUsage>;
   /** Progress of all pulls and loads from now on, until the signal aborts. */
   transfers(signal: AbortSignal): AsyncIterable<TransferProgress>;

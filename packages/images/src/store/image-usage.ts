@@ -5,9 +5,9 @@ import type { SnapshotInfo, Snapshotter, SnapshotUsage } from '../snapshots/snap
 import type { StorageUsage } from './image-service.ts';
 import { UNPACK_KEY_PREFIX } from './layer-snapshots.ts';
 
-/** How long the size of the containers' writable layers is cached: measuring it walks their trees. */
+/** How long the total size of the containers' writable layers is cached, because measuring it walks their trees. */
 const CONTAINERS_LIFETIME_MS = 10_000;
-/** The part of a core that measuring them uses in the long run. */
+/** Share of a CPU core that these measurements use on average. */
 const CPU_SHARE = 0.05;
 
 type Options = { root: string; content: ContentStore; snapshotter: Snapshotter };
@@ -53,7 +53,10 @@ export class ImageUsage {
     return usage;
   }
 
-  /** Layers that take long to measure count with their last sizes, or as far as they are measured. */
+  /**
+   * Measures the layers of containers. One that takes too long to measure counts with its last known size, or with the part
+   * measured so far.
+   */
   async #measureAll(snapshots: SnapshotInfo[]): Promise<SnapshotUsage> {
     const { snapshotter } = this.#options;
     const measure = async ({ key }: SnapshotInfo) =>
@@ -66,7 +69,7 @@ export class ImageUsage {
   }
 }
 
-/** 0 for a snapshot that has been removed meanwhile. */
+/** Returns zeros for a snapshot that has been removed meanwhile. */
 function orNothing(usage: Promise<SnapshotUsage>): Promise<SnapshotUsage> {
   return usage.catch((error: unknown) => {
     if (isNotFound(error) || isErrno(error, 'ENOENT')) return { sizeBytes: 0, inodes: 0 };

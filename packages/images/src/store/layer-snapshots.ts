@@ -21,7 +21,7 @@ import type { Descriptor } from '../spec/manifest.ts';
 import type { UnpackLayer, UnpackResult } from '../unpack/unpack-options.ts';
 import type { VerifiedLayers } from './verified-layers.ts';
 
-/** Key prefix of snapshots into which a layer is being unpacked. At start, such snapshots are leftovers of a crash. */
+/** Key prefix of snapshots into which a layer is being unpacked. Those found at startup are leftovers of a crash. */
 export const UNPACK_KEY_PREFIX = 'unpack-';
 
 /** One layer of an image: its blob, the digest that its uncompressed content must have, and its chain ids. */
@@ -115,7 +115,7 @@ export class LayerSnapshots {
 
   /**
    * Unpacks a blob while it arrives. The snapshot is committed only after the blob is verified. Resolves to false if the blob is
-   * complete by now, or if its bytes were wrong and it was fetched from another host: the caller must then unpack the stored blob.
+   * already complete, or if the bytes were wrong and it was fetched from another host; the caller must then unpack the stored blob.
    */
   async #unpackArriving(
     step: LayerStep,
@@ -126,7 +126,7 @@ export class LayerSnapshots {
     if (file === undefined) return false;
     const either = AbortSignal.any([signal, blob.failed]);
     try {
-      // through our descriptor, the file can also be read after it is renamed
+      // an open descriptor remains readable after the file is renamed
       await this.#unpack(step, { blobPath: `/proc/self/fd/${file.fd}`, arriving: blob, fetched }, either);
       return true;
     } catch (error) {
@@ -167,7 +167,7 @@ export class LayerSnapshots {
     const { mediaType } = step.descriptor;
     const { blobPath, arriving } = file;
     return unpackLayer({ blobPath, arriving, mediaType, ...target, signal }).catch(async (error: unknown) => {
-      // on a full disk, recording the removal of the snapshot may need the space first
+      // on a full disk, recording the snapshot's removal may first need the space of its files
       if (errorCode(error) === 'resource_exhausted') await emptyDirectory(target.directory);
       throw error;
     });
@@ -203,7 +203,7 @@ export class LayerSnapshots {
   }
 }
 
-/** Includes the blob's digest: a slow transfer must not delay other blobs with the same layer. */
+/** The key includes the blob's digest, so that a slow transfer does not delay other blobs of the same layer. */
 function lockKey({ descriptor, chainId }: LayerStep): string {
   return `${descriptor.digest} ${chainId}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The content and snapshots that running pulls, loads and saves need although no record refers to them yet. In memory only: after a
- * crash no work runs. Work must hold a blob or snapshot *before* it checks for its presence, and garbage collection checks the
- * leases under the same lock before it deletes, so nothing vanishes between check and use.
+ * The content and snapshots that running pulls, loads and saves need although no record refers to them yet. Leases exist only in
+ * memory, because no work survives a crash. Work must hold a blob or snapshot *before* it checks for its presence, and garbage
+ * collection checks the leases under the same lock before it deletes, so nothing vanishes between check and use.
  */
 export class Leases {
   readonly #counts = new Map<string, number>();

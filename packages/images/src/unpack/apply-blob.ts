@@ -9,10 +9,10 @@ import { readTar, type TarEntry } from './tar-reader.ts';
 import { UnpackLimits } from './unpack-limits.ts';
 import type { UnpackOptions, UnpackProgress, UnpackResult } from './unpack-options.ts';
 
-/** The options that can be sent to a worker. */
+/** The unpack options that can be sent to a worker thread. */
 export type UnpackJob = Omit<UnpackOptions, 'signal' | 'onProgress' | 'arriving'>;
 
-/** `onProgress` is called for each entry; the callee has to limit the rate of reports. */
+/** `onProgress` is called for each entry; the callback must limit the rate of its reports. */
 export type ApplyDependencies = {
   system: LayerSystem;
   onProgress: (progress: UnpackProgress) => void;
@@ -81,7 +81,7 @@ async function* watched(stream: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) 
   }
 }
 
-/** Refuses encrypted layers: unlike the compression, encryption cannot be detected from the bytes. */
+/** Rejects encrypted layers by their media type: unlike compression, encryption cannot be detected from the bytes. */
 function refuseEncrypted(mediaType: string): void {
   if (mediaType.endsWith('+encrypted')) {
     throw new PodwrightError('unimplemented', `unpack layer: ${mediaType} is encrypted, which is not supported`);

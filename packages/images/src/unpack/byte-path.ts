@@ -24,8 +24,8 @@ export function displayPath(path: BytePath): string {
 }
 
 /**
- * The components of a name in a layer, with `.` and `..` resolved; a leading `/` means the layer's root.
- * Throws `invalid_argument` for names that lead out of the layer, which only hostile layers have.
+ * The components of a name in a layer, with `.` and `..` resolved; a leading `/` means the layer's root. Throws `invalid_argument`
+ * for a name that leads out of the layer, as only hostile layers have.
  */
 export function layerComponents(name: Buffer): string[] {
   if (name.length > MAX_NAME_BYTES)

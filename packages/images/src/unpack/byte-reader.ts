@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, truncated } from './tar-header.ts';
 
-/** Reads pieces of given lengths from a stream of chunks. Copies only if a piece spans chunks. */
+/** Reads pieces of requested lengths from a stream of chunks. Copies only pieces that span chunks. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class ByteReader {
     return piece;
   }
 
-  /** The next `length` bytes. Rejects with `data_loss` if the stream ends first; `where` is named in the error. */
+  /** The next `length` bytes. Rejects with `data_loss` if the stream ends first; the error message contains `where`. */
   async exactly(length: number, where: string): Promise<Buffer> {
     const first = await this.some(length);
     if (first?.length === length) return first;

@@ -7,13 +7,13 @@ import { splitFrames } from './zstd-frames.ts';
 /** The compression of a blob. */
 export type Compression = 'none' | 'gzip' | 'zstd';
 
-/** Large, for fewer turns of the event loop per megabyte. */
+/** Large, so that each megabyte takes fewer turns of the event loop. */
 const CHUNK_BYTES = 1 << 20;
 
 /** Number of bytes needed to detect the compression. */
 export const MAGIC_BYTES = 6;
 
-/** Magic numbers of compressions that layers cannot have. */
+/** Magic numbers of compression formats that are not supported for layers. */
 const unsupported: [string, string][] = [
   ['425a68', 'bzip2'],
   ['fd377a585a00', 'xz'],
@@ -28,7 +28,7 @@ const unsupported: [string, string][] = [
 export function detectCompression(start: Buffer, what = 'unpack layer'): Compression {
   const hex = start.toString('hex', 0, 6);
   if (hex.startsWith('1f8b')) return 'gzip';
-  // a frame, or a skippable frame, with which some writers begin
+  // a zstd frame or a skippable frame, with which some writers begin
   if (hex.startsWith('28b52ffd') || /^5.2a4d18/.test(hex)) return 'zstd';
   const other = unsupported.find(([magic]) => hex.startsWith(magic));
   if (other !== undefined) {
@@ -68,7 +68,7 @@ export async function* readUncompressed(path: string, options: ReadOptions = {})
   }
 }
 
-/** Errors of reading and of decompression are thrown by the iteration of the returned stream. */
+/** Starts a decompressor. Iterating over the returned stream throws errors of both reading and decompression. */
 function startDecompressor(compression: 'gzip' | 'zstd', compressed: AsyncIterable<Buffer>): Readable {
   if (compression === 'gzip') return pipeline(compressed, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
   return pipeline(compressed, splitFrames, createZstdDecompress({ chunkSize: CHUNK_BYTES }), () => undefined);

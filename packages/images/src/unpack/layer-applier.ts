@@ -40,8 +40,8 @@ export type ApplierOptions = {
 };
 
 /**
- * Creates the entries of a layer in its directory, one after the other, synchronously except for reading bodies. Attributes are set
- * when the entry is created, times of directories at the end (`finish`).
+ * Creates the entries of a layer in its directory, one after the other, synchronously except for reading bodies. It sets attributes
+ * when it creates an entry, except for the times of directories, which `finish` sets.
  */
 export class LayerApplier {
   readonly #system: LayerSystem;
@@ -94,7 +94,10 @@ export class LayerApplier {
     return this.#tree.resolve(components, this.#makeMissing)!;
   }
 
-  /** Creates a directory for which the layer has no entry, before the entries below it, with its attributes from the layers below. */
+  /**
+   * Creates a directory for which the layer has no entry of its own but has entries below it, with the attributes from the layers
+   * below.
+   */
   readonly #makeMissing: MissingDirectory = (parent, name, found) => {
     const hidesLower = found !== undefined && this.#whiteouts.isReplaceable(parent, name);
     if (found !== undefined && !hidesLower) {
@@ -156,7 +159,10 @@ export class LayerApplier {
     this.#setDirectoryAttributes(known ?? this.#enterDirectory(parent, name), header);
   }
 
-  /** Creates a directory or adopts an existing one. One that replaces another type of file hides the contents of the layers below. */
+  /**
+   * Creates a directory or adopts an existing one. A directory that replaces another type of file hides the contents of the layers
+   * below.
+   */
   #enterDirectory(parent: LayerDirectory, name: string): LayerDirectory {
     const found = look(parent.pathOf(name));
     if (found?.isDirectory()) return this.#tree.adopt(parent, name, found);
@@ -191,7 +197,7 @@ export class LayerApplier {
     lutimesSync(fsPath(path), fileTime(mtimeSeconds), fileTime(mtimeSeconds));
   }
 
-  /** Devices and pipes. */
+  /** Creates a device or pipe. */
   #makeNode(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     if (look(path) !== undefined) this.#clear(parent, name);
@@ -207,7 +213,7 @@ export class LayerApplier {
     this.#addXattrs(path, header.xattrs);
   }
 
-  /** A hard link has the attributes of its target; those in its own header are ignored. */
+  /** Creates a hard link, which has the attributes of its target; those in the entry's own header are ignored. */
   #makeLink(parent: LayerDirectory, name: string, header: TarHeader): void {
     const path = parent.pathOf(name);
     const target = this.#linkTarget(header);
@@ -221,7 +227,7 @@ export class LayerApplier {
     this.#create(parent, name, () => linkSync(fsPath(target), fsPath(path)));
   }
 
-  /** The path of a hard link's target, which is first copied up if only a layer below has it. */
+  /** The path of a hard link's target. A target that only exists in a layer below is copied up first. */
   #linkTarget(header: TarHeader): BytePath {
     const components = layerComponents(header.linkBytes);
     const name = components.at(-1);
@@ -276,7 +282,7 @@ export class LayerApplier {
     return make();
   }
 
-  /** Removes the entry of that name. Pending system calls, which may be for paths below it, are made first. */
+  /** Removes the entry of that name. Pending system calls are made first, because they may be for paths below it. */
   #clear(parent: LayerDirectory, name: string): void {
     this.#system.flush();
     this.#tree.remove(parent, name);
@@ -292,7 +298,7 @@ export class LayerApplier {
   }
 }
 
-/** The path's bytes in a separate buffer, which is cheap to send to the main thread. */
+/** The path's bytes in a buffer of their own, which is cheap to send to the main thread. */
 function bytes(path: BytePath): Uint8Array {
   return Uint8Array.from(Buffer.from(path, 'latin1'));
 }

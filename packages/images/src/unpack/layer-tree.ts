@@ -19,15 +19,15 @@ export class LayerDirectory {
   readonly name: string;
   readonly parent: LayerDirectory | undefined;
   readonly children = new Map<string, LayerDirectory>();
-  /** True if the layer has an entry for it or below it: the layer's whiteouts must not delete it. */
+  /** True if the layer has an entry for this directory or below it, so that the layer's whiteouts must not delete it. */
   isOwn = false;
-  /** In a full copy: names for which this layer has an entry. */
+  /** In a full copy: names for which the current layer has an entry. */
   readonly touched = new Set<string>();
   /** In an overlay: names of files of the layers below that were copied because hard links refer to them. */
   readonly copied = new Set<string>();
   /** True if no file of the layers below is visible in this directory or its descendants. */
   isCleared = false;
-  /** Set on the disk at the very end, as creating entries changes the time. */
+  /** Modification time to set on the disk at the very end, because creating entries changes it. */
   mtimeSeconds: number | undefined;
 
   constructor(path: BytePath, parent?: LayerDirectory, name = '') {
@@ -57,7 +57,8 @@ export type MissingDirectory = (
 
 /**
  * The directories of a layer, verified by lstat and cached in memory, so that every path is resolved inside the layer: symbolic
- * links are followed as if the layer were the whole file system. No other process may change the directory on the disk meanwhile.
+ * links are followed as if the layer were the whole file system. No other process may change the layer's directory on the disk
+ * meanwhile.
  */
 export class LayerTree {
   readonly root: LayerDirectory;
@@ -70,8 +71,9 @@ export class LayerTree {
   }
 
   /**
-   * Resolves `components` to a directory. `onMissing` is called for missing ones, and may create or return one. Throws
-   * `invalid_argument` for a name with too many links, and `resource_exhausted` if the links of all names are too many.
+   * Resolves `components` to a directory. Calls `onMissing` for each component that is missing or not a directory; it may create
+   * and return a directory. Throws `invalid_argument` for a name with too many links, and `resource_exhausted` if the links of all
+   * names are too many.
    */
   resolve(components: string[], onMissing: MissingDirectory): LayerDirectory | undefined {
     let links = 0;
@@ -113,7 +115,7 @@ export class LayerTree {
     );
   }
 
-  /** Adds an existing directory; its time will be preserved. */
+  /** Adds an existing directory, whose modification time `setTimes` preserves. */
   adopt(parent: LayerDirectory, name: string, found: Stats): LayerDirectory {
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);
     directory.mtimeSeconds = found.mtimeMs / 1000;
@@ -121,7 +123,7 @@ export class LayerTree {
     return directory;
   }
 
-  /** Creates a directory; the caller has to set its attributes. */
+  /** Creates a directory; the caller must set its attributes. */
   make(parent: LayerDirectory, name: string): LayerDirectory {
     mkdirSync(fsPath(parent.pathOf(name)), CONTAINER_DIRECTORY);
     const directory = new LayerDirectory(parent.pathOf(name), parent, name);

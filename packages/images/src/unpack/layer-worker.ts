@@ -99,7 +99,7 @@ export class LayerWorker {
     });
   }
 
-  /** An idle worker does not keep the process alive. */
+  /** Marks the worker as idle, so that it does not keep the process alive. */
   #idle(): void {
     this.#worker.unref();
     this.#port.unref();

@@ -8,11 +8,11 @@ export function isWhiteout(stat: Stats): boolean {
   return stat.isCharacterDevice() && stat.rdev === 0;
 }
 
-/** The committed layers below the one that is being unpacked, the topmost first. */
+/** The committed layers below the one that is being unpacked, topmost first. */
 export class ParentLayers {
   readonly #system: LayerSystem;
   readonly #directories: BytePath[];
-  /** Whether directories of the layers are opaque, as far as this was looked up. */
+  /** Cache of whether directories of these layers are opaque. */
   readonly #isOpaque = new Map<BytePath, boolean>();
 
   constructor(system: LayerSystem, directories: string[]) {
@@ -36,8 +36,8 @@ export class ParentLayers {
   }
 
   /**
-   * Looks up a path in one layer, without following links. `absent`: the layer has no such path; undefined: it hides it in the layers
-   * below.
+   * Looks up a path in one layer, without following links. Returns `absent` if the layer says nothing about the path, and
+   * `undefined` if the layer hides it in the layers below.
    */
   #findIn(directory: BytePath, components: string[]): { path: BytePath; stat: Stats } | 'absent' | undefined {
     let path = directory;

@@ -3,7 +3,7 @@ import { MAX_SPARSE_PARTS } from '../limits.ts';
 import { type PaxRecord, paxInteger } from './pax-records.ts';
 import { BLOCK_BYTES, malformed, parseNumber, type SparsePart } from './tar-header.ts';
 
-/** Digits of Number.MAX_SAFE_INTEGER. */
+/** Number of digits of Number.MAX_SAFE_INTEGER. */
 const MAX_DIGITS = 16;
 const LINE_FEED = 0x0a;
 
@@ -88,7 +88,7 @@ function invalidNumber(): PodwrightError {
   return malformed('a sparse map has an invalid number');
 }
 
-/** Checks that the parts are in order, lie inside the file, and have as many bytes as are stored. */
+/** Checks that the parts are in order, lie inside the file, and add up to the number of stored bytes. */
 export function checkSparse(parts: SparsePart[], realSize: number, storedBytes: number): void {
   let end = 0;
   let stored = 0;

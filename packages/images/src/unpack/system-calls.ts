@@ -13,19 +13,19 @@ export interface LayerSystem {
   add(call: SystemCall): void;
   /** Makes the deferred calls, in order. Throws the first failure. */
   flush(): void;
-  /** Whether overlayfs hides the layers below in this directory of a committed layer. */
+  /** Whether this directory of a committed layer is opaque, so that overlayfs hides the layers below in it. */
   isOpaque(path: Uint8Array): boolean;
 }
 
 /** The attribute of an opaque directory in overlayfs, with the value `y`. */
 export const OPAQUE_XATTR = 'trusted.overlay.opaque';
 
-/** Main thread only. */
+/** Whether a directory is opaque. For the main thread only. */
 export function isOpaque(system: System, path: Uint8Array): boolean {
   return system.getXattr(Buffer.from(path), OPAQUE_XATTR)?.toString() === 'y';
 }
 
-/** Attributes that control overlayfs: a layer must not set them, and they must not be copied from the layer below. */
+/** Matches attributes that control overlayfs. A layer must not set them, and they must not be copied from the layer below. */
 const forbiddenXattr = /^trusted\./;
 
 /** True if a layer may set this extended attribute. */
@@ -33,7 +33,7 @@ export function isLayerXattr(name: string): boolean {
   return !forbiddenXattr.test(name);
 }
 
-/** Makes the calls in order. Main thread only. */
+/** Makes the calls in order. For the main thread only. */
 export function makeSystemCalls(system: System, calls: SystemCall[]): void {
   for (const call of calls) {
     const path = Buffer.from(call.path);
@@ -51,7 +51,7 @@ function copyXattrs(system: System, from: Buffer, to: Buffer): void {
   }
 }
 
-/** Ignores attributes that the file system does not support, as other runtimes do. */
+/** Sets an attribute. Attributes that the file system does not support are ignored, as in other runtimes. */
 function setXattr(system: System, path: Buffer, { name, value }: { name: string; value: Buffer }): void {
   try {
     system.setXattr(path, name, value);

@@ -14,7 +14,10 @@ export type Xattr = { name: string; value: Buffer };
 /** The metadata of an entry, with all extensions (PAX, GNU) applied. */
 export type TarHeader = {
   type: TarEntryType;
-  /** The name decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. The same applies to the link's target. */
+  /**
+   * The name decoded as UTF-8. `nameBytes` are the original bytes, which need not be UTF-8. `linkName` and `linkBytes` do the same
+   * for the link's target.
+   */
   name: string;
   nameBytes: Buffer;
   linkName: string;
@@ -79,7 +82,10 @@ function text(block: Buffer, start: number, length: number): Buffer {
   return Buffer.from(block.subarray(start, end === -1 || end > start + length ? start + length : end));
 }
 
-/** Verifies the sum of all bytes, with spaces for the checksum field. Some old programs used signed bytes, which is accepted too. */
+/**
+ * Verifies the sum of all bytes, with the checksum field read as spaces. Sums of signed bytes, as some old programs write, are
+ * accepted too.
+ */
 function verifyChecksum(block: Buffer): void {
   let unsigned = 8 * 0x20;
   let highBytes = 0;
@@ -94,7 +100,7 @@ function verifyChecksum(block: Buffer): void {
   }
 }
 
-/** Parses an octal number, or if the first bit is set a big-endian two's complement one, GNU tar's format for big values. */
+/** Parses an octal number or, if the first bit is set, a big-endian two's complement number, GNU tar's format for large values. */
 export function parseNumber(field: Buffer, what: string): number {
   if ((field[0]! & 0x80) !== 0) return parseBinary(field, what);
   const digits = field.toString('latin1').replace(/^[\0 ]+|[\0 ].*$/gs, '');

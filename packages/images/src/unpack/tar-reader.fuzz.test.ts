@@ -31,7 +31,7 @@ async function* stream(random: Random, bytes: Buffer): AsyncGenerator<Buffer> {
   yield* pieces(random, bytes, 2000);
 }
 
-/** Corrects all checksums, which would otherwise detect most damage before other checks. */
+/** Corrects all checksums. Otherwise, wrong checksums would hide most damage from later checks. */
 function withValidChecksums(archive: Buffer): Buffer {
   const copy = Buffer.from(archive);
   for (let at = 0; at + 512 <= copy.length; at += 512) {

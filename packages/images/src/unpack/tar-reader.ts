@@ -35,13 +35,13 @@ const entryTypes: Record<string, TarEntryType> = {
   '6': 'fifo',
 };
 
-/** Extension headers in force: global ones, and those for the next entry. */
+/** The extension headers in force: global ones, and local ones for the next entry. */
 type Extensions = { global: PaxRecord[]; local: PaxRecord[]; longName?: Buffer; longLink?: Buffer };
 
 /**
- * Reads a tar archive of the formats v7, ustar, GNU and PAX, and the stream to its end. Memory is bounded for any archive.
- * Pieces of bodies are not copied from the stream's chunks: they are only valid until the next read.
- * Errors: `invalid_argument` (malformed), `data_loss` (ends too early), `unimplemented` (a type of entry).
+ * Reads a tar archive of the formats v7, ustar, GNU and PAX, and the stream to its end. Memory is bounded for any archive. Pieces
+ * of bodies are views of the stream's chunks and only valid until the next read. Errors: `invalid_argument` (malformed),
+ * `data_loss` (ends too early), `unimplemented` (unsupported type of entry).
  */
 export async function* readTar(stream: AsyncIterable<Buffer>): AsyncGenerator<TarEntry, void, void> {
   const reader = new ByteReader(stream);
@@ -111,7 +111,7 @@ async function nextHeader(reader: ByteReader, global: PaxRecord[]): Promise<Foun
   }
 }
 
-/** Checks the end of an archive: two blocks of zeros, or, as some programs write, fewer. */
+/** Checks the end of an archive: two blocks of zeros, or fewer, as some programs write. */
 async function checkEnd(reader: ByteReader, zeros: Buffer | undefined, extensions: Extensions): Promise<void> {
   const { local, longName, longLink } = extensions;
   if (local.length > 0 || longName !== undefined || longLink !== undefined) throw truncated('an extended header');
@@ -134,8 +134,8 @@ async function readExtension(reader: ByteReader, raw: RawHeader, extensions: Ext
 }
 
 /**
- * Later global records replace earlier ones; an empty value revokes one. Their number is bounded, since they apply to each entry,
- * and so is their total size. Values are copied, as a slice would hold the whole header in memory.
+ * Merges global records: later ones replace earlier ones, and an empty value revokes one. Their number and total size are bounded,
+ * because they apply to every following entry. Values are copied, because a slice would keep the whole header in memory.
  */
 function mergeGlobal(global: PaxRecord[], records: PaxRecord[]): void {
   const merged = new Map(global.map((record) => [record.keyword, record]));
@@ -197,7 +197,7 @@ class PaxFields {
     this.#records = new Map(records.map((record) => [record.keyword, record]));
   }
 
-  /** The value; undefined if there is none, or if it is empty, which revokes a global one. */
+  /** The value; `undefined` if there is no record, or if the value is empty, which revokes a global record. */
   get(keyword: string): Buffer | undefined {
     const value = this.#records.get(keyword)?.value;
     return value === undefined || value.length === 0 ? undefined : value;
@@ -253,7 +253,7 @@ function entryType(flag: string, name: Buffer): TarEntryType {
       `read tar archive: ${name} is of the unknown type ${JSON.stringify(flag)}`,
     );
   }
-  // formats older than ustar mark a directory only by a trailing slash
+  // formats older than ustar mark a directory only with a trailing slash
   return type === 'file' && flag === '\0' && name.at(-1) === 0x2f ? 'directory' : type;
 }
 

@@ -19,7 +19,7 @@ export class LayerUnpacker implements AsyncDisposable {
     this.#system = system;
   }
 
-  /** Waits for a free worker and unpacks. Once an aborted call has rejected, no more is written to its directory. */
+  /** Waits for a free worker and unpacks. Once an aborted call has rejected, nothing more is written to its directory. */
   readonly unpackLayer: UnpackLayer = async (options) => {
     const unpack = () => this.#limiter.run(() => this.#unpack(options), options.signal);
     if (options.arriving === undefined) return unpack();

@@ -2,7 +2,7 @@ import type { ArrivingBlob } from '../content/arriving-blob.ts';
 
 /** Options of `UnpackLayer`. */
 export type UnpackOptions = {
-  /** Path of the layer's blob: uncompressed, gzip or zstd, whatever the media type is. */
+  /** Path of the layer's blob. It may be uncompressed, gzip or zstd, whatever the media type says. */
   blobPath: string;
   /** The arriving blob, if its file is still being written: it is unpacked as its bytes arrive. */
   arriving?: ArrivingBlob | undefined;
@@ -11,11 +11,11 @@ export type UnpackOptions = {
   directory: string;
   /** True: whiteouts of the layer become overlay whiteouts. False: the files are deleted from `directory`. */
   overlayWhiteouts: boolean;
-  /** Directories of the layers below, the topmost first: targets of hard links and attributes of directories may come from them. */
+  /** Directories of the layers below, topmost first. Targets of hard links and attributes of directories may come from them. */
   parentDirectories?: string[];
   /** True: only computes the diff id, and writes nothing. */
   isDryRun?: boolean;
-  /** Bound of the uncompressed stream in bytes. Free disk space is another bound. Default: 1 TiB. */
+  /** Maximum length of the uncompressed stream in bytes. Default: 1 TiB. Free disk space is another bound. */
   maxBytes?: number;
   signal: AbortSignal;
   /** Called at most ten times a second. */
@@ -34,6 +34,6 @@ export type UnpackResult = { diffId: string; streamBytes: number; sizeBytes: num
 /**
  * Unpacks a layer (image-spec v1, layer.md). On failure, the files created so far stay in `directory`: the caller removes them.
  * Errors: `invalid_argument` (not a layer, or a hostile one), `data_loss` (truncated or damaged), `resource_exhausted` (no space,
- * or over a limit), `unimplemented` (an unsupported type of entry or compression), the signal's reason.
+ * or a limit exceeded), `unimplemented` (an unsupported type of entry or compression), the signal's reason.
  */
 export type UnpackLayer = (options: UnpackOptions) => Promise<UnpackResult>;

@@ -16,7 +16,7 @@ import {
 /** Bound of the deferred calls, each of which may contain an attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
-/** Makes system calls in the main thread, and blocks meanwhile. */
+/** Has the main thread make system calls, and blocks until they are made. */
 class RemoteSystem implements LayerSystem {
   readonly #port: MessagePort;
   readonly #signal: Int32Array<SharedArrayBuffer>;

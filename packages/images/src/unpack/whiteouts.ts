@@ -8,7 +8,7 @@ import { type LayerSystem, OPAQUE_XATTR } from './system-calls.ts';
 
 /** Name prefix of an entry that deletes a file of the layers below (image-spec v1, layer.md). */
 export const WHITEOUT_PREFIX = '.wh.';
-/** Name prefix of entries with metadata about their directory. */
+/** Name prefix of entries that hold metadata about their directory. */
 const METADATA_PREFIX = '.wh..wh.';
 /** The opaque whiteout, which hides the contents of the directory in the layers below. */
 const OPAQUE_NAME = '.wh..wh..opq';
@@ -39,7 +39,10 @@ export class Whiteouts {
   readonly #overlay: boolean;
   /** Directories that also exist in the layers below. */
   readonly #merged = new WeakSet<LayerDirectory>();
-  /** The last whiteout device created: further whiteouts are links to it, as in overlayfs. The layer may replace the file at the path. */
+  /**
+   * The last whiteout device created. Further whiteouts are hard links to it, as in overlayfs, unless the layer has replaced the
+   * file at the path.
+   */
   #lastWhiteout: { path: BytePath; dev: number; ino: number } | undefined;
 
   constructor({ system, tree, parents, overlay }: WhiteoutDependencies) {
@@ -61,17 +64,17 @@ export class Whiteouts {
   touch(parent: LayerDirectory, name: string): void {
     for (let here: LayerDirectory | undefined = parent; here !== undefined && !here.isOwn; here = here.parent)
       here.isOwn = true;
-    // in an overlay, all files except directories, whiteouts and copies belong to this layer
+    // in an overlay, every file that is not in `copied` and not a directory or whiteout belongs to this layer
     if (this.#overlay) parent.copied.delete(name);
     else parent.touched.add(name);
   }
 
-  /** True if the file found is a whiteout, so that it does not exist for readers of the layer. */
+  /** True if the file found is an overlay whiteout, so that for readers of the layer the path does not exist. */
   isDeletion(found: Stats): boolean {
     return this.#overlay && isWhiteout(found);
   }
 
-  /** True if a directory may replace the existing non-directory: a whiteout, or a file of a layer below. */
+  /** True if a directory may replace the existing non-directory, because that is a whiteout or a file of a layer below. */
   isReplaceable(parent: LayerDirectory, name: string): boolean {
     return !this.#isOwn(parent, name);
   }
@@ -93,7 +96,10 @@ export class Whiteouts {
     return true;
   }
 
-  /** Removes files of the layers below. Only once per directory: later files are the layer's own, and hostile layers may repeat it. */
+  /**
+   * Removes the files of the layers below. Does so only once per directory: later files are the layer's own, and hostile layers may
+   * repeat the whiteout.
+   */
   #clear(directory: LayerDirectory): void {
     if (directory.isCleared) return;
     directory.isCleared = true;
@@ -104,7 +110,10 @@ export class Whiteouts {
     }
   }
 
-  /** Whether this layer has an entry for the existing file: it is no whiteout, no copy, and no directory that only contains those. */
+  /**
+   * Whether this layer has an entry for the existing file, so that it is not a whiteout, a copy, or a directory that only contains
+   * those.
+   */
   #isOwn(parent: LayerDirectory, name: string): boolean {
     const directory = parent.children.get(name);
     if (directory !== undefined) return directory.isOwn;
@@ -112,7 +121,10 @@ export class Whiteouts {
     return !parent.copied.has(name) && !isWhiteout(look(parent.pathOf(name))!);
   }
 
-  /** Whether overlayfs merges the directory with lower ones. In others, it would show whiteouts as files that cannot be opened. */
+  /**
+   * Whether overlayfs merges the directory with lower ones. In other directories, overlayfs would show whiteouts as files that
+   * cannot be opened.
+   */
   #isMerged(directory: LayerDirectory): boolean {
     if (!this.showsLower(directory)) return false;
     if (this.#merged.has(directory)) return true;
@@ -153,7 +165,7 @@ export class Whiteouts {
   }
 }
 
-/** Whether the path is still this whiteout. A later entry may have replaced it, or a parent directory. */
+/** Whether the path is still this whiteout. A later entry may have replaced the whiteout or a parent directory. */
 function isUnchanged({ path, dev, ino }: { path: BytePath; dev: number; ino: number }): boolean {
   try {
     const found = look(path);

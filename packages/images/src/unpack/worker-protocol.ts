@@ -4,8 +4,8 @@ import type { UnpackJob } from './apply-blob.ts';
 import type { UnpackProgress, UnpackResult } from './unpack-options.ts';
 
 /**
- * The workerData of a worker. It sends lists of `SystemCall`, or a `SystemQuestion`, through `systemPort` and blocks on `systemSignal`, one 32-bit
- * word, until the main thread has made them, posted a `SystemAnswer` and set the word to 1.
+ * The workerData of a worker. The worker sends a list of `SystemCall`s, or a `SystemQuestion`, through `systemPort` and blocks on
+ * `systemSignal`, one 32-bit word, until the main thread has made the calls, posted a `SystemAnswer` and set the word to 1.
  */
 export type WorkerStart = { systemPort: MessagePort; systemSignal: SharedArrayBuffer };
 
@@ -23,10 +23,10 @@ export type WorkerMessage =
   | { type: 'done'; result: UnpackResult }
   | { type: 'failed'; error: SentError };
 
-/** `isOpaque`: the answer to a question. */
+/** The answer to a worker. `isOpaque` is set if the worker asked a question. */
 export type SystemAnswer = { error: SentError | undefined; isOpaque?: boolean };
 
-/** A question of a worker, which is sent in the same way as the calls: whether a directory is opaque. */
+/** A question from a worker, sent in the same way as calls: whether a directory is opaque. */
 export type SystemQuestion = { isOpaque: Uint8Array };
 
 /** An error as sent between threads, which does not preserve its class. */

@@ -6,13 +6,13 @@ const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 const RLE_BLOCK = 1;
 
-/** The next part of the stream: this many bytes, then the header of a frame or a block. */
+/** The next part of the stream: the number of bytes to pass over, and whether a frame header or a block header follows. */
 type Step = { bytes: number; next: 'frame' | 'block' };
 
 /**
- * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1): node:zlib ignores further frames in
- * the same chunk, and writers of seekable layers write one frame per file.
- * The iteration throws `data_loss` if the stream is truncated or is not zstd.
+ * Splits a zstd stream into pieces that end where its frames end (RFC 8878, section 3.1): node:zlib ignores any further frames in
+ * the same chunk, and seekable layers have one frame per file. The iteration throws `data_loss` if the stream is truncated or is
+ * not zstd.
  */
 export async function* splitFrames(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
   const walker = new FrameWalker();
