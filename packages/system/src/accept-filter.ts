@@ -13,7 +13,7 @@ const SO_LINGER = 13;
 const RESET = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
 /** Size of struct sockaddr_in6, the larger of the two address structures. */
 const SOCKET_ADDRESS_BYTES = 28;
-/** A reset takes about 20 µs on an idle host: connections that are already accepted wait at most 5 ms for their turn. */
+/** A reset takes about 20 µs on an idle host, so connections that are already accepted wait at most 5 ms for their turn. */
 const MAX_RESETS_PER_TURN = 250;
 
 /** The private handle of a node:net server (`TCPWrap` in Node.js); no public API exposes these members. */
@@ -30,9 +30,9 @@ type End = { address?: string; port?: number };
 const SOCKET_HANDLE = 0;
 
 /**
- * Resets connections to a listening server that `allows` rejects, before Node.js creates sockets for them. Node.js accepts one
- * connection per turn of the event loop. After a reset, this code accepts the connections that wait behind it, so that a flood of
- * rejected connections cannot fill the kernel's accept queue.
+ * Resets connections to a listening server that `allows` rejects, before Node.js creates sockets for them. Node.js accepts only one
+ * connection per turn of the event loop. After a reset, this code also accepts the connections that are queued behind it, so that a
+ * flood of rejected connections cannot fill the kernel's accept queue.
  */
 export function filterConnections(server: Server, allows: (ends: TcpEnds) => boolean): void {
   const { _handle: handle } = server as unknown as { _handle: Handle };

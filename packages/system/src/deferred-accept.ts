@@ -8,7 +8,7 @@ const TCP_DEFER_ACCEPT = 9;
 
 /**
  * Makes the kernel defer accepting a connection to a listening server until the client sends data, for up to `seconds`
- * (TCP_DEFER_ACCEPT). Clients that send nothing cost this process nothing and take no room in its accept queue.
+ * (TCP_DEFER_ACCEPT). Clients that send nothing then cost this process nothing and take no room in its accept queue.
  */
 export function deferAccept(server: Server, seconds: number): void {
   // no public API of node:net exposes the descriptor

@@ -34,12 +34,12 @@ export function errnoErrorCode(name: string): ErrorCode {
   return codes[name] ?? 'internal';
 }
 
-/** Name and description of an errno for messages: `ENOENT`, `no such file or directory`. */
+/** The name and description of an errno for messages, such as `ENOENT` and `no such file or directory`. */
 export function systemErrorText(errno: number): { name: string; description: string } {
   return { name: getSystemErrorName(-errno), description: getSystemErrorMessage(-errno) ?? 'no description' };
 }
 
-/** The error of a failed system call. Its cause carries `errno`, `code`, `syscall` and `path` as errors of node:fs do. */
+/** Creates the error for a failed system call. Its cause carries `errno`, `code`, `syscall` and `path`, as errors of node:fs do. */
 export function syscallError(syscall: string, path: string, errno: number): PodwrightError {
   const { name, description } = systemErrorText(errno);
   const cause = Object.assign(new Error(`${syscall} ${path}: ${description}`), {
@@ -52,8 +52,8 @@ export function syscallError(syscall: string, path: string, errno: number): Podw
 }
 
 /**
- * Wraps an error of node:fs in one that says what was attempted, with the error code that matches its errno. Returns other errors
- * unchanged.
+ * Wraps an error of node:fs in one whose message says what was attempted, with the error code that matches its errno. Returns other
+ * errors unchanged.
  */
 export function wrapFileError(message: string, error: unknown): unknown {
   if (error instanceof PodwrightError || !(error instanceof Error)) return error;

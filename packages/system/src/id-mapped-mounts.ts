@@ -12,16 +12,16 @@ import { hostIdOf, type IdMappings } from './user-namespace.ts';
 /** A user namespace: an open file descriptor for it, and its ID mappings. */
 export type MappedUsers = { descriptor: number; mappings: IdMappings };
 
-/** The mount point, and the user namespace that owns the files mounted there. */
+/** The mount point, and the user namespace that is to own the files there. */
 export type MappedPlace = { target: string; users: MappedUsers };
 
 /** Name of the temporary directory, next to the mount point, where overlay layers are ID-mapped before the overlay is mounted. */
 const LAYERS = 'layers';
 
 /**
- * Like `mountAll`, but with ID-mapped mounts: a user of the namespace owns the files whose owner on the host has the same number.
- * Files on disk stay unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host
- * ids that the namespace's users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
+ * Like `mountAll`, but with ID-mapped mounts: inside the namespace, files have the same owner ids as on the disk. The files on the
+ * disk stay unchanged. For an overlay, the lower layers are ID-mapped; new files go to the upper directory with the host ids that
+ * the namespace's users map to. Throws `failed_precondition` if the kernel or the file system does not support it.
  */
 export function mountAllIdMapped(system: System, mounts: Mount[], place: MappedPlace): void {
   for (const mount of mounts) {
@@ -65,7 +65,10 @@ function mountBind(system: System, { source, options }: Mount, { target, users }
   }
 }
 
-/** The kernel clones the layers' mounts for the overlay, so the temporary mounts are unmounted afterwards. */
+/**
+ * Mounts an overlay over ID-mapped layers. The kernel clones the layers' mounts for the overlay, so the temporary mounts are
+ * unmounted afterwards.
+ */
 function mountOverlay(system: System, mount: Mount, { target, users }: MappedPlace): void {
   const lower = optionOf(mount, 'lowerdir')?.split(':') ?? [];
   const upper = optionOf(mount, 'upperdir');

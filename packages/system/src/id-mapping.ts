@@ -8,16 +8,16 @@ import type { System } from './system.ts';
 import { type IdMappings, withMapping } from './user-namespace.ts';
 
 const TRIAL_RANGE = [{ containerId: 0, hostId: 65_536, length: 65_536 }];
-/** Host ids for probing. No file with these ids remains afterwards. */
+/** Host ids for the probe, which leaves no file with them behind. */
 export const trialMappings: IdMappings = { uids: TRIAL_RANGE, gids: TRIAL_RANGE };
 
-/** Whether root file systems of pods with user namespaces can be mounted; `reason` is the error message. */
+/** Whether root file systems of pods with user namespaces can be mounted. If not, `reason` is the error message. */
 export type IdMappingSupport = { works: boolean; reason: string };
 
 /**
  * Probes ID-mapped mounts: mounts an overlay and a bind mount with mapped ids in `directory`, which must be on the file system of
  * the image layers. Kernels before 5.19 cannot map the layers of an overlay, and some file systems do not support ID mapping at
- * all. Without space for the probe, an ID-mapped copy of the directory's own mount must suffice.
+ * all. If there is no space for the probe, it only makes an ID-mapped copy of the directory's own mount.
  */
 export async function probeIdMapping(system: System, directory: string): Promise<IdMappingSupport> {
   const scratch = join(existing(directory), `podwright-id-mapping-${process.pid}`);
@@ -40,7 +40,7 @@ export async function probeIdMapping(system: System, directory: string): Promise
   }
 }
 
-/** The directory, or its nearest existing ancestor. */
+/** The directory if it exists, otherwise its nearest existing ancestor. */
 function existing(directory: string): string {
   let found = directory;
   while (!existsSync(found)) found = dirname(found);
@@ -67,7 +67,7 @@ function tryMapped(
   if (uid !== TRIAL_RANGE[0]!.hostId) throw new PodwrightError('internal', `${kind}: files are not mapped`);
 }
 
-/** Creates no file, and attaches nothing. */
+/** Makes an ID-mapped copy of the directory's mount, without creating a file or attaching the copy. */
 function tryMappedCopy(system: System, directory: string, descriptor: number): void {
   const copy = system.cloneMount(directory);
   try {

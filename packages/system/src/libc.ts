@@ -6,13 +6,13 @@ type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
 /** A pointer argument: bytes, or null. */
 type Pointer = Buffer | null;
 
-/** Functions of the C library that node:fs does not offer, with their C conventions: -1 is a failure, and `errno` has its number. */
+/** C library functions that node:fs does not offer, with their C conventions: -1 means failure, and `errno` holds the error number. */
 export type Libc = {
   errno(): number;
-  /** malloc_trim(3), where the C library has it (glibc). */
+  /** malloc_trim(3), if the C library has it (glibc does). */
   mallocTrim?(pad: number): number;
   mount(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): number;
-  /** mount(2) on a thread of libuv's pool. Does not set `errno` of the calling thread. */
+  /** mount(2) on a thread of libuv's pool. The calling thread's `errno` is not set. */
   mountAsync(source: Pointer, target: Pointer, type: Pointer, flags: number, data: Pointer): Promise<number>;
   umount2(target: Pointer, flags: number): number;
   /** mknodat(2), relative to the working directory. */
@@ -34,14 +34,11 @@ export type Libc = {
   ioctl(descriptor: number, request: number, argument: Pointer): number;
   /** open_tree(2), relative to the working directory. */
   openTree(path: Pointer, flags: number): number;
-  /** move_mount(2): attaches the mount of a descriptor at a path. */
+  /** move_mount(2): attaches the mount that a descriptor refers to at a path. */
   moveMount(descriptor: number, target: Pointer): number;
-  /** mount_setattr(2) for the mount of a descriptor. */
+  /** mount_setattr(2) for the mount that a descriptor refers to. */
   mountSetattr(descriptor: number, flags: number, attributes: Buffer): number;
-  /**
-   * statvfs(3) on a thread of libuv's pool, because a network file system asks its server. Does not set `errno` of the calling
-   * thread.
-   */
+  /** statvfs(3) on a thread of libuv's pool, because a network file system asks its server. The calling thread's `errno` is not set. */
   statvfs(path: Pointer, result: Buffer): Promise<number>;
 };
 

@@ -11,9 +11,9 @@ const CLONE_NEWNS = 0x20000;
 
 /**
  * Creates a copy of this thread's mount namespace with an empty tmpfs mounted over `directory`, which must be a mount point. The
- * namespace lives as long as the returned descriptor or a process in it. Mounts made here do not propagate to other namespaces. As
- * with `createNamespaces`, the main thread leaves its namespace only during this call, and the process is aborted if it cannot
- * return.
+ * namespace lives as long as the returned descriptor is open or a process is in it. Mounts made here do not propagate to other
+ * namespaces. As with `createNamespaces`, the main thread leaves its namespace only during this call, and the process is aborted if
+ * it cannot return.
  */
 export function createCoveredNamespace(dependencies: NamespaceDependencies, directory: string): number {
   const { system } = dependencies;
@@ -39,7 +39,7 @@ export function withMountNamespace<T>(dependencies: NamespaceDependencies, descr
   });
 }
 
-/** Descriptors for restoring what setns(2) changes in a thread. */
+/** Descriptors with which a thread restores what setns(2) changes in it. */
 type Home = { namespace: number; root: number; directory: number };
 
 function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () => T): T {
@@ -50,7 +50,7 @@ function inOtherMounts<T>({ system, logger }: NamespaceDependencies, work: () =>
   };
   try {
     const home: Home = { namespace: open('/proc/thread-self/ns/mnt'), root: open('/'), directory: open('.') };
-    // Threads share root and working directory until this call, and the kernel refuses setns(2) for a thread that shares them.
+    // Threads share root and working directory until this call, and the kernel refuses setns(2) to a thread that shares them.
     system.unshare(CLONE_FS);
     returnHome(system, home); // fail here, before anything is changed, if the thread could not return
     try {

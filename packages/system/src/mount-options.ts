@@ -68,7 +68,7 @@ const propagationOptions: Record<string, number> = {
   runbindable: mountFlags.unbindable | recursive,
 };
 
-/** Options in the form of mount(2). Each propagation change needs a separate call after the mount. */
+/** Options in the form that mount(2) takes. Each propagation change needs a call of its own after the mount. */
 export type ParsedMountOptions = { flags: number; propagation: number[]; data: string[] };
 
 /** Sorts fstab-like options into flags, propagation and the file system's own. A later option overrides an earlier one. */

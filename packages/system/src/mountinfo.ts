@@ -25,8 +25,9 @@ export function readMounts(path = '/proc/self/mountinfo'): MountEntry[] {
 }
 
 /**
- * The content of a mountinfo file. Read as text because Node.js then allocates little: reading bytes, it uses a buffer many times
- * the size, as the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, here and in the paths of entries.
+ * The content of a mountinfo file. It is read as text because Node.js then allocates little: for bytes it uses a buffer many times
+ * the size of the file, as the kernel returns at most 4 KiB per read. Bytes that are not UTF-8 are lost, and so are missing from
+ * the paths of entries.
  */
 export function readMountinfo(path = '/proc/self/mountinfo'): Buffer {
   return Buffer.from(readFileSync(path, 'utf8'));
@@ -86,13 +87,13 @@ const LOCAL_FILE_SYSTEMS = new Set([
   'erofs',
 ]);
 
-/** Whether a file system that is mounted at the path may wait for a server, as NFS and FUSE do: a read of it could stop this process. */
+/** Whether a file system mounted at the path may wait for a server, as NFS and FUSE do; a read from it could then block this process. */
 export function mayWaitForServer(path: string, mountinfo: Buffer): boolean {
   const mount = parseMountsBelow(path, mountinfo).findLast(({ mountPoint }) => mountPoint === path);
   return mount !== undefined && !LOCAL_FILE_SYSTEMS.has(mount.type);
 }
 
-/** Unmounts a path; true if something was mounted there. A busy mount is detached and ends with its last user. */
+/** Unmounts a path; true if something was mounted there. A busy mount is detached, and ends when its last user is gone. */
 export function unmountOnce(system: System, path: string): boolean {
   try {
     system.unmount(path);
@@ -126,7 +127,7 @@ export function unmountEntries(system: System, directory: string): void {
   for (const name of names) while (unmountOnce(system, join(directory, name)));
 }
 
-/** The lines of a mountinfo file that may contain a path ending in `name`. With thousands of mounts, few lines need parsing. */
+/** The lines of a mountinfo file that may contain a path ending in `name`. Few of thousands of mounts then need parsing. */
 function linesWith(name: string, content: Buffer): Buffer {
   if (!/^[\w.-]+$/.test(name)) return content; // the kernel may escape it
   if (!content.includes(name)) return Buffer.alloc(0);

@@ -11,7 +11,7 @@ export type Mount = { type: string; source: string; options: string[] };
 /** mount(2) copies one page of data, whose last byte is 0. */
 const MAX_DATA_BYTES = 4095;
 
-/** Mounts all of `mounts` at `target`, each over the previous one. On failure, unmounts those already made. */
+/** Mounts all of `mounts` at `target`, each on top of the previous one. On failure, unmounts those already mounted. */
 export function mountAll(system: System, mounts: Mount[], target: string): void {
   let made = 0;
   try {
@@ -26,15 +26,15 @@ export function mountAll(system: System, mounts: Mount[], target: string): void 
 }
 
 /**
- * As `mountAll`, but a single overlay is mounted on a thread of libuv's pool: the kernel creates and removes half a dozen files in
- * the work directory, which takes several milliseconds on a busy disk.
+ * Like `mountAll`, but a single overlay is mounted on a thread of libuv's pool: the kernel creates and removes half a dozen files
+ * in the work directory, which takes several milliseconds on a busy disk.
  */
 export async function mountAllAsync(system: System, mounts: Mount[], target: string): Promise<void> {
   const [mount, ...others] = mounts;
   if (mount?.type !== 'overlay' || others.length > 0) return mountAll(system, mounts, target);
   const { flags, propagation, data } = parseMountOptions(mount.options);
   const text = data.join(',');
-  // Long options need a changed working directory, which only the main thread may have.
+  // Options that are too long need a changed working directory, which is only possible on the main thread.
   if (propagation.length > 0 || Buffer.byteLength(text) > MAX_DATA_BYTES) return mountAll(system, mounts, target);
   removeVolatileMarker(mount);
   await system.mountAsync(target, { source: mount.source, type: mount.type, flags, data: text });
@@ -70,7 +70,7 @@ function mountOne(system: System, mount: Mount, target: string): void {
 }
 
 /**
- * Calls `use` with the options as one string. If the lower directories of an overlay do not fit in a page, their paths become
+ * Calls `use` with the options as one string. If the lower directories of an overlay do not fit in a page, their paths are made
  * relative to their common directory, which is the working directory during the call: 400 layers then take about 3 kB. No other
  * code is affected: `use` is synchronous, and nothing else uses relative paths.
  */
@@ -98,8 +98,8 @@ function withData(mount: Mount, data: string[], use: (text: string) => void): vo
 }
 
 /**
- * A mount with `volatile` leaves a marker in its work directory, and the kernel refuses to mount that directory again. Removes the
- * marker.
+ * Removes the marker that a mount with `volatile` leaves in its work directory. The kernel refuses to mount a directory with the
+ * marker again.
  */
 function removeVolatileMarker({ type, options }: Mount): void {
   const work = options.find((option) => option.startsWith('workdir='))?.slice('workdir='.length);

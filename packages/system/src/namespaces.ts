@@ -27,7 +27,7 @@ export type NamespaceRequest = {
 
 export type NamespaceDependencies = { system: System; logger: Logger };
 
-/** Creates `directory` as a private mount, so that namespaces pinned in it do not propagate to other mount namespaces. */
+/** Makes `directory` a private mount, so that namespaces pinned in it do not propagate to other mount namespaces. */
 export function preparePinDirectory(system: System, directory: string): void {
   makePrivateDirectory(directory);
   if (!readMounts().some(({ mountPoint }) => mountPoint === directory)) {
@@ -62,8 +62,8 @@ export function createNamespaces(dependencies: NamespaceDependencies, request: N
 }
 
 /**
- * Changes the host name and sysctls of namespaces that `createNamespaces` created. The main thread enters only the namespaces with
- * something to change, during this call.
+ * Changes the host name and sysctls of namespaces that `createNamespaces` created. During this call, the main thread enters the
+ * namespaces in which something is to be changed.
  */
 export function setUpNamespaces(dependencies: NamespaceDependencies, request: NamespaceRequest): void {
   const { hostname } = request;
@@ -80,7 +80,7 @@ export function setUpNamespaces(dependencies: NamespaceDependencies, request: Na
   }
 }
 
-/** A user namespace to create, pinned at `user`, which owns the other namespaces of the request. */
+/** A user namespace to create, pinned at `user`. It owns the other namespaces of the request. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
 /** As `createNamespaces`, but in a new user namespace, whose root has all capabilities over the created namespaces. */
@@ -101,8 +101,8 @@ export async function createOwnedNamespaces(
       for (const [kind, path] of Object.entries(pins)) {
         system.mount(path, { source: `/proc/${pid}/ns/${kind}`, flags: mountFlags.bind });
       }
-      // Only root of the user namespace may set sysctls of an IPC namespace. The others need a process outside it, with ids of the
-      // host.
+      // Only root of the user namespace may set sysctls of an IPC namespace. The others must be set by a process outside it, with
+      // host ids.
       const ofIpc = sysctls.filter(({ kind }) => kind === 'ipc');
       if (ofIpc.length > 0) await setAsOwner(pid, ofIpc, signal);
       const ofOthers = sysctls.filter(({ kind }) => kind !== 'ipc');
@@ -159,7 +159,7 @@ async function setAsOwner(pid: number, sysctls: Sysctl[], signal: AbortSignal): 
   });
 }
 
-/** Unpins a namespace: it ends with its last process. No error if it does not exist. */
+/** Unpins a namespace, which then ends with its last process. No error if the pin does not exist. */
 export function removeNamespace(system: System, path: string): void {
   while (unmountOnce(system, path));
   rmSync(path, { force: true });
@@ -188,7 +188,7 @@ function openNamespace(path: string): number {
   }
 }
 
-/** Calls `work`, which may leave this thread's namespaces of the kinds `left`, and always returns the thread to them. */
+/** Calls `work`, which may move this thread out of its namespaces of the kinds `left`. Always returns the thread to them. */
 function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: NamespaceKind[], work: () => T): T {
   const home: { kind: NamespaceKind; descriptor: number }[] = [];
   try {
@@ -208,7 +208,7 @@ function inOtherNamespaces<T>({ system, logger }: NamespaceDependencies, left: N
   }
 }
 
-/** Sysctls that are per namespace, by kind; any other would change the host. */
+/** Sysctls that are per namespace, by kind. Any other sysctl would change the host. */
 const sysctlPatterns: Record<NamespaceKind, RegExp> = {
   net: /^net\//,
   ipc: /^(kernel\/(shm[a-z_]*|msg[a-z_]*|sem|auto_msgmni)|fs\/mqueue\/)/,
@@ -216,8 +216,8 @@ const sysctlPatterns: Record<NamespaceKind, RegExp> = {
 };
 
 /**
- * The `/proc/sys` file of a sysctl, and the namespace it belongs to. The name uses dots, or slashes if a part contains a dot
- * (sysctl.d(5)).
+ * Returns the `/proc/sys` file of a sysctl and the namespace to which it belongs. The name uses dots, or slashes if a part contains
+ * a dot (sysctl.d(5)).
  */
 function sysctlPath(name: string, kindsMade: NamespaceKind[]): { path: string; kind: NamespaceKind } {
   const separator = /[./]/.exec(name)?.[0];

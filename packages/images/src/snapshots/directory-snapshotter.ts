@@ -185,7 +185,7 @@ export class DirectorySnapshotter implements Snapshotter {
     return join(this.#root, String(id));
   }
 
-  /** Removes directories without a record and records without a directory. Returns the highest number in use. */
+  /** Removes directories without a record and records without a directory. Returns the highest number used so far. */
   #reconcile(logger: Logger): number {
     const names = readdirSync(this.#root).filter((name) => name !== 'trash');
     const records = this.#records.list();

@@ -56,7 +56,7 @@ export function listAddresses(): NetlinkRequest {
   return { what: 'list addresses', type: RTM_GETADDR, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes an answer to `listAddresses`; undefined for addresses of link scope and of other families than IP. */
+/** Decodes an answer to `listAddresses`; `undefined` for addresses of link scope and of families other than IP. */
 export function decodeAddress({ body }: NetlinkMessage): LinkAddress | undefined {
   if (body[0] !== AF_INET && body[0] !== AF_INET6) return undefined;
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));

@@ -6,7 +6,7 @@ import type { IpVersion } from './nft-expressions.ts';
 /** A connection that the kernel tracks (linux/netfilter/nfnetlink_conntrack.h). */
 export type Flow = {
   destination: Buffer;
-  /** Source address of the replies; differs from `destination` if the destination was translated. */
+  /** Source address of the replies; it differs from `destination` if that was translated. */
   answeredBy: Buffer;
   /** Attributes that identify the flow to the kernel. */
   identity: { version: IpVersion; attributes: Attribute[] };
@@ -30,8 +30,8 @@ const ADDRESSES = { 4: { source: 1, destination: 2 }, 6: { source: 3, destinatio
 const FILTER_BY = (1 << 3) | (1 << 5);
 
 /**
- * The flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the answers
- * are filtered again.
+ * Lists the flows of one protocol to one port, at any address. Kernels before 5.8 ignore the filter and list all flows, so the
+ * answers are filtered here as well.
  */
 export async function flowsTo(
   socket: NetlinkSocket,
@@ -68,7 +68,10 @@ export async function flowsTo(
   });
 }
 
-/** Deletes flows from the kernel's table: the next packet of each starts a new flow. No error for a flow that no longer exists. */
+/**
+ * Deletes flows from the kernel's table, so that the next packet of each starts a new flow. No error for a flow that no longer
+ * exists.
+ */
 export async function deleteFlows(socket: NetlinkSocket, flows: Flow[]): Promise<void> {
   if (flows.length === 0) return;
   const type = nfnetlinkType('conntrack', IPCTNL_MSG_CT_DELETE);

@@ -15,13 +15,16 @@ export function addressText(bytes: Buffer): string {
   return new SocketAddress({ family: 'ipv6', address: groups.join(':') }).address;
 }
 
-/** The mask of a prefix: `length` one bits, then zeros up to `bytes` bytes. */
+/** The mask of a prefix in `bytes` bytes: `length` one bits, followed by zeros. */
 export function prefixMask(length: number, bytes: number): Buffer {
   const bits = (at: number) => Math.min(8, Math.max(0, length - 8 * at));
   return Buffer.from(Array.from({ length: bytes }, (_, at) => 0xff & (0xff00 >> bits(at))));
 }
 
-/** RFC 4291, section 2.2: groups of 16 bits, at most one run of zeros omitted, the last 32 bits possibly written as IPv4. */
+/**
+ * Parses an IPv6 address (RFC 4291, section 2.2): groups of 16 bits, at most one run of zeros omitted, the last 32 bits possibly in
+ * IPv4 notation.
+ */
 function ipv6Bytes(text: string): Buffer {
   const [head = '', tail] = text.split('::');
   const before = groups(head);

@@ -37,15 +37,15 @@ export type Link = {
   /** Kind of a virtual link: `bridge`, `veth` and so on. */
   kind: string | undefined;
   up: boolean;
-  /** Free text, which the link's creator sets (`ip link set … alias`). */
+  /** A text of the creator's choice (`ip link set … alias`). */
   alias: string | undefined;
   /** Index of the bridge of which this link is a port. */
   master: number | undefined;
-  /** For one end of a veth pair: index of the other end in that end's namespace. */
+  /** If this link is one end of a veth pair: index of the other end, in the other end's namespace. */
   peer: number | undefined;
   /** Whether this link is a bridge port in the forwarding state. */
   forwards: boolean;
-  /** Whether this link is a bridge port, and the bridge learns the source addresses of its frames. */
+  /** Whether this link is a bridge port for which the bridge learns source addresses. */
   learns: boolean;
 };
 
@@ -91,8 +91,8 @@ export function addLink(link: { name: string; kind: string; hardwareAddress?: Bu
 }
 
 /**
- * Creates a veth pair, both ends down: one end here as a bridge port, the peer directly in the network namespace of an open file,
- * so that neither end has to be moved. EEXIST if either name is taken.
+ * Creates a veth pair, both ends down: one end here as a bridge port, the peer in the network namespace that an open file refers
+ * to. Neither end has to be moved afterwards. EEXIST if either name is taken.
  */
 export function addVethPair(pair: {
   name: string;
@@ -116,9 +116,9 @@ export function addVethPair(pair: {
 }
 
 /**
- * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` are settings of a bridge port, which the link must
- * already be: with `hairpin` a frame may leave through the port it came from; without `learning` the bridge does not store source
- * addresses.
+ * Changes a link; omitted settings stay unchanged. `hairpin` and `learning` require that the link is already a bridge port: with
+ * `hairpin`, a frame may leave through the port it came from; without `learning`, the bridge does not store the source addresses of
+ * frames from this port.
  */
 export function changeLink(
   name: string,
@@ -149,7 +149,7 @@ export function changeLink(
   return { what: `change link ${name}`, type: RTM_NEWLINK, body: header(flags), attributes };
 }
 
-/** Stops the kernel from generating a link-local IPv6 address for a link. No effect if the kernel has no IPv6. */
+/** Keeps the kernel from generating a link-local IPv6 address for a link. No effect if the kernel lacks IPv6. */
 export function withoutLinkLocalAddress(name: string): NetlinkRequest {
   return {
     what: `disable the link-local address of link ${name}`,
@@ -161,8 +161,8 @@ export function withoutLinkLocalAddress(name: string): NetlinkRequest {
 }
 
 /**
- * Removes a link, and of a veth pair both ends; no error if it does not exist. Waits for RCU grace periods in the kernel: 20 ms and
- * more.
+ * Removes a link, or both ends of a veth pair; no error if it does not exist. Waits for RCU grace periods in the kernel, which
+ * takes at least 20 ms.
  */
 export function deleteLink(name: string): NetlinkRequest {
   return {

@@ -1,6 +1,6 @@
 /**
- * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a body of the protocol's own, then attributes. Numbers are of
- * the host's byte order, which on every architecture that Node.js has is little-endian.
+ * Netlink messages (linux/netlink.h; RFC 3549, section 2.3): a header, a body of the protocol's own, then attributes. Numbers are
+ * in the host's byte order; this code assumes little-endian.
  */
 
 /** An attribute: its type, and its bytes or its nested attributes. */
@@ -86,12 +86,15 @@ export function decodeMessages(datagram: Buffer): NetlinkMessage[] {
   return messages;
 }
 
-/** Decodes attributes by type; of several with one type the last counts. Throws a `RangeError` if they are malformed. */
+/**
+ * Decodes attributes into a map by type; if a type occurs several times, the last one counts. Throws a `RangeError` if they are
+ * malformed.
+ */
 export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   return new Map(listAttributes(bytes));
 }
 
-/** Decodes attributes in order, for lists, whose elements all have one type. */
+/** Decodes attributes in order. For lists, whose elements all have the same type. */
 export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
   const attributes: [number, Buffer][] = [];
   for (let at = 0; at + ATTRIBUTE_HEADER_BYTES <= bytes.length; ) {
@@ -107,21 +110,21 @@ export function listAttributes(bytes: Buffer): [type: number, value: Buffer][] {
 
 export const u8 = (value: number): Buffer => Buffer.from([value]);
 
-/** In the host's byte order. */
+/** Encodes a number in the host's byte order. */
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 }
 
-/** Big-endian, as in nf_tables. */
+/** Encodes a number as big-endian, as in nf_tables. */
 export function be32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-/** Text that ends with a zero byte. */
+/** Encodes text with a terminating zero byte. */
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 const aligned = (length: number): number => (length + ALIGNMENT - 1) & ~(ALIGNMENT - 1);

@@ -12,7 +12,7 @@ const HEADER_BYTES = 12;
 
 /**
  * Adds an entry to a bridge's forwarding database: frames for a hardware address leave through this port. Replaces an existing
- * entry. The entry is static: it does not age, frames from other ports do not move it, and it is removed with the port.
+ * entry. The entry is static: it does not age, frames from other ports do not change it, and it is removed along with the port.
  */
 export function addForwarding(entry: { linkIndex: number; hardwareAddress: Buffer }): NetlinkRequest {
   const body = Buffer.alloc(HEADER_BYTES);

@@ -15,7 +15,10 @@ import {
 /** Numbers of the netlink protocols (linux/netlink.h). */
 const netlinkProtocols = { route: 0, netfilter: 12 } as const;
 
-/** Flags of requests (linux/netlink.h). With `create`, `excl` fails if the object exists, and `replace` changes it. */
+/**
+ * Flags of requests (linux/netlink.h). Combined with `create`, `excl` makes the request fail if the object exists, and `replace`
+ * replaces it.
+ */
 export const requestFlags = {
   request: 1,
   ack: 4,
@@ -27,17 +30,17 @@ export const requestFlags = {
 } as const;
 
 export type NetlinkRequest = {
-  /** Description of the request, with which error messages start. */
+  /** Description of the request, with which error messages about it start. */
   what: string;
   type: number;
-  /** In addition to `request` and `ack`. */
+  /** Flags in addition to `request` and `ack`. */
   flags?: number;
-  /** The kernel answers only on failure: for the begin and end of an nf_tables transaction. */
+  /** True if the kernel answers only on failure, as for the begin and end of an nf_tables transaction. */
   silent?: boolean;
   /** The protocol's own header. */
   body: Buffer;
   attributes?: readonly Attribute[];
-  /** Names of system errors that count as success. */
+  /** Names of system errors to treat as success. */
   ignore?: readonly string[];
 };
 
@@ -60,11 +63,11 @@ const HEADER_BYTES = 16;
 /** struct sockaddr_nl: u16 family, u16 padding, u32 port, u32 groups. */
 const ADDRESS_BYTES = 12;
 /**
- * Size of the send buffer. A transaction of nf_tables is one datagram: this is enough for about ten thousand pods with a published
- * port. The kernel allocates memory only as it is used.
+ * Size of the send buffer. A transaction of nf_tables is one datagram, and this is enough for about ten thousand pods with a
+ * published port. The kernel allocates the memory only when it is used.
  */
 const SEND_BYTES = 4 << 20;
-/** More than the kernel puts into one datagram (NLMSG_GOODSIZE, and 32 KiB for dumps). */
+/** Size of a receive buffer, more than the kernel puts into one datagram (NLMSG_GOODSIZE, or 32 KiB for dumps). */
 const RECEIVE_BYTES = 128 << 10;
 const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 
@@ -72,8 +75,8 @@ const { EAGAIN, EINTR, ENOBUFS } = constants.errno;
 export class NetlinkSockets {
   readonly #calls = bindCalls();
   /**
-   * Shared by all sockets, because answers are read and decoded synchronously. A buffer per batch would trigger garbage
-   * collections.
+   * Shared by all sockets, which is safe because answers are read and decoded synchronously. One buffer per batch would cause
+   * garbage collections.
    */
   readonly #received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
@@ -83,7 +86,7 @@ export class NetlinkSockets {
     const descriptor = socket(AF_NETLINK, SOCK_RAW_CLOEXEC, netlinkProtocols[protocol]);
     if (descriptor < 0) throw syscallError('socket', `netlink ${protocol}`, koffi.errno());
     const on = Buffer.from([1, 0, 0, 0]);
-    // Older kernels support neither option: errors then lack the kernel's message.
+    // Older kernels support neither option; errors then lack the kernel's message.
     setsockopt(descriptor, SOL_NETLINK, NETLINK_CAP_ACK, on, on.length);
     setsockopt(descriptor, SOL_NETLINK, NETLINK_EXT_ACK, on, on.length);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUFFORCE, u32(SEND_BYTES), 4);
@@ -92,9 +95,9 @@ export class NetlinkSockets {
 }
 
 /**
- * A netlink socket of the network namespace in which it was opened, wherever it is used later. Requests are sent on a thread of
- * libuv's pool, one batch at a time, because the kernel processes them in send(2) and may wait for locks there. Dumps are also
- * received on such a thread: the kernel generates their next part in recv(2).
+ * A netlink socket. It belongs to the network namespace in which it was opened, even if the thread has left that namespace.
+ * Requests are sent on a thread of libuv's pool, one batch at a time, because the kernel processes them in send(2) and may wait for
+ * locks there. Dumps are also received on such a thread: the kernel generates their next part in recv(2).
  */
 export class NetlinkSocket {
   readonly #calls: Calls;
@@ -104,7 +107,7 @@ export class NetlinkSocket {
   #sequence = Math.floor(Math.random() * 2 ** 30);
   #closed = false;
 
-  /** Only `NetlinkSockets` calls it. */
+  /** Called only by `NetlinkSockets`. */
   constructor(calls: Calls, descriptor: number, received: Buffer) {
     this.#calls = calls;
     this.#descriptor = descriptor;
@@ -120,7 +123,7 @@ export class NetlinkSocket {
     return this.#turns.run(() => this.#exchange(requests));
   }
 
-  /** Closes the socket after the current batch: until then the descriptor's number must not be reused for another file. */
+  /** Closes the socket after the current batch. Until then, the descriptor's number must not be reused for another file. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -147,11 +150,12 @@ export class NetlinkSocket {
       this.#calls.sendto.async(...send, (error: unknown, size: number) => (error ? reject(error) : resolve(size))),
     );
     if (sent >= 0) return;
-    // errno was set on another thread. The kernel processed nothing, so send again here: that succeeds or sets errno.
+    // errno was set on another thread. The kernel processed nothing, so send the batch again on this thread, which succeeds or sets
+    // errno here.
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Reads until each request is answered. After the send, all answers are already queued, except those of dumps. */
+  /** Reads until every request is answered. Once the send has returned, all answers are queued, except those of dumps. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);
@@ -195,7 +199,7 @@ export class NetlinkSocket {
     }
   }
 
-  /** As `#receive`, but on a thread of libuv's pool, whose errno cannot be read here. A failure there means lost answers (ENOBUFS). */
+  /** Like `#receive`, but on a thread of libuv's pool, whose errno cannot be read here. A failure is taken for lost answers (ENOBUFS). */
   async #receiveLater(buffer: Buffer, what: string): Promise<number | undefined> {
     for (;;) {
       const { call, isFromKernel } = this.#receiving(buffer);
@@ -208,8 +212,8 @@ export class NetlinkSocket {
   }
 
   /**
-   * Arguments of recvfrom(2), and a check of the sender: in a pod's network namespace, the pod's processes may send to this socket,
-   * too.
+   * Returns the arguments of recvfrom(2), and a check that the kernel is the sender: in a pod's network namespace, the pod's
+   * processes may send to this socket, too.
    */
   #receiving(buffer: Buffer) {
     const address = Buffer.alloc(ADDRESS_BYTES);
@@ -225,14 +229,17 @@ function checkedSize(size: number, what: string): number {
   throw new PodwrightError('internal', `${what}: an answer of ${size} bytes`);
 }
 
-/** ENOBUFS means that answers were lost: the requests were processed, and callers must look up the result. */
+/**
+ * Creates the error for a failed receive. ENOBUFS means that answers were lost: the requests were processed, and callers must look
+ * up the result.
+ */
 function receiveError(what: string, errno: number): PodwrightError {
   return netlinkError(errno === ENOBUFS ? `${what}: more answers than the socket holds` : what, errno);
 }
 
 /**
- * struct nlmsgerr: a negative errno, the header of the request (from old kernels the whole request), then attributes. The end of a
- * dump also carries an errno, if the dump is incomplete.
+ * Decodes struct nlmsgerr: a negative errno, the header of the request (from old kernels the whole request), then attributes. The
+ * end of a dump also carries an errno if the dump is incomplete.
  */
 function errorOf(request: NetlinkRequest, { body, flags }: NetlinkMessage): PodwrightError | undefined {
   const errno = body.length < 4 ? 0 : -body.readInt32LE(0);

@@ -7,7 +7,7 @@ export const nfnetlinkSubsystems = { conntrack: 1, nftables: 10 } as const;
 /** enum nfproto (linux/netfilter.h); the values are also address families. */
 export const nfProtocols = { unspecified: 0, inet: 1, ip: 2, ip6: 10 } as const;
 
-/** The type of a message of a subsystem. */
+/** The message type for a message of a subsystem. */
 export const nfnetlinkType = (subsystem: keyof typeof nfnetlinkSubsystems, message: number): number =>
   (nfnetlinkSubsystems[subsystem] << 8) | message;
 

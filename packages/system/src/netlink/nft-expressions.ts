@@ -3,8 +3,9 @@ import { type Attribute, be32, text, u8, u32 } from './message.ts';
 import { nfProtocols } from './nfnetlink.ts';
 
 /**
- * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). They run in order over a packet's registers, and the first that
- * does not match ends the rule. Each function here returns the expressions that nft(8) generates for one of its phrases.
+ * Expressions of nf_tables rules (linux/netfilter/nf_tables.h). The kernel evaluates a rule's expressions in order on a set of
+ * registers; the first that does not match ends the rule. Each function here returns the expressions that nft(8) generates for one
+ * statement.
  */
 export type NftExpression = Attribute;
 
@@ -20,7 +21,7 @@ const NFTA_DATA_VERDICT = 2;
 const NFPROTO = { 4: nfProtocols.ip, 6: nfProtocols.ip6 } as const;
 /** enum nft_meta_keys. */
 const META = { iifname: 6, oifname: 7, nfproto: 15, l4proto: 16 } as const;
-/** Longest interface name with its zero byte. Names are compared over this whole length. */
+/** Size of an interface name with its terminating zero byte. Names are compared over this whole length. */
 const IFNAMSIZ = 16;
 /** Offsets of the addresses in an IP header, and their size. */
 const ADDRESS_FIELDS = {
@@ -62,7 +63,7 @@ export const goesOut = (name: string): NftExpression[] => [
   compare(CMP_EQ, Buffer.concat([Buffer.from(name)], IFNAMSIZ)),
 ];
 
-/** `ip saddr CIDR`, `ip6 daddr != CIDR` and so on. */
+/** `ip saddr CIDR`, `ip6 daddr != CIDR` and the like. */
 export function inPrefix(field: 'saddr' | 'daddr', cidr: string, is = true): NftExpression[] {
   const [address = '', length = ''] = cidr.split('/');
   const bytes = addressBytes(address);
@@ -184,7 +185,7 @@ const compare = (operator: number, value: Buffer): NftExpression =>
     [3, dataValue(value)],
   ]);
 
-/** The register that starts at a word: 16-byte registers count from NFT_REG_1, 4-byte ones from NFT_REG32_00. */
+/** The register number for a word: 16-byte registers count from NFT_REG_1, 4-byte ones from NFT_REG32_00. */
 const register = (word: number): Buffer => be32(word % 4 === 0 ? 1 + word / 4 : 8 + word);
 
 const expression = (name: string, attributes: Attribute[]): NftExpression => [

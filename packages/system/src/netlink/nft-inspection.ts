@@ -2,7 +2,7 @@ import { type Attribute, decodeAttributes, listAttributes, text } from './messag
 import { type NetlinkSocket, requestFlags } from './netlink-socket.ts';
 import { nfnetlinkHeader, nfnetlinkType, nfProtocols } from './nfnetlink.ts';
 
-/** Summary of a chain of another program's table, as far as it is known without decoding every expression. */
+/** Summary of a chain in another program's table, limited to what is known without decoding every expression. */
 export type NftChainSummary = { drops: boolean; rules: { jumpsTo?: string }[] };
 
 /** A base chain at the forward hook. `drops`: its policy is to drop. */
@@ -66,7 +66,7 @@ export async function readForwardFilters(socket: NetlinkSocket): Promise<NftForw
   });
 }
 
-/** Whether a rule of a table matches the name of this interface. */
+/** Whether any rule of a table contains the name of this interface. */
 export async function tableMentions(
   socket: NetlinkSocket,
   { family, table }: { family: NftFamily; table: string },
@@ -91,7 +91,7 @@ async function readRules(
   return rules!.map((rule) => attributesOf(rule.body).get(NFTA_RULE_EXPRESSIONS) ?? Buffer.alloc(0));
 }
 
-/** The chain that a rule jumps to, whatever its conditions are: the chain in the verdict of an `immediate` expression. */
+/** The chain to which a rule jumps, whatever the rule's conditions: the one in the verdict of an `immediate` expression. */
 function jumpTarget(expressions: Buffer): string | undefined {
   for (const [, bytes] of listAttributes(expressions)) {
     const expression = decodeAttributes(bytes);

@@ -7,7 +7,7 @@ import { changeElements, type NftTable, removeTable, replaceTable } from './nfta
 
 const hex = (...parts: string[]): string => parts.join('').replaceAll(' ', '');
 const attributesOf = (request: NetlinkRequest): string => encodeAttributes(request.attributes ?? []).toString('hex');
-/** Outline of requests: the low byte of each type, and `!` if the kernel answers it. */
+/** Outlines requests: the low byte of each type, and `!` if the kernel acknowledges it. */
 const outline = (requests: NetlinkRequest[]) => requests.map(({ type, silent }) => `${type & 255}${silent ? '' : '!'}`);
 
 const element = { key: Buffer.from('060000001f900000', 'hex'), data: Buffer.from('0a00000200500000', 'hex') };
@@ -31,7 +31,7 @@ const table: NftTable = {
 };
 
 test('a table is replaced in one transaction, and the kernel answers only its last command', () => {
-  // begin; make, remove and make the table; chain, set, elements, rule; end
+  // begin; create, delete and create the table; chain, set, elements, rule; end
   assert.deepEqual(outline(replaceTable(table)), ['16', '0', '2', '0', '3', '9', '12', '6!', '17']);
   assert.deepEqual(outline(removeTable('pw')), ['16', '0', '2!', '17']);
   assert.equal(replaceTable(table)[0]?.body.toString('hex'), '0000000a');

@@ -16,12 +16,12 @@ export type NftChain = {
 /** A rule; nft(8) shows `comment`. */
 export type NftRule = { expressions: NftExpression[]; comment?: string };
 
-/** A set, or a map if it has `data`. The types are only for display by nft(8). */
+/** A set, or a map if it has `data`. Only nft(8) uses the types, for display. */
 export type NftSet = { name: string; key: NftType[]; data?: NftType[]; elements: NftElement[] };
 
 export type NftType = keyof typeof TYPES;
 
-/** An element: each field of key and data is padded to four bytes. nft(8) shows the comment. */
+/** An element. Each field of key and data is padded to four bytes. nft(8) shows the comment. */
 export type NftElement = { key: Buffer; data?: Buffer; comment: string };
 
 /** Changes to a set or map of a table. */
@@ -50,7 +50,7 @@ const CREATING: ReadonlySet<number> = new Set([
 ]);
 /** enum nf_inet_hooks (linux/netfilter.h). */
 const HOOKS = { prerouting: 0, input: 1, forward: 2, output: 3, postrouting: 4 } as const;
-/** Type numbers of nft(8), and sizes in registers. A concatenation has six bits per type. */
+/** Type numbers of nft(8), and sizes in bytes, padded to registers. A concatenation has six bits per type. */
 const TYPES = {
   ipv4_addr: { number: 7, bytes: 4 },
   ipv6_addr: { number: 8, bytes: 16 },
@@ -61,7 +61,7 @@ const TYPE_BITS = 6;
 const NFT_SET_MAP = 8;
 /** NFTNL_UDATA_RULE_COMMENT and NFTNL_UDATA_SET_ELEM_COMMENT of libnftnl. */
 const COMMENT = 0;
-/** Elements per message: an attribute has at most 64 KiB. */
+/** Elements per message, so that the attribute with the list stays below 64 KiB. */
 const ELEMENTS_PER_MESSAGE = 256;
 
 /** Requests that replace a table in one transaction, whatever it contains: no packet passes through a partial state. */
@@ -100,7 +100,7 @@ export async function rulesetGeneration(socket: NetlinkSocket): Promise<number> 
   return decodeAttributes(answers![0]!.body.subarray(4)).get(1)!.readUInt32BE();
 }
 
-/** Wraps commands in a batch. The kernel applies it atomically, so the answer to the last command is enough. */
+/** Wraps commands in a batch. The kernel applies the batch atomically, so the answer to its last command is enough. */
 function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   const last = commands.length - 1;
   const bound = nfnetlinkHeader(nfProtocols.unspecified, nfnetlinkSubsystems.nftables);
@@ -112,7 +112,7 @@ function transaction(commands: NetlinkRequest[]): NetlinkRequest[] {
   ];
 }
 
-/** Adding an existing table succeeds, and deleting a missing one fails: so add it first. */
+/** Commands that remove a table. Adding an existing table succeeds, but deleting a missing one fails, so they add it first. */
 const removal = (name: string): NetlinkRequest[] => [
   command(`make the table ${name}`, MESSAGES.newTable, [[1, text(name)]]),
   command(`remove the table ${name}`, MESSAGES.deleteTable, [[1, text(name)]]),
@@ -143,7 +143,7 @@ function newRule(table: string, chain: string, { expressions, comment }: NftRule
   return command(`add a rule to the chain ${chain} of the table ${table}`, MESSAGES.newRule, attributes);
 }
 
-/** `id` must be unique among the sets of a transaction. */
+/** Creates a set. `id` must be unique among the sets of a transaction. */
 function newSet(table: string, { name, key, data }: NftSet, id: number): NetlinkRequest {
   const attributes: Attribute[] = [
     [1, text(table)],
@@ -156,7 +156,7 @@ function newSet(table: string, { name, key, data }: NftSet, id: number): Netlink
   return command(`make the set ${name} of the table ${table}`, MESSAGES.newSet, attributes);
 }
 
-/** The attributes for type and length of a key or of data, which have consecutive numbers. */
+/** The attributes for the type and the length of a key or of data, which have consecutive numbers. */
 function typeAttributes(first: number, fields: NftType[]): Attribute[] {
   const type = fields.reduce((number, field) => (number << TYPE_BITS) | TYPES[field].number, 0);
   const bytes = fields.reduce((sum, field) => sum + TYPES[field].bytes, 0);
@@ -199,7 +199,7 @@ function commentBytes(comment: string): Buffer {
   return Buffer.concat([u8(COMMENT), u8(bytes.length), bytes]);
 }
 
-/** Creating an existing object is no error; rules are always appended. */
+/** Encodes a command. Creating an object that exists is not an error; rules are always appended. */
 const command = (what: string, message: number, attributes: Attribute[]): NetlinkRequest => ({
   what,
   type: nfnetlinkType('nftables', message),

@@ -48,7 +48,7 @@ export function listRoutes(): NetlinkRequest {
   return { what: 'list routes', type: RTM_GETROUTE, flags: requestFlags.dump, body: Buffer.alloc(HEADER_BYTES) };
 }
 
-/** Decodes an answer to `listRoutes`; undefined for routes of other tables, default routes and routes that are not unicast. */
+/** Decodes an answer to `listRoutes`; `undefined` for routes in other tables, default routes and routes that are not unicast. */
 export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
   const attributes = decodeAttributes(body.subarray(HEADER_BYTES));
   const table = attributes.get(RTA_TABLE)?.readUInt32LE() ?? body[4];

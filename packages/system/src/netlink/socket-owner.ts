@@ -30,7 +30,7 @@ const ANSWER = { bytes: 88, type: 4, sequence: 8, state: 17, user: 80, inode: 84
 /** Request for TCP sockets in any state, on any interface, with any cookie (INET_DIAG_NOCOOKIE). */
 const BODY = Buffer.from(`0006${'0000'}${'ff'.repeat(4)}${'00'.repeat(40)}${'ff'.repeat(8)}`, 'hex');
 
-/** Both ends of a TCP connection, as node:net names them. */
+/** The addresses and ports of both ends of a TCP connection, named as in node:net. */
 export type TcpEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 /**
@@ -56,8 +56,8 @@ export class SocketOwners {
   }
 
   /**
-   * The uid of the process that opened the other end of a connection. `undefined` if that end is not on this host or is closed, and
-   * on kernels without tcp_diag.
+   * The uid of the process that opened the other end of a connection; `undefined` if that end is closed or not on this host, or if
+   * the kernel lacks tcp_diag.
    */
   userOf(ends: TcpEnds): number | undefined {
     if (!writeEnds(this.#request, ends)) return undefined;
@@ -72,7 +72,7 @@ export class SocketOwners {
   }
 }
 
-/** Fills in a request for the socket at the remote end of this process's connection; false if the addresses cannot be looked up. */
+/** Fills in the request for the socket at the other end of the connection; false if the addresses cannot be looked up. */
 function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, remotePort }: TcpEnds): boolean {
   const [source, destination] = [bytesOf(remoteAddress), bytesOf(localAddress)];
   if (source === undefined || source.length !== destination?.length) return false;
@@ -84,13 +84,16 @@ function writeEnds(request: Buffer, { localAddress, localPort, remoteAddress, re
   return true;
 }
 
-/** Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported. */
+/** The bytes of an address. Dual-stack sockets report IPv4 addresses as `::ffff:192.0.2.1`. Addresses with a zone are not supported. */
 function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === undefined || address.includes('%')) return undefined;
   return addressBytes(address.replace(/^::ffff:(?=.*\.)/, ''));
 }
 
-/** Only established sockets count: in other states the kernel reports uid 0, and a listening socket is not this connection. */
+/**
+ * Reads the uid from an answer. Only established sockets count: in other states the kernel reports uid 0, and a listening socket is
+ * not the one that was asked for.
+ */
 function userIn(answer: Buffer, sequence: number): number | undefined {
   if (answer.length < ANSWER.bytes || answer.readUInt16LE(ANSWER.type) !== SOCK_DIAG_BY_FAMILY) return undefined;
   if (answer.readUInt32LE(ANSWER.sequence) !== sequence || answer[ANSWER.state] !== TCP_ESTABLISHED) return undefined;

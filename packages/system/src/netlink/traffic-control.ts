@@ -25,7 +25,7 @@ const TC_ACT_STOLEN = 4;
 /** All protocols (linux/if_ether.h), in network byte order. */
 const ETH_P_ALL = 0x0300;
 
-/** Limits the rate of traffic that leaves a link (qdisc `tbf`); replaces an earlier limit. */
+/** Limits the rate of the traffic that leaves a link (qdisc `tbf`). Replaces an earlier limit. */
 export function limitRate(limit: {
   linkIndex: number;
   bytesPerSecond: number;
