@@ -1,4 +1,4 @@
-/** Files that processes hold, as /proc shows them. */
+/** The files that processes hold open or mapped, as /proc shows them. */
 import { close, open, opendirSync, read, readdirSync, readlinkSync } from 'node:fs';
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -6,15 +6,15 @@ import { isErrno, PodwrightError, raceAbort, withTimeout } from '@podwright/base
 import { type MountEntry, parseMountinfo } from './mountinfo.ts';
 
 const DELETED = ' (deleted)';
-/** O_PATH of open(2), which node:fs lacks; the same on x86-64 and arm64. The descriptor names the file without opening it. */
+/** O_PATH of open(2), which node:fs lacks; the same on x86-64 and arm64. Such a descriptor refers to the file without opening it. */
 const O_PATH = 0o10000000;
 /** Number of directory entries to read at once. */
 const LISTED_AT_ONCE = 256;
 const MAPS_BYTES = 1 << 16;
-/** Number of directories above an ordinary deleted file, at most. */
+/** Maximum number of directories above an ordinary deleted file. */
 const MAX_DEPTH = 16;
 const BLOCK_BYTES = 512;
-/** Types of file systems in statfs(2). */
+/** Magic numbers of file system types in statfs(2). */
 const OVERLAYFS_MAGIC = 0x794c7630;
 const TMPFS_MAGIC = 0x01021994;
 const HUGETLBFS_MAGIC = 0x958458f6;
@@ -22,12 +22,12 @@ const FILE_SYSTEM_TIMEOUT_MS = 1000;
 
 const [openAsync, readAsync, closeAsync] = [promisify(open), promisify(read), promisify(close)];
 
-/** A deleted file. `key` is the same for all links to it. */
+/** A deleted file. All links to one file have the same `key`. */
 export type DeletedFile = { key: string; device: number; bytes: number };
 
 /**
- * Files that a process holds, by the paths of its links in /proc. Links that the process no longer has, and an exited process, give empty
- * results. Only asynchronous methods may wait for a file system or for the process.
+ * The files that a process holds, identified by the paths of their links below /proc/PID. Results are empty for links that have
+ * disappeared, and after the process has exited. Only the asynchronous methods may wait for a file system or for the process.
  */
 export class OpenFiles {
   /** `undefined` if the process has exited. */
@@ -36,15 +36,15 @@ export class OpenFiles {
   constructor(pid: number) {
     const leader = `/proc/${pid}`;
     const hasLeader = orAbsent(() => readlinkSync(`${leader}/root`)) !== undefined;
-    // /proc shows no files of an ended main thread, but other threads still have them
+    // /proc shows no files of a main thread that has exited, but other threads still hold them
     const threads = hasLeader ? [] : (orAbsent(() => readdirSync(`${leader}/task`)) ?? []);
     const thread = threads.find((id) => id !== String(pid));
     this.#directory = hasLeader ? leader : thread && `/proc/${thread}`;
   }
 
   /**
-   * Links to the working directory, the root directory, the program, which need not be mapped, and the open files, which are listed in
-   * parts, as there may be many.
+   * Yields the links to the working directory, the root directory, the executable (which need not be mapped) and the open files.
+   * The open files are listed in batches, as there may be many.
    */
   *links(): Generator<string> {
     if (this.#directory === undefined) return;
@@ -54,7 +54,7 @@ export class OpenFiles {
     for (const descriptor of namesIn(`${this.#directory}/fd`)) yield `${this.#directory}/fd/${descriptor}`;
   }
 
-  /** Links to mapped files, in parts, if they are deleted according to the hint of `isDeleted`. */
+  /** Yields, in batches, the links to mapped files that are probably deleted (see `isDeleted`). */
   async *deletedMappings(): AsyncGenerator<string[]> {
     if (this.#directory === undefined) return;
     const maps = await openAsync(`${this.#directory}/maps`, 'r');
@@ -74,7 +74,10 @@ export class OpenFiles {
     }
   }
 
-  /** Equal for processes with the same `mounts`, which are those below the process's root directory. */
+  /**
+   * A key that is equal for processes with the same `mounts`: their mount namespace and root directory. `mounts` only shows mounts
+   * below the root directory.
+   */
   viewOfMounts(): string | undefined {
     return orAbsent(() => `${readlinkSync(`${this.#directory}/ns/mnt`)} ${readlinkSync(`${this.#directory}/root`)}`);
   }
@@ -84,7 +87,10 @@ export class OpenFiles {
   }
 }
 
-/** A hint only: a file name may also end like this, and the kernel shows no path that is longer than a page. */
+/**
+ * Whether the link's file is probably deleted. This is only a hint: a file's name may also end in ` (deleted)`, and the kernel
+ * shows no path that is longer than a page.
+ */
 export function isDeleted(link: string): boolean {
   try {
     const target = readlinkSync(link, 'latin1');
@@ -95,8 +101,8 @@ export function isDeleted(link: string): boolean {
 }
 
 /**
- * Whether the deleted file of the link is so deep that many directories may be removed with it: they exist until the file is closed, and
- * nothing lists them.
+ * Whether the link's deleted file is so deep that many of its parent directories may be deleted, too. They exist until the file is
+ * closed, and no listing shows them.
  */
 export function isDeep(link: string): boolean {
   try {
@@ -106,18 +112,21 @@ export function isDeep(link: string): boolean {
   }
 }
 
-/** The file of a link with the hint of `isDeleted`; `undefined` if it is not deleted, and `missing` if the process no longer has the link. */
+/**
+ * Looks up the file of a link for which `isDeleted` is true; `undefined` if it is not deleted after all, `missing` if the process
+ * no longer has the link.
+ */
 export async function deletedFile(link: string): Promise<DeletedFile | 'missing' | undefined> {
   const file = await stat(link).catch((error: unknown) => (isErrno(error, 'ENOENT') ? 'missing' : undefined));
   if (file === 'missing') return file;
-  // overlayfs reports one link for a deleted directory
+  // overlayfs reports a link count of 1 for a deleted directory
   if (file === undefined || file.nlink > (file.isDirectory() ? 1 : 0)) return undefined;
   return { key: `${file.dev} ${file.ino}`, device: file.dev, bytes: file.blocks * BLOCK_BYTES };
 }
 
 /**
- * The mount of the link's file. The process's own fdinfo would also have it, but the kernel writes all locks of the descriptor into that,
- * which can take long.
+ * The id of the mount that the link's file is on. The process's own fdinfo would also contain it, but the kernel writes all locks
+ * of the descriptor there, which can take long.
  */
 export async function mountIdOf(link: string): Promise<number | undefined> {
   const file = await openAsync(link, O_PATH);
@@ -137,7 +146,10 @@ export async function fileSystemKind(link: string): Promise<FileSystemKind> {
   return type === TMPFS_MAGIC || type === HUGETLBFS_MAGIC ? 'memory' : 'other';
 }
 
-/** Mounts that processes see, of all their mount namespaces. They are read once, at most so many that there are `maxMounts`. */
+/**
+ * The mounts that processes see in all their mount namespaces. Each namespace is read once, until at least `maxMounts` mounts are
+ * known.
+ */
 export class MountsOfProcesses {
   readonly #pids: readonly number[];
   readonly #maxMounts: number;
@@ -151,8 +163,8 @@ export class MountsOfProcesses {
   }
 
   /**
-   * The mount that a file of a process is in; undefined if no process sees it. The search ends early, without a result, if `mayContinue`
-   * resolves with false.
+   * Finds the mount with the id of one of the process's files; `undefined` if no process sees it. The search ends early, without a
+   * result, if `mayContinue` resolves to false.
    */
   async find(id: number, files: OpenFiles, mayContinue: () => Promise<boolean>): Promise<MountEntry | undefined> {
     if (!this.#mounts.has(id)) await this.#read(files);
@@ -167,24 +179,25 @@ export class MountsOfProcesses {
     this.#views.add(view);
     for (const mount of await files.mounts()) {
       const known = this.#mounts.get(mount.id);
-      // a process with another root directory sees the mount at a part of its path
+      // to a process with another root directory, the mount appears at only the end of its full path
       if (known === undefined || known.mountPoint.length < mount.mountPoint.length) this.#mounts.set(mount.id, mount);
     }
   }
 }
 
-/** Reads of all `BoundedReads` of a process: the number of hung ones, and the others. */
+/** The running reads of all `BoundedReads` in this process. `hung` counts those that hang, which `active` does not contain. */
 export class ReadsOfProcess {
   hung = 0;
   readonly active = new Set<Promise<unknown>>();
 }
 
-/** Libuv's pool has four threads for all of the process. */
+/** Half of the threads in libuv's pool, which has four for the whole process. */
 const MAX_READS = 2;
 
 /**
- * Reads from file systems of any type, for one pod. A read that hangs, as of a network server, blocks one thread of libuv's pool: until
- * it returns, no others are made for the pod, and with two of them none at all. A read must block at most one thread at a time.
+ * Reads from file systems of any type on behalf of one pod. A read may hang, for example on a network file system, and then blocks
+ * a thread of libuv's pool. While a read hangs, no other read is started for the same pod, and while two hang, none for any pod.
+ * Each read must block at most one thread at a time.
  */
 export class BoundedReads {
   readonly #all: ReadsOfProcess;
@@ -196,8 +209,8 @@ export class BoundedReads {
   }
 
   /**
-   * The result; undefined if the read fails. Rejects with `deadline_exceeded` while a read of the pod hangs, and with `unavailable` while
-   * those of two other pods do.
+   * Runs the read and returns its result; `undefined` if it fails. Rejects with `deadline_exceeded` while a read of this pod hangs,
+   * and with `unavailable` while reads of two other pods hang.
    */
   async take<T>(read: () => Promise<T>): Promise<T | undefined> {
     const { active } = this.#all;
@@ -222,7 +235,7 @@ export class BoundedReads {
     if (this.#all.hung >= MAX_READS) throw new PodwrightError('unavailable', "reads of other pods' files hang");
   }
 
-  /** Whether the read hangs. Never rejects. */
+  /** Waits for the read for up to a second, and returns whether it hangs. Never rejects. */
   async #untilHung(result: Promise<unknown>): Promise<boolean> {
     using signal = withTimeout(undefined, FILE_SYSTEM_TIMEOUT_MS, 'read a file system');
     try {
@@ -251,7 +264,7 @@ function* namesIn(path: string): Generator<string> {
   }
 }
 
-/** The name in map_files of a line of /proc/PID/maps, which pads addresses with zeros. */
+/** The name below map_files for a line of /proc/PID/maps, which, unlike map_files, pads addresses with zeros. */
 function mappedRange(line: string): string {
   const [begin, end] = line.slice(0, line.indexOf(' ')).split('-');
   return `${withoutPadding(begin!)}-${withoutPadding(end!)}`;

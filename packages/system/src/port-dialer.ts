@@ -3,7 +3,10 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import { loadLibc } from './libc.ts';
 import { type NamespaceDependencies, withNetworkNamespace } from './namespaces.ts';
 
-/** Opens a byte connection in the network namespace at a path, for port-forward. The connection may be half-open. */
+/**
+ * Opens a byte stream to a port in the network namespace at a path, for port-forward. Each direction of the stream can be closed by
+ * itself.
+ */
 export type PortDialer = (netnsPath: string, port: number, signal: AbortSignal) => Promise<Socket>;
 
 /** The pod's own loopback addresses, with their address families (socket(2)). */
@@ -15,8 +18,8 @@ const LOOPBACK = [
 const STREAM = 1 | 0o2000000 | 0o4000;
 
 /**
- * Connects to ports in network namespaces. A socket belongs to the namespace where it is created, so only its creation happens
- * there. A port without a listener is an `unavailable` error.
+ * Connects to ports in network namespaces. A socket belongs to the namespace in which it is created, so the thread enters the
+ * namespace only to create it. A port without a listener is an `unavailable` error.
  */
 export function createPortDialer(dependencies: NamespaceDependencies): PortDialer {
   const libc = loadLibc();

@@ -2,14 +2,14 @@ import { constants } from 'node:os';
 import koffi from 'koffi';
 import { syscallError } from './errno.ts';
 
-/** A process to start. `descriptors` become its descriptors from 0 on; each is one of this process's, or `null` for /dev/null. */
+/** A process to start. `descriptors` lists its descriptors from 0 on: each is a descriptor of this process, or `null` for /dev/null. */
 export type SpawnRequest = {
   file: string;
   args: string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
   descriptors: (number | 'null')[];
-  /** Whether it becomes the leader of a new session (setsid(2)). */
+  /** Whether the process becomes the leader of a new session (setsid(2)). */
   session: boolean;
 };
 
@@ -20,7 +20,7 @@ const O_CLOEXEC = 0o2000000;
 const O_RDWR = 2;
 const WNOHANG = 1;
 const F_SETPIPE_SZ = 1031;
-/** The default maximum (fs.pipe-max-size). Writers block less often than with the default size of 64 KiB. */
+/** Pipe size: the kernel's default maximum (fs.pipe-max-size). With it, writers block less often than with the default size of 64 KiB. */
 const PIPE_BYTES = 1 << 20;
 const POSIX_SPAWN_SETSIGDEF = 0x04;
 const POSIX_SPAWN_SETSIGMASK = 0x08;
@@ -40,12 +40,12 @@ export class PosixSpawn {
     const { attrInit, attrSetMask, attrSetDefault } = this.#libc;
     attrInit(this.#attributes);
     attrSetMask(this.#attributes, Buffer.alloc(OPAQUE_BYTES));
-    // Node.js ignores SIGPIPE, and a program would inherit that. All signals are listed, because glibc otherwise makes the program
-    // ignore its internal ones.
+    // Node.js ignores SIGPIPE, and programs would inherit that. All signals are listed, because otherwise glibc makes programs
+    // ignore its internal signals.
     attrSetDefault(this.#attributes, Buffer.alloc(OPAQUE_BYTES, 0xff));
   }
 
-  /** Starts a process and returns its pid; only `reap` may wait for it. */
+  /** Starts a process and returns its pid. Only `reap` may wait for the process. */
   spawn({ file, args, env, cwd, descriptors, session }: SpawnRequest): number {
     const libc = this.#libc;
     const actions = Buffer.alloc(OPAQUE_BYTES);
@@ -74,12 +74,15 @@ export class PosixSpawn {
     }
   }
 
-  /** How a process ended, `undefined` while it runs. Call it no more after the end was returned: the pid may be reused. */
+  /**
+   * Returns how a process ended, or `undefined` while it runs. Must not be called again once it has returned the end, because the
+   * pid may then be reused.
+   */
   reap(pid: number): ProcessEnd | undefined {
     const status = [0];
     const result = this.#libc.waitpid(pid, status, WNOHANG);
     if (result === 0) return undefined;
-    // Other code has reaped it: its exit status is unknown.
+    // Other code has reaped the process, so its exit status is unknown.
     if (result !== pid) return { exitCode: 255, signal: null };
     const killedBy = status[0]! & 0x7f;
     return killedBy === 0
@@ -101,7 +104,7 @@ const signalNames = new Map(
   Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
 );
 
-/** Rejects null bytes, which would end the C string early. */
+/** Encodes a C string. Rejects null bytes, which would end the string early. */
 function text(value: string): string {
   if (value.includes('\0')) throw syscallError('posix_spawn', JSON.stringify(value), constants.errno.EINVAL);
   return value;

@@ -5,17 +5,18 @@ import { PosixSpawn } from './posix-spawn.ts';
 import { failedProgram, SpawnedProgram } from './spawned-program.ts';
 
 /**
- * For readers of pipes: read at most one chunk ahead of the consumer, and leave the rest in the kernel, which counts bytes. In this
- * process a chunk costs a kilobyte even if it has one byte, and by default Node.js buffers chunks until they add up to 64 KiB.
+ * Stream options for pipes: read at most one chunk ahead of the consumer and leave the rest in the kernel, which limits pipes by
+ * bytes. In this process, a chunk of a single byte costs a kilobyte, and by default Node.js buffers chunks until they add up to 64
+ * KiB.
  */
 export const UNREAD_STAYS = { readableHighWaterMark: 1 };
 
-/** This process's end of a pipe, and the program's. */
+/** This process's end and the program's end of a pipe. */
 type Pipe = { ours: number; theirs: number };
 
 /**
  * Starts programs as `startByFork` does, without the cost of fork(2) in a large process. Listens to SIGCHLD while programs run, to
- * detect their exit. Main thread only: other threads receive no signals.
+ * detect their exit. For the main thread only: other threads receive no signals.
  */
 export class ProcessStarter {
   readonly #posix = new PosixSpawn();
@@ -49,13 +50,13 @@ export class ProcessStarter {
     }
   };
 
-  /** The program reads from descriptor 0 and writes to the others. */
+  /** Creates the pipe for a descriptor of the program, which reads from descriptor 0 and writes to the others. */
   #pipe(index: number): Pipe {
     const [reader, writer] = this.#posix.pipe();
     return index === 0 ? { ours: writer, theirs: reader } : { ours: reader, theirs: writer };
   }
 
-  /** Checks all programs: the kernel may merge the SIGCHLD of several exits into one. */
+  /** Checks all programs for their exit, because the kernel may merge the SIGCHLDs of several exits into one. */
   #reap(): void {
     for (const program of this.#running) {
       const end = this.#posix.reap(program.pid);

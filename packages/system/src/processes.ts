@@ -28,7 +28,7 @@ export function readProcess(pid: number): ProcessStat | undefined {
   };
 }
 
-/** A file of /proc/PID that the kernel generates without reading the process's memory; `undefined` if the process has exited. */
+/** Reads a file of /proc/PID that the kernel generates without reading the process's memory; `undefined` if the process has exited. */
 function readProcFile(pid: number, name: 'stat' | 'cgroup'): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -44,8 +44,8 @@ export async function readCommandLine(pid: number): Promise<string[]> {
 }
 
 /**
- * Processes whose command line contains `part` near its start and satisfies `matches`. Only command lines with `part` are split
- * into arguments.
+ * Finds processes whose command line contains `part` near its start and satisfies `matches`. Only command lines that contain `part`
+ * are split into arguments.
  */
 export function findByCommandLine(part: string, matches: (argv: string[]) => boolean): Promise<number[]> {
   return findProcesses(async (pid) => {
@@ -81,12 +81,12 @@ export function signalNumber(signal: string): number {
   return number;
 }
 
-/** Most rounds of looking for descendants: a process may fork during a round. */
+/** Maximum number of searches for descendants. One search may not be enough, because a process may fork meanwhile. */
 const MAX_ROUNDS = 50;
 
 /**
  * Kills the processes `roots`, their descendants and the other members of sessions that they lead (orphaned children), and waits
- * until they have exited. Stops all of them first, because children of a dead process could not be found.
+ * until they have exited. Stops all of them first, because the children of a process can no longer be found once it is dead.
  */
 export async function killProcessTrees(roots: number[]): Promise<void> {
   const victims = new Set<number>();
@@ -102,13 +102,16 @@ export async function killProcessTrees(roots: number[]): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && [...victims].some(isRunning); round++) await sleep(Math.min(1 + round, 20));
 }
 
-/** Whether a process is in the cgroup with this path (relative to a hierarchy's root) or below it, in any of the host's hierarchies. */
+/**
+ * Whether a process is in the cgroup with this path (relative to a hierarchy's root) or in one below it, in any of the host's
+ * hierarchies.
+ */
 export function isInCgroup(pid: number, path: string): boolean {
   const cgroup = readProcFile(pid, 'cgroup') ?? '';
   return cgroup.split('\n').some((line) => line.endsWith(path) || line.includes(`${path}/`));
 }
 
-/** Whether a process exists and has not exited. A zombie does not run. */
+/** Whether a process exists and has not exited. A zombie counts as exited. */
 export function isRunning(pid: number): boolean {
   const process = readProcess(pid);
   return process !== undefined && hasNotEnded(process);

@@ -13,7 +13,7 @@ const PTY_SLAVE_MAJOR = 136n;
 export function setProcessTerminalSize(system: System, pid: number, size: { columns: number; rows: number }): boolean {
   const link = `/proc/${pid}/fd/0`;
   try {
-    // Checked before the open: opening another kind of device may have side effects.
+    // Checked before opening, because opening another kind of device may have side effects.
     const stats = statSync(link, { bigint: true });
     if (!stats.isCharacterDevice() || ((stats.rdev >> 8n) & 0xfffn) !== PTY_SLAVE_MAJOR) return false;
     const slave = openSync(link, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK | O_CLOEXEC);

@@ -18,8 +18,8 @@ const SUN_PATH_BYTES = 108;
 const { EAGAIN, EPIPE, ECONNRESET, ENOTCONN } = constants.errno;
 
 /**
- * SOCK_SEQPACKET sockets on paths, which node:net does not support. The kernel sends SIGIO when one may have become readable or
- * writable, and libuv delivers the signal to the event loop: no thread blocks and nothing polls.
+ * SOCK_SEQPACKET sockets on paths, which node:net does not support. The kernel sends SIGIO when a socket may have become readable
+ * or writable, and libuv delivers the signal to the event loop, so no thread blocks or polls.
  */
 export class SeqpacketSockets {
   readonly #calls = bindCalls();
@@ -30,7 +30,8 @@ export class SeqpacketSockets {
   };
 
   constructor() {
-    // Registered before the first socket opens and removed after the last closes: an unhandled SIGIO terminates the process.
+    // The listener is added before the first socket opens and removed after the last one closes, because an unhandled SIGIO
+    // terminates the process.
     process.on('SIGIO', this.#onSignal);
   }
 
@@ -55,13 +56,13 @@ export class SeqpacketSockets {
     return new SeqpacketSocket(calls, { descriptor, path, onClose });
   }
 
-  /** Call it after the last `connect`; open sockets keep working. */
+  /** Must be called after the last `connect`. Open sockets keep working. */
   close(): void {
     this.#closing = true;
     this.#endIfDone();
   }
 
-  /** Stops listening to SIGIO once no socket can raise it. */
+  /** Stops listening for SIGIO once no socket can raise it. */
   #endIfDone(): void {
     if (this.#closing && this.#open.size === 0) process.off('SIGIO', this.#onSignal);
   }
@@ -92,7 +93,7 @@ export class SeqpacketSocket {
       if (size >= 0) return size;
       const errno = koffi.errno();
       if (errno === EAGAIN) return undefined;
-      // ECONNRESET is reported once if the peer closed before it read everything; packets it sent before are still readable.
+      // ECONNRESET is reported once if the peer closed before reading everything; the packets it sent before are still readable.
       if (errno !== ECONNRESET) throw syscallError('recv', this.#path, errno);
     }
   }

@@ -47,12 +47,12 @@ const RESTRICTIONS: [flag: number, option: string][] = [
   [4, 'nodev'],
   [8, 'noexec'],
 ];
-/** The kernel's limits for a value and for a list of names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
+/** The kernel's limits for the value of an attribute and for the list of attribute names (XATTR_SIZE_MAX, XATTR_LIST_MAX). */
 const MAX_XATTR_BYTES = 65536;
 
 /**
- * Linux system calls that node:fs does not offer. Each blocks for microseconds and affects the calling thread: use them on the main
- * thread only. Failures are `PodwrightError`s with the call, the path and the errno's name (see `hasErrno`).
+ * Linux system calls that node:fs does not offer. Each call blocks for microseconds and affects the calling thread, so use them on
+ * the main thread only. Failures are `PodwrightError`s with the call, the path and the errno's name (see `hasErrno`).
  */
 export class System {
   readonly #libc: Libc;
@@ -62,7 +62,7 @@ export class System {
     this.#libc = libc;
   }
 
-  /** mount(2). Empty `source`, `type` and `data` are passed as such. */
+  /** mount(2). An omitted `source`, `type` or `data` is passed as an empty string. */
   mount(target: SystemPath, options: MountCall): void {
     this.#check(this.#libc.mount(...mountArguments(target, options)), 'mount', target);
   }
@@ -95,8 +95,8 @@ export class System {
   }
 
   /**
-   * Changes a mount of `cloneMount` (mount_setattr(2)). `userNamespace`, a descriptor, makes it an ID-mapped mount with that
-   * namespace's mapping. `propagation` is a flag of mount(2) and applies recursively.
+   * Changes a mount of `cloneMount` (mount_setattr(2)). `userNamespace`, the descriptor of a user namespace, makes it an ID-mapped
+   * mount with that namespace's mapping. `propagation` is a flag of mount(2) and applies recursively.
    */
   changeMount(descriptor: number, change: { userNamespace: number } | { propagation: number }): void {
     const attributes = Buffer.alloc(32); // struct mount_attr (linux/mount.h): u64 attr_set, attr_clr, propagation, userns_fd
@@ -119,7 +119,7 @@ export class System {
     return RESTRICTIONS.filter(([flag]) => (flags & flag) !== 0).map(([, option]) => option);
   }
 
-  /** Creates a device node. `mode` are the permission bits; the umask applies. */
+  /** Creates a device node. `mode` holds the permission bits, to which the umask applies. */
   makeDevice(path: SystemPath, device: DeviceNode, mode: number): void {
     const type = device.type === 'char' ? S_IFCHR : S_IFBLK;
     const number = encodeDevice(device, path);
@@ -131,7 +131,7 @@ export class System {
     this.#check(this.#libc.mknod(cString(path), S_IFIFO | (mode & 0o7777), 0), 'mkfifo', path);
   }
 
-  /** Sets an extended attribute of the file, or of the symbolic link itself. */
+  /** Sets an extended attribute of the file. Does not follow a symbolic link. */
   setXattr(path: SystemPath, name: string, value: Buffer): void {
     this.#check(this.#libc.lsetxattr(cString(path), cString(name), value, value.length, 0), 'lsetxattr', path);
   }
@@ -145,7 +145,7 @@ export class System {
     return Buffer.from(buffer.subarray(0, size));
   }
 
-  /** Names of the extended attributes of the file, or of the symbolic link itself. */
+  /** Names of the extended attributes of the file. Does not follow a symbolic link. */
   listXattrs(path: SystemPath): string[] {
     const buffer = this.#xattrBuffer;
     const size = this.#libc.llistxattr(cString(path), buffer, buffer.length);
@@ -157,7 +157,7 @@ export class System {
     this.#check(this.#libc.lremovexattr(cString(path), cString(name)), 'lremovexattr', path);
   }
 
-  /** Locks an open file exclusively; false if another process holds the lock. Closing the file releases it. */
+  /** Takes an exclusive lock on an open file (flock(2)); false if another process holds the lock. Closing the file releases it. */
   tryLock(descriptor: number): boolean {
     const result = this.#libc.flock(descriptor, LOCK_EX | LOCK_NB);
     if (result === -1 && this.#libc.errno() === constants.errno.EAGAIN) return false;
@@ -175,7 +175,7 @@ export class System {
     return { start, end };
   }
 
-  /** Returns freed memory to the kernel, which the C library otherwise caches (malloc_trim(3)). */
+  /** Returns freed memory, which the C library would otherwise keep, to the kernel (malloc_trim(3)). */
   trimMemory(): void {
     this.#libc.mallocTrim?.(0);
   }
@@ -186,15 +186,15 @@ export class System {
   }
 
   /**
-   * Moves this thread into new namespaces (CLONE_NEW… flags). Only `namespaces.ts` and `mount-namespace.ts` call it, and move the
-   * thread back.
+   * Moves this thread into new namespaces (CLONE_NEW… flags). Called only by `namespaces.ts` and `mount-namespace.ts`, which move
+   * the thread back.
    */
   unshare(flags: number): void {
     this.#check(this.#libc.unshare(flags), 'unshare', `flags 0x${flags.toString(16)}`);
   }
 
   /**
-   * Moves this thread into the namespace of an open file. Only `namespaces.ts` and `mount-namespace.ts` call it, and move the
+   * Moves this thread into the namespace of an open file. Called only by `namespaces.ts` and `mount-namespace.ts`, which move the
    * thread back.
    */
   setNamespace(descriptor: number, type: number): void {
@@ -202,14 +202,14 @@ export class System {
   }
 
   /**
-   * Makes an open directory this thread's working directory. Only `mount-namespace.ts` calls it, because node:process caches its
-   * own.
+   * Makes an open directory this thread's working directory. Called only by `mount-namespace.ts`, because node:process caches the
+   * working directory.
    */
   changeDirectory(descriptor: number): void {
     this.#check(this.#libc.fchdir(descriptor), 'fchdir', `descriptor ${descriptor}`);
   }
 
-  /** Makes the working directory this thread's root. Only `mount-namespace.ts` calls it. */
+  /** Makes the working directory this thread's root. Called only by `mount-namespace.ts`. */
   makeDirectoryRoot(): void {
     this.#check(this.#libc.chroot(cString('.')), 'chroot', 'the working directory');
   }
@@ -229,7 +229,7 @@ export class System {
     }
   }
 
-  /** Sets the size of the terminal of a descriptor. */
+  /** Sets the size of the terminal that a descriptor refers to. */
   setTerminalSize(descriptor: number, size: { columns: number; rows: number }): void {
     const argument = Buffer.alloc(8); // struct winsize (asm-generic/termios.h): u16 ws_row, ws_col, ws_xpixel, ws_ypixel
     argument.writeUInt16LE(size.rows, 0);

@@ -7,9 +7,9 @@ import { hostIdOf, type IdMappings } from './user-namespace.ts';
 export type TraversalGrant = { top: string; directory: string; mappings: IdMappings };
 
 /**
- * Lets root of a user namespace, and no other unprivileged user of the host, into `directory`: an OCI runtime resolves the path of
- * a root file system after it has become that user. All users may then traverse, but not list, the directories from `top` down to
- * it, until `revokeTraversal`.
+ * Lets root of a user namespace, but no other unprivileged user of the host, enter `directory`: an OCI runtime becomes that user
+ * before it resolves the path of a root file system. Until `revokeTraversal`, all users may also traverse, but not list, the
+ * directories from `top` down to `directory`.
  */
 export function grantTraversal({ top, directory, mappings }: TraversalGrant): void {
   chownSync(directory, 0, hostIdOf(mappings.gids, 0) ?? 0);

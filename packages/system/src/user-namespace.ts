@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { PodwrightError, raceAbort, withTimeout, wrapError } from '@podwright/base';
 
-/** `length` ids from `containerId` on map to host ids from `hostId` on (user_namespaces(7)). */
+/** `length` ids from `containerId` on map to the host ids from `hostId` on (user_namespaces(7)). */
 export type IdMapping = { containerId: number; hostId: number; length: number };
 export type IdMappings = { uids: IdMapping[]; gids: IdMapping[] };
 
@@ -15,8 +15,8 @@ const START_TIMEOUT_MS = 30_000;
 
 /**
  * Creates a user namespace and new namespaces that it owns, and calls `use` with the pid of a process in all of them, which is
- * killed afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does:
- * `unshare` of util-linux, which execs `cat`. Throws `failed_precondition` if the kernel refuses.
+ * killed afterwards. The kernel does not let a multi-threaded process create or enter a user namespace, so another program does it:
+ * `unshare` of util-linux, which then execs `cat`. Throws `failed_precondition` if the kernel refuses.
  */
 export async function withUserNamespace<T>(
   request: { mappings: IdMappings; owned: OwnedNamespace[] },
@@ -54,7 +54,7 @@ export async function withMapping<T>(
   return await withUserNamespace({ mappings, owned: [] }, work, signal);
 }
 
-/** Waits until `cat` echoes a line: it then runs, and is in the namespaces. */
+/** Waits until `cat` echoes a line, which shows that it runs and is in the namespaces. */
 async function untilInside(
   child: ChildProcess,
   ended: Promise<unknown>,
