@@ -54,7 +54,10 @@ export class OpenFiles {
     for (const descriptor of namesIn(`${this.#directory}/fd`)) yield `${this.#directory}/fd/${descriptor}`;
   }
 
-  /** Yields, in batches, the links to mapped files that are probably deleted (see `isDeleted`). */
+  /**
+   * Yields, in batches, the links to mapped files that are probably deleted (see `isDeleted`). Rejects if the process exits
+   * meanwhile.
+   */
   async *deletedMappings(): AsyncGenerator<string[]> {
     if (this.#directory === undefined) return;
     const maps = await openAsync(`${this.#directory}/maps`, 'r');
@@ -147,8 +150,8 @@ export async function fileSystemKind(link: string): Promise<FileSystemKind> {
 }
 
 /**
- * The mounts that processes see in all their mount namespaces. Each namespace is read once, until at least `maxMounts` mounts are
- * known.
+ * The mounts that processes see in all their mount namespaces. Each combination of namespace and root directory is read once, until
+ * at least `maxMounts` mounts are known.
  */
 export class MountsOfProcesses {
   readonly #pids: readonly number[];
