@@ -7,12 +7,12 @@ import { isErrno, PodwrightError } from '@podwright/base';
 const SMALL_FILE_BYTES = 2048;
 
 /**
- * A host's cgroup setup: `v1` (one tree per controller), `v2` (one tree), or `hybrid` (v1 trees plus a v2 tree, which may
- * have some of the controllers).
+ * A host's cgroup setup: `v1` (one tree per controller), `v2` (one tree), or `hybrid` (v1 trees and a v2 tree, which may have some
+ * of the controllers).
  */
 export type CgroupMode = 'v1' | 'hybrid' | 'v2';
 
-/** One mounted tree. A named v1 tree without a controller has its name in `controllers`, as `name=systemd`. */
+/** One mounted tree. A named v1 tree without a controller is listed in `controllers` by its name, as in `name=systemd`. */
 export type CgroupTree = { version: 1 | 2; mountPoint: string; controllers: string[] };
 
 /** The cgroup trees of this host as this process sees them. */
@@ -21,10 +21,13 @@ export type CgroupHierarchy = {
   trees: CgroupTree[];
 };
 
-/** Contents of /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` of the v2 tree's root. */
+/**
+ * Contents of the files from which to parse the hierarchy: /proc/self/mountinfo, /proc/self/cgroup, and `cgroup.controllers` in the
+ * root of the v2 tree.
+ */
 export type CgroupSources = { mountinfo: string; selfCgroup: string; unifiedControllers: string };
 
-/** Parses the hierarchy from the kernel's files (cgroups(7), proc_pid_mountinfo(5)). */
+/** Parses the hierarchy from the contents of these files (cgroups(7), proc_pid_mountinfo(5)). */
 export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   const known = v1Controllers(sources.selfCgroup);
   const trees: CgroupTree[] = [];
@@ -42,7 +45,7 @@ export function parseCgroupHierarchy(sources: CgroupSources): CgroupHierarchy {
   return { mode, trees };
 }
 
-/** Finds this host's cgroup trees; `failed_precondition` if none is mounted. */
+/** Finds this host's cgroup trees. Rejects with `failed_precondition` if none is mounted. */
 export async function discoverCgroups(): Promise<CgroupHierarchy> {
   const [mountinfo, selfCgroup] = await Promise.all([
     readFile('/proc/self/mountinfo', 'utf8'),
@@ -82,7 +85,7 @@ export function cgroupDirectory(tree: CgroupTree, path: string): string {
 export async function readCgroupFile(file: string): Promise<string | undefined> {
   try {
     await using handle = await open(file);
-    // `readFile` would allocate 64 KiB for each file, as the kernel reports no size for them
+    // `readFile` would allocate 64 KiB for each file, because the kernel reports no size for cgroup files
     for (let text = ''; ; ) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(SMALL_FILE_BYTES));
       if (bytesRead === 0) return text;
@@ -93,7 +96,7 @@ export async function readCgroupFile(file: string): Promise<string | undefined> 
   }
 }
 
-/** As `readCgroupFile`, synchronously. For files that the kernel generates quickly. */
+/** Like `readCgroupFile`, but synchronous. For files that the kernel generates quickly. */
 export function readCgroupFileSync(file: string | Buffer): string | undefined {
   try {
     return readFileSync(file, 'utf8');
@@ -102,7 +105,7 @@ export function readCgroupFileSync(file: string | Buffer): string | undefined {
   }
 }
 
-/** Throws `error` unless it means that the cgroup or the file does not exist. */
+/** Returns `undefined` for an error which means that the cgroup or the file does not exist or cannot be read. Throws any other error. */
 function undefinedIfMissing(error: unknown): undefined {
   if (!['ENOENT', 'ENODEV', 'ENOTDIR', 'ENOTSUP'].some((code) => isErrno(error, code))) throw error;
 }

@@ -25,7 +25,7 @@ const V2_COUNTERS: Record<string, Counter> = {
   wios: 'writes',
 };
 
-/** Prefixes of v1's files, in order of preference: `throttle` covers every device; kernels without throttling may have only `bfq`. */
+/** Prefixes of v1's files, in order of preference: `throttle` covers every device, but kernels without throttling may have only `bfq`. */
 const V1_POLICIES = ['throttle', 'bfq'];
 
 /** I/O by device; `undefined` if the host has neither the `io` nor the `blkio` controller. */
@@ -43,7 +43,7 @@ export function readIo(hierarchy: CgroupHierarchy, path: string): DeviceIo[] | u
   return [];
 }
 
-/** Lines such as `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6`. */
+/** Parses lines such as `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6`. */
 function v2Counts(text: string): Counted[] {
   return text.split('\n').flatMap((line) => {
     const [device = '', ...pairs] = line.split(' ');
@@ -55,7 +55,7 @@ function v2Counts(text: string): Counted[] {
   });
 }
 
-/** Lines such as `8:0 Read 100`. */
+/** Parses lines such as `8:0 Read 100`. */
 function v1Counts(text: string, read: Counter, write: Counter): Counted[] {
   return [...text.matchAll(/^(\d+:\d+) (Read|Write) (\d+)$/gm)].map(([, device, kind, value]) => ({
     device: device!,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode, isErrno, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, treeOf } from './hierarchy.ts';
 
-/** Limits of a cgroup. Absent ones are not changed; -1 means unlimited. */
+/** Limits of a cgroup. Omitted limits stay unchanged; -1 means unlimited. */
 export type CgroupLimits = {
   /** Relative CPU weight, 2 to 262144, in v1's units (`cpu.shares`). */
   cpuShares?: number;
@@ -18,7 +18,7 @@ export type CgroupLimits = {
   pidsLimit?: number;
   /** Bytes of huge pages by page size (`2MB`). */
   hugepageLimits?: Record<string, number>;
-  /** Contents of v2 files by file name, written after the other limits; ignored if the controller is not in a v2 tree. */
+  /** Contents of v2 files by file name, written after the other limits. Ignored if the file's controller is not in a v2 tree. */
   unified?: Record<string, string>;
 };
 
@@ -29,15 +29,15 @@ export type CgroupWrite = { tree: CgroupTree; file: string; value: string };
 const DEFAULT_PERIOD_US = 100_000;
 
 /**
- * Converts v1's shares (2 to 262144) to v2's weight (1 to 10000) as OCI runtimes and the kubelet do: one range is mapped linearly
- * to the other, so the default of 1024 becomes 39.
+ * Converts v1's shares (2 to 262144) to v2's weight (1 to 10000) as OCI runtimes and the kubelet do: maps one range linearly to the
+ * other, so the default of 1024 becomes 39.
  */
 export function cpuWeightOfShares(shares: number): number {
   const bounded = Math.min(Math.max(shares, 2), 262_144);
   return Math.floor(1 + ((bounded - 2) * 9999) / 262_142);
 }
 
-/** The files to write, in order. Limits of controllers that the host lacks are ignored. Pure. */
+/** The files to write, in order. Limits whose controllers the host lacks are ignored. A pure function. */
 export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): CgroupWrite[] {
   const writes = Object.entries(controllerFiles).flatMap(([controller, files]) => {
     const tree = treeOf(hierarchy, controller);
@@ -56,7 +56,7 @@ export function limitWrites(hierarchy: CgroupHierarchy, limits: CgroupLimits): C
 export async function setCgroupLimits(hierarchy: CgroupHierarchy, path: string, limits: CgroupLimits): Promise<void> {
   const deferred: CgroupWrite[] = [];
   for (const write of limitWrites(hierarchy, limits)) {
-    // v1 refuses a memory limit above the limit of memory plus swap, which a later write may raise: retry it last.
+    // v1 refuses a memory limit above the limit of memory plus swap, which a later write may raise, so retry this write last.
     if (write.file !== 'memory.limit_in_bytes') await applyWrite(path, write);
     else if (!(await applyWrite(path, write).then(() => true, refusedValue))) deferred.push(write);
   }
@@ -117,7 +117,10 @@ function cpuMax({ cpuQuotaUs, cpuPeriodUs }: CgroupLimits): string | undefined {
   return `${text(cpuQuotaUs ?? -1, 'max')} ${cpuPeriodUs ?? DEFAULT_PERIOD_US}`;
 }
 
-/** v2 limits swap by itself. Without a memory limit, a limit of memory plus swap cannot be expressed and is ignored. */
+/**
+ * The v2 limit of swap, which does not include memory. A limit of memory plus swap without a memory limit cannot be expressed in v2
+ * and is ignored.
+ */
 function swapMax({ memoryLimitBytes, memorySwapLimitBytes }: CgroupLimits): string | undefined {
   if (memorySwapLimitBytes === undefined) return undefined;
   if (memorySwapLimitBytes < 0) return 'max';

@@ -67,7 +67,7 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   const names = ['current', 'max', 'peak', 'swap.current', 'swap.max'];
   const [usage, limit, peak, swap, swapLimit] = names.map((name) => readNumber(`memory.${name}`));
   const [stat, events] = [keyed(read('memory.stat')), keyed(read('memory.events'))];
-  // The root cgroup has no memory.current: anonymous memory plus page cache comes close.
+  // The root cgroup has no memory.current; anonymous memory plus page cache is a close approximation.
   const used = usage ?? (stat.anon === undefined ? undefined : stat.anon + (stat.file ?? 0));
   if (used === undefined) return undefined;
   return {
@@ -90,7 +90,7 @@ function readV2({ read, readNumber }: StatsFiles): MemoryStats | undefined {
   };
 }
 
-/** Linux 5.18 and later report the sum, older kernels only its parts. */
+/** Kernel memory. Linux 5.18 and later report the sum, older kernels only its parts. */
 function kernelBytesOf(stat: Record<string, number | undefined>): number {
   return stat.kernel ?? (stat.kernel_stack ?? 0) + (stat.pagetables ?? 0) + (stat.percpu ?? 0) + (stat.slab ?? 0);
 }

@@ -11,8 +11,8 @@ export type PressureStats = Partial<
 export type CgroupPressure = Partial<Record<'cpu' | 'memory' | 'io', PressureStats>>;
 
 /**
- * The cgroup's pressure. Every cgroup of a v2 tree reports it, whatever controllers the tree has. On a hybrid host it is
- * `undefined` unless the cgroup's processes are in the v2 tree too.
+ * The cgroup's pressure. Every cgroup of a v2 tree reports it, whatever controllers the tree has. On a hybrid host, it is
+ * `undefined` unless the cgroup's processes are also in the v2 tree.
  */
 export function readPressure(hierarchy: CgroupHierarchy, path: string): CgroupPressure | undefined {
   const tree = hierarchy.trees.find(({ version }) => version === 2);

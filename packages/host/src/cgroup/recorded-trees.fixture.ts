@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CgroupHierarchy, CgroupMode } from './hierarchy.ts';
 
-/** The cgroup whose files are recorded in every tree here. It has a child cgroup with a process in the v2 and `pids` trees. */
+/** The cgroup whose files are recorded for each host. In the v2 and `pids` trees, it has a child cgroup with a process. */
 export const recordedCgroup = '/kubepods/pod7/c';
 
 /** A host's recorded cgroup files: its trees, and for each tree the text of each file of `recordedCgroup`. */
@@ -26,7 +26,7 @@ total_inactive_file 2048000
 total_active_file 1024000
 `;
 
-/** Recorded on Linux 6.18 with v1, for a container with 64 MiB of memory, half a CPU and one disk. */
+/** Recorded on Linux 6.18 with cgroup v1, for a container with 64 MiB of memory, half a CPU and one disk. */
 const v1Trees: RecordedHost['trees'] = [
   {
     name: 'cpu',
@@ -94,7 +94,7 @@ const pressure = {
   'io.pressure': 'some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n',
 };
 
-/** Written after the formats in the kernel's cgroup-v2.rst and psi.rst. */
+/** Not recorded, but written by hand in the formats of the kernel's cgroup-v2.rst and psi.rst. */
 const v2Tree: RecordedHost['trees'][number] = {
   name: 'unified',
   version: 2,

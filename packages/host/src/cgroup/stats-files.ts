@@ -3,8 +3,8 @@ import { namesInSync } from '../files/directory-sync.ts';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
 /**
- * The files of one cgroup in one tree. They are read synchronously: the kernel generates them from memory, collecting the stats of all
- * pods reads thousands of them, and each took ten times as long through the thread pool.
+ * The files of one cgroup in one tree. They are read synchronously: the kernel generates them from memory, collecting the stats of
+ * all pods takes thousands of reads, and each read took ten times as long in the thread pool.
  */
 export type StatsFiles = {
   version: 1 | 2;
@@ -44,7 +44,7 @@ export function keyed(text: string): Record<string, number | undefined> {
   );
 }
 
-/** A v1 limit; `undefined` if unlimited, which v1 shows as a huge number, the largest multiple of the page size. */
+/** Converts a v1 limit; `undefined` if unlimited, which v1 shows as a huge number, the largest multiple of the page size. */
 export const bounded = (limit: number | undefined): number | undefined =>
   limit !== undefined && limit < 2 ** 62 ? limit : undefined;
 

@@ -7,7 +7,8 @@ import { statsFilesOf } from './stats-files.ts';
 import { countCgroupProcesses } from './tree.ts';
 
 /**
- * Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts that the host does not count are absent.
+ * Resource usage of a cgroup and its descendants, in one form for v1, v2 and hybrid hosts. Parts for which the host keeps no
+ * counters are absent.
  */
 export type CgroupStats = {
   readAtMs: number;
@@ -18,12 +19,12 @@ export type CgroupStats = {
   processes?: number;
   /** I/O on each block device that the cgroup has used. */
   io?: DeviceIo[];
-  /** By page size, such as `2MB`. */
+  /** Huge pages by page size, such as `2MB`. */
   hugepages?: Record<string, HugepageStats>;
   pressure?: CgroupPressure;
 };
 
-/** Reads only CPU, memory and pressure: the cost does not grow with the number of cgroups below this one. */
+/** Reads only CPU, memory and pressure. Its cost does not grow with the number of cgroups below this one. */
 export function readCgroupUse(
   hierarchy: CgroupHierarchy,
   path: string,

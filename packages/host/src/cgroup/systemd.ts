@@ -8,24 +8,30 @@ import { type CgroupHierarchy, type CgroupMode, cgroupDirectory } from './hierar
 import { scopeOf, slicePath } from './slice.ts';
 import { cgroupExists, cgroupPids, killCgroup, removeCgroup } from './tree.ts';
 
-/** The creator of cgroups: `cgroupfs`: this process, anywhere in the tree; `systemd`: this process, but only below a delegated unit. */
+/**
+ * Who creates cgroups, and where. `cgroupfs`: this process, anywhere in the tree. `systemd`: this process, but only below a unit
+ * that systemd has delegated to it.
+ */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** Generous, as the start of a unit may wait for other systemd jobs. */
+/** Generous, because the start of a unit may have to wait for other systemd jobs. */
 const UNIT_TIMEOUT_MS = 30_000;
 
 /** systemd's value for "no limit" (`infinity`). */
 const UNLIMITED = 0xffff_ffff_ffff_ffffn;
 
-/** Children of the delegated cgroup. The keeper process has one of its own, as only leaf cgroups may have processes (cgroup-v2.rst). */
+/**
+ * Children of the delegated cgroup: one for the keeper process and one for the pods, because only leaf cgroups may have processes
+ * (cgroup-v2.rst).
+ */
 const [KEEPER, PODS] = ['keeper', 'pods'];
 
-/** Whether systemd is PID 1 here (sd_booted(3)): inside a container, /run/systemd alone may be the host's. */
+/** Whether systemd is PID 1 here (sd_booted(3)): inside a container, /run/systemd by itself may be the host's. */
 export function isSystemdHost(): boolean {
   return existsSync('/run/systemd/system') && readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
 }
 
-/** Why the systemd cgroup driver cannot work on this host; `undefined` if it can. */
+/** The reason why the systemd cgroup driver cannot work on this host; `undefined` if it can. */
 export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): string | undefined {
   if (!host.systemd) return 'systemd is not the init process here';
   if (host.mode !== 'v2')
@@ -34,8 +40,8 @@ export function systemdObstacle(host: { systemd: boolean; mode: CgroupMode }): s
 }
 
 /**
- * Name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must differ
- * between nodes on one host. Throws `invalid_argument` if it makes no valid unit name.
+ * Name of the service to which the cgroups of a node's pods are delegated. `parent` is the node's `cgroup_parent`, which must
+ * differ between nodes on one host. Throws `invalid_argument` if no valid unit name can be formed from it.
  */
 export function delegatedUnit(parent: string): string {
   const unit = `${[...parent.split('/').filter((name) => name !== ''), 'pods'].join('-')}.service`;
@@ -47,10 +53,11 @@ export function delegatedUnit(parent: string): string {
 }
 
 /**
- * Makes systemd delegate a part of the cgroup tree, unless it has already, and returns the path of the cgroup for pods in it. systemd
- * does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service with a sleeping process, which
- * outlives this process; a scope would vanish when the last pod ends. Stopping the service ends only the sleeping process, no pod.
- * systemd then cannot start the service again until all pods have ended; until then, these and new pods use its old cgroup.
+ * Makes systemd delegate a part of the cgroup tree, unless it has already done so, and returns the path of the pods' cgroup in it.
+ * systemd does not change or remove cgroups below that path, not even on a daemon-reload. The unit is a service with a sleeping
+ * process, which outlives this process; a scope would vanish when the last pod ends. Stopping the service ends only the sleeping
+ * process, no pod. systemd then cannot start the service again until all pods have ended; until then, these and new pods use the
+ * service's old cgroup.
  */
 export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, logger: Logger): Promise<string> {
   const path = (await delegatedPath(unit)) ?? (await startDelegated(hierarchy, unit, logger));
@@ -61,7 +68,7 @@ export async function delegateCgroup(hierarchy: CgroupHierarchy, unit: string, l
   return `${path}/${PODS}`;
 }
 
-/** Undoes `delegateCgroup`, whose result is `pods`. No process may be in the cgroup any more. The unit need not be loaded. */
+/** Undoes `delegateCgroup`, which has returned `pods`. No process may remain in the cgroup. The unit need not be loaded. */
 export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): Promise<void> {
   const path = dirname(pods);
   await stopUnit(basename(path));
@@ -69,7 +76,7 @@ export async function endDelegation(hierarchy: CgroupHierarchy, pods: string): P
   await removeCgroup(hierarchy, path);
 }
 
-/** Limits of a slice, by systemd's names (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
+/** Limits of a slice, by systemd's property names (org.freedesktop.systemd1(5)). `undefined` means unlimited. */
 export type SliceProperties = {
   CPUWeight?: bigint;
   /** Microseconds of CPU time per second. */
@@ -96,14 +103,14 @@ export async function setSlice(slice: string, properties: SliceProperties): Prom
     );
 }
 
-/** Stops a slice that has no processes any more. No error if it does not exist. */
+/** Stops a slice whose processes have all ended. No error if it does not exist. */
 export async function endSlice(hierarchy: CgroupHierarchy, slice: string): Promise<void> {
   if (await cgroupExists(hierarchy, slicePath(slice))) await stopUnit(slice);
 }
 
 /**
- * Whether scopes support `OOMPolicy`: since systemd 253, and in Debian's later builds of 252. Older versions refuse to create a scope
- * with that property. Queried on `init.scope`, which always exists.
+ * Whether scopes support `OOMPolicy`: since systemd 253, and in Debian's later builds of 252. Older versions refuse to create a
+ * scope with that property. The query is for `init.scope`, which always exists.
  */
 export async function takesScopeOomPolicy(): Promise<boolean> {
   const { stdout } = await systemctl('show', '--property=OOMPolicy', 'init.scope');
@@ -118,9 +125,9 @@ async function stopUnit(unit: string): Promise<void> {
 }
 
 /**
- * Kills the processes in a container's scope and stops the scope, which systemd would do by itself some time after the last process
- * exits. The caller must not remove the scope's cgroup: systemd would then miss that it became empty. Cgroups that are not scopes are
- * not touched.
+ * Kills the processes in a container's scope and stops the scope, which otherwise systemd would stop only some time after the last
+ * process exits. The caller must not remove the scope's cgroup: systemd would then miss that it became empty. Cgroups that are not
+ * scopes are not touched.
  */
 export async function endScope(hierarchy: CgroupHierarchy, path: string): Promise<void> {
   const scope = scopeOf(path);
@@ -146,7 +153,10 @@ async function startDelegated(hierarchy: CgroupHierarchy, unit: string, logger: 
   return former;
 }
 
-/** The unit's cgroup; `undefined` if the unit is not active. Rejects with `failed_precondition` for a unit that Podwright did not make. */
+/**
+ * The unit's cgroup; `undefined` if the unit is not active. Rejects with `failed_precondition` for a unit that Podwright did not
+ * create.
+ */
 async function delegatedPath(unit: string): Promise<string | undefined> {
   const { exitCode, stdout, stderr } = await systemctl('show', '--property=ActiveState,Delegate,ControlGroup', unit);
   if (exitCode !== 0) throw new PodwrightError('unavailable', `ask systemd for ${unit}: ${stderr.trim() || exitCode}`);
@@ -159,7 +169,10 @@ async function delegatedPath(unit: string): Promise<string | undefined> {
   );
 }
 
-/** Overrides the host's default limits for services, and keeps systemd from ending all pods when one of them is OOM-killed. */
+/**
+ * Starts the keeper service with properties that override the host's default limits for services and keep systemd from ending all
+ * pods when one of them is OOM-killed.
+ */
 async function startKeeper(unit: string): Promise<ProgramResult> {
   const properties = [
     'Delegate=yes',
@@ -185,7 +198,7 @@ async function moveProcesses(from: string, to: string): Promise<void> {
   }
 }
 
-/** Calls org.freedesktop.systemd1.Manager with arguments of this signature, as busctl(1) takes them. */
+/** Calls a method of org.freedesktop.systemd1.Manager. `signature` and `args` are in the form that busctl(1) takes. */
 function callManager(method: string, signature: string, args: string[]): Promise<ProgramResult> {
   const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
   return run('busctl', ['--quiet', 'call', ...manager, method, signature, ...args]);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { CONTAINER_DIRECTORY, isErrno, PodwrightError, sleep, wrapError } from '@podwright/base';
 import { type CgroupHierarchy, type CgroupTree, cgroupDirectory, readCgroupFileSync, treeOf } from './hierarchy.ts';
 
-/** A controller that the kernel refused to delegate to the children of a v2 cgroup: its limits have no effect there. */
+/** A controller that the kernel refused to delegate to the children of a v2 cgroup. Its limits have no effect there. */
 export type DelegationRefusal = { directory: string; controller: string; error: unknown };
 
 /**
@@ -63,8 +63,8 @@ export function countCgroupProcesses(hierarchy: CgroupHierarchy, path: string): 
 }
 
 /**
- * Thaws the cgroup and its descendants in the v1 freezer, so that processes there receive a SIGKILL that was sent before. Frozen
- * processes of cgroup v2 receive it anyway. Does not thaw ancestors.
+ * Thaws the cgroup and its descendants in the v1 freezer, so that a SIGKILL that was already sent takes effect on the processes
+ * there. In cgroup v2, SIGKILL takes effect on frozen processes, too. Does not thaw ancestors.
  */
 export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   const tree = treeOf(hierarchy, 'freezer');
@@ -72,7 +72,7 @@ export function thawForKill(hierarchy: CgroupHierarchy, path: string): void {
   for (const directory of directoriesBottomUp(Buffer.from(cgroupDirectory(tree, path)))) thaw(directory);
 }
 
-/** Written without reading the state, because a cgroup whose parent is frozen may be frozen itself, too. */
+/** Thaws one cgroup without reading its state first: a cgroup below a frozen parent may itself be set to frozen as well. */
 function thaw(directory: Buffer): void {
   try {
     writeFileSync(below(directory, Buffer.from('freezer.state')), 'THAWED', { flag: 'r+' });
@@ -82,8 +82,8 @@ function thaw(directory: Buffer): void {
 }
 
 /**
- * Kills every process in the cgroup and its descendants, also frozen ones, until none is left. Rejects with `deadline_exceeded` if some survive
- * `timeoutMs` (default 10 s), as processes in an uninterruptible wait do. Refuses the root cgroup.
+ * Kills every process, even a frozen one, in the cgroup and its descendants until none is left. Rejects with `deadline_exceeded` if
+ * some survive `timeoutMs` (default 10 s), as processes in an uninterruptible wait do. Refuses the root cgroup.
  */
 export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 10_000): Promise<void> {
   refuseRoot(path);
@@ -100,8 +100,8 @@ export async function killCgroup(hierarchy: CgroupHierarchy, path: string, timeo
 }
 
 /**
- * Removes the cgroup and its descendants from every tree. The kernel releases exited processes with a delay, so EBUSY is
- * retried for `timeoutMs` (default 2 s), then it rejects with `failed_precondition`. No error if the cgroup does not exist.
+ * Removes the cgroup and its descendants from every tree. The kernel releases exited processes with a delay, so EBUSY is retried
+ * for `timeoutMs` (default 2 s); after that, the call rejects with `failed_precondition`. No error if the cgroup does not exist.
  */
 export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, timeoutMs = 2_000): Promise<void> {
   refuseRoot(path);
@@ -110,7 +110,7 @@ export async function removeCgroup(hierarchy: CgroupHierarchy, path: string, tim
   for (const result of await Promise.allSettled(removed)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Lists child cgroups only after EBUSY, as most cgroups have none. */
+/** Removes a cgroup. Lists its children only after EBUSY, as most cgroups have none. */
 async function removeDirectory(directory: Buffer, deadline: number): Promise<void> {
   for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, 50)) {
     try {
@@ -134,7 +134,7 @@ function directoriesBottomUp(directory: Buffer): Buffer[] {
 
 const below = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);
 
-/** Buffers, as containers may create cgroups whose names are not UTF-8. */
+/** Names of the child cgroups, as buffers, because containers may create cgroups whose names are not UTF-8. */
 function childDirectories(directory: Buffer): Buffer[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true, encoding: 'buffer' });
@@ -151,7 +151,7 @@ function levelsBelow(tree: CgroupTree, path: string): string[] {
   return names.map((_, index) => join(tree.mountPoint, ...names.slice(0, index + 1)));
 }
 
-/** Enables every controller of a v2 cgroup for its children. One write per controller, as the kernel may refuse some. */
+/** Enables every controller of a v2 cgroup for its children, with one write per controller, as the kernel may refuse some of them. */
 async function delegateControllers(directory: string): Promise<DelegationRefusal[]> {
   const refusals: DelegationRefusal[] = [];
   const available = readCgroupFileSync(join(directory, 'cgroup.controllers'))?.trim().split(/\s+/) ?? [];
@@ -166,7 +166,7 @@ async function delegateControllers(directory: string): Promise<DelegationRefusal
   return refusals;
 }
 
-/** Copies the parent's CPUs and memory nodes: a new v1 cpuset is empty and takes no processes until it has some. */
+/** Copies the parent's CPUs and memory nodes. A new v1 cpuset has none, and accepts no processes until it has some. */
 async function inheritCpuset(directory: string): Promise<void> {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const own = readCgroupFileSync(join(directory, name));
@@ -180,7 +180,7 @@ function pidsIn(directory: Buffer): number[] {
 }
 
 function parsePids(text = ''): number[] {
-  // 0 is a process outside of this process's PID namespace
+  // 0 means a process outside this process's PID namespace
   return text
     .split('\n')
     .map(Number)

@@ -6,14 +6,14 @@ import { PRIVATE_FILE } from '@podwright/base';
 import { namesIn } from './directory.ts';
 
 /**
- * Writes `path` atomically: readers, also after a crash of this process, see the old content or the new one, never a part. Not synced
- * to the disk, so a power cut may lose the file. For content that can be regenerated or that is useless after a reboot.
+ * Writes `path` atomically: readers see either the old content or all of the new one, even if this process crashes. The file is not
+ * synced to the disk, so a power cut may lose it. For content that can be regenerated or that is useless after a reboot.
  */
 export async function writeFileAtomic(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, (temporary) => writeFile(temporary, data, { mode, flag: 'wx' }));
 }
 
-/** As `writeFileAtomic`, and synced to the disk when it resolves. For data that has no other source than this file. */
+/** Like `writeFileAtomic`, but the file is also synced to the disk when this resolves. For data that exists nowhere else. */
 export async function writeFileDurable(path: string, data: string | Uint8Array, mode = PRIVATE_FILE): Promise<void> {
   await replaceFile(path, async (temporary) => {
     await using file = await open(temporary, 'wx', mode);
@@ -46,7 +46,7 @@ async function replaceFile(path: string, write: (temporary: string) => Promise<v
   }
 }
 
-/** As `writeFileAtomic`, synchronously. For small files on tmpfs, where this takes a tenth of the time. */
+/** Like `writeFileAtomic`, but synchronous. For small files on tmpfs, where this takes a tenth of the time. */
 export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_FILE): void {
   const temporary = temporaryOf(path);
   try {
@@ -58,7 +58,10 @@ export function writeFileAtomicSync(path: string, data: string, mode = PRIVATE_F
   }
 }
 
-/** Removes temporary files of processes that were killed while they wrote `path`. No process may be writing `path` meanwhile. */
+/**
+ * Removes the temporary files of processes that were killed while they wrote `path`. No process may be writing `path` during the
+ * call.
+ */
 export async function removeUnfinished(path: string): Promise<void> {
   const [directory, prefix] = [dirname(path), `${basename(path)}.`];
   const isLeftover = (name: string) => name.startsWith(prefix) && /^[\da-f]{12}\.tmp$/.test(name.slice(prefix.length));

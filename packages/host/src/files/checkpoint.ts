@@ -7,23 +7,24 @@ import { removeIfEmpty } from './directory.ts';
 import { readJsonFile } from './regular-file.ts';
 
 /**
- * 1000 pods with 20 containers each: an entry of a container has up to 400 bytes (its name, and requests and limits of a few resources).
- * Parsed, a file of this size with the smallest entries takes some 150 MB, and the node may use 1 GB.
+ * Enough for 1000 pods with 20 containers each: the entry of a container has up to 400 bytes (its name, and requests and limits of
+ * a few resources). Parsing a file of this size with the smallest possible entries takes some 150 MB of the node's limit of 1 GB.
  */
 const MAX_CHECKPOINT_BYTES = 8 << 20;
 
-/** Changes within this time share one write. */
+/** Changes within this time of each other share one write. */
 const CHECKPOINT_DELAY_MS = 100;
 
-/** Delay after a failed write. */
+/** Delay before a failed write is retried. */
 const CHECKPOINT_AGAIN_MS = 1000;
 
 /** `decode` decodes an entry of the file, and throws if the value is not a valid entry. */
 export type CheckpointOptions<T> = { path: string; logger: Logger; decode: (entry: unknown) => T };
 
 /**
- * A file with entries by key, such as the UIDs of pods, which the next process reads. Writes are atomic and synced. A write that fails, for
- * example on a full disk, is retried, and the outdated file is removed: readers must be able to do without it, but may rely on its content.
+ * A file of entries by key, such as a pod's UID, from which the next process restores them. Writes are atomic and synced. If a
+ * write fails, for example on a full disk, it is retried, and the outdated file is removed: the next process must be able to do
+ * without the file, but may rely on the content of a file that exists.
  */
 export class Checkpoint<T> {
   readonly #options: Omit<CheckpointOptions<T>, 'decode'> | undefined;
@@ -40,7 +41,7 @@ export class Checkpoint<T> {
     this.#entries = entries;
   }
 
-  /** Reads the file; a corrupt one counts as absent. */
+  /** Reads the file. A corrupt file counts as absent. */
   static async open<T>(options: CheckpointOptions<T>): Promise<Checkpoint<T>> {
     return new Checkpoint(options, await readEntries(options));
   }
@@ -64,7 +65,7 @@ export class Checkpoint<T> {
     for (const key of this.#entries.keys()) if (!isKnown(key)) this.delete(key);
   }
 
-  /** Resolves once all earlier changes are written, or their write has failed. */
+  /** Resolves once all earlier changes have been written or their write has failed. */
   flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -72,7 +73,7 @@ export class Checkpoint<T> {
     return this.#written;
   }
 
-  /** Removes the file if there are no entries. */
+  /** Flushes the changes, and removes the file if there are no entries. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();

@@ -2,24 +2,30 @@ import { closeSync, constants, type Dir, fstatSync, lstatSync, opendirSync, open
 import { isErrno } from '@podwright/base';
 import { firstPass, nextPass, type Pass } from './tree-count.ts';
 
-/** Entries to read at once. The C library reads up to 32 KiB from the kernel, which are some 1000 short names. */
+/** Number of entries to read at once. The C library reads up to 32 KiB from the kernel, which is about 1000 short names. */
 const BATCH_ENTRIES = 1024;
-/** A change time that is older than this cannot hide a later change: clocks of kernels tick at least every 10 ms. */
+/**
+ * A directory whose change time (ctime) is at least this old gets a new ctime with the next change, because the kernel's clock
+ * ticks at least every 10 ms.
+ */
 const CLOCK_TICK_MS = 100;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Errors of a directory that was moved, removed or replaced since its listing, or for which no descriptor is free. */
+/** Errors for a directory that was moved, removed or replaced since it was listed, or for which no descriptor is free. */
 const UNREADABLE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE', 'EACCES', 'EMFILE', 'ENFILE'];
 
-/** An open directory of a walk, for which renames and the length of its path are irrelevant. The owner must close it. */
+/**
+ * A directory that a walk has open, so that it does not matter if the directory is renamed or how long its path is. The owner must
+ * close it.
+ */
 export class DirectoryVisit {
   readonly #descriptor: number;
   readonly #prefix: Buffer;
   #entries: Dir | undefined;
   #started: { wallMs: number; ctimeMs: number };
   pass: Pass = firstPass();
-  /** How many subdirectories vanished in the first pass, and were not found since. */
+  /** Number of subdirectories that vanished during the first pass and have not been found since. */
   missing = 0;
-  /** Whether its listing waits for the visits of its children. */
+  /** Whether the listing is paused until the children have been visited. */
   isPaused = false;
   readonly stat: Stats;
 
@@ -35,17 +41,20 @@ export class DirectoryVisit {
     closeSync(this.#descriptor);
   }
 
-  /** A path of an entry. */
+  /** A path for the entry, through the open descriptor. */
   pathOf(name: Buffer): Buffer {
     return Buffer.concat([this.#prefix, name]);
   }
 
-  /** `undefined` if the entry has vanished. */
+  /** lstat of the entry; `undefined` if it has vanished. */
   statOf(name: Buffer): Stats | undefined {
     return lstatSync(this.pathOf(name), { throwIfNoEntry: false });
   }
 
-  /** Reads some entries, as long as `hasRoom` returns true. Calls `meet` for each directory, and returns the other names. */
+  /**
+   * Reads up to 1024 entries while `hasRoom` returns true. Calls `meet` for each directory, and returns the names of all other
+   * entries.
+   */
   read(meet: (directory: Buffer) => void, hasRoom: () => boolean): { files: Buffer[]; isEnd: boolean } {
     const files: Buffer[] = [];
     for (let count = 0; count < BATCH_ENTRIES && hasRoom(); count++) {
@@ -66,8 +75,9 @@ export class DirectoryVisit {
   }
 
   /**
-   * Whether it has more subdirectories than this pass has listed, by its count of links: most file systems count the `..` of each. If
-   * it did not change meanwhile, the listing is correct, and the file system counts something else.
+   * Whether the directory has more subdirectories than this pass has listed, according to its link count: most file systems count
+   * the `..` of each. If the directory has not changed since the pass began, the listing is complete, and the file system counts
+   * something else.
    */
   hidesDirectories(): boolean {
     const { nlink, ctimeMs } = fstatSync(this.#descriptor);
@@ -88,7 +98,7 @@ export class DirectoryVisit {
   }
 }
 
-/** Opens a directory; `undefined` if it is none or cannot be opened. */
+/** Opens a directory; `undefined` if the path is not a directory or cannot be opened. */
 export function openDirectory(path: Buffer): DirectoryVisit | undefined {
   const descriptor = undefinedIfUnreadable(() => openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   return descriptor === undefined ? undefined : new DirectoryVisit(descriptor);

@@ -2,7 +2,7 @@ import { access, readdir, rmdir } from 'node:fs/promises';
 import { isErrno } from '@podwright/base';
 import { noneWithoutDirectory } from './directory-sync.ts';
 
-/** Whether the path exists and this process may look it up. */
+/** Whether the path exists and this process is allowed to look it up. */
 export async function pathExists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,

@@ -11,7 +11,7 @@ import type { TreeMeasure } from './tree-count.ts';
 const MI = 1 << 20;
 const signal = AbortSignal.timeout(120_000);
 
-/** On a tmpfs by default: a busy disk takes long to remove thousands of directories. */
+/** Creates a scratch directory, by default on a tmpfs, because a busy disk takes long to remove thousands of directories. */
 function scratch(t: TestContext, parent = '/dev/shm'): string {
   const directory = mkdtempSync(`${parent}/podwright-measure-`);
   t.after(() => execFileSync('rm', ['-rf', directory]));
@@ -22,7 +22,7 @@ function measure(directory: string, options: Partial<MeasureTreeOptions> = {}): 
   return measureTree(directory, { signal, ...options });
 }
 
-/** The usage as counted by du(1). */
+/** The usage according to du(1). */
 function du(directory: string): { sizeBytes: number; inodes: number } {
   const count = (option: string) =>
     Number(execFileSync('du', ['-s', '-x', option, directory], { encoding: 'utf8' }).split('\t')[0]);
@@ -34,7 +34,7 @@ async function assertAsByDu(directory: string): Promise<void> {
   assert.deepEqual({ usage, isPartial }, { usage: du(directory), isPartial: false });
 }
 
-/** Runs a script in `directory` until it is disposed of. Resolves when it has printed its first line. */
+/** Runs a script in `directory` until the result is disposed of. Resolves once the script has printed its first line. */
 async function keepRunning(directory: string, script: string): Promise<AsyncDisposable> {
   const child = spawn(process.execPath, ['-e', script], { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');

@@ -3,30 +3,34 @@ import { EventLoopBudget } from '@podwright/base';
 import { type DirectoryVisit, openDirectory } from './directory-visit.ts';
 import { firstPass, TreeCount, type TreeMeasure } from './tree-count.ts';
 
-/** Directories that are open and not yet visited. Beyond these, the listing of a directory waits for the visits of its children. */
+/**
+ * Maximum number of open directories that wait to be visited. At this number, the listing of a directory is paused until its
+ * children have been visited.
+ */
 const MAX_WAITING = 256;
-/** Directories whose listing waits for their children, each with two descriptors. Only trees that branch at each level need more. */
+/** Maximum number of directories with a paused listing, each with two descriptors. Only trees that branch at every level need more. */
 const MAX_PAUSED = 1200;
-/** How often to list a directory whose entries move while they are counted. */
+/** How often to list a directory whose entries are moved while they are counted. */
 const MAX_PASSES = 3;
 
 export type MeasureTreeOptions = {
   signal: AbortSignal;
-  /** After this time the walk ends with the count so far, as a partial one. */
+  /** Maximum duration of the walk. When it is over, the result is the count so far, marked as partial. */
   timeoutMs?: number;
-  /** Called when the walk yields to the event loop, every few milliseconds; the walk goes on when the promise resolves. */
+  /** Called when the walk yields to the event loop, every few milliseconds; the walk continues when the promise resolves. */
   onYield?: (countSoFar: () => TreeMeasure) => Promise<void>;
 };
 
 /**
- * Measures a tree as `du` does: allocated blocks, hard links once, without other file systems. It yields to the event loop regularly,
- * however deep the tree is and however many entries a directory has: a container may create millions.
+ * Measures a tree as `du` does: counts allocated blocks, counts hard links once, and leaves out other file systems. It yields to
+ * the event loop regularly, however deep the tree is and however many entries a directory has, as a container may create millions.
  *
- * The owner of the tree may try to hide files from the measurement. Each directory is opened as soon as it is listed, relative to the
- * descriptor of its parent, so neither depth nor a later rename hides it. A directory from which entries vanish between the listing and
- * their count, or which has more subdirectories than were listed, is listed again. If that does not find them, or the tree branches at
- * each of more than a thousand levels, or the time is over, the measure is partial. A file that moves between two directories may still
- * be missed without a notice. Throws if `directory` does not exist, or if `signal` aborts.
+ * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed,
+ * relative to the descriptor of its parent, so that neither its depth nor a later rename hides it. A directory is listed again if
+ * entries vanish between listing and counting, or if it has more subdirectories than were listed. The measure is partial if that
+ * does not find them, if the tree branches at each of more than a thousand levels, or if the time is over. A file that is moved
+ * between two directories may still be missed without the measure being partial. Throws if `directory` does not exist, or if
+ * `signal` aborts.
  */
 export async function measureTree(directory: string, options: MeasureTreeOptions): Promise<TreeMeasure> {
   using walk = new Walk(directory, options);
@@ -39,7 +43,7 @@ class Walk {
   readonly #options: MeasureTreeOptions;
   readonly #deadlineMs: number;
   readonly #budget = new EventLoopBudget();
-  /** The directories to visit next, the last one first. A paused one is below its children. */
+  /** The directories to visit, the next one at the end. A directory with a paused listing is below its children. */
   readonly #stack: DirectoryVisit[] = [];
   #paused = 0;
 
@@ -85,7 +89,7 @@ class Walk {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** The visit is the last of the stack. */
+  /** Adds the count of a directory to the total and closes the directory, which must be the last one on the stack. */
   #leave(visit: DirectoryVisit): void {
     this.#stack.pop();
     this.#count.take(visit.pass);
@@ -97,7 +101,10 @@ class Walk {
     this.#paused++;
   }
 
-  /** Counts the entries of a directory, and opens its subdirectories. Returns false if it must visit these before the next ones. */
+  /**
+   * Counts the entries of a directory and opens its subdirectories. Returns false if it must be paused until these have been
+   * visited, or if the time is over.
+   */
   async #list(visit: DirectoryVisit, children: DirectoryVisit[]): Promise<boolean> {
     const room = Math.max(1, MAX_WAITING - (this.#stack.length - this.#paused));
     const hasRoom = () => children.length < room;
@@ -113,7 +120,10 @@ class Walk {
     return false;
   }
 
-  /** Opens a subdirectory and counts it. */
+  /**
+   * Opens a subdirectory, which counts it. If too many listings are paused, drops the opened subdirectories and marks the measure
+   * as partial.
+   */
   #meet(visit: DirectoryVisit, { name, children }: { name: Buffer; children: DirectoryVisit[] }): void {
     visit.pass.directories++;
     const found = this.#open(visit.pathOf(name), children);
@@ -139,7 +149,10 @@ class Walk {
     else this.#count.addFile(stat, visit.pass);
   }
 
-  /** Whether everything in a directory that was listed to its end is counted, or will not be found. If not, it must be listed again. */
+  /**
+   * Whether a completely listed directory is done, because all its entries are counted or will not be found. If it returns false,
+   * the directory is to be listed again.
+   */
   #isCounted(visit: DirectoryVisit): boolean {
     const { pass } = visit;
     if (pass.number === 1) visit.missing = pass.vanished;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 
-/** File names that containers and archives may use. The first three are not UTF-8: decoded as text, they name no file. */
+/** File names that containers and archives may use. The first three are not UTF-8, so their decoded text names no file. */
 export const ODD_NAMES: readonly Buffer[] = [
   Buffer.from('caf\xe9', 'latin1'),
   Buffer.from('a\xff\xfeb', 'latin1'),
@@ -30,7 +30,7 @@ export function makeOddTree(root: string): void {
   chmodSync(Buffer.concat([Buffer.from(`${root}/`), ODD_NAMES[0]!]), 0o711);
 }
 
-/** Creates nested directories with a file in each, so deep that the path of the last exceeds the kernel's PATH_MAX (4096). */
+/** Creates nested directories with a file in each, so deep that the path of the innermost exceeds the kernel's PATH_MAX (4096). */
 export function makeDeepTree(root: string, levels = 300): void {
   const script = `
     const { mkdirSync, writeFileSync } = require('node:fs');

@@ -4,12 +4,12 @@ import { isRecord, PodwrightError, VERSION, wrapError } from '@podwright/base';
 import { writeFileAtomicSync } from './atomic-file.ts';
 
 /**
- * The file in a directory of records with their format: a number that grows when an earlier version of Podwright could not read the records,
- * and the version that wrote it. Without the file the format is 1.
+ * The file that states the format of the records in its directory: a number that increases whenever older versions of Podwright
+ * cannot read the new records, and the version that wrote them. Without the file, the format is 1.
  */
 const FILE = 'format.json';
 
-/** A FIFO does not block, and a link, for example to a device without end, is not followed. */
+/** Opening a FIFO must not block, and a link, for example to a device that never ends, must not be followed. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 type RecordFormat = { format: number; version: string };
@@ -29,8 +29,8 @@ export function requireFormat(directory: string, newest: number, reader = VERSIO
 }
 
 /**
- * Records that this version writes records of the format `newest`. Only for the holder of the directory's lock, before it changes anything.
- * Throws the errors of `requireFormat`.
+ * Records that this version writes records in the format `newest`. The caller must hold the directory's lock and must not have
+ * changed anything yet. Throws the errors of `requireFormat`.
  */
 export function claimFormat(directory: string, newest: number): void {
   requireFormat(directory, newest);
@@ -40,12 +40,12 @@ export function claimFormat(directory: string, newest: number): void {
   try {
     writeFileAtomicSync(path, `${JSON.stringify({ format: newest, version: VERSION })}\n`);
   } catch (error) {
-    // a node must start on a full disk; without a new format the file only names a version
+    // a node must start even on a full disk; unless the format changes, the file would only name another version
     if ((before?.format ?? 1) !== newest) throw wrapError(`write ${path}`, error);
   }
 }
 
-/** An unreadable file counts as absent: the records have their own versions, which are checked later. */
+/** Reads the file. An unreadable file counts as absent, because the records have versions of their own, which are checked later. */
 function readFormat(directory: string): RecordFormat | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(join(directory, FILE), { encoding: 'utf8', flag: FLAGS }));

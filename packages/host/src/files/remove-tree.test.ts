@@ -22,7 +22,7 @@ function scratch(t: TestContext): string {
   return directory;
 }
 
-/** Creates nested directories with a file in each, so deep that the path of the last exceeds the kernel's PATH_MAX. */
+/** Creates nested directories with a file in each, so deep that the path of the innermost exceeds the kernel's PATH_MAX. */
 function makeDeep(directory: string, levels: number): void {
   const script = `
     const { mkdirSync, writeFileSync } = require('node:fs');

@@ -6,15 +6,15 @@ import { isErrno, isNothingThere, PodwrightError, wrapError } from '@podwright/b
 import { runProgram } from '../programs/program.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Directories below this depth are moved to the top of the tree and removed there, as each level holds two descriptors open. */
+/** Directories below this depth are moved to the top of the tree and removed there, because each level keeps two descriptors open. */
 const MAX_DEPTH = 16;
 const CLEAR_FLAGS_TIMEOUT_MS = 60_000;
 
 /**
- * Removes a file or a directory with its contents, however deep or wide, in little memory and without blocking the event loop. Other
- * processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not followed. A mount in
- * the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists at `path`, or nothing can exist there.
- * Once the signal aborts, the call rejects with its reason, and the rest of the tree stays.
+ * Removes a file or a directory with its contents, however deep or wide, in little memory and without blocking the event loop.
+ * Other processes may change the tree meanwhile, which can delay the removal until the signal aborts. Symbolic links are not
+ * followed. A mount in the tree is not removed: the call rejects with `failed_precondition`. No error if nothing exists, or can
+ * exist, at `path`. Once the signal aborts, the call rejects with its reason, and the rest of the tree stays.
  */
 export async function removeTree(path: string, signal?: AbortSignal): Promise<void> {
   try {
@@ -28,9 +28,10 @@ export async function removeTree(path: string, signal?: AbortSignal): Promise<vo
 }
 
 /**
- * Clears the immutable and append-only flags of files (ioctl_iflags(2)), which a container with CAP_LINUX_IMMUTABLE can set. `found`
- * are arguments of find(1), relative to the open directory; find passes names of any bytes to chattr(1). Neither program follows
- * links. Errors of these programs are ignored: the removal then fails with the name of the file.
+ * Clears the immutable and append-only flags of files (ioctl_iflags(2)), which a container with CAP_LINUX_IMMUTABLE can set.
+ * `found` holds the arguments of find(1) that select the files, relative to the open directory; find can pass names of any bytes to
+ * chattr(1). Neither program follows links. Their errors are ignored, because the removal then fails with an error that names the
+ * file.
  */
 async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSignal | undefined): Promise<void> {
   const bound = AbortSignal.any([AbortSignal.timeout(CLEAR_FLAGS_TIMEOUT_MS), ...(signal ? [signal] : [])]);
@@ -40,20 +41,27 @@ async function clearFlags({ fd }: FileHandle, found: string[], signal: AbortSign
   );
 }
 
-/** Errors on which a retry helps: another process has replaced the entry by one of another type, or added files to a directory. */
+/**
+ * Errors after which a retry helps, because another process has replaced the entry by one of another type or added files to a
+ * directory.
+ */
 const CHANGED_MEANWHILE = ['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'ELOOP'];
 
 /** A directory entry. `isDirectory` is the type when the directory was read; it may have changed since. */
 type Entry = { name: Buffer; depth: number; isDirectory: boolean };
 
 /**
- * Looks up every name in an open directory, by proc_pid_fd(5): so paths stay short, and no parent can be replaced by a link meanwhile.
+ * Looks up every name through the descriptor of its open directory (proc_pid_fd(5)), so that paths stay short and no parent can be
+ * replaced by a link meanwhile.
  */
 class TreeRemoval {
   readonly #mount: string;
   readonly #signal: AbortSignal | undefined;
   #top: FileHandle | undefined;
-  /** An error that remained after the flags were cleared. Callers for the parent directories rethrow it without another attempt. */
+  /**
+   * An error that remained after the flags were cleared. The calls for the parent directories rethrow it without clearing flags
+   * again.
+   */
   #refusal: unknown;
 
   constructor(parent: FileHandle, signal: AbortSignal | undefined) {
@@ -61,7 +69,7 @@ class TreeRemoval {
     this.#signal = signal;
   }
 
-  /** Retries for as long as another process changes the entry; only the signal bounds that. */
+  /** Removes an entry. Retries as long as another process keeps changing the entry; only the signal bounds that. */
   async remove(parent: FileHandle, entry: Entry): Promise<void> {
     const path = inDirectory(parent, entry.name);
     let hasCleared = false;
@@ -85,7 +93,10 @@ class TreeRemoval {
     }
   }
 
-  /** Clears the flags of the directory and all its entries at once; in the parent of the whole tree, only those of the tree's top. */
+  /**
+   * Clears the flags of the directory and of all its entries at once. For the top of the tree, clears only its own flags, not those
+   * of its siblings.
+   */
   async #clearFlags(parent: FileHandle, { name, depth }: Entry): Promise<void> {
     if (depth === 0) return await clearFlags(parent, [`./${name}`, '-maxdepth', '0'], this.#signal);
     await clearFlags(parent, ['.', '-maxdepth', '1'], this.#signal);
@@ -98,7 +109,7 @@ class TreeRemoval {
     if (mountOf(directory) !== this.#mount)
       throw new PodwrightError('failed_precondition', 'it contains a mount; unmount that first');
     this.#top ??= directory;
-    // Repeats while new entries appear: deep directories are moved to the top of the tree.
+    // Repeated while new entries appear, because deep directories are moved to the top of the tree.
     do await this.#removeChildren(directory, depth + 1);
     while (!(await removeEmpty(path)));
   }
@@ -106,7 +117,7 @@ class TreeRemoval {
   async #removeChildren(directory: FileHandle, depth: number): Promise<void> {
     this.#signal?.throwIfAborted();
     const path = `/proc/self/fd/${directory.fd}`;
-    // read in batches: it may have millions of entries
+    // read in batches, as the directory may have millions of entries
     for await (const entry of await opendir(path, { encoding: 'buffer' as BufferEncoding })) {
       const name = entry.name as unknown as Buffer;
       await this.remove(directory, { name, depth, isDirectory: entry.isDirectory() });
@@ -114,7 +125,7 @@ class TreeRemoval {
   }
 }
 
-/** Removes the directory; returns false if it is not empty. */
+/** Removes the directory if it is empty; returns false if it is not. */
 async function removeEmpty(directory: Buffer): Promise<boolean> {
   try {
     await rmdir(directory);

@@ -13,10 +13,10 @@ import {
 } from '@podwright/base';
 import { removeTree } from './remove-tree.ts';
 
-/** How long `close` continues to delete, so that small trees are removed before the process exits. */
+/** How long `close` still lets deletions run, so that small trees are removed before the process exits. */
 const CLOSE_GRACE_MS = 1000;
 
-/** A deletion that takes longer is interrupted and retried after the others: a process may keep on adding files to the tree. */
+/** A deletion that takes longer is interrupted and retried after the others, because a process may keep adding files to the tree. */
 const TURN_MS = 60_000;
 /** Delay before a failed deletion is retried. */
 const RETRY_MS = 60_000;
@@ -41,9 +41,9 @@ export class Trash {
   }
 
   /**
-   * Moves a tree away at once, and deletes it later. No error if nothing exists at `path`, or nothing can exist there. If the tree cannot
-   * be moved, because it is on another mount, is immutable, or the disk has no room for a new directory entry, it is also deleted later,
-   * but in place.
+   * Moves a tree away at once, and deletes it later. No error if nothing exists, or can exist, at `path`. A tree that cannot be
+   * moved, because it is on another mount, is immutable, or the disk has no room for a new directory entry, is deleted later where
+   * it is.
    */
   throwAway(path: string): void {
     const trashed = join(this.#directory, randomUUID());
@@ -59,7 +59,7 @@ export class Trash {
     this.#delete(trashed);
   }
 
-  /** Resolves when everything thrown away so far is deleted. */
+  /** Resolves once everything thrown away so far is deleted, or its deletion has failed and will be retried. */
   async empty(): Promise<void> {
     for (let seen: unknown; seen !== this.#work; ) {
       seen = this.#work;
@@ -67,7 +67,7 @@ export class Trash {
     }
   }
 
-  /** Stops deleting, after a second at most. Remaining trees are deleted when the trash is opened again. */
+  /** Stops deleting after at most a second. The remaining trees are deleted when the trash is opened again. */
   async close(): Promise<void> {
     const emptied = new AbortController();
     const grace = sleep(CLOSE_GRACE_MS, emptied.signal).catch(() => undefined);

@@ -2,12 +2,12 @@ import type { Stats } from 'node:fs';
 
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
-/** Inode numbers of directories to remember, which takes some 40 bytes each. */
+/** Maximum number of directories whose inode numbers are remembered, at some 40 bytes each. */
 const MAX_REMEMBERED = 1_000_000;
 
 /**
- * The size of a tree: the disk space that it takes, the number of names in it (each hard link counts), and the total length of its
- * files, including holes and before compression. `isPartial`: the tree has more than was counted.
+ * The size of a tree: the disk space and inodes that it uses, the number of names in it (each hard link counts), and the total
+ * length of its files, including holes and before compression. `isPartial` means that the tree has more than was counted.
  */
 export type TreeMeasure = {
   usage: { sizeBytes: number; inodes: number };
@@ -18,11 +18,14 @@ export type TreeMeasure = {
 
 type Tally = { sizeBytes: number; inodes: number; names: number; contentBytes: number };
 
-/** One listing of a directory. `files` are those of this listing with one link, `most` those of the largest listing before. */
+/**
+ * The count of one listing of a directory. `files` is the total of the files with one link in this listing, `most` the largest such
+ * total of the earlier listings.
+ */
 export type Pass = {
   number: number;
   directories: number;
-  /** Entries that were listed, and could then not be opened or found. */
+  /** Number of entries that were listed but could then not be opened or found. */
   vanished: number;
   vanishedFiles: number;
   files: Tally;
@@ -33,12 +36,12 @@ export function firstPass(): Pass {
   return { number: 1, directories: 0, vanished: 0, vanishedFiles: 0, files: noFiles(), most: noFiles() };
 }
 
-/** The pass after `pass`. It counts all files again, as a renamed file looks like a new one. */
+/** The pass after `pass`. It counts all files from the beginning, because a renamed file looks like a new one. */
 export function nextPass(pass: Pass): Pass {
   return { ...firstPass(), number: pass.number + 1, most: largest(pass) };
 }
 
-/** Sums up a tree on one file system. */
+/** Adds up the size of a tree on one file system. */
 export class TreeCount {
   isPartial = false;
   readonly #device: number;
@@ -50,12 +53,15 @@ export class TreeCount {
     this.#device = top.dev;
   }
 
-  /** Whether `addDirectory` detects all directories that were added before. */
+  /** Whether `addDirectory` still recognizes every directory that was added before. */
   get remembersDirectories(): boolean {
     return this.#directories.size < MAX_REMEMBERED;
   }
 
-  /** Returns false for directories on another file system, and for those that were counted before, under another name. */
+  /**
+   * Adds a directory. Returns false without adding it if it is on another file system or was added before, perhaps under another
+   * name.
+   */
   addDirectory(stat: Stats): boolean {
     if (stat.dev !== this.#device || this.#directories.has(stat.ino)) return false;
     if (this.remembersDirectories) this.#directories.add(stat.ino);
@@ -64,7 +70,7 @@ export class TreeCount {
     return true;
   }
 
-  /** Adds a file of any type. One with several links is counted once in the tree. */
+  /** Adds a file of any type. A file with several links counts only once in the tree. */
   addFile(stat: Stats, pass: Pass): void {
     if (stat.dev !== this.#device) return;
     pass.files.names++;
@@ -75,12 +81,12 @@ export class TreeCount {
     }
   }
 
-  /** Adds the files of a directory, as its largest listing counted them. */
+  /** Adds the files of a directory to the total, as counted by its largest listing. */
   take(pass: Pass): void {
     sum(this.#total, largest(pass));
   }
 
-  /** `passes` are those of directories that are not counted to their end. */
+  /** The size so far. `passes` are those of the directories that are not completely counted yet. */
   measure(passes: Pass[]): TreeMeasure {
     const all = { ...this.#total };
     for (const pass of passes) sum(all, largest(pass));

@@ -9,7 +9,7 @@ import { TreeMeasures } from './tree-measures.ts';
 
 const FILES = 30_000;
 
-/** A directory on a tmpfs with empty files. */
+/** Creates a directory on a tmpfs with this number of empty files. */
 function tree(t: TestContext, files: number): string {
   const directory = mkdtempSync('/dev/shm/podwright-measures-');
   t.after(() => rmSync(directory, { recursive: true }));
@@ -17,7 +17,7 @@ function tree(t: TestContext, files: number): string {
   return directory;
 }
 
-/** Walks take more than a minute for `FILES`, as they may use almost no CPU time. */
+/** Measures trees so slowly, with almost no CPU time, that a walk over `FILES` files takes more than a minute. */
 const slow = (options = {}) => new TreeMeasures({ cpuShare: 0.001, burstMs: 0, waitMs: 300, ...options });
 
 test('calls at the same time share a measurement, and a later call uses its result while it is valid', async (t) => {

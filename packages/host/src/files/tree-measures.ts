@@ -3,30 +3,33 @@ import { measureTree } from './measure-tree.ts';
 import type { TreeMeasure } from './tree-count.ts';
 import { WalkPace } from './walk-pace.ts';
 
-/** A measurement is valid for 20 times its duration, within these bounds. */
+/** A measurement stays valid for 20 times as long as it took, within these bounds. */
 const VALIDITY_FACTOR = 20;
 const MIN_VALIDITY_MS = 500;
 const MAX_VALIDITY_MS = 10_000;
-/** Validity of the measurement of a tree that nothing writes to. Older measurements of any tree are dropped. */
+/** How long the measurement of a tree that is no longer written to stays valid. Measurements older than this are dropped for any tree. */
 const LIFETIME_MS = 600_000;
-/** How long a call waits for its measurement if several others take longer than `waitMs`. */
+/** How long a call waits for its measurement if several others have already taken longer than `waitMs`. */
 const SHORT_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 const MANY_SLOW = 4;
-/** Walks that start at once. One that takes longer than this continues at the pace of slow walks, and makes way for another. */
+/**
+ * Maximum number of walks at full speed. A walk that takes longer than `STARTING_MS` gives its place to another and continues at
+ * the pace of slow walks.
+ */
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
-/** An older measure is partial, as the walk since may have missed what was written meanwhile. */
+/** A measure older than this is returned as partial, because the tree may have grown since. */
 const MAX_AGE_MS = 30_000;
 
 export type TreeMeasuresOptions = {
-  /** The part of a core that walks which take long use together in the long run. */
+  /** Average share of a CPU core that all slow walks together may use. */
   cpuShare: number;
-  /** CPU time that they may use at full speed, after a time without any. */
+  /** CPU time that slow walks may use at full speed after a period in which they used none. */
   burstMs?: number;
-  /** How long a call waits for its measurement. */
+  /** How long a call waits for its measurement. Default: 2 s. */
   waitMs?: number;
-  /** After this time a walk ends with a partial measure. */
+  /** Maximum duration of a walk, after which its measure is partial. Default: 60 s. */
   timeoutMs?: number;
 };
 
@@ -36,8 +39,8 @@ type Walk = { startedAtMs: number; measure: Promise<TimedMeasure>; soFar: () => 
 type Known = TimedMeasure & { validUntilMs: number };
 
 /**
- * Measures trees in the background, so that no tree delays the measures of others, whatever its owner does. Calls at the same time share
- * a measurement, and later ones use it while it is valid.
+ * Measures trees in the background, so that the owner of one tree cannot delay the measures of other trees. Concurrent calls for a
+ * tree share a measurement, and later calls reuse it while it is valid.
  */
 export class TreeMeasures {
   readonly #known = new Map<string, Known>();
@@ -54,8 +57,9 @@ export class TreeMeasures {
   }
 
   /**
-   * Resolves within `waitMs`, by default two seconds. If the walk takes longer, it continues, and the result is the last one, or what was counted so
-   * far, as a partial measure, if that is more. A last one of over 30 seconds ago is partial, too. `isFinal`: no process writes to the tree any more. Throws if `directory` does not exist.
+   * Returns the size of a tree within `waitMs`. If the walk takes longer, it continues in the background, and this call returns the
+   * last measure, or the count of the walk so far, marked as partial, if that is larger. A last measure older than 30 seconds is
+   * marked as partial, too. `isFinal` means that no process writes to the tree any more. Throws if `directory` does not exist.
    */
   async of(directory: string, { isFinal = false } = {}): Promise<TimedMeasure> {
     const known = this.#known.get(directory);

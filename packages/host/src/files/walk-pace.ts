@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** CPU time of a walk that is not limited: short walks do not wait for long ones. */
+/** CPU time that each walk may use without any limit, so that short walks do not wait for long ones. */
 const FREE_MS = 100;
 const MAX_REST_MS = 1000;
 
 export type PacedWalk = { rest(): Promise<void>; end(): void };
 
-/** Slows down walks that take long, so that together they use at most a share of a core in the long run, each the same part of it. */
+/** Slows down long walks, so that together they use at most a share of a CPU core on average, which they divide equally. */
 export class WalkPace {
   readonly #cpuShare: number;
   readonly #long = new Set<PacedWalk>();
@@ -14,14 +14,14 @@ export class WalkPace {
   #leftMs: number;
   #countedAtMs = performance.now();
 
-  /** After a time without long walks, these may use `burstMs` at full speed. */
+  /** `burstMs` is the CPU time that long walks may use at full speed after a period without long walks. */
   constructor({ cpuShare, burstMs }: { cpuShare: number; burstMs: number }) {
     this.#cpuShare = cpuShare;
     this.#burstMs = burstMs;
     this.#leftMs = burstMs;
   }
 
-  /** The walk must call `rest` every few milliseconds, and `end` at its end. */
+  /** Begins a walk. The walk must call `rest` every few milliseconds, and finally `end`. */
   begin(): PacedWalk {
     let resumedAtMs = performance.now();
     let usedMs = 0;

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { isErrno } from '@podwright/base';
 
 /**
- * The path of the same file without symbolic links, as the kernel shows it in mountinfo (proc(5)). Names at the end of the path that do
- * not exist stay as they are. `path` must be absolute.
+ * The path of the same file without symbolic links, as the kernel shows it in mountinfo (proc(5)). Trailing components that do not
+ * exist stay as they are. `path` must be absolute.
  */
 export function withoutLinks(path: string): string {
   try {

@@ -11,7 +11,10 @@ before(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** `upstream` is the resolv.conf of systemd-resolved's upstream servers; `undefined` if the host does not run it. */
+/**
+ * Checks the result for a host's resolv.conf. `upstream` is the file with systemd-resolved's upstream servers; `undefined` if the
+ * host does not run it.
+ */
 async function check(host: string, upstream: string | undefined, expected: string): Promise<void> {
   const [path, resolvedPath] = [join(directory, 'host'), join(directory, 'resolved')];
   writeFileSync(path, host);

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { isErrno, wrapError } from '@podwright/base';
 
-/** systemd-resolved's list of its upstream servers. */
+/** The file in which systemd-resolved lists its upstream servers. */
 const SYSTEMD_RESOLVED_CONF = '/run/systemd/resolve/resolv.conf';
 
 /**
- * The text of a host's resolv.conf(5) for pods, '' if it does not exist. Pods cannot reach a stub resolver on loopback: if there is no
- * other server, systemd-resolved's upstream servers are used instead, if that file exists and lists any.
+ * The text of a host's resolv.conf(5) for pods, '' if it does not exist. Pods cannot reach a stub resolver on the host's loopback.
+ * If the file lists no other server, the result is systemd-resolved's file, provided that it exists and lists a server.
  */
 export async function readPodResolvConf(path: string, resolvedPath = SYSTEMD_RESOLVED_CONF): Promise<string> {
   const text = await readText(path);

@@ -9,13 +9,16 @@ import { requireSocketPath } from './socket-path.ts';
 /** A bound socket file; `remove` deletes it unless another process has replaced it. */
 export type SocketFile = { path: string; remove(): Promise<void> };
 
-/** How often the socket file may appear and disappear while we try to claim the path. */
+/** How often to try to claim a path where the socket file keeps appearing and disappearing. */
 const MAX_ATTEMPTS = 5;
-/** A live daemon accepts a connection at once; a connection that is pending for this long means a busy daemon, which is also alive. */
+/**
+ * How long to wait for a probe connection. A live daemon accepts it at once; if it is pending for this long, the daemon is busy and
+ * therefore also alive.
+ */
 const PROBE_TIMEOUT_MS = 2000;
-/** Longer than another daemon needs to probe and replace a stale socket. */
+/** Longer than another daemon takes to probe and replace a stale socket. */
 const LOCK_TIMEOUT_MS = 3000;
-/** Removals of stale sockets can wait for the next start, so they do not wait for the lock. */
+/** Removing a stale socket can be left to the next start, so it waits for the lock only briefly. */
 const SWEEP_LOCK_TIMEOUT_MS = 100;
 
 /**
@@ -76,13 +79,13 @@ async function claim(temporary: string, path: string): Promise<void> {
   throw new PodwrightError('aborted', `listen on ${path}: other daemons keep replacing the socket`);
 }
 
-/** `resource_exhausted` on a full disk, otherwise `internal`. */
+/** Creates the error for a failed operation at a path: `resource_exhausted` on a full disk, otherwise `internal`. */
 function failure(path: string, error: unknown): PodwrightError {
   const isFull = errorCode(error) === 'resource_exhausted';
   return wrapError(`listen on ${path}`, error, isFull ? 'resource_exhausted' : 'internal');
 }
 
-/** Removes the socket of a dead daemon. As long as the file exists, no other daemon can link its own. */
+/** Removes the socket of a dead daemon. While the file exists, no other daemon can link its own socket there. */
 async function removeStale(path: string): Promise<void> {
   await using _lock = await takeoverLock(path, LOCK_TIMEOUT_MS);
   const found = await lookAt(path);
@@ -98,17 +101,17 @@ async function removeStale(path: string): Promise<void> {
 }
 
 /**
- * Removes the socket of a dead daemon, unless another daemon is just replacing it. Only for a socket of `listenUnix`, which listens before
- * it has its name. No error if the file does not exist or is not a socket.
+ * Removes the socket of a dead daemon, unless another daemon is currently replacing it. Only for a socket of `listenUnix`, which
+ * listens before it has its name. No error if the file does not exist or is not a socket.
  */
 export async function removeStaleSocket(path: string): Promise<void> {
   if (await isAlive(path)) return;
   await using lock = await takeoverLock(path, SWEEP_LOCK_TIMEOUT_MS);
-  // no other daemon replaces the socket while this process has the lock
+  // while this process holds the lock, no other daemon replaces the socket
   if (lock.isHeld && (await lookAt(path))?.isSocket() && !(await isAlive(path))) await rm(path, { force: true });
 }
 
-/** An early check for daemons that do much before they listen: throws `already_exists` if a daemon answers at the path. */
+/** Throws `already_exists` if a daemon answers at the path. An early check for daemons that do much work before they listen. */
 export async function refuseTakenSocket(path: string): Promise<void> {
   if ((await lookAt(path))?.isSocket() && (await isAlive(path))) throw taken(path);
 }
@@ -121,12 +124,12 @@ function taken(path: string): PodwrightError {
 }
 
 /**
- * Serializes the removal of a stale socket, so that no daemon removes the live socket that another has just linked. The lock is a name in
- * the abstract namespace of unix(7), which vanishes with its process. Any user of the host can take that name, so this function continues
- * without the lock after `timeoutMs`.
+ * Takes the lock that serializes the removal of stale sockets, so that no daemon removes the live socket that another has just
+ * linked. The lock is a name in the abstract socket namespace (unix(7)), which disappears with its process. Any user of the host
+ * can take that name, so after `timeoutMs` this function continues without the lock.
  */
 async function takeoverLock(path: string, timeoutMs: number): Promise<AsyncDisposable & { isHeld: boolean }> {
-  // by device and inode: one directory may have several paths, such as /proc/PID/fd/N
+  // the name contains device and inode, because one directory may have several paths, such as /proc/PID/fd/N
   const { dev, ino } = await stat(dirname(path));
   const name = `\0podwright-${createHash('sha256')
     .update(`${dev} ${ino} ${basename(path)}`)
@@ -150,7 +153,7 @@ async function lookAt(path: string): Promise<Stats | undefined> {
   });
 }
 
-/** Other errors, such as EAGAIN and EMFILE, do not show that no process listens. */
+/** Whether the error of a probe shows that no process listens. Others, such as EAGAIN and EMFILE, do not show that. */
 const isDead = (error: Error) => ['ECONNREFUSED', 'ENOENT', 'EACCES'].some((code) => isErrno(error, code));
 
 async function isAlive(path: string): Promise<boolean> {

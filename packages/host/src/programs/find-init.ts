@@ -1,6 +1,6 @@
 import { findProgram } from './find-program.ts';
 
-/** The program, and its paths in packages that keep it out of PATH: Fedora's, and those of Podman. */
+/** The init program's name, and its paths in packages that keep it out of PATH: Fedora's and Podman's. */
 const CANDIDATES = [
   'catatonit',
   '/usr/libexec/catatonit/catatonit',

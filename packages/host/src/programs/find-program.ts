@@ -3,7 +3,7 @@ import { basename, isAbsolute, join } from 'node:path';
 import { PodwrightError } from '@podwright/base';
 import { runProgram } from './program.ts';
 
-/** Searched after PATH, which often lacks these directories for services and for root shells that are not login shells. */
+/** Directories searched after PATH, which often lacks them for services and for root shells that are not login shells. */
 const PROGRAM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Directories in which programs are looked up: the absolute ones of PATH, then the usual system directories. */
@@ -17,14 +17,14 @@ export type ProgramFinding = { path: string; version: string };
 
 /**
  * The path of a program given by name or absolute path: the first executable file in `directories`; `undefined` if there is none.
- * Synchronous: it takes microseconds.
+ * Synchronous, because it takes only microseconds.
  */
 export function findProgram(nameOrPath: string, directories: string[] = programDirectories()): string | undefined {
   if (isAbsolute(nameOrPath)) return isProgram(nameOrPath) ? nameOrPath : undefined;
   return directories.map((directory) => join(directory, nameOrPath)).find(isProgram);
 }
 
-/** As `findProgram`, but throws `failed_precondition` if there is none, with a message that explains the fix. */
+/** Like `findProgram`, but throws `failed_precondition` if there is none, with a message that explains how to fix it. */
 export function requireProgram(nameOrPath: string): string {
   const path = findProgram(nameOrPath);
   if (path !== undefined) return path;

@@ -2,11 +2,11 @@ import { open, readdir } from 'node:fs/promises';
 import { isErrno, Limiter } from '@podwright/base';
 
 /**
- * How much of a process's arguments or environment is read, in bytes. Enough to recognize programs that Podwright started; a process
- * in a container may have megabytes of arguments.
+ * Maximum number of bytes to read of a process's arguments or environment. Enough to recognize programs that Podwright started; a
+ * process in a container may have megabytes of arguments.
  */
 const START_BYTES = 16 * 1024;
-/** Processes inspected concurrently. */
+/** Number of processes inspected concurrently. */
 const MAX_CONCURRENT_LOOKS = 4;
 
 /** The pids of all processes in /proc, in no particular order. */
@@ -14,7 +14,10 @@ export async function listProcesses(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** The processes for which `belongs` resolves to true. At most four calls run at a time; a rejection means that the process has exited. */
+/**
+ * The processes for which `belongs` resolves to true. At most four calls of `belongs` run at a time. If it rejects, the process is
+ * left out, as it has probably exited.
+ */
 export async function findProcesses(belongs: (pid: number) => Promise<boolean>): Promise<number[]> {
   const pids = await listProcesses();
   const limiter = new Limiter(MAX_CONCURRENT_LOOKS);
@@ -23,8 +26,8 @@ export async function findProcesses(belongs: (pid: number) => Promise<boolean>):
 }
 
 /**
- * The first 16 KiB of a process's argv or environment, NUL-terminated strings (proc_pid_cmdline(5), proc_pid_environ(5)); empty
- * if the process has exited. The kernel reads them from the memory of the process, which may block.
+ * The first 16 KiB of a process's argv or environment: null-terminated strings (proc_pid_cmdline(5), proc_pid_environ(5)). Empty if
+ * the process has exited. The kernel reads them from the memory of the process, which may block.
  */
 export async function readProcessStart(pid: number, name: 'cmdline' | 'environ'): Promise<Buffer> {
   const start = Buffer.allocUnsafe(START_BYTES);
@@ -38,7 +41,7 @@ export async function readProcessStart(pid: number, name: 'cmdline' | 'environ')
   }
 }
 
-/** Splits the result of `readProcessStart` into arguments or variables; an incomplete last one is dropped. */
+/** Splits the result of `readProcessStart` into arguments or variables; a truncated last one is dropped. */
 export function parseProcessStart(start: Buffer): string[] {
   return start.toString('utf8').split('\0').slice(0, -1);
 }

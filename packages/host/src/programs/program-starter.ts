@@ -1,14 +1,20 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** How to start a program. `stdio`, per descriptor: a pipe to this process, /dev/null, or a descriptor of this process. */
+/**
+ * How to start a program. `stdio` says for each descriptor whether it is a pipe to this process, /dev/null, or a descriptor of this
+ * process.
+ */
 export type StartOptions = {
   cwd?: string;
   env: NodeJS.ProcessEnv;
   stdio: ('pipe' | 'ignore' | number)[];
   /** Starts the program in a new session (setsid(2)). */
   detached?: boolean;
-  /** Must call `start` synchronously. It may switch the thread's namespaces around the call: the program inherits them. */
+  /**
+   * Calls `start`, which it must do synchronously. It may switch the thread's namespaces around the call, and the program inherits
+   * them.
+   */
   within?: <T>(start: () => T) => T;
 };
 
@@ -21,7 +27,10 @@ export interface StartedProgram {
   /** This process's ends of the pipes, by descriptor: the first is writable, the others are readable. */
   readonly stdio: readonly (Readable | Writable | null | undefined)[];
   kill(signal?: NodeJS.Signals): boolean;
-  /** `exit`: the program has exited; `close`: its pipes are closed too. Passes the exit code, or the signal that killed it. */
+  /**
+   * `exit`: the program has exited. `close`: its pipes are closed as well. The listener gets the exit code, or the signal that
+   * killed the program.
+   */
   on(event: 'exit' | 'close', listener: (exitCode: number | null, signal: NodeJS.Signals | null) => void): this;
   on(event: 'error', listener: (error: Error) => void): this;
   once(event: 'exit' | 'close', listener: (exitCode: number | null, signal: NodeJS.Signals | null) => void): this;

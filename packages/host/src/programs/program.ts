@@ -27,8 +27,9 @@ export type ProgramResult = {
 };
 
 /**
- * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found` if it does not exist), was aborted,
- * or wrote more than `maxOutputBytes`; a non-zero exit is a result. An aborted program is killed and reaped first; its descendants run on.
+ * Runs a program to its end without a shell. Rejects only if it cannot be started (`not_found` if it does not exist), is aborted,
+ * or writes more than `maxOutputBytes`; a non-zero exit code is a result, not an error. When it is aborted, the call rejects once
+ * the program is killed and reaped; its descendants keep running.
  */
 export function runProgram(file: string, args: string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
@@ -48,7 +49,7 @@ export function runProgram(file: string, args: string[], options: ProgramOptions
     child.kill('SIGKILL');
     if (child.exitCode !== null || child.signalCode !== null) abandon();
   };
-  /** Its descendants may hold its pipes open. */
+  /** Closes the pipes, which descendants of the killed program may still hold open. */
   const abandon = () => {
     for (const stream of child.stdio) stream?.destroy();
   };
