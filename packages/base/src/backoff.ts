@@ -1,5 +1,5 @@
 /**
- * How a delay grows: it starts at `initialMs`, doubles at each failure up to `maxMs`, and starts again at `initialMs` after `resetMs`
+ * How a delay grows: it starts at `initialMs`, doubles at each failure up to `maxMs`, and is reset to `initialMs` after `resetMs`
  * without a failure (default: twice `maxMs`).
  */
 export type BackoffPolicy = { initialMs: number; maxMs: number; resetMs?: number };
@@ -22,7 +22,7 @@ export class Backoff {
 
   /**
    * Records a failure of `key` and returns the delay in force from now on. `failedAtMs` is the time of the failure (default: now);
-   * if the key's entry had expired by then, the delay starts again at `initialMs`.
+   * if the key's entry had expired by then, the delay is reset to `initialMs`.
    */
   next(key: string, failedAtMs?: number): number {
     const now = this.#now();

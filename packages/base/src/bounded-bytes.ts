@@ -2,8 +2,8 @@
 const FIRST_BYTES = 4096;
 
 /**
- * Collects chunks of bytes up to a bound. The bytes are copied into one buffer that doubles when it is full: a list of chunks
- * would cost about a kilobyte per chunk, however short, and the writer chooses the size of chunks.
+ * Collects chunks of bytes up to a bound. The bytes are copied into one buffer that doubles when it is full: a list of chunks would
+ * cost about a kilobyte per chunk, however short, and the sender chooses the size of the chunks.
  */
 export class BoundedBytes {
   readonly #maxBytes: number;
@@ -11,7 +11,7 @@ export class BoundedBytes {
   #sizeBytes = 0;
   #isCut = false;
 
-  /** `maxBytes` is the most that is stored; further bytes are dropped. */
+  /** `maxBytes` is the maximum number of bytes to store; further bytes are dropped. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -21,12 +21,12 @@ export class BoundedBytes {
     return this.#sizeBytes;
   }
 
-  /** Whether bytes were dropped because they did not fit. */
+  /** Whether bytes were dropped because they exceeded the bound. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** Copies as much of a chunk as still fits. The caller may reuse the chunk afterwards. */
+  /** Copies as much of a chunk as fits. The caller may then reuse the chunk. */
   add(chunk: Uint8Array): void {
     const fits = Math.min(chunk.length, this.#maxBytes - this.#sizeBytes);
     if (fits < chunk.length) this.#isCut = true;
@@ -36,7 +36,7 @@ export class BoundedBytes {
     this.#sizeBytes += fits;
   }
 
-  /** The bytes stored. Not a copy: valid until more is added. */
+  /** The stored bytes. Not a copy, and only valid until more bytes are added. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#sizeBytes);
   }
@@ -56,7 +56,10 @@ export class BoundedBytes {
   }
 }
 
-/** All bytes of a stream of at most `maxBytes`. A longer stream is not read further, and the call rejects with the error of `refusal`. */
+/**
+ * Returns all bytes of a stream of at most `maxBytes`. If the stream is longer, stops reading it and rejects with the error that
+ * `refusal` returns.
+ */
 export async function gatherBytes(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -11,7 +11,7 @@ export class CoalescedWork {
     this.#work = work;
   }
 
-  /** Settles with a run that starts after this call. */
+  /** Requests a run that starts after this call, and settles with that run. */
   run(): Promise<void> {
     if (this.#next === undefined) {
       this.#next = this.settled().then(() => {

@@ -20,14 +20,14 @@ export class Timer implements Disposable {
     this.#timeout = this.#start(this.#delayMs);
   }
 
-  /** Starts the whole delay again. */
+  /** Restarts the timer with the whole delay. */
   refresh(): void {
     if (this.#delayMs <= MAX_TIMEOUT_MS) return void this.#timeout.refresh();
     clearTimeout(this.#timeout);
     this.#timeout = this.#start(this.#delayMs);
   }
 
-  /** Lets the process exit before the timer fires. */
+  /** Makes the timer not keep the process alive. */
   unref(): this {
     this.#isUnref = true;
     this.#timeout.unref();
@@ -75,7 +75,7 @@ export function withTimeout(
   return Object.assign(controller.signal, { [Symbol.dispose]: dispose });
 }
 
-/** Waits `durationMs`, or rejects with the signal's reason as soon as it aborts. */
+/** Waits `durationMs`. Rejects with the signal's reason as soon as the signal aborts. */
 export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -91,14 +91,14 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits `durationMs`, or less if the signal aborts. Never rejects. */
+/** Waits `durationMs`, or less if the signal aborts before. Never rejects. */
 export function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   return sleep(durationMs, signal).catch(() => undefined); // `sleep` rejects only when the signal aborts
 }
 
 /**
- * Settles as the promise does, or rejects with the signal's reason if that comes first. The work continues; if it fails later, the error is
- * ignored.
+ * Settles as the promise does, or rejects with the signal's reason if that comes first. The work behind the promise continues; if
+ * it fails later, the error is ignored.
  */
 export function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -6,7 +6,7 @@ import { isSystemError, systemErrorMessage } from './system-error-message.ts';
  */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** In the order of their gRPC status numbers, starting at 1. */
+/** The error classes in the order of their gRPC status numbers, starting at 1. */
 const ERROR_CODES = [
   'cancelled',
   'unknown',
@@ -36,7 +36,7 @@ export function errorCodeOfStatus(status: number): ErrorCode {
   return ERROR_CODES[status - 1] ?? 'unknown';
 }
 
-/** The only error class that Podwright throws. The message says what was attempted on which id. */
+/** The only error class that Podwright throws. Its message says what was attempted, and on which object. */
 export class PodwrightError extends Error {
   readonly code: ErrorCode;
 
@@ -51,8 +51,8 @@ export class PodwrightError extends Error {
 const FULL_DISK = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL'];
 
 /**
- * The class of any thrown value: its `code` for a `PodwrightError` or a plugin's error with such a code; the matching class for
- * aborts, timeouts and full disks; otherwise `unknown`.
+ * The class of any thrown value. For a `PodwrightError` or a plugin's error with such a code, it is the `code`; for aborts,
+ * timeouts and full disks, the matching class; otherwise `unknown`.
  */
 export function errorCode(error: unknown): ErrorCode {
   const code =
@@ -65,14 +65,18 @@ export function errorCode(error: unknown): ErrorCode {
 }
 
 /**
- * The error's message followed by those of its causes, without repeating what a message already contains. System errors are put
- * into words. A system error that is the cause of a `PodwrightError` is left out: the `PodwrightError`'s message covers it.
+ * The error's message followed by those of its causes, without repeating what a message already contains. System errors are worded
+ * by `systemErrorMessage`. A system error that is the cause of a `PodwrightError` is left out: the `PodwrightError`'s message
+ * covers it.
  */
 export function errorMessage(error: unknown): string {
   return messageAfter('', error);
 }
 
-/** The message to append to `context`, without the object of a system error if `context` names it already. */
+/**
+ * The part of an error's message to append to `context`. It leaves out the object of a system error, such as a path, if `context`
+ * already names it.
+ */
 function messageAfter(context: string, error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = isSystemError(error) ? systemErrorMessage(error, context) : error.message;
@@ -81,7 +85,7 @@ function messageAfter(context: string, error: unknown): string {
   return message.includes(cause) ? message : `${message}: ${cause}`;
 }
 
-/** Wraps `cause` in an error whose message says what was attempted. Keeps the class of `cause` unless `code` is given. */
+/** Wraps `cause` in an error whose message says what was attempted. The new error keeps the class of `cause` unless `code` is given. */
 export function wrapError(message: string, cause: unknown, code: ErrorCode = errorCode(cause)): PodwrightError {
   return new PodwrightError(code, `${message}: ${messageAfter(message, cause)}`, { cause });
 }
@@ -93,8 +97,8 @@ export const isUnimplemented = (error: unknown): boolean => errorCode(error) ===
 export const isCancelled = (error: unknown): boolean => errorCode(error) === 'cancelled';
 
 /**
- * True if the error means that nothing exists at a path, or that nothing can exist there: a parent is not a directory, or a name is too
- * long.
+ * True if the error means that nothing exists at a path, or that nothing can exist there, because a parent is not a directory or a
+ * name is too long.
  */
 export function isNothingThere(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].some((code) => isErrno(error, code));

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** How long synchronous work may hold the event loop before it must yield. */
 const BUDGET_MS = 4;
 
-/** Splits long synchronous work into slices: once the slice `isSpent`, the work awaits `renew`, which lets other events run. */
+/** Splits long synchronous work into slices. Once the slice `isSpent`, the work must await `renew`, which lets other events run. */
 export class EventLoopBudget {
   #endMs = performance.now() + BUDGET_MS;
 

@@ -1,8 +1,8 @@
 import { PodwrightError } from './errors.ts';
 
 /**
- * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets the queued
- * values, then an error: it has to subscribe and list again.
+ * Fan-out of values to any number of subscribers, each with its own bounded queue. A subscriber that does not keep up gets the
+ * queued values, then an error, after which it must subscribe and list again.
  */
 export class Broadcast<T> {
   readonly #subscribers = new Set<Subscription<T>>();
@@ -29,11 +29,11 @@ export class Broadcast<T> {
 export type Follower<T> = {
   subscribe: (signal: AbortSignal) => Subscription<T>;
   onValue: (value: T) => void;
-  /** Values were lost: read the current state again. Called after the new subscription has begun. */
+  /** Called after values were lost and a new subscription has begun. The follower must then read the current state again. */
   onOverflow: () => void;
 };
 
-/** Follows a broadcast until its subscription ends, usually by the signal. Rejects with an error of `onValue`. */
+/** Follows a broadcast until its subscription ends, usually by the signal. Rejects if `onValue` throws. */
 export async function follow<T>({ subscribe, onValue, onOverflow }: Follower<T>, signal: AbortSignal): Promise<void> {
   for (let values = subscribe(signal); ; ) {
     try {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * The path of the first difference between two plain values, such as `ports.0.port`; '' if they differ as a whole,
+ * The path of the first difference between two plain values, such as `ports.0.port`; '' if the values themselves differ,
  * `undefined` if they are equal. A property that is `undefined` equals an absent one, as in JSON.
  */
 export function firstDifference(one: unknown, other: unknown): string | undefined {

@@ -1,24 +1,24 @@
 /**
- * Fuzzing for the tests of decoders: seeded, so that failures can be reproduced, and bounded. Environment variables override the
- * defaults: TEST_SEED the seed, TEST_FUZZ_ROUNDS the number of rounds.
+ * Fuzzing for the tests of decoders. It is seeded, so that failures can be reproduced, and bounded. Environment variables override
+ * the defaults: TEST_SEED sets the seed, TEST_FUZZ_ROUNDS the number of rounds.
  */
 
 /** Returns integers from 0 up to, not including, `below`. */
 export type Random = (below: number) => number;
 
 export type FuzzOptions = {
-  /** Valid inputs, from which the damaged ones are made. */
+  /** Valid inputs, from which the damaged inputs are made. */
   samples: Buffer[];
   /** Number of inputs to try, unless TEST_FUZZ_ROUNDS is set. */
   rounds: number;
 };
 
-/** Longest time that one input may take: a decoder that backtracks would take minutes. */
+/** Maximum time for one input. A decoder that backtracks would take minutes. */
 const SLOW_MS = 5000;
 
 /**
- * Calls `check` with inputs that are damaged in one to eight ways. An error of `check` is rethrown with the seed, the
- * round and the input.
+ * Calls `check` with inputs that are each damaged in one to eight places. An error of `check` is rethrown with the seed, the round
+ * and the input.
  */
 export async function fuzz(
   { samples, rounds }: FuzzOptions,
@@ -72,7 +72,7 @@ function damage(random: Random, samples: Buffer[]): Buffer {
 
 type Change = { bytes: Buffer; at: number; random: Random; samples: Buffer[] };
 
-/** Values at limits, signs, separators and terminators. */
+/** Boundary values, signs, separators and terminators. */
 const ODD_BYTES = [0, 1, 0x7f, 0x80, 0xff, 0x20, 0x2f, 0x3a, 0x22, 0x5c];
 const ODD_WORDS = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x00ff_ffff, 0x0000_ffff];
 

@@ -12,7 +12,10 @@ const CODES: Record<number, ErrorCode> = {
   504: 'deadline_exceeded',
 };
 
-/** The error code for an HTTP error status; `undefined` if there is none. `conflict` is the meaning of 409 in the API that was called. */
+/**
+ * The error code for an HTTP error status; `undefined` for other statuses. `conflict` is the error code for 409, whose meaning
+ * depends on the API.
+ */
 export function codeOfHttpStatus(status: number, conflict: ErrorCode): ErrorCode | undefined {
   return status === 409 ? conflict : CODES[status];
 }

@@ -1,10 +1,13 @@
 import { raceAbort } from './deadline.ts';
 
-/** Serializes work per key, in order of arrival. Work of different keys runs concurrently. */
+/** Serializes work with the same key in order of arrival. Work with different keys runs concurrently. */
 export class KeyedLock {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** If the signal aborts before the work's turn, this rejects at once with the signal's reason, and the work never starts. */
+  /**
+   * Runs `work` when its turn comes. If the signal aborts before that, this rejects at once with the signal's reason, and the work
+   * never starts.
+   */
   async run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const previous = this.#tails.get(key) ?? Promise.resolve();
     const current = previous.then(() => {
@@ -26,8 +29,8 @@ export class KeyedLock {
 }
 
 /**
- * Runs at most `limit` pieces of work at once; the others wait in order of arrival. With `patienceMs`, work that takes longer than that
- * continues but no longer counts towards the limit, so it does not block other work.
+ * Runs at most `limit` pieces of work at once; the others wait in order of arrival. If `patienceMs` is set, work that takes longer
+ * than that continues, but no longer counts towards the limit and so does not block other work.
  */
 export class Limiter {
   readonly #limit: number;
@@ -48,7 +51,7 @@ export class Limiter {
     return this.#waiting.size;
   }
 
-  /** Starts up to `most` waiting pieces of work beyond the limit. */
+  /** Starts up to `most` waiting pieces of work at once, even beyond the limit. */
   admit(most: number): void {
     for (const begin of [...this.#waiting].slice(0, most)) {
       this.#running++;
@@ -57,7 +60,10 @@ export class Limiter {
     }
   }
 
-  /** If the signal aborts before the work's turn, this rejects at once with the signal's reason, and the work never starts. */
+  /**
+   * Runs `work` when its turn comes. If the signal aborts before that, this rejects at once with the signal's reason, and the work
+   * never starts.
+   */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#running >= this.#limit) await this.#turn(signal);
@@ -91,7 +97,10 @@ export class Limiter {
     });
   }
 
-  /** Passes the slot of finished work to the first waiting caller. A slot beyond the limit is dropped instead. */
+  /**
+   * Hands the slot of finished work to the first waiting caller. If more work is running than the limit allows, frees the slot
+   * instead.
+   */
   #passOn(): void {
     const [next] = this.#waiting;
     if (next === undefined || this.#running > this.#limit) {

@@ -1,6 +1,6 @@
 /**
- * Defers work in favour of work that a caller waits for: each piece starts after `delayMs`, or as soon as `begin` requests it. Pieces
- * that have not started when the process exits are lost: the next start of the process has to detect them.
+ * Defers work so that it does not slow down work that a caller waits for. Each piece starts after `delayMs`, or as soon as `begin`
+ * requests it. Pieces that have not started when the process exits are lost; the next process has to find out what is left to do.
  */
 export class Later {
   readonly #delayMs: number;

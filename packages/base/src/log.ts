@@ -9,7 +9,7 @@ export type Logger = {
   child(fields: object): Logger;
 };
 
-/** Bound of the log lines buffered in memory while the disk is full; further lines are dropped. */
+/** Maximum size of the log lines buffered in memory while the disk is full; further lines are dropped. */
 const MAX_WAITING_BYTES = 1 << 20;
 
 /**
@@ -27,5 +27,5 @@ export function createLogger(options: { level?: string; path?: string; name?: st
 }
 
 const quiet = () => undefined;
-/** A logger that drops everything, for tests and for callers that pass none. */
+/** A logger that drops everything, for tests and for callers that configure no logger. */
 export const silentLogger: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => silentLogger };

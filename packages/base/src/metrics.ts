@@ -3,7 +3,7 @@ import type { Registry } from '@prometheus-io/client';
 
 export { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 
-/** The registry's metric of that name, created by `make` if it does not exist. Users of one registry share its metrics. */
+/** The registry's metric of that name, created by `make` if it does not exist. All users of one registry thus share its metrics. */
 export function metricIn<M>(registry: Registry, name: string, make: () => M): M {
   return (registry.getSingleMetric(name) as M | undefined) ?? make();
 }

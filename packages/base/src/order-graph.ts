@@ -1,19 +1,20 @@
 import { PodwrightError } from './errors.ts';
 
-/** Accessors for the nodes of a graph. */
+/** How to read the nodes of a graph. */
 export type GraphReading<Node> = {
   /** Prefix of error messages, such as `order plugins`. */
   attempt: string;
   nameOf: (node: Node) => string;
   requirementsOf: (node: Node) => readonly string[];
-  /** The nodes that meet a requirement. No node needs to meet an optional requirement. */
+  /** The nodes that satisfy a requirement. An optional requirement may have none. */
   meeting: (requirement: string) => readonly Node[];
   isOptional: (requirement: string) => boolean;
 };
 
 /**
- * Sorts nodes so that each one comes after all nodes that it requires, and otherwise keeps their order. `invalid_argument` for a duplicate
- * name, a missing requirement, or a cycle of requirements; the last two name the path of requirements.
+ * Sorts nodes so that each one comes after all nodes that it requires, and otherwise keeps their order. Throws `invalid_argument`
+ * for a duplicate name, a requirement that no node meets, or a cycle of requirements; in the last two cases, the message shows the
+ * path of requirements.
  */
 export function orderGraph<Node>(nodes: readonly Node[], reading: GraphReading<Node>): Node[] {
   const { nameOf, requirementsOf, meeting, isOptional } = reading;
@@ -48,7 +49,7 @@ function cycle<Node>(path: Node[], { attempt, nameOf }: GraphReading<Node>): Pod
   return new PodwrightError('invalid_argument', `${attempt}: they require each other in a cycle: ${names}`);
 }
 
-/** Names the nodes that resemble the missing one: those with the same text up to a slash. */
+/** Creates the error for a missing node. It names similar nodes, whose names are the same up to a slash. */
 function missing<Node>(
   path: string[],
   requirement: string,

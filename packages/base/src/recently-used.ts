@@ -1,4 +1,4 @@
-/** A map of bounded size: the entry that was set least recently is dropped first. */
+/** A map of bounded size. When it is full, the entry that was set least recently is dropped. */
 export class RecentlyUsed<V> {
   readonly #values = new Map<string, V>();
   readonly #maxSize: number;
@@ -7,7 +7,7 @@ export class RecentlyUsed<V> {
     this.#maxSize = maxSize;
   }
 
-  /** Least recently set first. */
+  /** The entries, least recently set first. */
   entries(): MapIterator<[string, V]> {
     return this.#values.entries();
   }

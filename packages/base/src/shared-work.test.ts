@@ -35,7 +35,7 @@ test('work that fails after its caller has aborted causes no unhandled rejection
   await work.idle();
 });
 
-/** Work that ends only after it is abandoned and `rolledBack` is resolved. */
+/** Starts work that ends only once it has been abandoned and `rolledBack` is resolved. */
 function endlessWork() {
   const rolledBack = Promise.withResolvers<void>();
   const work = async (abandoned: AbortSignal): Promise<never> => {

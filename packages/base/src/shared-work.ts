@@ -2,16 +2,16 @@ import { raceAbort } from './deadline.ts';
 import { isDeadlineExceeded, PodwrightError } from './errors.ts';
 import { firstDifference } from './first-difference.ts';
 
-/** `key` names the operation, such as `run sandbox NAME`; `input` is its request, which must be equal for all callers of one key. */
+/** `key` names the operation, such as `run sandbox NAME`. `input` is its request, which must be equal in all calls with the same key. */
 export type WorkKey = { key: string; input?: unknown };
 
 type Running = { promise: Promise<unknown>; controller: AbortController; callers: number; input: unknown };
 
 /**
- * Work that outlives its caller. A call with the key of running work shares it; if its input differs, it rejects with `already_exists`. If
- * a caller's deadline passes, the work continues, as the caller is expected to retry. Once the last caller has aborted for another reason,
- * the work's signal aborts; a later call waits for the rollback and starts the work again. The results of finished work are not stored
- * here: the caller must find them in its own records on a retry.
+ * Work that outlives its caller. A call with the key of running work joins that work; if the inputs differ, the call rejects with
+ * `already_exists`. If a caller's deadline passes, the work continues, as the caller is expected to retry. Once the last caller has
+ * aborted for another reason, the work's signal aborts; a later call waits for the rollback and starts the work again. The results
+ * of finished work are not stored here, so on a retry the caller must find them in its own records.
  */
 export class SharedWork {
   readonly #running = new Map<string, Running>();
@@ -35,12 +35,12 @@ export class SharedWork {
     }
   }
 
-  /** How long nothing has been running, in ms; 0 while something runs. */
+  /** For how long no work has been running, in ms; 0 while some runs. */
   get idleMs(): number {
     return this.#running.size > 0 ? 0 : performance.now() - this.#idleSinceMs;
   }
 
-  /** Resolves when all work that runs now has ended, successfully or not. */
+  /** Resolves once all work that is running now has ended, successfully or not. */
   async idle(): Promise<void> {
     await Promise.allSettled([...this.#running.values()].map(({ promise }) => promise));
   }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
-/** A position in a stack trace: the path of a bundle, line and column. */
+/** Matches a position in a stack trace: the path of a bundle, line and column. */
 const POSITION = /(?:file:\/\/)?(\/[^\s():]+\.js):(\d+:\d+)/g;
 
 /**
- * Maps the positions of stack traces in a text from bundles to sources. The source maps are read on each call and not cached:
- * Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026). Positions in files without a
- * map are not changed.
+ * Translates the stack trace positions in a text from bundles to sources. The source maps are read on each call and not cached:
+ * Node.js' own `--enable-source-maps` holds them in memory from the start, 35 MiB in a node (November 2026). Positions in files
+ * without a map are not changed.
  */
 export function withSourcePositions(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();
@@ -18,7 +18,7 @@ export function withSourcePositions(text: string): string {
   });
 }
 
-/** The map is next to its file, where esbuild writes it. */
+/** Reads the source map of a file. esbuild writes the map next to the file. */
 function readMap(path: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8')) as SourceMapPayload);

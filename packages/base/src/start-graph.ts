@@ -2,8 +2,8 @@ import { orderGraph } from './order-graph.ts';
 import { Undo, type UndoFailure } from './undo.ts';
 
 /**
- * One part of a program. `start` gets the parts that it requires, and only those, after they have started: a closure over them can
- * be called at once. `start` adds a step to `undo` right after it has acquired something that must be released.
+ * One part of a program. `start` gets only the parts that it requires, and runs after they have started, so it can call them at
+ * once. Right after `start` has acquired something that must be released, it adds a step to `undo`.
  */
 export type GraphPart<Parts, Name extends keyof Parts> = {
   readonly requires: readonly (keyof Parts & string)[];
@@ -20,10 +20,13 @@ export type StartedGraph<Parts> = {
   close(): Promise<void>;
 };
 
-/** The value of a part that is a step of the start: other parts can only wait for it. */
+/** The value of a part that is only a step of the start. Other parts can require it, but get nothing from it. */
 export type Done = 'done';
 
-/** Returns functions that declare the parts of a graph. The argument of `start` has the parts whose names are in `requires`. */
+/**
+ * Returns functions that declare the parts of a graph. In their `start` functions, the argument has the type of exactly the parts
+ * named in `requires`.
+ */
 export function partsOf<Parts>() {
   const part = <Name extends keyof Parts & string, Part>(
     requires: readonly Name[],
@@ -41,8 +44,9 @@ export function partsOf<Parts>() {
 }
 
 /**
- * Starts the parts one after the other, each after those it requires and otherwise in the order of the record. If a part fails, what
- * has started is undone, newest first, and the promise rejects with the error of the part. Errors in the graph itself: see `orderGraph`.
+ * Starts the parts one after the other, each after the parts it requires and otherwise in the order of the record. If a part fails,
+ * the started parts are undone, newest first, and the promise rejects with the part's error. For errors in the graph itself, see
+ * `orderGraph`.
  */
 export async function startGraph<Parts>(
   parts: GraphParts<Parts>,

@@ -14,13 +14,13 @@ export function suggest(name: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** `; did you mean "x"?`, or nothing. */
+/** `; did you mean "x"?`, or '' if there is no similar candidate. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const found = suggest(name, candidates);
   return found === undefined ? '' : `; did you mean "${found}"?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) from `a` to `b`. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment). */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -12,7 +12,7 @@ export type SystemError = Error & {
   hostname?: string;
 };
 
-/** Clearer wordings than libuv's own, by error code. */
+/** Wordings that are clearer than libuv's own, by error code. */
 const WORDS: Record<string, string> = {
   EISDIR: 'it is a directory',
   ENOTFOUND: 'no such host',
@@ -27,8 +27,8 @@ export function isSystemError(error: unknown): error is SystemError {
 }
 
 /**
- * A system error in words, without its code: `open /x: no such file or directory`. The object is left out if `context` names it
- * already. An error whose message is not Node.js's own keeps its message.
+ * Words a system error without its code: `open /x: no such file or directory`. Leaves out the object if `context` already names it.
+ * An error whose message is not Node.js's own keeps that message.
  */
 export function systemErrorMessage(error: SystemError, context = ''): string {
   const { code, errno, message } = error;

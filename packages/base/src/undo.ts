@@ -4,8 +4,8 @@ import { errorMessage } from './errors.ts';
 export type UndoFailure = { step: string; error: unknown };
 
 /**
- * Rollback as an object: right after acquiring a resource, add how to release it. `run` undoes the steps
- * in reverse order and returns the ones that failed, so that the caller can record them.
+ * Rollback as an object: right after acquiring a resource, callers add a step that releases it. `run` executes the steps in reverse
+ * order and returns those that failed, so that the caller can record them.
  */
 export class Undo {
   #steps: { name: string; undo: () => Promise<void> | void }[] = [];
@@ -14,12 +14,12 @@ export class Undo {
     this.#steps.push({ name, undo });
   }
 
-  /** Drops all steps, as the work has succeeded. */
+  /** Drops all steps, because the work has succeeded. */
   commit(): void {
     this.#steps = [];
   }
 
-  /** Undoes every step, newest first; a failing step does not stop the others. */
+  /** Executes every step, newest first. A failing step does not stop the others. */
   async run(): Promise<UndoFailure[]> {
     const failures: UndoFailure[] = [];
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
@@ -33,7 +33,7 @@ export class Undo {
   }
 }
 
-/** The failures as one line for a log or an error message. */
+/** Formats the failures as one line for a log or an error message. */
 export function describeUndoFailures(failures: UndoFailure[]): string {
   return failures.map(({ step, error }) => `${step}: ${errorMessage(error)}`).join('; ');
 }

@@ -1,18 +1,18 @@
 import { EventLoopBudget } from './event-loop-budget.ts';
 
-/** Time that the work may take including its waits, on top of ten times its budget. */
+/** Added to ten times the budget, gives the time that the work may take including its waits. */
 const WAITS_MS = 1000;
 
 /**
- * Bounds how long work holds the event loop in total, and at a time. Waits do not count, but the time with all waits is bounded, too, and
- * the work ends at `deadlineMs` of the monotonic clock.
+ * Bounds how long work holds the event loop, in total and at a time. Waits do not count towards the budget, but the time including
+ * all waits is bounded, too, and the work must end at `deadlineMs` of the monotonic clock (`performance.now()`).
  */
 export class WorkBudget {
   readonly #budgetMs: number;
   #leftMs: number;
   readonly #endMs: number;
   readonly #deadlineMs: number;
-  /** When the last wait ended. */
+  /** Time at which the last wait ended. */
   #resumedMs = performance.now();
   readonly #slice = new EventLoopBudget();
 
@@ -33,19 +33,19 @@ export class WorkBudget {
     return performance.now() >= this.#deadlineMs;
   }
 
-  /** Work until the last wait. */
+  /** Time that the work had used when its last wait began. */
   get spentMs(): number {
     return this.#budgetMs - this.#leftMs;
   }
 
-  /** Yields to the event loop if the slice is over. Returns whether the work may continue. */
+  /** Yields to the event loop if the current slice is spent. Returns whether the work may continue. */
   async mayContinue(): Promise<boolean> {
     if (this.isSpent) return false;
     if (this.#slice.isSpent) await this.wait(this.#slice.renew());
     return true;
   }
 
-  /** Waits for something that does not hold the event loop. */
+  /** Waits for a result. The wait does not count towards the budget. */
   async wait<T>(result: Promise<T>): Promise<T> {
     this.#leftMs -= performance.now() - this.#resumedMs;
     try {

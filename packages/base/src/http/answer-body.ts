@@ -2,16 +2,19 @@ import { BoundedBytes } from '../bounded-bytes.ts';
 import type { Framing } from './answer-head.ts';
 import type { AnswerInput, Step } from './answer-input.ts';
 
-/** Longest line of a chunked body, and its longest trailer, in bytes (Go's net/http/internal, maxLineLength). */
+/** Maximum length in bytes of a line in a chunked body and of its whole trailer (Go's net/http/internal, maxLineLength). */
 const MAX_CHUNK_LINE_BYTES = 4096;
-/** Allowed overhead of chunks, as in Go: each may have 16 bytes plus twice its data, and all together MAX_EXCESS_BYTES more. */
+/**
+ * Allowed overhead of chunks, as in Go: 16 bytes plus twice the data for each chunk, and MAX_EXCESS_BYTES more for all chunks
+ * together.
+ */
 const FREE_CHUNK_BYTES = 16;
 const MAX_EXCESS_BYTES = 16 << 10;
 
-/** A body, or its beginning: `isCut` if it is larger than the caller's bound, `error` if it could not be read to its end. */
+/** A body or its beginning. `isCut` is set if the body is larger than the caller's bound, `error` if it could not be read to its end. */
 export type AnswerBody = { bytes: Buffer; isCut: boolean; error?: Error };
 
-/** Reads a body up to `maxBytes`. */
+/** Reads a body, but at most `maxBytes` of it. */
 export function* readBody(input: AnswerInput, framing: Framing, maxBytes: number): Step<AnswerBody> {
   const body = new BoundedBytes(maxBytes);
   try {
@@ -53,7 +56,7 @@ function* readChunks(input: AnswerInput, body: BoundedBytes): Step<void> {
   }
 }
 
-/** Chunk lines must end with CRLF, not with LF alone (RFC 9112, 2.2 and 7.1). */
+/** Reads the line before a chunk. It must end with CRLF, not with LF alone (RFC 9112, 2.2 and 7.1). */
 function* readChunkLine(input: AnswerInput): Step<string> {
   const line = yield* input.line(MAX_CHUNK_LINE_BYTES);
   if (line === undefined) throw new Error('unexpected EOF');
@@ -63,7 +66,7 @@ function* readChunkLine(input: AnswerInput): Step<string> {
   return line.slice(0, -1);
 }
 
-/** The size of a chunk; chunk extensions are ignored. */
+/** Parses the size of a chunk; chunk extensions are ignored. */
 function chunkSize(line: string): number {
   const size = line.split(';', 1)[0]!.trimEnd();
   if (size === '') throw new Error('empty hex number for chunk length');

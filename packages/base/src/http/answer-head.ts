@@ -10,18 +10,18 @@ export type AnswerHead = {
   framing: Framing;
 };
 
-/** How the end of a body is found: by a number of bytes, by the last chunk, or when the server closes the connection. */
+/** What marks the end of a body: its length in bytes, the last chunk, or the server closing the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
-/** Overhead counted for each field (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
+/** Overhead counted for each line of the head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
 const FIELD_BYTES = 32;
-/** Go parses lengths as 63 bits. */
+/** The largest Content-Length that Go accepts, which it parses as 63 bits. */
 const MAX_LENGTH = 2n ** 63n - 1n;
 const NO_BODY: Framing = { until: 'length', bytes: 0 };
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** Bytes that the heads of a response, interim ones included, may still take. */
+/** Bytes that are left for the heads of a response, including interim ones. */
 export type HeadBudget = { bytes: number };
 
 /** Reads the next head; `undefined` if the connection ends before its first byte. Errors are worded as in Go's net/http. */
@@ -62,7 +62,7 @@ function* readFields(input: AnswerInput, budget: HeadBudget): Step<Map<string, s
 
 const isBlank = (byte: number | undefined) => byte === SPACE || byte === TAB;
 
-/** Reads a line and strips its end, CRLF or LF alone. */
+/** Reads a line and strips its line ending, CRLF or a bare LF. */
 function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   const line = yield* input.line(budget.bytes);
   if (line === undefined) throw malformed('unexpected EOF');
@@ -71,7 +71,7 @@ function* readLine(input: AnswerInput, budget: HeadBudget): Step<string> {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Splits a field into name and value. As in Go, a name may contain spaces; it is then another field than the name without them. */
+/** Splits a field into name and value. As in Go, a name may contain spaces, and then names another field than without them. */
 function fieldOf(line: string): [name: string, value: string] {
   const colon = line.indexOf(':');
   const name = line.slice(0, colon);
@@ -81,7 +81,7 @@ function fieldOf(line: string): [name: string, value: string] {
   return [name.toLowerCase(), trim(value)];
 }
 
-/** Whether a text contains a control character that no field value may have; a tab is allowed. */
+/** Whether a text contains a control character that is not allowed in a field value; a tab is allowed. */
 export function hasControlCharacter(text: string): boolean {
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text);
 }
@@ -98,7 +98,7 @@ function framingOf({ status, isBefore11 }: StatusLine, fields: Map<string, strin
   return bytes === undefined ? { until: 'close' } : { until: 'length', bytes };
 }
 
-/** Repeated Content-Length fields must all have the same value. */
+/** The value of Content-Length. If the field is repeated, all its values must be the same. */
 function lengthOf(lengths: string[]): number | undefined {
   const [length] = lengths;
   if (length === undefined) return undefined;
@@ -122,5 +122,5 @@ function malformed(problem: string, found?: unknown): Error {
   return new Error(`net/http: HTTP/1.x transport connection broken: ${what}`);
 }
 
-/** Bounds the length of error messages: the server chooses how long its lines are. */
+/** Shortens text in error messages, as the server chooses the length of its lines. */
 const shortened = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

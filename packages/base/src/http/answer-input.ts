@@ -3,14 +3,14 @@ export type Step<T> = Generator<void, T, void>;
 
 const LINE_FEED = 0x0a;
 
-/** The bytes of a response that have arrived and were not read yet. */
+/** The bytes of a response that have arrived but have not been read yet. */
 export class AnswerInput {
   #buffer: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
   #closed: { error: Error | undefined } | undefined;
 
-  /** Copies bytes received from the connection. */
+  /** Adds bytes received from the connection. The caller may reuse the chunk. */
   add(chunk: Buffer): void {
     if (this.#buffer.length - this.#end < chunk.length) this.#makeRoom(chunk.length);
     this.#buffer.set(chunk, this.#end);
@@ -22,7 +22,7 @@ export class AnswerInput {
     this.#closed ??= { error };
   }
 
-  /** The next line without its LF; `undefined` if the connection ends first. Throws if the line has more than `maxBytes`. */
+  /** The next line without its LF; `undefined` if the connection ends first. Throws if the line is longer than `maxBytes`. */
   *line(maxBytes: number): Step<string | undefined> {
     for (let seen = 0; ; ) {
       const unread = this.#buffer.subarray(this.#start, this.#end);
@@ -47,7 +47,7 @@ export class AnswerInput {
     return this.#buffer[this.#start];
   }
 
-  /** At least one and at most `maxBytes` of the next bytes, valid until more is added; `undefined` if the connection ends first. */
+  /** The next bytes, at least one and at most `maxBytes`, valid until more bytes are added; `undefined` if the connection ends first. */
   *some(maxBytes: number): Step<Buffer | undefined> {
     if ((yield* this.peek()) === undefined) return undefined;
     const end = Math.min(this.#end, this.#start + maxBytes);

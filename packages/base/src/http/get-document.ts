@@ -5,19 +5,19 @@ import { VERSION } from '../version.ts';
 import { type HttpAnswer, readAnswer } from './read-answer.ts';
 import { type RequestFields, requestText } from './request-text.ts';
 
-/** Bytes of all fields of a response; Go's client allows 10 MiB. */
+/** Maximum size of the response's head in bytes; Go's client allows 10 MiB. */
 const MAX_HEAD_BYTES = 1 << 20;
-/** As in Go's client. */
+/** The same limit as in Go's client. */
 const MAX_REDIRECTS = 10;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 export type DocumentOptions = {
-  /** Fields added to each request. They replace default fields of the same name, except Host and Connection. */
+  /** Header fields added to each request. They replace default fields of the same name, except Host and Connection. */
   fields?: RequestFields;
   maxBytes: number;
-  /** Makes the error to throw if the body is larger than `maxBytes`. */
+  /** Creates the error to throw if the body is larger than `maxBytes`. */
   refusal: () => Error;
-  /** Must throw for a redirect that is not to be followed. */
+  /** Called for each redirect. It must throw if the redirect must not be followed. */
   checkRedirect: (from: URL, to: URL) => void;
   signal: AbortSignal;
 };
@@ -26,8 +26,8 @@ export type DocumentOptions = {
 export type HttpDocument = Omit<HttpAnswer, 'body'> & { body: Buffer };
 
 /**
- * Gets a document and returns the whole response, whatever its status, after following redirects. Proxies are not used; certificates
- * are verified. Rejects with the error of `refusal`, the signal's reason, or the error of the connection or the response.
+ * Gets a document and returns the whole response, whatever its status, after following redirects. No proxy is used; certificates
+ * are verified. Rejects with the error that `refusal` returns, the signal's reason, or the error of the connection or the response.
  */
 export async function getDocument(first: URL, options: DocumentOptions): Promise<HttpDocument> {
   let url = first;
@@ -66,7 +66,10 @@ async function getOnce(url: URL, options: DocumentOptions): Promise<HttpDocument
   }
 }
 
-/** As in Go's client: given fields replace default ones by case-insensitive name, but `Host` is always that of the URL. */
+/**
+ * The header fields of a request. As in Go's client, given fields replace default ones by case-insensitive name, but `Host` is
+ * always that of the URL.
+ */
 function requestFields(url: URL, given: RequestFields = {}): RequestFields {
   const defaults = { 'User-Agent': `podwright/${VERSION}`, 'Accept-Encoding': 'gzip' };
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));

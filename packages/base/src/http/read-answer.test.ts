@@ -16,7 +16,7 @@ function read(raw: string, pieceBytes = raw.length || 1) {
   return reading;
 }
 
-/** One-byte pieces test every position at which a piece may end; long responses are split into about 1000 pieces. */
+/** Piece size for a response: one byte, so that pieces end at every position; for long responses, about a thousandth of the length. */
 const smallPieces = (raw: string) => Math.ceil(raw.length / 1000);
 
 for (const { name, raw, status, body } of readableAnswers) {

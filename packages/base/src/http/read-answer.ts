@@ -7,18 +7,18 @@ import { AnswerInput, type Step } from './answer-input.ts';
 export type HttpAnswer = AnswerHead & { body: AnswerBody };
 
 export type AnswerOptions = {
-  /** Bound of the status lines and all fields, including those of interim (1xx) responses, in bytes. */
+  /** Maximum number of bytes for status lines and header fields, including those of interim (1xx) responses. */
   maxHeadBytes: number;
-  /** Bytes of the body to read; the rest is not read. */
+  /** Maximum number of bytes of the body to read; the rest is left unread. */
   maxBodyBytes: number;
-  /** Called when the status line and all fields have been read. */
+  /** Called when the status line and all header fields have been read. */
   onHead?: () => void;
 };
 
 /**
- * Reads an HTTP/1.x response to a GET from a connection that is used for nothing else, as leniently as Go's net/http: Node's
- * parser refuses some responses of servers in containers that Go clients accept. Rejects with an error in Go's wording, or with
- * the connection's error. The connection stays open; the caller has to bound the time.
+ * Reads an HTTP/1.x response to a GET from a connection that is used for nothing else, as leniently as Go's net/http: Node's parser
+ * refuses some responses of servers in containers that Go clients accept. Rejects with an error in Go's wording, or with the
+ * connection's error. The connection stays open. The caller must limit the time.
  */
 export function readAnswer(connection: Duplex, options: AnswerOptions): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
@@ -57,7 +57,7 @@ function* answer(input: AnswerInput, options: AnswerOptions): Step<HttpAnswer> {
   }
 }
 
-/** Whether more responses follow: 1xx, but not 101, after which the connection speaks another protocol. */
+/** Whether another response follows. It does after 1xx, except for 101, after which the connection speaks another protocol. */
 function isInterim(status: number): boolean {
   return status >= 100 && status < 200 && status !== 101;
 }

@@ -1,11 +1,11 @@
 import { hasControlCharacter } from './answer-head.ts';
 
-/** Fields of a request, by name; a list is sent as several fields of that name. Each character is sent as one byte (latin1). */
+/** Header fields of a request, by name; a list is sent as several fields with that name. Each character is sent as one byte (latin1). */
 export type RequestFields = Record<string, string | string[]>;
 
 /**
  * The text of an HTTP/1.1 GET request for `target`, a path and query, to be sent as latin1. Throws, in Go's wording, for a value
- * with control characters, which could inject fields.
+ * with control characters, which could inject further fields.
  */
 export function requestText(target: string, fields: RequestFields): string {
   const lines = Object.entries(fields).flatMap(([name, values]) =>

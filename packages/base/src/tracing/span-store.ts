@@ -1,9 +1,9 @@
 import type { Span } from './tracer.ts';
 
-/** Bounds of the store: the oldest traces are dropped first; further spans of a full trace are not stored. */
+/** Bounds of the store. The oldest traces are dropped first; once a trace is full, its further spans are not stored. */
 export type SpanStoreBounds = { traces: number; spansPerTrace: number };
 
-/** The spans of the latest traces. */
+/** Stores the spans of the latest traces. */
 export class SpanStore {
   readonly #traces = new Map<string, Span[]>();
   readonly #bounds: SpanStoreBounds;

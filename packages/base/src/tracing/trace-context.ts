@@ -4,13 +4,13 @@ export type TraceContext = { traceId: string; spanId: string; sampled: boolean }
 /** The header, and the key of gRPC metadata, that carries a context. */
 export const TRACEPARENT = 'traceparent';
 
-/** Version, trace id, span id, flags; later versions may have more, after another dash. */
+/** The form of a header: version, trace id, span id and flags. Later versions may add fields after another dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Longer headers are ignored; no version of the specification needs as much. */
+/** Longer headers are ignored. No version of the specification needs as many characters. */
 const MAX_LENGTH = 512;
 
-/** Parses a header; `undefined` if it is malformed, as the specification requires to ignore it. */
+/** Parses a header; `undefined` if it is malformed, because the specification requires that such a header is ignored. */
 export function parseTraceparent(header: string | undefined): TraceContext | undefined {
   if (header === undefined || header.length > MAX_LENGTH) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', rest] = FORM.exec(header) ?? [];

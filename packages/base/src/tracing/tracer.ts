@@ -21,28 +21,31 @@ export type Span = TraceContext & {
 export type TracingOptions = {
   /** The collector: `http://HOST:PORT`, or `HOST:PORT` or `unix:///PATH` for gRPC; '' exports nothing. */
   endpoint: string;
-  /** How many of a million traces that start here are exported. A trace that a caller started is exported if the caller sampled it. */
+  /**
+   * How many of a million traces that start here are exported. A trace that a remote caller started is exported if the caller
+   * sampled it.
+   */
   samplingRatePerMillion: number;
 };
 
-/** Receives each span when it has ended; must not throw. */
+/** Receives each span once it has ended. Must not throw. */
 export type SpanSink = (span: Span) => void;
 
 /** Runs work as a span of the caller's current trace. Without a current trace, it just runs the work. */
 export type TraceWork = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-/** Runs work without a trace. */
+/** Runs work without tracing it. */
 export const untraced: TraceWork = (_name, work) => work();
 
-/** Names and errors of spans are cut to this many characters. */
+/** Names and errors of spans are truncated to this many characters. */
 const MAX_TEXT = 300;
 
-/** The span of running work. Once it has ended, it gets no more child spans. */
+/** The span of running work. Once the work has ended, the span gets no more child spans. */
 type Live = { context: TraceContext; ended: boolean };
 
 /**
- * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that outlive the
- * work that started them no longer belong to a trace.
+ * Tracks the current trace across promises and callbacks, and passes ended spans to the sink. Timers, watchers and loops that
+ * outlive the work that started them do not belong to its trace any longer.
  */
 export class Tracer {
   readonly #live = new AsyncLocalStorage<Live>();
@@ -53,18 +56,18 @@ export class Tracer {
     this.#sink = sink;
   }
 
-  /** The caller's current span; `undefined` if it is in no trace. */
+  /** The span in which the caller runs; `undefined` if the caller is not part of a trace. */
   current(): TraceContext | undefined {
     const live = this.#live.getStore();
     return live === undefined || live.ended ? undefined : live.context;
   }
 
-  /** The spans of work that has not ended, in the order in which they began. */
+  /** The spans of work that has not ended yet, in the order in which they began. */
   open(): readonly Omit<Span, 'endMs'>[] {
     return [...this.#open];
   }
 
-  /** Runs work in a span that the caller reports to the sink. */
+  /** Runs work in a span that the caller itself passes to the sink. */
   async within<T>(context: TraceContext, work: () => Promise<T>): Promise<T> {
     const live: Live = { context, ended: false };
     try {
@@ -112,8 +115,8 @@ export function childOf({ traceId, sampled }: TraceContext): TraceContext {
 }
 
 /**
- * 16 hex digits, not all 0. The ids only distinguish spans and are no secret, so `Math.random` is enough: random bytes of node:crypto
- * would take several times as long as the rest of a span.
+ * 16 hex digits, not all 0. The ids only distinguish spans and are not secret, so `Math.random` is good enough. Getting random
+ * bytes from node:crypto would take several times as long as everything else that a span costs.
  */
 function newId(): string {
   return hex(1 + Math.floor(Math.random() * 0xffff_fffe)) + hex(Math.floor(Math.random() * 0xffff_ffff));
