@@ -73,7 +73,7 @@ test('follow ends when its subscription ends for another reason than its signal'
   const iterate = values[Symbol.asyncIterator].bind(values);
   let iterations = 0;
   values[Symbol.asyncIterator] = () => {
-    if (iterations++ > 10) giveUp.abort(); // otherwise a defect would block the event loop for ever
+    if (iterations++ > 10) giveUp.abort(); // otherwise a defect would block the event loop forever
     return iterate();
   };
   broadcast.publish(1);

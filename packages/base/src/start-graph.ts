@@ -44,8 +44,8 @@ export function partsOf<Parts>() {
 }
 
 /**
- * Starts the parts one after the other, each after the parts it requires and otherwise in the order of the record. If a part fails,
- * the started parts are undone, newest first, and the promise rejects with the part's error. For errors in the graph itself, see
+ * Starts the parts one at a time, each after the parts it requires and otherwise in the order of the record. If a part fails, the
+ * started parts are undone, newest first, and the promise rejects with the part's error. For errors in the graph itself, see
  * `orderGraph`.
  */
 export async function startGraph<Parts>(

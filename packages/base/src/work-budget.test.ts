@@ -15,7 +15,7 @@ test('work may continue until its budget is spent, and other events run meanwhil
   let steps = 0;
   for (; await budget.mayContinue(); steps++) {
     work(1);
-    await budget.wait(Promise.resolve()); // is no turn of the event loop
+    await budget.wait(Promise.resolve()); // takes no turn of the event loop
   }
   clearInterval(timer);
   assert.ok(steps >= 20 && steps <= 60, `${steps} steps`);

@@ -52,7 +52,7 @@ export type ImageServiceOptions = {
   documentTimeoutMs?: number;
   /** Retries of requests to registries. Default: after 5 failures in a row without progress, the next is final; delays from 250 ms to 8 s. */
   retryPolicy?: RetryPolicy;
-  /** Environment variables with proxy settings. Default: those of this process. */
+  /** Environment variables with proxy settings. Default: the environment of this process. */
   environment?: NodeJS.ProcessEnv;
   /** Traces the steps of pulls. Optional. */
   trace?: TraceWork;

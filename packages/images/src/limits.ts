@@ -132,7 +132,7 @@ export const MAX_INTERIM_RESPONSES = 10;
  */
 export const ADDRESS_TIMEOUT_MS = 2_000;
 
-/** How long an idle connection stays open, as in Go's client. Without a bound, each redirect could leave one open for ever. */
+/** How long an idle connection stays open, as in Go's client. Without a bound, each redirect could leave a connection open forever. */
 export const IDLE_CONNECTION_MS = 90_000;
 
 export const MAX_ERROR_BYTES = 64 * 1024;

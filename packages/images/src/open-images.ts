@@ -21,10 +21,10 @@ export type OpenImagesOptions = Partial<
 export type ImageStore = { images: Images; snapshotter: Snapshotter } & AsyncDisposable;
 
 /**
- * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as
- * layers have owners and devices. Repairs the damage of a crash first. Errors: `already_exists` (the store is already open),
- * `data_loss` (the records are damaged), `failed_precondition` (the records are of a newer version, or `overlayfs` is requested and
- * does not work).
+ * Opens the image store in a directory, creating it if necessary. Only one process at a time can open it. It needs root, as layers
+ * have owners and devices. Repairs the damage of a crash first. Errors: `already_exists` (the store is already open), `data_loss`
+ * (the records are damaged), `failed_precondition` (a newer version wrote the records, or `overlayfs` is requested and does not
+ * work).
  */
 export async function openImages({ snapshotterKind = 'auto', ...options }: OpenImagesOptions): Promise<ImageStore> {
   const { root, logger = silentLogger, registryConfigDir = join(root, 'certs.d') } = options;

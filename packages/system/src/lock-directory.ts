@@ -12,7 +12,7 @@ export function lockDirectory(directory: string, refusal: string): () => void {
   return lock(openSync(join(directory, 'lock'), 'a', PRIVATE_FILE), refusal);
 }
 
-/** As `lockDirectory`, but locks the directory itself and leaves no file in it. The holder of the lock may remove the directory. */
+/** Like `lockDirectory`, but locks the directory itself and leaves no file in it. The holder of the lock may remove the directory. */
 export function lockDirectoryItself(directory: string, refusal: string): () => void {
   makePrivateDirectory(directory);
   const descriptor = openSync(directory, 'r');

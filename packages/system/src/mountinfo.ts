@@ -12,7 +12,7 @@ export type MountEntry = {
   root: string;
   mountPoint: string;
   options: string[];
-  /** `shared:N`, `master:N`, …; none for a private mount. */
+  /** Optional fields such as `shared:N` and `master:N`; empty for a private mount. */
   propagation: string[];
   type: string;
   source: string;
@@ -69,7 +69,7 @@ export function mountsBelow(path: string, mounts: MountEntry[] = readMounts()): 
   return mounts.filter(({ mountPoint }) => mountPoint === path || mountPoint.startsWith(prefix));
 }
 
-/** As `mountsBelow`, from the content of a mountinfo file. Parses only the lines that may describe such mounts. */
+/** Like `mountsBelow`, from the content of a mountinfo file. Parses only the lines that may describe such mounts. */
 export function parseMountsBelow(path: string, content: Buffer): MountEntry[] {
   return mountsBelow(path, parseMountinfo(linesWith(basename(path), content)));
 }

@@ -83,7 +83,7 @@ export function setUpNamespaces(dependencies: NamespaceDependencies, request: Na
 /** A user namespace to create, pinned at `user`. It owns the other namespaces of the request. */
 export type OwnedNamespaceRequest = NamespaceRequest & { user: string; mappings: IdMappings };
 
-/** As `createNamespaces`, but in a new user namespace, whose root has all capabilities over the created namespaces. */
+/** Like `createNamespaces`, but in a new user namespace, whose root has all capabilities over the created namespaces. */
 export async function createOwnedNamespaces(
   dependencies: NamespaceDependencies,
   request: OwnedNamespaceRequest,

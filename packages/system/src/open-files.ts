@@ -129,7 +129,7 @@ export async function deletedFile(link: string): Promise<DeletedFile | 'missing'
 
 /**
  * The id of the mount that the link's file is on. The process's own fdinfo would also contain it, but the kernel writes all locks
- * of the descriptor there, which can take long.
+ * of the descriptor there, which can take a long time.
  */
 export async function mountIdOf(link: string): Promise<number | undefined> {
   const file = await openAsync(link, O_PATH);

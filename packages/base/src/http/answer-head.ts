@@ -10,7 +10,7 @@ export type AnswerHead = {
   framing: Framing;
 };
 
-/** What marks the end of a body: its length in bytes, the last chunk, or the server closing the connection. */
+/** How a body ends: after a number of bytes, with the last chunk, or when the server closes the connection. */
 export type Framing = { until: 'length'; bytes: number } | { until: 'last-chunk' } | { until: 'close' };
 
 /** Overhead counted for each line of the head (RFC 9113, 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE). */
@@ -81,7 +81,7 @@ function fieldOf(line: string): [name: string, value: string] {
   return [name.toLowerCase(), trim(value)];
 }
 
-/** Whether a text contains a control character that is not allowed in a field value; a tab is allowed. */
+/** Whether a text contains a control character that no field value may have; a tab is allowed. */
 export function hasControlCharacter(text: string): boolean {
   return /[\0-\x08\x0a-\x1f\x7f]/.test(text);
 }
@@ -98,7 +98,7 @@ function framingOf({ status, isBefore11 }: StatusLine, fields: Map<string, strin
   return bytes === undefined ? { until: 'close' } : { until: 'length', bytes };
 }
 
-/** The value of Content-Length. If the field is repeated, all its values must be the same. */
+/** Repeated Content-Length fields must all have the same value. */
 function lengthOf(lengths: string[]): number | undefined {
   const [length] = lengths;
   if (length === undefined) return undefined;
@@ -122,5 +122,5 @@ function malformed(problem: string, found?: unknown): Error {
   return new Error(`net/http: HTTP/1.x transport connection broken: ${what}`);
 }
 
-/** Shortens text in error messages, as the server chooses the length of its lines. */
+/** Bounds the length of error messages: the server chooses how long its lines are. */
 const shortened = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -80,7 +80,7 @@ function requestFields(url: URL, given: RequestFields = {}): RequestFields {
 
 const portOf = (url: URL, defaultPort: number) => Number(url.port || defaultPort);
 
-/** Loads `node:tls` lazily: it takes long, and most commands fetch nothing. */
+/** Loads `node:tls` lazily, because loading it is slow and most commands fetch nothing. */
 function connectSecurely(url: URL, host: string): Duplex {
   const servername = isIP(host) === 0 ? host : '';
   return process.getBuiltinModule('node:tls').connect({ host, port: portOf(url, 443), servername });

@@ -11,7 +11,7 @@ import type { TreeMeasure } from './tree-count.ts';
 const MI = 1 << 20;
 const signal = AbortSignal.timeout(120_000);
 
-/** Creates a scratch directory, by default on a tmpfs, because a busy disk takes long to remove thousands of directories. */
+/** Creates a scratch directory, by default on a tmpfs, because removing thousands of directories takes long on a busy disk. */
 function scratch(t: TestContext, parent = '/dev/shm'): string {
   const directory = mkdtempSync(`${parent}/podwright-measure-`);
   t.after(() => execFileSync('rm', ['-rf', directory]));

@@ -15,7 +15,7 @@ const MAX_PASSES = 3;
 
 export type MeasureTreeOptions = {
   signal: AbortSignal;
-  /** Maximum duration of the walk. When it is over, the result is the count so far, marked as partial. */
+  /** Maximum duration of the walk. Once it has passed, the result is the count so far, marked as partial. */
   timeoutMs?: number;
   /** Called when the walk yields to the event loop, every few milliseconds; the walk continues when the promise resolves. */
   onYield?: (countSoFar: () => TreeMeasure) => Promise<void>;
@@ -28,7 +28,7 @@ export type MeasureTreeOptions = {
  * The owner of the tree may try to hide files from the measurement. Each directory is therefore opened as soon as it is listed,
  * relative to the descriptor of its parent, so that neither its depth nor a later rename hides it. A directory is listed again if
  * entries vanish between listing and counting, or if it has more subdirectories than were listed. The measure is partial if that
- * does not find them, if the tree branches at each of more than a thousand levels, or if the time is over. A file that is moved
+ * does not find them, if the tree branches at each of more than a thousand levels, or if the walk times out. A file that is moved
  * between two directories may still be missed without the measure being partial. Throws if `directory` does not exist, or if
  * `signal` aborts.
  */
@@ -103,7 +103,7 @@ class Walk {
 
   /**
    * Counts the entries of a directory and opens its subdirectories. Returns false if it must be paused until these have been
-   * visited, or if the time is over.
+   * visited, or if the walk has timed out.
    */
   async #list(visit: DirectoryVisit, children: DirectoryVisit[]): Promise<boolean> {
     const room = Math.max(1, MAX_WAITING - (this.#stack.length - this.#paused));
@@ -165,7 +165,7 @@ class Walk {
     return true;
   }
 
-  /** Yields to the event loop. Returns false if the time is over. */
+  /** Yields to the event loop. Returns false if the walk has timed out. */
   async #mayContinue(): Promise<boolean> {
     await this.#options.onYield?.(() => this.measure());
     await this.#budget.renew(this.#options.signal);

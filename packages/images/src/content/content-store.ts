@@ -120,8 +120,8 @@ export class ContentStore {
   }
 
   /**
-   * Deletes the unneeded partial files of this process that have no writer. Those of earlier processes, which a new pull may
-   * resume, stay until `open` finds them too old.
+   * Deletes the unneeded partial files of this process that have no writer. Partial files of earlier processes, which a new pull
+   * may resume, stay until `open` finds them too old.
    */
   async deletePartialsIf(isUnneeded: (digest: string) => boolean): Promise<void> {
     for (const digest of this.#begun) {

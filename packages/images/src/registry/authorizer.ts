@@ -141,7 +141,7 @@ function serverOf(address: string): string {
   return ['index.docker.io', 'registry-1.docker.io'].includes(host) ? 'docker.io' : host;
 }
 
-/** As in Docker's `config.json`, `auth` is used only if username and password are absent. */
+/** Decodes the credentials. As in Docker's `config.json`, `auth` is used only if username and password are absent. */
 function decodeCredentials(auth: RegistryAuth): Credentials {
   const { identityToken = '', registryToken = '' } = auth;
   const plain = { username: auth.username ?? '', password: auth.password ?? '' };

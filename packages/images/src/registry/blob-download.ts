@@ -12,7 +12,7 @@ export type BlobDownload = {
   descriptor: Descriptor;
   retryPolicy: RetryPolicy;
   signal: AbortSignal;
-  /** Called with the number of bytes present, first with those of an earlier attempt. */
+  /** Called with the number of bytes present, at first the bytes of an earlier attempt. */
   onProgress: (bytes: number) => void;
   /** Called with the arriving blob at the start of each attempt. */
   onArriving?: ((blob: ArrivingBlob) => void) | undefined;

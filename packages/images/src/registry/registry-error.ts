@@ -56,7 +56,7 @@ export async function registryError(
   );
 }
 
-/** The messages in a JSON error body: those of `errors`, or of the top level; '' if there are none. */
+/** The messages in a JSON error body, from its `errors` or from the top level; '' if there are none. */
 export function bodyMessage(body: string): string {
   let value: unknown;
   try {

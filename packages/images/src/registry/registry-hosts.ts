@@ -5,10 +5,10 @@ import { type HostEntry, parseHostsFile } from './hosts-file.ts';
 import { defaultHost, isLoopback, type RegistryHost } from './registry-host.ts';
 
 /**
- * The hosts for the repositories of `domain`, in the order in which to try them. They come from the first of these directories
- * that exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`; the registry itself if there
- * is none. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert` with
- * `*.key`). Files are read on each call, so that a change needs no restart. Throws `failed_precondition` for an invalid file.
+ * The hosts for the repositories of `domain`, in the order in which to try them. They come from the first of these directories that
+ * exists: `<configDir>/<host>_<port>_`, `<configDir>/<host[:port]>` and `<configDir>/_default`. If none exists, the only host is
+ * the registry itself. A directory without a `hosts.toml`, or with an empty one, is read as Docker's certs.d (`*.crt` CAs, `*.cert`
+ * with `*.key`). Files are read on each call, so that a change needs no restart. Throws `failed_precondition` for an invalid file.
  */
 export async function loadRegistryHosts(configDir: string, domain: string): Promise<RegistryHost[]> {
   for (const name of directoryNames(domain)) {
@@ -83,7 +83,7 @@ async function readEntry(entry: HostEntry, directory: string, domain: string): P
   return { ...host, ...preferTls(host.baseUrl, entry), namespace: namespaceOf(host.baseUrl, domain) };
 }
 
-/** As in containerd, an http URL with TLS settings is tried over https first, then over http; not on port 80. */
+/** For an http URL with TLS settings, makes https be tried before http, as in containerd; not on port 80. */
 function preferTls(baseUrl: string, entry: HostEntry): Partial<RegistryHost> {
   const hasTlsSettings = entry.caFiles.length > 0 || entry.clientFiles.length > 0 || entry.skipVerify !== undefined;
   const { protocol, port } = new URL(baseUrl);

@@ -29,7 +29,7 @@ export function isTransient(error: unknown): boolean {
   return isCut(error) || (error instanceof PodwrightError && isCut(error.cause));
 }
 
-/** As `isTransient`, in the middle of a transfer: a registry that was reachable before may become reachable again. */
+/** Like `isTransient`, but for the middle of a transfer: a registry that was reachable before may become reachable again. */
 export function isTransientOnceStarted(error: unknown): boolean {
   if (statusErrorIn(error) !== undefined) return isTransient(error);
   return ['unavailable', 'deadline_exceeded'].includes(errorCode(error));

@@ -83,8 +83,8 @@ export type ImageManifest = { kind: 'manifest'; mediaType: string; config: Descr
 export type ImageIndex = { kind: 'index'; mediaType: string; manifests: Descriptor[] };
 
 /**
- * Decodes a manifest or an index, OCI or Docker. `mediaType` is that of the response or the descriptor; the content
- * must agree with it. Throws `invalid_argument`; `what` is the prefix of the message.
+ * Decodes a manifest or an index, OCI or Docker. `mediaType` comes from the response or the descriptor; the content must agree with
+ * it. Throws `invalid_argument`; `what` is the prefix of the message.
  */
 export function parseManifest(data: Uint8Array, mediaType: string, what: string): ImageManifest | ImageIndex {
   const value = decode(manifestSchema, data, what);

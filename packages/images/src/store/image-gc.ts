@@ -16,8 +16,8 @@ export type GarbageCollectorOptions = {
 };
 
 /**
- * Mark-and-sweep garbage collection of content and image snapshots. Marked are the blobs and snapshots that an image needs
- * (`image_needs`) or that running work holds (`Leases`). A snapshot with children, such as one of a container, is kept too. The
+ * Mark-and-sweep garbage collection of content and image snapshots. It marks the blobs and snapshots that an image needs
+ * (`image_needs`) or that running work holds (`Leases`). It also keeps snapshots with children, such as a container's snapshot. The
  * mark is checked again under the lock of each blob and snapshot just before its removal. Snapshots of containers are not touched.
  */
 export class GarbageCollector {

@@ -236,7 +236,7 @@ export class ImageInstaller {
     });
   }
 
-  /** Unpacks the layers, one after the other, while they arrive. Returns their chain ids. */
+  /** Unpacks the layers in order while they arrive. Returns their chain ids. */
   async #unpack(
     { tracker, lease, signal }: Installation,
     steps: LayerStep[],

@@ -194,7 +194,7 @@ export class ImageRecords {
 /** The contents of the tables, in memory. */
 type Records = { images: StoredImage[]; byId: Map<string, StoredImage>; damaged: DamagedImage[] };
 
-/** Throws `failed_precondition` for a record of a newer version, and `invalid_argument` for a damaged one. */
+/** Decodes a row. Throws `failed_precondition` for a record that a newer version wrote, and `invalid_argument` for a damaged one. */
 function decodeRow({ id, ...row }: ImageRow, names: NameRow[]): StoredImage {
   const json = Buffer.from(row.config);
   const { recordVersion } = decode(versionSchema, json, 'config');

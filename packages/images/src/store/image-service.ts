@@ -69,7 +69,7 @@ export interface ImageService {
    * image; the caller must also call it after removing the last container of a removed image.
    */
   collectGarbage(): Promise<void>;
-  /** As `collectGarbage`, and also removes the content that failed pulls have retained for the next attempt. */
+  /** Like `collectGarbage`, but also removes the content that failed pulls have retained for the next attempt. */
   clean(): Promise<void>;
   /** Disk usage. The usage of containers is cached for ten seconds. */
   usage(): Promise<StorageUsage>;

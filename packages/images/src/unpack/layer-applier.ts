@@ -40,7 +40,7 @@ export type ApplierOptions = {
 };
 
 /**
- * Creates the entries of a layer in its directory, one after the other, synchronously except for reading bodies. It sets attributes
+ * Creates the entries of a layer in its directory, one at a time and synchronously, except for reading bodies. It sets attributes
  * when it creates an entry, except for the times of directories, which `finish` sets.
  */
 export class LayerApplier {
@@ -79,7 +79,7 @@ export class LayerApplier {
     else this.#makeNode(parent, name, header);
   }
 
-  /** Sets what can only be set after all entries are created: the times of directories. */
+  /** Makes the deferred system calls, and sets the times of directories, which creating entries would have changed. */
   finish(): void {
     this.#system.flush();
     this.#tree.setTimes();

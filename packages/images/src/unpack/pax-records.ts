@@ -5,7 +5,7 @@ export type PaxRecord = { keyword: string; value: Buffer };
 
 /**
  * Parses the body of a PAX header (POSIX.1-2024, pax), a sequence of `LENGTH KEYWORD=VALUE\n`. Values are delimited by their
- * length, not by a separator, as those of extended attributes are binary.
+ * length, not by a separator, because the values of extended attributes are binary.
  */
 export function parsePaxRecords(body: Buffer): PaxRecord[] {
   const records: PaxRecord[] = [];

@@ -13,7 +13,7 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** Bound of the deferred calls, each of which may contain an attribute of up to 64 KiB. */
+/** Maximum number of deferred calls, each of which may contain an attribute of up to 64 KiB. */
 const MAX_PENDING_CALLS = 256;
 
 /** Has the main thread make system calls, and blocks until they are made. */

@@ -155,7 +155,7 @@ export class NetlinkSocket {
     if (this.#calls.sendto(...send) < 0) throw netlinkError(what, koffi.errno());
   }
 
-  /** Reads until every request is answered. Once the send has returned, all answers are queued, except those of dumps. */
+  /** Reads until every request is answered. Once the send has returned, all answers except the answers to dumps are queued. */
   async #collect(requests: readonly NetlinkRequest[], first: number): Promise<NetlinkMessage[][]> {
     const what = requests[0]!.what;
     const hasLists = requests.some(({ flags = 0 }) => (flags & requestFlags.dump) === requestFlags.dump);

@@ -65,8 +65,8 @@ export function decodeRoute({ body }: NetlinkMessage): Route | undefined {
 }
 
 /**
- * The attributes of each next hop: those of the route itself, or of each struct rtnexthop (8 bytes, starting with u16 length) of a
- * multipath route.
+ * The attributes of each next hop: the route's own attributes, or those in each struct rtnexthop (8 bytes, starting with u16
+ * length) of a multipath route.
  */
 function nextHopsOf(route: Map<number, Buffer>): Map<number, Buffer>[] {
   const multipath = route.get(RTA_MULTIPATH);
