@@ -13,10 +13,7 @@ const LIFETIME_MS = 600_000;
 const SHORT_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 const MANY_SLOW = 4;
-/**
- * Maximum number of walks at full speed. A walk that takes longer than `STARTING_MS` gives its place to another and continues at
- * the pace of slow walks.
- */
+/** Maximum number of walks in their first `STARTING_MS`. A walk that takes longer continues, but makes room for another one. */
 const MAX_STARTING = 8;
 const STARTING_MS = 250;
 /** A measure older than this is returned as partial, because the tree may have grown since. */
