@@ -142,6 +142,13 @@ test('after its time the walk ends with the count so far, as a partial one', asy
   assert.ok(soFar[0]!.usage.inodes <= usage.inodes);
 });
 
+test('a walk whose time is over between two directories is partial', async (t) => {
+  const directory = scratch(t);
+  mkdirSync(join(directory, 'a/b'), { recursive: true });
+  const { usage, isPartial } = await measure(directory, { timeoutMs: 0 });
+  assert.deepEqual([usage.inodes < 3, isPartial], [true, true]);
+});
+
 test('an aborted walk rejects, and closes its directories', async (t) => {
   const directory = scratch(t);
   execFileSync('sh', ['-c', 'seq 3000 | xargs mkdir'], { cwd: directory });

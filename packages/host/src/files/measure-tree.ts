@@ -81,8 +81,9 @@ class Walk {
       } finally {
         this.#stack.push(...children);
       }
-      if (this.#isLate) return;
+      if (this.#isLate) break;
     }
+    if (this.#stack.length > 0) this.#count.isPartial = true;
   }
 
   get #isLate(): boolean {

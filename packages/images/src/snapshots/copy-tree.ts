@@ -99,8 +99,7 @@ async function copySparse(system: System, { from, to, stat }: FileCopy): Promise
     for (let at = part.start; at < part.end; ) {
       const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, part.end - at), at);
       if (bytesRead === 0) break;
-      await target.write(buffer, 0, bytesRead, at);
-      at += bytesRead;
+      at += (await target.write(buffer, 0, bytesRead, at)).bytesWritten;
     }
   }
   await target.truncate(stat.size);
