@@ -11,12 +11,12 @@ import { ephemeralClaimName } from '../volumes/ephemeral-claims.ts';
 
 const CLAIM_TIMEOUT_MS = 30_000;
 
-/** A found claim and its volume are read again at most once in this time, when their pod is synced. */
+/** Minimum interval between reads of a bound claim and its volume. A sync of their pod triggers a read once it has elapsed. */
 const CLAIM_REREAD_MS = 1000;
 
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection';
 
-/** A claim with its volume, and the time of the last read. */
+/** A bound claim with its volume, and the time of the last read. */
 type Found = { bound: BoundVolume; askedAtMs: number; isAsking?: boolean };
 
 export type ClaimLookupOptions = {
@@ -29,8 +29,8 @@ export type ClaimLookupOptions = {
 };
 
 /**
- * Finds the volumes that claims of the API server are bound to. A pod's result is cached, as a bound claim stays bound. Only the
- * sizes of CSI volumes change: these are read again in the background whenever the pod is synced.
+ * Finds the PersistentVolumes that claims of the API server are bound to. The result is cached per pod, because a bound claim stays bound.
+ * Only the sizes of CSI volumes change: each sync of the pod rereads these in the background.
  */
 export class ClaimLookup {
   readonly #options: ClaimLookupOptions;
@@ -43,7 +43,7 @@ export class ClaimLookup {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Rejects with `failed_precondition` and upstream's message while the pod has to wait. */
+  /** Rejects with `failed_precondition` and upstream's message while the claim is not usable yet. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     const { uid, namespace } = pod.metadata;
     return this.#locks.run(`${uid} ${claimName}`, async () => {
@@ -122,7 +122,7 @@ export class ClaimLookup {
   }
 }
 
-/** All sizes that determine whether a volume is to be expanded. */
+/** All sizes that decide whether a volume must be expanded, as one string for comparison. */
 function sizesOf({ claim, volume }: BoundVolume): string {
   const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
   const sizes = [volume.spec.capacity, capacity, allocatedResources, allocatedResourceStatuses];

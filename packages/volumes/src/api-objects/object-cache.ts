@@ -27,14 +27,14 @@ type Entry = {
   name: string;
   /** UIDs of pods that refer to the object. */
   users: Set<string>;
-  /** UIDs of the pods among them that continued before it had been read. */
+  /** UIDs of those users that started without the object because it had not been read yet. */
   missedBy: Set<string>;
   content: Content;
   feed: ObjectFeed;
 };
 
 /**
- * The ConfigMaps and Secrets of the API server that pods refer to. Each is followed separately, from the first pod that needs it
+ * The ConfigMaps and Secrets of the API server that pods refer to. Each object has a feed of its own, from the first pod that needs it
  * until the last one is removed. Cached objects are served while the API server is unavailable.
  */
 export class ObjectCache {
@@ -44,13 +44,13 @@ export class ObjectCache {
   /** Keys of the objects that each pod refers to, by UID. */
   readonly #references = new Map<string, Set<string>>();
 
-  /** `onChange` is called when an object changes that pods have used, or one is read that pods had to continue without. */
+  /** `onChange` is called when an object that pods use has changed, or when an object that pods had to start without has been read. */
   constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
     this.#feed = feed;
     this.#onChange = onChange;
   }
 
-  /** Follows the objects that the pod refers to, and waits at most a second for unread ones. May be repeated. */
+  /** Starts the feeds of the objects that the pod refers to, and waits at most a second for unread objects. May be repeated. */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
     const { uid } = pod.metadata;
     const entries = this.#register(pod);
@@ -64,9 +64,7 @@ export class ObjectCache {
     this.#references.delete(podUid);
   }
 
-  /**
-   * Undefined if the object does not exist. Throws `unavailable` with upstream's message, and the cause, if it has not been read.
-   */
+  /** Undefined if the object does not exist. If it has not been read, throws `unavailable` with upstream's message and the cause. */
   get<K extends CachedKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined {
     const entry = this.#entries.get(localObjectKey(kind, namespace, name));
     if (entry === undefined)
@@ -132,7 +130,7 @@ export class ObjectCache {
   }
 }
 
-/** All ConfigMaps and Secrets that the pod names, image pull secrets included. */
+/** All ConfigMaps and Secrets that the pod names, including image pull secrets. */
 function namesIn(pod: Pod): { kind: CachedKind; name: string }[] {
   const pullSecrets = (pod.spec.imagePullSecrets ?? []).map(({ name }) => ({ kind: 'Secret' as const, name }));
   const others = podReferences(pod).flatMap(({ kind, name }) => (kind === 'RuntimeClass' ? [] : [{ kind, name }]));

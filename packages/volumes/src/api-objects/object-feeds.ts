@@ -43,7 +43,7 @@ export function watchObjects(startInformer: StartInformer): FeedObject {
       () => undefined, // stopped before the first list
     );
     return {
-      // pods that waited until the timeout are notified by `onRead` later
+      // after the timeout, `onRead` notifies the pods that waited
       refresh: () => (performance.now() - startedAtMs < OBJECT_READ_WAIT_MS ? synced : Promise.resolve()),
       problem: () => informer.problem(),
       stop: () => informer.stop(),
@@ -56,7 +56,7 @@ function isImmutable(object: KubeObject & { immutable?: unknown }): boolean {
 }
 
 /**
- * For `Cache` and `Get`: an object that was read longer ago than `ttlMs` is fetched again before use; with 0, each time. If that
+ * For `Cache` and `Get`: refetches an object before use if the last read is older than `ttlMs`; with 0, before every use. If the read
  * fails, the cached object stays.
  */
 export function fetchObjects(client: Pick<KubeClient, 'get'>, ttlMs: () => number): FeedObject {

@@ -34,7 +34,7 @@ export type PodNeedsOptions = {
   logger: Logger;
 };
 
-/** Objects that every node watches all the time, besides its own Node and its pods. */
+/** Informers for objects that every node watches permanently, besides its own Node and its pods. */
 export type NodeInformers = {
   /** Services with a cluster IP. */
   services: Informer<Service>;
@@ -46,11 +46,11 @@ export type NodeInformers = {
 /** Notified when pods must be synced. */
 export type PodNeedsListener = {
   onObject: (change: LocalObjectChange) => void;
-  /** A token of the pod was replaced, or one of its volumes has another size. */
+  /** Called when a token of the pod was replaced or the size of one of its volumes changed. */
   onNews: (podUid: string) => void;
 };
 
-/** All objects of an API server that the pods of a node need, except the pods themselves. */
+/** All objects of an API server that the node's pods need, except the pods themselves. */
 export class PodNeeds {
   readonly tokens: PodTokens;
   readonly #options: PodNeedsOptions;
@@ -96,8 +96,8 @@ export class PodNeeds {
   }
 
   /**
-   * Sources of the objects of pods: `ofManifests` for pods of manifests (RuntimeClasses of the API server as well), the API
-   * server for the others.
+   * The lookup for each pod's objects: `ofManifests` for pods of manifests, with RuntimeClasses of the API server as a fallback; the API
+   * server for all other pods.
    */
   objects(ofManifests: ObjectLookup): PodObjects {
     const ofCluster: ObjectLookup = { get: (...place) => this.#get(...place) };
@@ -110,7 +110,7 @@ export class PodNeeds {
   }
 
   /**
-   * Follows the objects that the pod refers to, and waits at most a second for unread ones. Call it before each use; may be
+   * Starts the feeds of the objects that the pod refers to, and waits at most a second for unread objects. Call it before each use; may be
    * repeated.
    */
   async ready(pod: Pod, signal: AbortSignal): Promise<void> {
@@ -126,9 +126,7 @@ export class PodNeeds {
     this.#claims.release(podUid);
   }
 
-  /**
-   * Service variables for the pod's containers. Throws `unavailable` for a pod of the API server if services have not been read.
-   */
+  /** Service variables for the pod's containers. Throws `unavailable` for a pod of the API server if the services have not been read. */
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const services = this.#informers?.services;
     if (!isStaticPod(pod) && services?.hasSynced() !== true)
@@ -143,7 +141,7 @@ export class PodNeeds {
     });
   }
 
-  /** The volume that a claim is bound to. Rejects while the pod has to wait. */
+  /** The volume that a claim is bound to. Rejects while the claim is not usable yet. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume> {
     return this.#claims.volumeOf(pod, claimName, signal);
   }
@@ -179,7 +177,7 @@ export class PodNeeds {
     return within(Promise.allSettled(unread.map(({ synced }) => synced)), leftMs, signal);
   }
 
-  /** The controller manager publishes in an annotation of the Node how long objects may be cached. */
+  /** How long objects may be cached. The controller manager publishes this in an annotation of the Node. */
   #ttlMs(): number {
     const { annotations } = this.#options.node()?.metadata ?? {};
     const text = annotations?.['node.alpha.kubernetes.io/ttl'] ?? '';

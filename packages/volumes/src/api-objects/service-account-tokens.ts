@@ -31,15 +31,15 @@ type Entry = {
 export type ServiceAccountTokensOptions = {
   client: Pick<KubeClient, 'create'>;
   logger: Logger;
-  /** A pod's token was replaced by a newer one. */
+  /** Called when a pod's token was replaced by a newer one. */
   onRefresh: (podUid: string) => void;
   now?: () => Clocks;
 };
 
 /**
- * Tokens of service accounts by TokenRequest, bound to their pods. For each pod one token per audience and lifetime is cached in
- * memory. After 80 % of its lifetime, or a day, it is replaced in the background; the old one is used until that succeeds or it
- * expires. No error and no log contains a token.
+ * Tokens of service accounts, from TokenRequest, bound to their pods. Each pod has one token per audience and lifetime, cached in memory.
+ * After 80 % of its lifetime, or a day, it is replaced in the background; the old token is used until that succeeds or it expires. No error
+ * and no log contains a token.
  */
 export class ServiceAccountTokens implements PodTokens {
   readonly #options: ServiceAccountTokensOptions;
@@ -93,7 +93,7 @@ export class ServiceAccountTokens implements PodTokens {
     this.#fetch(entry).then(() => this.#options.onRefresh(pod.metadata.uid), failed);
   }
 
-  /** At most one request at a time for one token. */
+  /** Runs at most one request per token at a time. */
   #fetch(entry: Entry): Promise<string> {
     entry.fetching ??= this.#replace(entry).finally(() => {
       entry.fetching = undefined;
@@ -164,7 +164,7 @@ function tokenOf({ spec, status }: TokenRequest, fetchedAt: Clocks): Token {
   if (!(seconds > 0)) throw malformed('it does not say how long the token is valid');
   const lifetimeMs = seconds * 1000;
   const jitterMs = Math.random() * TOKEN_JITTER_MS;
-  // for short lifetimes the jitter must not be larger than the lifetime
+  // for a short lifetime, the jitter must not exceed it
   const leastMs = Math.min(lifetimeMs / 2, TOKEN_LEAST_AGE_MS);
   const refreshAfterMs = Math.max(leastMs, Math.min(lifetimeMs * TOKEN_USED_SHARE, TOKEN_MAX_AGE_MS) - jitterMs);
   return { value, lifetimeMs, refreshAfterMs, fetchedAt };

@@ -1,13 +1,13 @@
 import type { Service } from '@podwright/kube-api';
 
-/** Services of this namespace get variables in every pod (kubelet's masterServices). */
+/** The Service `kubernetes` in this namespace gets variables in every pod (the kubelet's masterServices). */
 const MASTER_NAMESPACE = 'default';
 const MASTER_SERVICE = 'kubernetes';
 
-/** The pod that gets the variables. */
+/** The pod that receives the variables. */
 export type ServiceClient = { namespace: string; enableServiceLinks: boolean };
 
-/** Service variables of containers (pkg/kubelet/envvars): for services of the pod's namespace, and for the API server. Pure. */
+/** Service variables of containers (pkg/kubelet/envvars): for the services in the pod's namespace, and for the API server. Pure. */
 export function serviceVariables(services: readonly Service[], client: ServiceClient): Map<string, string> {
   const visible = services.filter((service) => hasAddress(service) && isVisible(service, client));
   const sorted = visible.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
@@ -44,7 +44,7 @@ function variablesOf({ metadata, spec }: Service): [string, string][] {
 
 type ServicePort = { port: number; protocol?: string };
 
-/** The variables of Docker's links. */
+/** Variables in the format of Docker's links. */
 function linkVariables(prefix: string, address: string, port: ServicePort): [string, string][] {
   const protocol = protocolOf(port);
   const name = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

@@ -1,4 +1,4 @@
-/** Status changes of a claim during an expansion on the node, as the strategic merge patches that upstream sends. Pure. */
+/** Changes to a claim's status during an expansion on the node, as the strategic merge patches that upstream sends. Pure. */
 import type { BoundClaim, ClaimCondition, ClaimStatus } from '@podwright/kube-api';
 
 /** Conditions that report a change of size (upstream's knownResizeConditions). */
@@ -11,7 +11,7 @@ export function expansionInProgress(claim: BoundClaim): ClaimPatch {
   return versioned(claim, withStorageStatus(claim, 'NodeResizeInProgress'));
 }
 
-/** The patch after an expansion: the volume has `size` for its pods. Removes all conditions and statuses about its resize. */
+/** The patch after an expansion: `size` becomes the claim's capacity, and all conditions and statuses about the resize are removed. */
 export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
   const { storage: _, ...statuses } = claim.status?.allocatedResourceStatuses ?? {};
   const conditions = (claim.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
@@ -25,12 +25,12 @@ export function expansionFinished(claim: BoundClaim, size: string): ClaimPatch {
 
 export type Failure = { why: string; now: string };
 
-/** The patch after a permanent refusal of this size by the driver; the controller may try another size. */
+/** The patch after the driver has permanently refused this size; the controller may try another size. */
 export function expansionInfeasible(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, withStorageStatus(claim, 'NodeResizeInfeasible'), failure));
 }
 
-/** The patch after a failure of the driver; the kubelet tries again. */
+/** The patch after the driver has failed; the kubelet retries. */
 export function expansionFailed(claim: BoundClaim, failure: Failure): ClaimPatch {
   return patchOf(claim, withFailure(claim, { ...claim.status }, failure));
 }
@@ -39,7 +39,7 @@ function withStorageStatus({ status }: BoundClaim, storage: string): ClaimStatus
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, storage } };
 }
 
-/** An existing NodeResizeError condition is unchanged, with its old message. */
+/** Adds a NodeResizeError condition. An existing one with status True stays, with its old message. */
 function withFailure({ status }: BoundClaim, changed: ClaimStatus, { why, now }: Failure): ClaimStatus {
   const condition: ClaimCondition = {
     type: 'NodeResizeError',
@@ -60,7 +60,7 @@ function versioned(claim: BoundClaim, status: ClaimStatus): ClaimPatch {
   return { metadata: { resourceVersion: claim.metadata.resourceVersion ?? '' }, ...patchOf(claim, status) };
 }
 
-/** A strategic merge patch from the claim's status to another: maps by their keys, conditions by their types. */
+/** A strategic merge patch that turns the claim's status into `changed`. Maps are patched by key, conditions by type. */
 function patchOf({ status = {} }: BoundClaim, changed: ClaimStatus): ClaimPatch {
   const patch = {
     ...mapPatch('capacity', status, changed),

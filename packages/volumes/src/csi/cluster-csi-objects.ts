@@ -13,13 +13,13 @@ import type { CsiObjects } from './csi-objects.ts';
 export type ClusterCsiOptions = {
   client: Pick<KubeClient, 'get' | 'patch'>;
   token: (pod: Pod, request: TokenSpec, signal: AbortSignal) => Promise<string>;
-  /** The informer of CSIDriver objects, once it exists. */
+  /** Returns the informer of CSIDriver objects; undefined before it is started. */
   drivers: () =>
     | { synced: Promise<void>; hasSynced(): boolean; get(place: { name: string }): KubeObject | undefined }
     | undefined;
 };
 
-/** The cluster's objects that CSI volumes need, from an API server. */
+/** The cluster objects that CSI volumes need, read from an API server. */
 export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions): CsiObjects {
   return {
     driver: async (name, signal) => {
@@ -55,7 +55,7 @@ export function clusterCsiObjects({ client, token, drivers }: ClusterCsiOptions)
 
 type SecretObject = KubeObject & { data?: Record<string, string> | null };
 
-/** Reduces the message of a failed call to the API server's own message. */
+/** Replaces the error of a failed call with one that has only the API server's own message. */
 async function withApiMessage<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

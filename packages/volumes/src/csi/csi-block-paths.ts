@@ -54,33 +54,33 @@ export class CsiBlockPaths {
     return this.#pods.pluginDevices(podUid, CSI_PLUGIN);
   }
 
-  /** Volumes that the pod has, or may have: a kubelet may have been killed while it mapped or unmapped one. */
+  /** Volumes that the pod has or may have: a kubelet may have been killed while it mapped or unmapped one. */
   async namesOf(podUid: string): Promise<string[]> {
     return await namesIn(this.linksRoot(podUid));
   }
 
-  /** Pods that have the volume, or may have it. */
+  /** Pods that have or may have the volume. */
   async podsWith(name: string): Promise<string[]> {
     const uids = await namesIn(this.#pods.root);
     const have = await Promise.all(uids.map(async (uid) => (await this.namesOf(uid)).includes(name)));
     return uids.filter((_, at) => have[at]);
   }
 
-  /** All recorded block volumes. An unreadable one does not hide the others. */
+  /** All recorded block volumes. An unreadable record does not hide the others. */
   async all(): Promise<{ recorded: RecordedBlockVolume[]; unread: UnreadDirectory[] }> {
     const names = await namesIn(this.#root);
     const { recorded, unread } = mergeFound(await Promise.all(names.map((name) => volumeIn(this.data(name)))));
     return { recorded: recorded.map(({ directory, data }) => ({ name: basename(dirname(directory)), data })), unread };
   }
 
-  /** As `CsiPaths.removeUnrecorded`. */
+  /** Same as `CsiPaths.removeUnrecorded`. */
   async removeUnrecorded(): Promise<void> {
     const names = (await namesIn(this.#root)).filter((name) => name !== 'publish' && name !== 'staging');
     await allOf(names.map(async (name) => ((await isRecorded(this.data(name))) ? undefined : this.remove(name))));
     await this.#removeParents();
   }
 
-  /** Removes the files of a volume that no pod has and that is not staged; its record last. */
+  /** Removes the files of a volume that is not staged and that no pod has. The record goes last. */
   async remove(name: string): Promise<void> {
     const directory = join(this.#root, oneName(name));
     await removeIfEmpty(join(this.#root, 'publish', name));
@@ -95,7 +95,7 @@ export class CsiBlockPaths {
     for (const parent of ['publish', 'staging']) await removeIfEmpty(join(this.#root, parent));
   }
 
-  /** Also removes leftover files of the driver, unless something is mounted there. */
+  /** Removes the staging path, including files that the driver left there, unless something is mounted on it. */
   async removeStaging(name: string): Promise<void> {
     const directory = this.staged(name);
     if ((await this.#mounter.mountsBelow(directory)).length === 0)

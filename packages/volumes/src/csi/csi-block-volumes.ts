@@ -46,8 +46,8 @@ export type CsiBlockVolumesOptions = StepParts & {
 type Mapped = { volume: CsiVolume; device: string; podUid: string };
 
 /**
- * Block volumes of CSI drivers: staged once per node, published and mapped once per pod; undone in reverse. The volume's record
- * and the pod's link are on disk before the driver is called, so a restarted kubelet can clean up.
+ * Block volumes of CSI drivers. A volume is staged once per node, then published and mapped once per pod; teardown runs in reverse. The
+ * volume's record and the pod's link are on disk before the driver is called, so that a restarted kubelet can clean up.
  */
 export class CsiBlockVolumes {
   readonly #options: CsiBlockVolumesOptions;
@@ -64,7 +64,7 @@ export class CsiBlockVolumes {
     this.#growth = new GrowthUnderPods(options);
   }
 
-  /** As `CsiVolumes.load`. */
+  /** Same as `CsiVolumes.load`. */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
     const { recorded, unread } = await paths.all();
@@ -98,7 +98,7 @@ export class CsiBlockVolumes {
     return place;
   }
 
-  /** The driver's volume statistics, by the path of a pod's link; undefined if the link is not of a CSI volume. */
+  /** The driver's volume statistics for the path of a pod's link; undefined if no CSI volume has that link. */
   use(link: string): Promise<VolumeUsageStats> | undefined {
     const mapped = this.#mapped.get(link);
     if (mapped === undefined) return undefined;
@@ -130,7 +130,7 @@ export class CsiBlockVolumes {
     await allOf((await this.#options.paths.all()).recorded.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Retries at once what failed because the driver was not registered. */
+  /** Ends the back-off of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -167,7 +167,10 @@ export class CsiBlockVolumes {
     this.#mapped.set(place, { volume, device, podUid: uid });
   }
 
-  /** Records the volume and the pod's link before they exist. Returns whether the pod may already have had the volume. */
+  /**
+   * Writes the volume's record and the pod's link before the driver is called. Returns whether the link existed, that is, whether the pod
+   * may already have the volume.
+   */
   async #record({ pod, volume }: PodVolume, target: string): Promise<boolean> {
     const { paths, maps, nodeName } = this.#options;
     const { name, handle, driver } = volume;
@@ -212,14 +215,17 @@ export class CsiBlockVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: target }, signal);
     } catch (error) {
-      // the staged volume is removed together with the pod
+      // the volume stays staged until the pod is torn down
       if (!signal.aborted && isFinal(error) && !isKnown)
         await this.#options.maps.removeLink(this.#options.paths.mapped(pod.metadata.uid, volume.name));
       throw error;
     }
   }
 
-  /** The driver has certainly staged nothing, and this pod was the first. */
+  /**
+   * Removes the link, and the volume's record if no other pod has the volume. Only for a pod that did not have the volume before, after a
+   * failure that certainly left nothing staged.
+   */
   async #giveUp(podUid: string, name: string): Promise<void> {
     const { paths, maps } = this.#options;
     await maps.removeLink(paths.mapped(podUid, name));

@@ -24,7 +24,7 @@ export interface DriverNodes {
 
 export type CsiDriversOptions = {
   nodes: DriverNodes;
-  /** Called when a driver can be called: volumes that failed because it was missing can be tried again. */
+  /** Called when a driver becomes callable, so that volumes that failed because it was missing can be retried. */
   onRegistered?: (driver: string) => void;
   metrics?: CsiMetrics;
 };
@@ -85,7 +85,7 @@ export class CsiDrivers implements PluginHandler {
   }
 
   /**
-   * Calls a driver over a new connection, so that a restarted driver is found again. Errors of the driver get the text of Go's
+   * Calls a driver over a new connection, so that a call after a restart of the driver works. Errors of the driver get the text of Go's
    * gRPC.
    */
   async call<T>(name: string, work: (node: NodeService) => Promise<T>): Promise<T> {
@@ -114,7 +114,7 @@ export class CsiDrivers implements PluginHandler {
       });
   }
 
-  /** Throws for unsupported versions, and if a driver with the same name and the same or a higher version is registered. */
+  /** Throws for unsupported versions, and if a driver of the same name with the same or a higher version is registered. */
   #versionOf({ name, versions }: Plugin, caller: string): Version {
     const failed = (why: string) =>
       new PodwrightError('failed_precondition', `${CSI_PLUGIN}: ${caller} for CSI driver "${name}" failed. ${why}`);

@@ -2,7 +2,7 @@
 import { Histogram, type Registry } from '@podwright/base';
 
 export type CsiMetrics = {
-  /** `method` is the full name, such as `/csi.v1.Node/NodeStageVolume`; `code` is gRPC's name of the status. */
+  /** `method` is the full name, such as `/csi.v1.Node/NodeStageVolume`; `code` is the name of the gRPC status code. */
   called(driver: string, call: { method: string; code: string; seconds: number }): void;
 };
 

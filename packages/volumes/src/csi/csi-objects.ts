@@ -8,7 +8,7 @@ export type ServiceAccountToken = { token: string; expirationTimestamp: string }
 
 /** Cluster objects that CSI volumes need. */
 export interface CsiObjects {
-  /** Undefined if there is no such object, which drivers do not need. Rejects if that cannot be determined. */
+  /** Undefined if there is no such object; a driver need not have one. Rejects if the API server cannot be asked. */
   driver(name: string, signal: AbortSignal): Promise<CsiDriver | undefined>;
   /** Rejects with `not_found`. */
   secret(pod: Pod, place: SecretReference, signal: AbortSignal): Promise<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface CsiObjects {
   patchClaim(place: { namespace: string; name: string }, patch: ClaimPatch, signal: AbortSignal): Promise<BoundClaim>;
 }
 
-/** Without a cluster every driver counts as one with this spec: it supports inline volumes, and receives the pod's name. */
+/** The spec that every driver gets on a node without a cluster: it supports inline volumes and receives the pod's name. */
 const LONE_DRIVER: CsiDriver['spec'] = {
   attachRequired: false,
   podInfoOnMount: true,
@@ -29,7 +29,7 @@ const LONE_DRIVER: CsiDriver['spec'] = {
   fsGroupPolicy: 'ReadWriteOnceWithFSType',
 };
 
-/** For a node without a cluster: only Secrets exist. */
+/** Objects of a node without a cluster, which has only Secrets. */
 export function loneCsiObjects(secretData: (place: SecretReference) => Record<string, string>): CsiObjects {
   const refuse = (what: string) =>
     Promise.reject(new PodwrightError('failed_precondition', `${what} needs an API server`));

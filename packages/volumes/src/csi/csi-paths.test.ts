@@ -23,7 +23,7 @@ const volume = { mode: 'Persistent', driver: DRIVER, handle: 'h', name: 'v', acc
 const STAGES = { type: { case: 'rpc', value: { type: NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME } } };
 const pod = (uid: string) => ({ metadata: { namespace: 'a', name: uid, uid } }) as Pod;
 
-/** A node where nothing is mounted, on which a volume of each kind is staged. */
+/** A node with one staged volume of each kind, and nothing mounted. */
 async function newNode(context: TestContext, mounter: Partial<Mounter> = {}) {
   const rootDir = mkdtempSync(join(tmpdir(), 'pwk-csi-'));
   context.after(() => rmSync(rootDir, { recursive: true }));
@@ -77,7 +77,7 @@ test('a staged volume is in use even if an unrelated directory next to it cannot
   assert.deepEqual(node.inUse.names(), [`kubernetes.io/csi/${DRIVER}^b`, KEY]);
 });
 
-/** A record on a failing disk, and one that lost its content. */
+/** A record on a failing disk, and a record that lost its content. */
 const unreadable = (directory: string) => mkdirSync(join(directory, 'vol_data.json'), { recursive: true });
 function garbled(directory: string): void {
   mkdirSync(directory, { recursive: true });

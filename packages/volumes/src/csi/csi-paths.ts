@@ -36,7 +36,7 @@ export class CsiPaths {
     return this.#pods.volume(podUid, CSI_PLUGIN, name);
   }
 
-  /** The directory of all CSI volumes of a pod. */
+  /** The directory that holds all CSI volumes of a pod. */
   publishedRoot(podUid: string): string {
     return this.#pods.pluginVolumes(podUid, CSI_PLUGIN);
   }
@@ -45,13 +45,13 @@ export class CsiPaths {
     return join(this.#staged, oneName(driver), sha256(handle));
   }
 
-  /** Whether the volume of that name (as in the node's status) is staged in the directory, or in one directly below it. */
+  /** Whether the volume with that unique name (as in the node's status) is staged in the directory, or in one directly below it. */
   isStagedAt(directory: string, uniqueName: string): boolean {
     const place = this.staged(namedVolume(uniqueName));
     return directory === place || directory === dirname(place);
   }
 
-  /** Volumes of a pod that were published, or may have been. */
+  /** Volumes of a pod that are or may be published. */
   async publishedOf(podUid: string): Promise<FoundVolumes> {
     return await foundIn(this.publishedRoot(podUid));
   }
@@ -61,7 +61,7 @@ export class CsiPaths {
     return mergeFound(await Promise.all(pods.map((uid) => this.publishedOf(uid))));
   }
 
-  /** Volumes that were staged, or may have been. */
+  /** Volumes that are or may be staged. */
   async allStaged(): Promise<FoundVolumes> {
     const drivers = await namesIn(this.#staged);
     return mergeFound(await Promise.all(drivers.map((driver) => foundIn(join(this.#staged, driver)))));
@@ -89,8 +89,7 @@ export class CsiPaths {
   }
 
   /**
-   * Removes an empty mount point and its record. Mount points in use and non-empty directories stay: data of a volume is never
-   * deleted.
+   * Removes an empty mount point and its record. A mount point in use or a non-empty directory stays: data of a volume is never deleted.
    */
   async remove(mountPath: string): Promise<void> {
     if (await this.isMounted(mountPath)) return;
@@ -118,7 +117,7 @@ async function foundIn(directory: string): Promise<FoundVolumes> {
   }
 }
 
-/** Removes an empty directory, or a file, which some drivers publish. */
+/** Removes an empty directory or a file; some drivers publish files. */
 async function removeEmpty(path: string): Promise<void> {
   try {
     await rmdir(path);

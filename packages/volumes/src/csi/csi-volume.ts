@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { BoundClaim, Pod, SeLinuxOptions, Volume, VolumeLifecycleMode } from '@podwright/kube-api';
 
-/** The directory of block volumes, next to the directories of drivers. */
+/** The directory that holds block volumes, next to the directories of drivers. */
 export const BLOCK_VOLUMES = 'volumeDevices';
 /** Name of the plugin in paths and messages. */
 export const CSI_PLUGIN = 'kubernetes.io/csi';
 
 export type SecretReference = { namespace: string; name: string };
 
-/** One volume of a CSI driver for a pod: an inline (ephemeral) or a persistent one. */
+/** One volume of a CSI driver for a pod: inline (ephemeral) or persistent. */
 export type CsiVolume = {
-  /** Name of the volume's directory, also in messages: the volume's name in the pod, or the PersistentVolume's name. */
+  /**
+   * Name of the volume's directory and its name in messages: for an inline volume the pod's volume name, otherwise the PersistentVolume's
+   * name.
+   */
   name: string;
-  /** A PersistentVolume's name in the pod. */
+  /** For a PersistentVolume, the name of the volume in the pod's spec. */
   nameInPod?: string;
   driver: string;
   /** The driver's volume ID (`volume_handle`). */
@@ -22,16 +25,16 @@ export type CsiVolume = {
   fsType: string;
   attributes: Record<string, string>;
   mountOptions: string[];
-  /** Access modes of a PersistentVolume, in its order. */
+  /** Access modes of the PersistentVolume, in the order of its spec. */
   accessModes: string[];
   publishSecret?: SecretReference;
   stageSecret?: SecretReference;
   expandSecret?: SecretReference;
-  /** Whether it is a block device without a file system. */
+  /** Whether it is a raw block device without a file system. */
   isBlock?: boolean;
-  /** The claim of a PersistentVolume, and the PersistentVolume's size. */
+  /** For a PersistentVolume: the claim bound to it, and its size. */
   bound?: { claim: BoundClaim; size: string };
-  /** `labels`: SELinux options of the containers that mount the volume; `label`: the label that all its files get. */
+  /** `labels`: SELinux options of the containers that mount the volume; `label`: the SELinux label that all its files get. */
   labels?: SeLinuxOptions[];
   label?: string;
 };
@@ -59,19 +62,19 @@ export function attachmentName({ handle, driver }: Pick<CsiVolume, 'handle' | 'd
   return `csi-${sha256(`${handle}${driver}${nodeName}`)}`;
 }
 
-/** The volume's unique name in the node's status, as upstream writes it. */
+/** The volume's unique name in the node's status, in upstream's format. */
 export function uniqueVolumeName({ driver, handle }: Pick<CsiVolume, 'handle' | 'driver'>): string {
   return `${CSI_PLUGIN}/${driver}^${handle}`;
 }
 
-/** The volume with such a unique name. */
+/** Parses such a unique name. */
 export function namedVolume(uniqueName: string): Pick<CsiVolume, 'handle' | 'driver'> {
   const volume = uniqueName.slice(CSI_PLUGIN.length + 1);
   const at = volume.indexOf('^');
   return { driver: volume.slice(0, at), handle: volume.slice(at + 1) };
 }
 
-/** Upstream's name of a driver's volumes in metrics. */
+/** Upstream's plugin name for the volumes of a driver in metrics. */
 export function metricName({ driver }: Pick<CsiVolume, 'driver'>): string {
   return `${CSI_PLUGIN}:${driver}`;
 }

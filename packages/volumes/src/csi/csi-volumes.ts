@@ -52,16 +52,16 @@ export type CsiVolumesOptions = StepParts & {
 };
 
 /**
- * Volumes of CSI drivers: staged once per node, published once per pod; undone in reverse. Every stage is recorded in `vol_data.json`
- * before the driver is called, so that after a kubelet is killed at any stage, the next one can continue. Operations of one volume run one
- * after another; volumes do not wait for each other.
+ * Volumes of CSI drivers with a file system. A volume is staged once per node and published once per pod; teardown runs in reverse. Every
+ * stage is recorded in `vol_data.json` before the driver is called: if the kubelet is killed at any stage, the next one continues there.
+ * Operations on one volume run one after another; volumes do not wait for each other.
  */
 export class CsiVolumes {
   readonly #options: CsiVolumesOptions;
   readonly #locks = new KeyedLock();
   readonly #tries = new RetryGate();
   readonly #growth: GrowthUnderPods;
-  /** Directories of volumes that this process has published for pods that use them. */
+  /** Directories of volumes that this process has published for the pods that use them. */
   readonly #published = new Set<string>();
   /** Directories of volumes that this process has staged. */
   readonly #staged = new Set<string>();
@@ -74,8 +74,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories
-   * without a record. Call it before any driver registers, while nothing else changes the directories.
+   * Marks volumes of an earlier kubelet as in use, so that none is detached before its pods are known, and removes directories without a
+   * record. Call it before any driver registers, while nothing else changes the directories.
    */
   async load(): Promise<void> {
     const { paths, inUse, logger } = this.#options;
@@ -87,8 +87,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Publishes the volume for the pod, and returns its path. A published volume is not published again, unless its driver requires
-   * republishing or it has grown.
+   * Publishes the volume for the pod and returns its path. A published volume is published again only if its driver requires republishing
+   * or the volume has grown.
    */
   async setUp(pod: Pod, requested: CsiVolume, signal: AbortSignal): Promise<string> {
     const { objects, paths, inUse, seLinux: host } = this.#options;
@@ -113,7 +113,7 @@ export class CsiVolumes {
     return mountIn(place);
   }
 
-  /** The path of a volume that an earlier `setUp` has published, of this process or an earlier one. */
+  /** The path of a volume that an earlier `setUp` has published, in this process or an earlier one. */
   async existingPath(pod: Pod, volume: CsiVolume): Promise<string | undefined> {
     const { paths } = this.#options;
     const directory = paths.published(pod.metadata.uid, volume);
@@ -121,7 +121,7 @@ export class CsiVolumes {
     return (await paths.isMounted(mountIn(directory))) ? mountIn(directory) : undefined;
   }
 
-  /** The driver's volume statistics, by the volume's path in the pod; undefined if it is not a CSI volume. */
+  /** The driver's volume statistics for the volume's path in the pod; undefined if it is not a CSI volume. */
   use(path: string): Promise<VolumeUsageStats> | undefined {
     const directory = dirname(path);
     return this.#published.has(directory) ? this.#usageOf(directory, path) : undefined;
@@ -157,7 +157,7 @@ export class CsiVolumes {
     await allOf(staged.map((recorded) => this.#unstageUnused(recorded)));
   }
 
-  /** Retries at once what failed because the driver was not registered. */
+  /** Ends the back-off of operations that failed because the driver was not registered. */
   driverRegistered(driver: string): void {
     this.#tries.release(driver);
     this.#growth.release(driver);
@@ -233,7 +233,7 @@ export class CsiVolumes {
     try {
       await publish(this.#options, { ...request, targetPath: mountIn(directory) }, signal);
     } catch (error) {
-      // a pod may be using an earlier publication
+      // if the directory had a record before, a pod may be using an earlier publication
       if (!signal.aborted && isFinal(error) && !wasRecorded) await paths.remove(mountIn(directory));
       throw error;
     }
@@ -310,7 +310,7 @@ export class CsiVolumes {
     });
   }
 
-  /** The volume is staged with another SELinux label, for a removed pod. A volume that a pod may still have stays staged. */
+  /** Unstages a volume that was staged with the SELinux label of an earlier pod. A volume that a pod has or may have stays staged. */
   async #unstageOther(directory: string, data: VolumeData): Promise<void> {
     const { drivers, paths } = this.#options;
     if (await this.#isPublished(keyOf(data))) return;
@@ -329,7 +329,7 @@ export class CsiVolumes {
     return this.#options.inUse.isRequested(key) || (await this.#isPublished(key));
   }
 
-  /** Whether a pod has the volume, or may have it. */
+  /** Whether a pod has or may have the volume. */
   async #isPublished(key: string): Promise<boolean> {
     const { inUse, paths } = this.#options;
     const { recorded, unread } = await paths.allPublished();
@@ -349,8 +349,8 @@ export class CsiVolumes {
   }
 
   /**
-   * Removes a pod's volume without a readable record if nothing is mounted there; otherwise it stays. If the pod's volumes cannot
-   * be listed, all of them stay.
+   * Removes a pod's volume without a readable record, unless something is mounted there. If the pod's volumes cannot be listed, all of them
+   * stay.
    */
   async #removeUnread({ directory, problem }: UnreadDirectory): Promise<void> {
     const { paths } = this.#options;

@@ -1,4 +1,4 @@
-/** Calls to a driver for one volume, in upstream's order and with its fields. Errors have the text of Go's gRPC. */
+/** Calls to a driver for one volume, in upstream's order and with upstream's fields. Errors have the text of Go's gRPC. */
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { type CsiDriver, type Pod, quantityValue } from '@podwright/kube-api';
 import { type VolumeUsage, VolumeUsage_Unit } from '../csi-api.ts';
@@ -10,7 +10,7 @@ import { CSI_TIMEOUT_MS } from './limits.ts';
 import { contextAndSecrets, secretData } from './publish-request.ts';
 import { type NodeCapabilities, nodeCapabilities, volumeCapability } from './volume-capability.ts';
 
-/** One volume of a pod, with everything that was looked up for it. */
+/** One volume of a pod, with its CSIDriver object, publish context, capabilities and staging path. */
 export type MountRequest = {
   pod: Pod;
   volume: CsiVolume;
@@ -80,7 +80,7 @@ export async function publish(
   );
 }
 
-/** A published volume, and its new size. */
+/** A published volume and its target size. */
 export type ExpandRequest = { pod: Pod; volume: CsiVolume; volumePath: string; stagingPath: string; size: string };
 
 /** Rejects with `ExpansionFailure`. */
@@ -165,17 +165,17 @@ function usageStats({ unit, available, total, used }: VolumeUsage): VolumeUsageS
   return unit === VolumeUsage_Unit.INODES ? { inodesFree: free, inodes: all, inodesUsed: taken } : {};
 }
 
-/** Errors after which the driver may still be working, or may have finished (upstream's isFinalError). */
+/** Errors after which the driver may still be working, or may have succeeded (upstream's isFinalError). */
 const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   ...(['cancelled', 'deadline_exceeded', 'unavailable', 'resource_exhausted', 'aborted'] as const),
 ]);
 
-/** Whether the driver has certainly not done the work, and will not do it later. */
+/** Whether the error is final: the driver has not done the work and will not do it later. */
 export function isFinal(error: unknown): boolean {
   return !UNCERTAIN.has(errorCode(error));
 }
 
-/** The pod's fsGroup, for a driver that sets the group of volumes itself. */
+/** The pod's fsGroup, if the driver itself changes the group of volumes. */
 function groupOf({ pod, capabilities }: MountRequest): number | undefined {
   return capabilities.mountGroup ? pod.spec.securityContext?.fsGroup : undefined;
 }

@@ -8,9 +8,9 @@ const NODE_IDS = 'csi.volume.kubernetes.io/nodeid';
 
 type Client = Pick<KubeClient, 'get' | 'update' | 'patch'>;
 
-/** Rejects with upstream's messages; a failed registration is tried again by the caller. */
+/** Rejects with upstream's messages; the caller retries a failed registration. */
 export function clusterDriverNodes(client: Client, nodeName: string): DriverNodes {
-  // drivers change the same objects, so one after another
+  // all drivers update the same Node and CSINode, so updates run one at a time
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>) => {
     const turn = last.then(work);
@@ -41,7 +41,7 @@ export function clusterDriverNodes(client: Client, nodeName: string): DriverNode
   };
 }
 
-/** A change of a Node's metadata; `null` removes a key. */
+/** A change to a Node's metadata; `null` removes a key. */
 type MetadataChange = { annotations?: Record<string, string | null>; labels?: Record<string, string> };
 
 async function patchNode(
@@ -54,7 +54,10 @@ async function patchNode(
   await client.patch(NODES, { name }, { type: 'strategic', body: { metadata }, subresource: 'status' });
 }
 
-/** Pure. Throws if a label already has another value: two drivers disagree on the node's topology. */
+/**
+ * The change that adds the driver to the Node; undefined if the Node has it already. Pure. Throws if a label already has another value,
+ * that is, two drivers disagree on the node's topology.
+ */
 export function nodeWith(
   node: KubeObject,
   driver: string,
@@ -75,7 +78,7 @@ export function nodeWith(
   return { annotations: { [NODE_IDS]: JSON.stringify(sorted({ ...ids, [driver]: nodeId })) }, labels: missing };
 }
 
-/** Pure. */
+/** The change that removes the driver from the Node; undefined if the Node does not have it. Pure. */
 export function nodeWithout(node: KubeObject, driver: string): MetadataChange | undefined {
   const { [driver]: removed, ...others } = nodeIdsOf(node);
   if (removed === undefined) return undefined;
@@ -90,7 +93,7 @@ function nodeIdsOf({ metadata }: KubeObject): Record<string, string> {
     const ids: unknown = JSON.parse(text);
     if (typeof ids === 'object' && ids !== null) return ids as Record<string, string>;
   } catch {
-    // reported below
+    // invalid JSON: the error is thrown below
   }
   throw failed(
     `failed to parse node's "${NODE_IDS}" annotation value`,
@@ -111,7 +114,7 @@ async function updateCsiNode(
   await client.update(CSI_NODES, changed);
 }
 
-/** Pure. The driver is last in the list, unless it is already there unchanged. */
+/** The drivers of a CSINode with this driver added. A new or changed driver goes last; an unchanged one keeps its place. Pure. */
 export function driversWith(drivers: CsiNodeDriver[], name: string, info: DriverNodeInfo): CsiNodeDriver[] {
   const { nodeId: nodeID, maxVolumes: count, topology } = info;
   const driver = {

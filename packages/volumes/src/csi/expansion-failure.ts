@@ -1,12 +1,12 @@
 import { type ErrorCode, errorCode, errorMessage, PodwrightError } from '@podwright/base';
 
 /**
- * Why a driver has not expanded a volume: `unsupported` by the driver; `in-use` if it cannot expand a volume in use; `infeasible`
- * with this size; `later` if it cannot be called now; otherwise `failed`.
+ * Why a driver has not expanded a volume. `unsupported`: it does not expand volumes. `in-use`: it cannot expand a volume in use.
+ * `infeasible`: the volume cannot have this size. `later`: the driver is not registered now. `failed`: any other reason.
  */
 export type ExpansionFailureKind = 'unsupported' | 'in-use' | 'infeasible' | 'later' | 'failed';
 
-/** The message is upstream's. */
+/** A failed expansion, with upstream's message. */
 export class ExpansionFailure extends PodwrightError {
   readonly kind: ExpansionFailureKind;
 
@@ -19,7 +19,7 @@ export class ExpansionFailure extends PodwrightError {
 /** Status codes that mean that the volume cannot have this size (upstream's isInfeasibleError). */
 const INFEASIBLE: ReadonlySet<ErrorCode> = new Set(['invalid_argument', 'out_of_range', 'not_found'] as const);
 
-/** For an error of NodeExpandVolume. */
+/** Classifies an error of NodeExpandVolume. */
 export function expansionFailure(error: unknown): ExpansionFailure {
   const code = errorCode(error);
   const what = 'Expander.NodeExpand failed to expand the volume';

@@ -7,9 +7,9 @@ import type { PlacedVolume, VolumeExpansion } from './volume-expansion.ts';
 type Attempt = { stop: AbortController; ended: Promise<void> };
 
 /**
- * Expands volumes, one attempt at a time for each volume. A pod that does not have its volume yet waits for the expansion; for a pod that
- * uses the volume, the expansion runs in the background, so that a hanging driver or API server delays no container. The next `look`
- * returns the error of a failed attempt.
+ * Expands volumes, with at most one attempt per volume at a time. A pod that does not have its volume yet waits for the expansion. For a
+ * pod that uses the volume, the expansion runs in the background, so that a hanging driver or API server delays no container; the next
+ * `check` returns the error of a failed attempt.
  */
 export class GrowthUnderPods {
   readonly #expansion: VolumeExpansion;
@@ -32,7 +32,7 @@ export class GrowthUnderPods {
     return this.#locks.run(key, () => this.#expansion.beforeUse(placed, signal), signal);
   }
 
-  /** Starts a due expansion of a volume that a pod has. Returns the error of the last attempt while the expansion is due. */
+  /** Starts an expansion if one is due for a volume that a pod has. Returns the error of the last attempt while the expansion is due. */
   check(placed: PlacedVolume): unknown {
     const key = uniqueVolumeName(placed.volume);
     if (!this.#expansion.isDue(placed)) {
@@ -44,7 +44,7 @@ export class GrowthUnderPods {
   }
 
   /**
-   * Stops a running attempt before the volume is unpublished, because the driver may be using that path. The next `look` of another pod
+   * Aborts a running attempt before the volume is unpublished, because the driver may be using its path. The next `check` for another pod
    * starts it again.
    */
   async end(key: string): Promise<void> {
@@ -60,7 +60,7 @@ export class GrowthUnderPods {
     this.#failures.delete(key);
   }
 
-  /** Lets all volumes of a driver be tried at once. */
+  /** Ends the back-off of all volumes of a driver. */
   release(driver: string): void {
     this.#tries.release(driver);
   }
@@ -71,7 +71,7 @@ export class GrowthUnderPods {
     const { signal } = stop;
     const operation = { plugin: metricName(placed.volume), name: 'volume_fs_resize' };
     const grow = async () => {
-      // another pod that got the volume meanwhile may have expanded it
+      // another pod that got the volume in the meantime may have expanded it
       if (!this.#expansion.isDue(placed)) return;
       await timed(this.#metrics, operation, () => this.#expansion.inUse(placed, signal));
     };

@@ -1,2 +1,2 @@
-/** Timeout of a call to a CSI driver, as upstream's. */
+/** Timeout of a call to a CSI driver: upstream's. */
 export const CSI_TIMEOUT_MS = 120_000;

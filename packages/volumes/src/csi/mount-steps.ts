@@ -1,4 +1,4 @@
-/** Steps that mounting a volume and mapping a device have in common. */
+/** Steps shared by mounting a volume and mapping a device. */
 import { errorMessage, isDeadlineExceeded, type Logger, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import { VolumeFailure, type VolumeFailureReason } from '../volumes/volume-failure.ts';
@@ -9,7 +9,7 @@ import { CSI_PLUGIN, type CsiVolume, uniqueVolumeName } from './csi-volume.ts';
 import type { UnreadDirectory } from './volume-data.ts';
 import type { VolumesInUse } from './volumes-in-use.ts';
 
-/** A volume that a pod needs at `place`. */
+/** A volume that a pod needs at the path `place`. */
 export type PodVolume = {
   pod: Pod;
   volume: CsiVolume;
@@ -23,11 +23,14 @@ export type StepParts = {
   objects: CsiObjects;
   inUse: VolumesInUse;
   nodeName: string;
-  /** Resolves when drivers that ran before the kubelet started have had time to register. */
+  /** Resolves when drivers that were running before the kubelet started have had time to register. */
   driversKnown: Promise<void>;
 };
 
-/** Called if leftover volumes of an earlier kubelet are unreadable: keeps everything in use that the node object lists. */
+/**
+ * Logs leftover volumes of an earlier kubelet whose records are unreadable. If there are any, everything that the node object lists as in
+ * use stays in use.
+ */
 export function keepUnread(
   unread: UnreadDirectory[],
   { inUse, logger }: Pick<StepParts, 'inUse'> & { logger: Logger },
@@ -40,7 +43,7 @@ export function keepUnread(
   if (unread.length > 0) inUse.keepReported();
 }
 
-/** Waits until the driver is registered and, if attachable, the volume is attached. Call it without holding a lock. */
+/** Waits until the driver is registered and, if the volume is attachable, until it is attached. Call it without holding a lock. */
 export async function untilAttached(parts: StepParts, podVolume: PodVolume, signal: AbortSignal): Promise<void> {
   const { drivers, inUse, driversKnown } = parts;
   const { volume, attachable } = podVolume;
@@ -64,13 +67,13 @@ export async function contextOf(
   return await inStep(step, volume, () => publishContext(volume, { objects, nodeName, signal }));
 }
 
-/** Reported only after a timeout, as attaching takes time. */
+/** The error after the timeout; attaching takes time, so it is not reported earlier. */
 function unattached({ name, nameInPod = name }: CsiVolume): VolumeFailure {
   const names = `unmounted volumes=[${nameInPod}], unattached volumes=[${nameInPod}], failed to process volumes=[]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: context deadline exceeded`);
 }
 
-/** Throws `unavailable` if the driver is not registered; `what` is the failed step. */
+/** Throws `unavailable` if the driver is not registered; `what` names the failed step in the message. */
 export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, 'driver'>, what: string): void {
   try {
     drivers.require(driver);
@@ -79,7 +82,7 @@ export function requireDriver(drivers: CsiDrivers, { driver }: Pick<CsiVolume, '
   }
 }
 
-/** Adds the name of upstream's step to an error. */
+/** Prefixes errors of `work` with the name of upstream's step. */
 export async function inStep<T>(step: string, volume: CsiVolume, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -93,7 +96,7 @@ export function stepFailure(what: string, { name, isBlock }: CsiVolume, error: u
   return new VolumeFailure(`${what} for volume "${name}" : ${errorMessage(error)}`, reason);
 }
 
-/** Waits for all; then rejects with the first failure. */
+/** Waits for all promises, then rejects with the first failure. */
 export async function allOf(work: Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -1,4 +1,4 @@
-/** Fields of NodePublishVolume about the pod, and its secrets and tokens. */
+/** The fields of NodePublishVolume that describe the pod, and its secrets and tokens. */
 import { errorMessage, PodwrightError } from '@podwright/base';
 import type { CsiDriver, Pod } from '@podwright/kube-api';
 import type { CsiObjects } from './csi-objects.ts';
@@ -36,8 +36,8 @@ const publishSecretFailed = ({ isBlock }: CsiVolume) =>
     : 'fetching NodePublishSecretRef PLACE failed';
 
 /**
- * The strings of a Secret; empty without a reference. In `failed`, the prefix of the error, `PLACE` becomes the Secret's
- * namespace and name.
+ * The strings of a Secret; empty without a reference. `failed` is the prefix of the error message; its `PLACE` is replaced with the
+ * Secret's namespace and name.
  */
 export async function secretData(
   place: SecretReference | undefined,

@@ -8,10 +8,7 @@ function untried(error: unknown): unknown {
   return error instanceof VolumeFailure ? error.untried() : error;
 }
 
-/**
- * Runs work by key, with a back-off after failures: until it is over, `run` rejects with the last error, without calling the
- * driver.
- */
+/** Runs work by key, with a back-off after failures. During the back-off, `run` does not call `work` and rejects with the last error. */
 export class RetryGate {
   readonly #backoff: Backoff;
   readonly #failures = new Map<string, Failure>();
@@ -49,7 +46,7 @@ export class RetryGate {
     for (const key of this.#failures.keys()) if (isForgotten(key)) this.forget(key);
   }
 
-  /** Lets all work for a driver be tried at once. */
+  /** Ends the back-off of all work for a driver. */
   release(driver: string): void {
     for (const [key, failure] of this.#failures) if (failure.driver === driver) this.forget(key);
   }

@@ -8,11 +8,11 @@ import type { CsiVolume } from './csi-volume.ts';
 
 /** A host with SELinux. */
 export interface SeLinuxHost {
-  /** The file label for processes with these options; undefined if the options do not determine one. */
+  /** The file label for processes with these SELinux options; undefined if the options do not determine one. */
   fileLabel(options: SeLinuxOptions): string | undefined;
 }
 
-/** The SELinux options of the containers that mount the volume; containers without options are omitted. */
+/** SELinux options of the containers that mount the volume, without containers that set none. */
 export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
   return everyContainer(spec)
     .filter(({ volumeMounts = [] }) => volumeMounts.some(({ name }) => name === volumeName))
@@ -20,8 +20,8 @@ export function labelsFor({ spec }: Pod, volumeName: string): SeLinuxOptions[] {
 }
 
 /**
- * The SELinux label to mount the volume with, if only one pod may have it and its driver supports the mount option. Throws
- * upstream's message if the pod's containers have several labels.
+ * The SELinux label to mount the volume with; undefined unless the volume is limited to one pod and its driver supports the mount option.
+ * Throws upstream's message if the pod's containers have different labels.
  */
 export function mountLabel(
   { accessModes, labels = [] }: CsiVolume,

@@ -9,7 +9,7 @@ import type { CsiVolume } from './csi-volume.ts';
 export type NodeCapabilities = {
   stage: boolean;
   volumeStats: boolean;
-  /** VOLUME_MOUNT_GROUP: the driver sets the group of volumes itself. */
+  /** VOLUME_MOUNT_GROUP: the driver itself sets the group of volumes. */
   mountGroup: boolean;
   /** EXPAND_VOLUME: the driver must be called when a volume has grown. */
   expand: boolean;
@@ -28,7 +28,7 @@ export function nodeCapabilities({ capabilities }: NodeGetCapabilitiesResponse):
   };
 }
 
-/** csi.v1 VolumeCapability. `group` is for drivers with `mountGroup`. */
+/** The VolumeCapability of csi.v1. `group` is for drivers with `mountGroup`. */
 export function volumeCapability(volume: CsiVolume, { multiWriter }: NodeCapabilities, group: number | undefined) {
   const { accessModes, mode } = volume;
   const accessMode = mode === 'Ephemeral' ? 'ReadWriteOnce' : (accessModes[0] ?? 'ReadWriteOnce');
@@ -41,7 +41,7 @@ export function volumeCapability(volume: CsiVolume, { multiWriter }: NodeCapabil
 const BLOCK = { case: 'block' as const, value: {} };
 
 function mountType({ fsType, mountOptions, label }: CsiVolume, group: number | undefined) {
-  // quoted, as a label may contain commas
+  // quoted because a label may contain commas
   const mountFlags = label === undefined ? mountOptions : [...mountOptions, `context="${label}"`];
   const volumeMountGroup = group === undefined ? '' : String(group);
   return { case: 'mount' as const, value: { fsType, mountFlags, volumeMountGroup } };

@@ -5,10 +5,10 @@ import { namesIn, readRegularFile, removeUnfinished, writeFileDurable } from '@p
 
 const FILE = 'vol_data.json';
 
-/** The longest volume handle that a manifest can have fits. */
+/** Maximum size of a record: enough for the longest volume handle that a manifest can hold. */
 const MAX_VOLUME_DATA_BYTES = 4 << 20;
 
-/** `vol_data.json`, next to a mounted volume, with upstream's fields: everything that is needed to unmount it. */
+/** The content of `vol_data.json` next to a mounted volume, with upstream's fields. It suffices to unmount the volume. */
 export type VolumeData = {
   driverName: string;
   volumeHandle: string;
@@ -19,26 +19,26 @@ export type VolumeData = {
   seLinuxMountContext?: string;
 };
 
-/** A directory whose volumes cannot be read, and the reason. */
+/** A directory whose volume records cannot be read, and the reason. */
 export type UnreadDirectory = { directory: string; problem: string };
 
-/** A directory with the record of its volume. */
+/** A directory and the record of its volume. */
 export type RecordedVolume = { directory: string; data: VolumeData };
 
-/** Volumes that were found; an unreadable one does not hide the others. */
+/** The volumes found; unreadable records are listed separately and do not hide the others. */
 export type FoundVolumes = { recorded: RecordedVolume[]; unread: UnreadDirectory[] };
 
 export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
   await writeFileDurable(join(directory, FILE), `${JSON.stringify(data)}\n`);
 }
 
-/** Undefined if there is no record, or none with a driver and a volume handle. */
+/** Undefined if there is no record, or if the record lacks a driver or a volume handle. */
 export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
   const text = await readText(directory);
   return text === undefined ? undefined : decode(text);
 }
 
-/** As `readVolumeData`, but never rejects; undefined only if there is no file. */
+/** Like `readVolumeData`, but never rejects; undefined only if there is no file. */
 export async function tryVolumeData(directory: string): Promise<VolumeData | { problem: string } | undefined> {
   try {
     const text = await readText(directory);
@@ -64,7 +64,7 @@ export function mergeFound(found: FoundVolumes[]): FoundVolumes {
   return { recorded: found.flatMap(({ recorded }) => recorded), unread: found.flatMap(({ unread }) => unread) };
 }
 
-/** Whether a record exists, even an unparsable one, or an unrelated file is at the directory's path. */
+/** Whether a record exists, even an unparsable one. Also true if an unrelated file is at the directory's path. */
 export async function isRecorded(directory: string): Promise<boolean> {
   try {
     return (await namesIn(directory)).includes(FILE);
@@ -79,7 +79,7 @@ export async function removeUnfinishedData(directory: string): Promise<void> {
   await removeUnfinished(join(directory, FILE));
 }
 
-/** Also removes unfinished writes of a killed kubelet, or the directory would never be empty. */
+/** Also removes unfinished writes of a killed kubelet; otherwise the directory would never become empty. */
 export async function removeVolumeData(directory: string): Promise<void> {
   await removeUnfinishedData(directory);
   await rm(join(directory, FILE), { force: true });

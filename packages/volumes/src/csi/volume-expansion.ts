@@ -24,7 +24,7 @@ export type VolumeExpansionOptions = CallParts & {
   objects: CsiObjects;
   events: EventRecorder;
   logger: Logger;
-  /** In RFC 3339, without fractions. */
+  /** The current time in RFC 3339, without fractional seconds. */
   now: () => string;
 };
 
@@ -41,14 +41,14 @@ export type PlacedVolume = {
 type Attempt = PlacedVolume & { claim: BoundClaim; size: string };
 
 /**
- * Makes drivers expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's
- * NodeExpander). The caller runs at most one expansion of a volume at a time.
+ * Asks drivers to expand volumes on the node after their PersistentVolumes have grown, and updates the claims (upstream's NodeExpander).
+ * The caller runs at most one expansion of a volume at a time.
  */
 export class VolumeExpansion {
   readonly #options: VolumeExpansionOptions;
-  /** Known sizes of volumes for their pods. */
+  /** Last known sizes of volumes, as pods see them, by unique name. */
   readonly #sizes = new Map<string, string>();
-  /** Volumes that their drivers do not expand while in use. */
+  /** Volumes that their driver refused to expand while they are in use. */
   readonly #notWhileUsed = new Set<string>();
   /** Volumes whose last expansion failed in the driver. */
   readonly #refused = new Set<string>();
@@ -64,7 +64,7 @@ export class VolumeExpansion {
     this.#refused.delete(key);
   }
 
-  /** Expands the volume before a pod gets it. Rejects if the pod cannot have it yet. */
+  /** Expands the volume before a pod gets it. Rejects if the expansion fails and the pod has to wait for a retry. */
   async beforeUse(placed: PlacedVolume, signal: AbortSignal): Promise<void> {
     const { size: wanted, claim: bound } = placed.volume.bound ?? {};
     if (bound === undefined || wanted === undefined) return;
@@ -74,7 +74,7 @@ export class VolumeExpansion {
     if (!placed.volume.readOnly) this.#sizes.set(uniqueVolumeName(placed.volume), done ?? capacityOf(claim));
   }
 
-  /** Whether the PersistentVolume has grown while the pod uses it, and its claim does not wait for the controller. */
+  /** Whether the PersistentVolume is larger than the volume that the pod uses, and the claim is not waiting for the controller. */
   isDue({ volume }: Pick<PlacedVolume, 'volume'>): boolean {
     const { size: wanted, claim } = volume.bound ?? {};
     const key = uniqueVolumeName(volume);
@@ -104,7 +104,7 @@ export class VolumeExpansion {
     });
   }
 
-  /** Returns the volume's new size; undefined if it waits for the controller, or for its pods to end. */
+  /** Returns the volume's new size; undefined if the expansion waits for the controller, or for the pods that use the volume to end. */
   async #expand(
     placed: PlacedVolume,
     { claim, size }: { claim: BoundClaim; size: string },
@@ -122,7 +122,10 @@ export class VolumeExpansion {
     return await this.#expandRecoverably({ ...placed, claim, size: allocatedOf(claim) }, signal);
   }
 
-  /** For a controller that does not report its own steps (upstream's legacyCallNodeExpandOnPlugin). */
+  /**
+   * Expands without patching the steps into the claim, for a controller that does not report its own (upstream's
+   * legacyCallNodeExpandOnPlugin).
+   */
   async #expandPlainly(attempt: Attempt, signal: AbortSignal): Promise<string | undefined> {
     const { claim, size, volume } = attempt;
     try {
@@ -166,7 +169,7 @@ export class VolumeExpansion {
     if (kind === 'unsupported' && isAgain) return size;
     if (signal.aborted) throw error;
     if (kind !== 'later') {
-      // the claim requests another size by now, and the driver refused this one: the controller has to start again
+      // the driver refused the old size, and the claim now requests another: mark it infeasible so that the controller starts over
       const isOutdated =
         this.#refused.has(key) && compareQuantities(claim.spec.resources?.requests?.storage ?? '0', size) !== 0;
       this.#refused.add(key);
@@ -217,7 +220,7 @@ export class VolumeExpansion {
   }
 }
 
-/** Pure. `again`: the claim already has the size, but pods of other nodes share the volume. */
+/** The node's next step for the claim. `again`: the claim already has the size, but pods on other nodes may share the volume. Pure. */
 export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 'expand' | 'again' | 'none' | 'wait' {
   const state = status?.allocatedResourceStatuses?.storage ?? '';
   const hasSize = compareQuantities(capacityOf({ status }), size) >= 0 && state === '';
@@ -227,7 +230,7 @@ export function nextStep({ metadata, spec, status }: BoundClaim, size: string): 
   return state === 'NodeResizePending' || state === 'NodeResizeInProgress' ? 'expand' : 'wait';
 }
 
-/** Whether the controller has not handed the expansion to the node yet, or has to start again. */
+/** Whether the controller has yet to hand the expansion to the node, or has to start over. */
 function isWaiting(claim: BoundClaim): boolean {
   return !isOfOldController(claim) && nextStep(claim, allocatedOf(claim)) === 'wait';
 }

@@ -7,22 +7,22 @@ const ATTACH_TIMEOUT_MS = 123_000;
 /** Delays between reports of volumesInUse while a mount waits for one. */
 const REPORT_BACKOFF = { initialMs: 100, maxMs: 10_000 };
 
-/** Attached volumes that the node uses, by upstream's unique names, and the API server's view of them. */
+/** Attached volumes that the node uses, by upstream's unique names, and what the node object lists about them. */
 export class VolumesInUse {
   /** Makes the kubelet report the node's status soon; absent without an API server. */
   readonly #report: (() => void) | undefined;
-  /** True if the node object does not list attached volumes: then the VolumeAttachment's status is enough. */
+  /** True if no controller lists attached volumes in the node object. The VolumeAttachment's status then suffices. */
   readonly #hasNoController: boolean;
   #isLoaded = false;
-  /** Volumes in use that an earlier kubelet reported: the volumes in use in the first version of the node object that was seen. */
+  /** `volumesInUse` of the first node object that this process saw, which an earlier kubelet reported. */
   #reportedBefore: readonly string[] | undefined;
-  /** True if some volumes of an earlier kubelet are unreadable. */
+  /** True if records of an earlier kubelet's volumes are unreadable. */
   #isUnsure = false;
-  /** Names of volumes that pods need or have, by path. */
+  /** Names of volumes that pods need or have, by the path of the pod's volume. */
   readonly #requested = new Map<string, string>();
-  /** Attached volumes that may be used, including staged ones without a pod. */
+  /** Attached volumes that may be in use, including staged volumes without a pod. */
   readonly #inUse = new Set<string>();
-  /** Volumes in use and attached volumes in the newest node object, and a promise of the next version. */
+  /** The volumes in use and the attached volumes of the newest node object, and a promise of its next version. */
   #reported = new Set<string>();
   #attached: ReadonlySet<string> = new Set();
   #onReported = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ export class VolumesInUse {
     this.#hasNoController = hasNoController;
   }
 
-  /** Call it when all volumes of an earlier kubelet are marked by `keep`, so that reports are complete. */
+  /** Call it after `keep` has been called for all volumes of an earlier kubelet: reports are complete from then on. */
   loaded(): void {
     this.#isLoaded = true;
     this.#report?.();
@@ -43,7 +43,7 @@ export class VolumesInUse {
     return this.#isLoaded;
   }
 
-  /** Some leftover volumes are unreadable, so keep everything that the node object lists as in use. */
+  /** Keeps everything in use that the node object lists as in use, because some leftover volumes are unreadable. */
   keepReported(): void {
     this.#isUnsure = true;
     for (const name of this.#reportedBefore ?? []) this.keep(name);
@@ -57,8 +57,8 @@ export class VolumesInUse {
   }
 
   /**
-   * Records that the volume must not be detached. A volume that was not in use must be reported again: a report without it may be on its
-   * way.
+   * Records that the volume must not be detached. A volume that was not in use must be reported again, because a report without it may be
+   * in flight.
    */
   keep(name: string): void {
     if (!this.#inUse.has(name)) this.#reported.delete(name);
@@ -69,19 +69,19 @@ export class VolumesInUse {
     return [...this.#requested.values()].includes(name);
   }
 
-  /** Whether the volume of a pod at `place` is known without reading its record. */
+  /** Whether this process knows the pod's volume at `place` without reading its record. */
   isRequestedAt(place: string): boolean {
     return this.#requested.has(place);
   }
 
-  /** Removes all paths that match; returns the names of their volumes. */
+  /** Removes all matching paths and returns the names of their volumes. */
   removePlaces(isLeft: (place: string) => boolean): string[] {
     const left = [...this.#requested].filter(([place]) => isLeft(place));
     for (const [place] of left) this.#requested.delete(place);
     return left.map(([, name]) => name);
   }
 
-  /** Records that the volume may be detached. Reported at once, so that another node can have it soon. */
+  /** Records that the volume may be detached, and reports it at once, so that another node can attach it soon. */
   free(name: string): void {
     // a pod may have requested it during the teardown
     if (!this.isRequested(name) && this.#inUse.delete(name)) this.#report?.();
@@ -92,7 +92,7 @@ export class VolumesInUse {
     return [...this.#inUse].sort();
   }
 
-  /** One version of the node object: its `volumesInUse` and its attached volumes. Call it in order of versions. */
+  /** Takes over one version of the node object: its `volumesInUse` and its attached volumes. Versions must arrive in order. */
   reported(names: readonly string[], attached: readonly string[]): void {
     this.#reported = new Set(names);
     this.#attached = new Set(attached);
@@ -105,7 +105,7 @@ export class VolumesInUse {
   }
 
   /**
-   * Resolves once one version of the node object lists the volume as in use and as attached: a controller that detaches a volume
+   * Resolves once a single version of the node object lists the volume both as in use and as attached. A controller that detaches a volume
    * first removes it from the attached ones, and then checks that it is not in use. Rejects with `deadline_exceeded`.
    */
   async untilAttached(name: string, parent: AbortSignal): Promise<void> {
@@ -123,7 +123,7 @@ export class VolumesInUse {
       const reported = this.#onReported.promise;
       this.#report!();
       await raceAbort(reported, signal);
-      // a refused report, or one whose volume was dropped, does not trigger another one
+      // a refused report, or one that omitted the volume, does not trigger another one
       if (!this.#reported.has(name)) await sleep(pauses.next(''), signal);
     }
   }

@@ -1,6 +1,6 @@
 import { type Container, parseQuantity, quantityInUnitsOf, type ResourceFieldSelector } from '@podwright/kube-api';
 
-/** The node's allocatable resources. They replace limits that a container does not set. */
+/** The node's allocatable resources. They stand in for limits that a container does not set. */
 export type NodeAllocatable = { cpuMillis: bigint; memoryBytes: bigint; ephemeralStorageBytes: bigint };
 
 /** The text of a resource such as `limits.cpu`, in units of the divisor, rounded up. An unset request is 0. */
@@ -17,7 +17,7 @@ export function containerResource(
   return quantityInUnitsOf(amount, divisorOf(ref)).toString();
 }
 
-/** API servers write 0 for an absent divisor. */
+/** API servers store 0 for an absent divisor. */
 function divisorOf({ divisor = '1' }: ResourceFieldSelector): string {
   return parseQuantity(divisor).nanos === 0n ? '1' : divisor;
 }

@@ -3,7 +3,7 @@ import { CONFIG_FILE_ANNOTATION, type Pod, parseSubscript } from '@podwright/kub
 /** The addresses in `status.*` fields: the pod's and the node's, primary first. */
 export type PodAddresses = { podIps: string[]; hostIps: string[] };
 
-/** The value of a field of the pod, for a variable or a file; `undefined` for an unsupported field. */
+/** The value of a field of the pod, for an environment variable or a file; `undefined` for an unsupported field. */
 export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAddresses): string | undefined {
   const subscript = parseSubscript(fieldPath);
   if (subscript !== undefined) return ownValue(shownMap(pod, subscript.map), subscript.key);
@@ -36,7 +36,7 @@ export function podField(pod: Pod, fieldPath: string, { podIps, hostIps }: PodAd
   return undefined;
 }
 
-/** Omits the annotation with the manifest's path on the host. */
+/** Without the annotation that holds the manifest's path on the host. */
 function shownMap({ metadata }: Pod, name: 'labels' | 'annotations'): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata[name] ?? {}).filter(([key]) => key !== CONFIG_FILE_ANNOTATION));
 }
@@ -45,7 +45,7 @@ function ownValue(map: Record<string, string> | undefined, key: string): string 
   return map !== undefined && Object.hasOwn(map, key) ? map[key]! : '';
 }
 
-/** One `key="value"` per line, sorted, with quoted values, as upstream's downward API writes it. */
+/** One `key="value"` per line, sorted, with quoted values, in upstream's downward API format. */
 function formatMap(map: Record<string, string> | undefined): string {
   return Object.keys(map ?? {})
     .sort()

@@ -59,8 +59,8 @@ export async function writeAtomically(directory: string, files: Payload, options
 }
 
 /**
- * The path normalized, as upstream writes it. Paths come from users, partly as keys of objects: none may lead out of the volume, or to the
- * writer's own files in it.
+ * The normalized path, in upstream's form. Paths come from users, some of them as keys of objects: none may lead out of the volume, or to
+ * the writer's own files in it.
  */
 function checkedPath(path: string): string {
   const shortest = shortestPath(path);
@@ -123,7 +123,7 @@ function directoriesOf(payload: Payload): string[] {
   return [...found].sort();
 }
 
-/** Whether the version has exactly these files, with these contents, owners and modes. */
+/** Whether the version has exactly these files, with the same contents, owners and modes. */
 async function holds(root: string, payload: Payload, { group }: WriteOptions): Promise<boolean> {
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -164,10 +164,10 @@ async function readlinkIfLink(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes earlier versions, those of interrupted writers, and names that the payload no longer has. */
+/** Removes earlier versions, leftovers of interrupted writers, and names that the payload no longer has. */
 async function removeOthers(directory: string, payload: Payload, own: Set<string>): Promise<void> {
   const keep = new Set([...own, DATA_LINK, ...[...payload.keys()].map(firstName)]);
-  // names may be invalid UTF-8: a container with write access chooses them
+  // names may be invalid UTF-8, because a container with write access can choose them
   for (const name of await readdir(directory, 'buffer')) {
     const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
     if (!keep.has(name.toString())) await rm(path, { recursive: true, force: true });

@@ -18,11 +18,11 @@ export type BuiltinPluginsInput = {
   claims: ClaimVolumes;
   /** Absent without an API server. */
   tokens?: PodTokens;
-  /** Wraps the plugin for the node's own claims if there are claims of an API server. */
+  /** Returns a plugin for claims of an API server that falls back to the given plugin for the node's own claims. */
   claimPlugin?: (ofManifests: VolumePlugin) => VolumePlugin;
 };
 
-/** The built-in kinds of volumes. */
+/** The plugins for all built-in volume types. */
 export function builtinVolumePlugins(input: BuiltinPluginsInput): VolumePlugin[] {
   const ofManifests = new PersistentVolumeClaimPlugin(input);
   const claims = input.claimPlugin?.(ofManifests) ?? ofManifests;

@@ -5,7 +5,10 @@ import type { ClaimVolume } from './claims.ts';
 /** The annotation with the host directory of a claim. */
 const DIRECTORY_ANNOTATION = 'podwright.dev/directory';
 
-/** The claims of the node: those of manifests, and those that pods use without an object, as `podman kube play` creates them. */
+/**
+ * The claims of the node: those that manifests define, and those that pods use without a PersistentVolumeClaim object, as `podman kube
+ * play` allows.
+ */
 export function claimObjects(
   objects: readonly LocalObject[],
   volumes: readonly ClaimVolume[],
@@ -35,7 +38,7 @@ function withStatus(claim: PersistentVolumeClaim, directory: string | undefined)
   return { ...claim, metadata: { ...metadata, annotations }, status };
 }
 
-/** Throws `failed_precondition` if pods use the claim; ended pods do not count. */
+/** Throws `failed_precondition` if a pod that has not ended uses the claim. */
 export function refuseUsedClaim(pods: readonly Pod[], { namespace, name }: { namespace: string; name: string }): void {
   const users = pods.filter(
     ({ metadata, spec, status }) =>

@@ -10,14 +10,14 @@ export type ClaimVolume = { namespace: string; name: string; path: string; creat
 
 /**
  * The directories that claims are bound to: `<rootDir>/claims/<namespace>/<name>`. Each is created when a pod first uses the claim, is
- * writable for every user, and stays until the claim is deleted. The only state is on disk.
+ * writable for every user, and stays until the claim is deleted. All state is on disk.
  */
 export class ClaimVolumes {
   readonly #root: string;
   readonly #newTrash: () => Trash;
-  /** By claim: pods that share one may need it at the same time. */
+  /** One lock per claim, because pods that share it may call `make` at the same time. */
   readonly #locks = new KeyedLock();
-  /** Created at the first removal. */
+  /** Created on the first removal. */
   #trash: Trash | undefined;
 
   constructor(rootDir: string, logger: Logger) {
@@ -25,7 +25,7 @@ export class ClaimVolumes {
     this.#newTrash = () => new Trash(join(rootDir, 'claims-trash'), logger);
   }
 
-  /** The directory of a claim, which is created if it does not exist. It appears by a rename, with its final mode. */
+  /** Returns the directory of a claim, and creates it if it does not exist. It appears by a rename, with its final mode. */
   async make(namespace: string, name: string): Promise<string> {
     const path = this.#pathOf(namespace, name);
     return this.#locks.run(path, () => this.#make(path, { namespace, name }));
@@ -55,7 +55,7 @@ export class ClaimVolumes {
       );
   }
 
-  /** Removes the claim's directory with its content; false if there is none. The caller must ensure that no pod uses the claim. */
+  /** Removes the claim's directory with its content; returns false if there is none. The caller must ensure that no pod uses the claim. */
   remove(namespace: string, name: string): boolean {
     const path = this.#pathOf(namespace, name);
     if (!isDirectory(path)) return false;

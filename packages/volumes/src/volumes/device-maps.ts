@@ -7,14 +7,13 @@ import type { LoopDevices } from './loop-devices.ts';
 import type { Mounter } from './mounter.ts';
 
 /**
- * The paths of a device for a pod: a bind mount in the volume's directory, named by the pod's UID, and a link in the pod's
- * directory.
+ * The paths of a device for a pod: a bind mount in the volume's directory, named by the pod's UID, and a symlink in the pod's directory.
  */
 export type DevicePaths = { globalMap: string; podUid: string; link: string };
 
 /**
- * Maps block devices for pods, as upstream does (pkg/volume/util/volumepathhandler). The pod's link is created first and removed last: it
- * marks devices that a restarted kubelet has to unmap.
+ * Maps block devices for pods, in upstream's layout (pkg/volume/util/volumepathhandler). The pod's link is created first and removed last:
+ * it marks devices that a restarted kubelet has to unmap.
  */
 export class DeviceMaps {
   readonly #mounter: Mounter;
@@ -27,7 +26,7 @@ export class DeviceMaps {
     this.#events = events;
   }
 
-  /** Creates the pod's link, before the device is mapped. Returns whether it existed. */
+  /** Creates the pod's link before the device is mapped. Returns whether the link already existed. */
   async addLink({ link }: Pick<DevicePaths, 'link'>, device: string): Promise<boolean> {
     await mkdir(dirname(link), { recursive: true, mode: POD_DIRECTORY });
     try {
@@ -39,7 +38,7 @@ export class DeviceMaps {
     }
   }
 
-  /** Maps an existing device. Existing mappings stay. */
+  /** Maps a device that exists. Existing mappings stay. */
   async map(device: string, { globalMap, podUid, link }: DevicePaths, signal: AbortSignal): Promise<void> {
     const bound = join(globalMap, podUid);
     await withPrefix(
@@ -55,7 +54,7 @@ export class DeviceMaps {
     );
   }
 
-  /** Records the events of a mapped device. */
+  /** Emits upstream's events for a mapped device. */
   recordEvents(pod: Pod, volume: string, { globalMap, link }: Omit<DevicePaths, 'podUid'>): void {
     const what = `MapVolume.MapPodDevice succeeded for volume "${volume}"`;
     for (const where of [`globalMapPath "${globalMap}"`, `volumeMapPath "${dirname(link)}"`])
@@ -73,12 +72,12 @@ export class DeviceMaps {
     });
   }
 
-  /** Removes the link. Its directory stays: it marks a pod with leftovers. */
+  /** Removes the link. Its directory stays, as it marks a pod that may have leftovers. */
   async removeLink({ link }: Pick<DevicePaths, 'link'>): Promise<void> {
     await rm(link, { force: true });
   }
 
-  /** Whether any pod has the device of this directory. */
+  /** Whether any pod has this volume's device mapped. */
   async isMapped(globalMap: string): Promise<boolean> {
     const found = await Promise.all((await namesIn(globalMap)).map((name) => isDevice(join(globalMap, name))));
     return found.includes(true);

@@ -8,7 +8,7 @@ import { HUGE_PAGES_ROOT, rootModeFor, TMPFS_ROOT } from './volume-ownership.ts'
 
 export type EmptyDirOptions = {
   mounter: Mounter;
-  /** Memory that all pods of the node may use together. */
+  /** Memory that all pods of the node together may use. */
   nodeMemoryBytes: bigint;
 };
 
@@ -44,7 +44,7 @@ export class EmptyDirPlugin implements VolumePlugin {
   }
 }
 
-/** Makes a directory that every user may write, if it does not exist. It appears by a rename, with its final owner and mode. */
+/** Creates a directory that every user may write to, if it does not exist. It appears by a rename, with its final owner and mode. */
 export async function makeOpenDirectory(directory: string, pod: Pod, mode = OPEN_DIRECTORY): Promise<void> {
   if (await exists(directory)) return;
   const group = pod.spec.securityContext?.fsGroup;
@@ -67,7 +67,7 @@ async function exists(path: string): Promise<boolean> {
 
 export type TmpfsLimits = { pod: Pod; sizeLimit?: string; nodeMemoryBytes: bigint };
 
-/** The size of a tmpfs is the least of its own limit, the pod's memory limit, and the node's allocatable memory. */
+/** The size of a tmpfs is the minimum of its own limit, the pod's memory limit, and the node's allocatable memory. */
 export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): string[] {
   const limits = [
     nodeMemoryBytes,
@@ -79,7 +79,7 @@ export function tmpfsOptions({ pod, sizeLimit, nodeMemoryBytes }: TmpfsLimits): 
   return [...(least === undefined ? [] : [`size=${least}`]), ...accessOptions(TMPFS_ROOT, pod)];
 }
 
-/** Without an fsGroup the root keeps the kernel's default mode, as upstream's. */
+/** Without an fsGroup the root keeps the kernel's default mode, as in upstream. */
 function accessOptions(mode: number, { spec }: Pod): string[] {
   const group = spec.securityContext?.fsGroup;
   return group === undefined ? [] : [`mode=${rootModeFor(mode, group).toString(8)}`, `gid=${group}`];

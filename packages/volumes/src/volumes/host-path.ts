@@ -18,7 +18,7 @@ const checks: Record<CheckedType, { isThat: (stats: Stats) => boolean; kind: str
   BlockDevice: { isThat: (stats) => stats.isBlockDevice(), kind: 'block device' },
 };
 
-/** `hostPath`: a path of the host, checked and created as its type requires. Never removed. */
+/** `hostPath`: a path of the host, checked or created as its type requires, and never removed. */
 export class HostPathPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/host-path';
 
@@ -37,8 +37,8 @@ export class HostPathPlugin implements VolumePlugin {
 }
 
 /**
- * Why the path does not match its type, as half a sentence; a path that the type would create may be missing. Rejects with
- * `EACCES` for paths that this process may not read.
+ * A clause that says why the path does not match its type; undefined if it matches, or if it is missing and the type would create it.
+ * Rejects with `EACCES` for paths that this process may not read.
  */
 export async function hostPathProblem({ path, type = '' }: HostPathSource): Promise<string | undefined> {
   if (type === '') return undefined;
@@ -51,7 +51,7 @@ export async function hostPathProblem({ path, type = '' }: HostPathSource): Prom
 
 async function create(path: string, type: CheckedType): Promise<Stats | undefined> {
   if (type === 'DirectoryOrCreate') await mkdir(path, { recursive: true, mode: HOST_PATH_DIRECTORY });
-  // parents of a file are not created, as in the kubelet
+  // the parents of a file are not created, as in the kubelet
   else if (type === 'FileOrCreate') await (await open(path, 'a', HOST_PATH_FILE)).close();
   else return undefined;
   return stat(path);

@@ -5,8 +5,8 @@ const RESOURCE = 'hugepages-';
 const MEDIUM = 'HugePages-';
 
 /**
- * The hugetlbfs option for a medium: the named page size, or for `HugePages` the only size that the pod's containers request.
- * Throws `failed_precondition` if they do not request that size, or request several.
+ * The hugetlbfs option for a medium: the page size that it names, or for `HugePages` the only size that the pod's containers request.
+ * Throws `failed_precondition` if they do not request the named size, or request several sizes for `HugePages`.
  */
 export function hugePagesOptions(medium: string, pod: Pod): string {
   const requested = allContainers(pod.spec)

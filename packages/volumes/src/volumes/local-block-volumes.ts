@@ -13,7 +13,7 @@ export const LOCAL_PLUGIN = 'kubernetes.io/local-volume';
 
 /**
  * Block devices of the node (`local` PersistentVolumes) for pods. The devices are bind-mounted at
- * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`, next to the links in pods' directories.
+ * `<rootDir>/plugins/kubernetes.io~local-volume/volumeDevices/<volume>/<pod's UID>`, next to the links in the pods' directories.
  */
 export class LocalBlockVolumes {
   readonly #maps: DeviceMaps;

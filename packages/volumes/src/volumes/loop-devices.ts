@@ -4,9 +4,9 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { runChecked } from '@podwright/host';
 import { MOUNT_TIMEOUT_MS } from './limits.ts';
 
-/** Keeps devices busy: a loop device on top of each prevents that its name is reused for another device. */
+/** Keeps devices busy: while a loop device is on top of a device, the kernel does not reuse its name for another one. */
 export interface LoopDevices {
-  /** Path of the loop device over a file; made if there is none. */
+  /** Returns the path of the loop device over a file, and creates one if there is none. */
   attach(path: string): Promise<string>;
   /** Detaches the loop device of a file, if there is one. */
   detach(path: string): Promise<void>;

@@ -7,7 +7,8 @@ import { MOUNT_TIMEOUT_MS } from './limits.ts';
 /** Mounts and unmounts on the host. */
 export interface Mounter {
   /**
-   * Mounts a tmpfs at `target`, with options such as `size=1048576` and `mode=0777`; not swapped out if the kernel supports that.
+   * Mounts a tmpfs at `target`, with options such as `size=1048576` and `mode=0777`. Its pages are not swapped out if the kernel supports
+   * that.
    */
   mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void>;
   mount(request: MountRequest, signal?: AbortSignal): Promise<void>;
@@ -20,11 +21,11 @@ export interface Mounter {
   makeShared(directory: string, signal?: AbortSignal): Promise<void>;
   /** Unmounts the topmost mount at `target`; a busy mount is detached lazily. */
   unmount(target: string): Promise<void>;
-  /** Mount points at or below `directory`, with links resolved, one entry per mount, the newest first. */
+  /** Mount points at or below `directory`, with links resolved: one entry per mount, the newest first. */
   mountsBelow(directory: string): Promise<string[]>;
   /** Whether something is mounted at exactly `path`. */
   isMountPoint(path: string): Promise<boolean>;
-  /** Whether mounts below `directory` propagate already. */
+  /** Whether the mount that holds `directory` is shared, so that mounts below it already propagate. */
   isShared(directory: string): Promise<boolean>;
   /** Mount points of bind mounts of exactly this directory. */
   mountsOf(directory: string): Promise<string[]>;
@@ -35,7 +36,7 @@ export type MountRequest = { type: string; source: string; target: string; optio
 
 /** Uses mount(8) and umount(8). */
 export class ProgramMounter implements Mounter {
-  /** Linux has `noswap` since 6.4, but not in user namespaces: cleared if the first tmpfs fails. */
+  /** Linux has `noswap` since 6.4, but not in user namespaces. Cleared if a tmpfs cannot be mounted with it. */
   #withoutSwap: string[] = ['noswap'];
 
   async mountTmpfs(target: string, options: string[], signal?: AbortSignal): Promise<void> {
@@ -84,7 +85,7 @@ export class ProgramMounter implements Mounter {
     const around = readMounts().filter(
       ({ mountPoint }) => mountPoint === '/' || real === mountPoint || real.startsWith(`${mountPoint}/`),
     );
-    // the innermost mount; of several at one mount point the last
+    // the innermost mount; if several are stacked on one mount point, the topmost
     const { propagation } = around.reduce((a, b) => (b.mountPoint.length >= a.mountPoint.length ? b : a));
     return propagation.some((one) => one.startsWith('shared:'));
   }
@@ -110,7 +111,7 @@ async function run(program: string, args: string[], parent?: AbortSignal): Promi
   await runChecked(program, args, { signal });
 }
 
-/** The kernel lists mounts by real paths only. */
+/** Resolves links, because the kernel lists mounts by real path; undefined if the path does not exist. */
 async function realpathIfThere(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);

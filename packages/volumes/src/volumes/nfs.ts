@@ -7,7 +7,7 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 /** The path where mount(8) looks for the helper. */
 const HELPER = '/sbin/mount.nfs';
 
-/** `nfs`: a directory of a server, mounted for each pod by the host's mount helper. */
+/** `nfs`: an exported directory of a server, mounted for each pod by the host's mount helper. */
 export class NfsPlugin implements VolumePlugin {
   readonly name = 'kubernetes.io/nfs';
   readonly #mounter: Mounter;

@@ -36,7 +36,7 @@ export class PayloadPlugin implements VolumePlugin {
 
   async setUp({ pod, volume, directory }: VolumeRequest, signal: AbortSignal): Promise<string> {
     const { mounter, nodeAllocatable, field } = this.#options;
-    // first, so that a volume that cannot be filled leaves no files
+    // build the payload first, so that a volume that cannot be filled leaves no files
     const payload = volumePayload(volume, {
       ...this.#options,
       pod,

@@ -18,13 +18,13 @@ import {
 import { containerResource, type NodeAllocatable } from '../downward-api/container-resource.ts';
 import { podField } from '../downward-api/pod-fields.ts';
 
-/** A file of a volume; `uid` is its owner, root without one. */
+/** A file of a volume; `uid` is its owner, by default root. */
 export type PayloadFile = { data: Buffer; mode: number; uid?: number };
 
 /** The files of a volume, by path relative to its root. */
 export type Payload = Map<string, PayloadFile>;
 
-/** Audience and lifetime of a service account token; without an audience it is for the API server. */
+/** Audience and lifetime of a service account token; the default audience is the API server. */
 export type TokenSpec = Pick<ServiceAccountTokenProjection, 'audience' | 'expirationSeconds'>;
 
 /** Tokens of pods' service accounts. */
@@ -63,7 +63,7 @@ function projectionPayload(source: VolumeProjection, defaultMode: number | undef
   return new Map(files.map((file) => [file.path, { data: downwardText(file, input), mode: file.mode ?? mode }]));
 }
 
-/** A token is readable for the pod's only user, or for its fsGroup; if the pod has neither, for every user in the pod. */
+/** A token is readable only by the user that all containers share, or by the fsGroup; a pod with neither gets the mode of the volume. */
 function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod, tokens }: PayloadInput): Payload {
   const token = tokens?.get(source);
   if (token === undefined)
@@ -73,7 +73,7 @@ function tokenPayload(source: ServiceAccountTokenProjection, mode: number, { pod
   return new Map([[source.path, { data: Buffer.from(token), mode: isPrivate ? PRIVATE_FILE : mode, uid }]]);
 }
 
-/** The user of all containers of the pod, if it is set and the same (upstream's FsUserFrom). */
+/** The user that all containers of the pod run as, if it is set and the same for all (upstream's FsUserFrom). */
 function onlyUser({ spec }: Pod): number | undefined {
   const users = new Set(
     everyContainer(spec).map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),
@@ -115,7 +115,7 @@ function contentOf(object: ConfigMap | Secret): Map<string, Buffer> {
 }
 
 function downwardText({ fieldRef, resourceFieldRef }: DownwardApiFile, { pod, nodeAllocatable }: PayloadInput): Buffer {
-  // files cannot refer to status fields, so no addresses are needed
+  // files cannot refer to status fields, so addresses are not needed
   if (fieldRef) return Buffer.from(podField(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '');
   const name = resourceFieldRef?.containerName;
   const container = allContainers(pod.spec).find((other) => other.name === name);

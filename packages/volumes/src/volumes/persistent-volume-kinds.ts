@@ -12,7 +12,7 @@ import { directoryName } from './pod-directories.ts';
 import { VolumeFailure } from './volume-failure.ts';
 import { changeGroup } from './volume-ownership.ts';
 
-/** The kinds without a driver. */
+/** The kinds of PersistentVolumes that need no driver. */
 export function persistentVolumeKinds(mounter: Mounter, devices: LocalBlockVolumes): PersistentVolumeKind[] {
   return [new LocalVolumes(mounter, devices), hostPathVolumes(), nfsVolumes(mounter)];
 }
@@ -36,7 +36,7 @@ function nfsVolumes(mounter: Mounter): PersistentVolumeKind {
     supports: ({ spec }) => spec.nfs !== undefined,
     setUp: (request, signal) => {
       const { nfs, mountOptions } = request.bound.volume.spec;
-      // as in upstream, the claim's readOnly counts, not the volume's
+      // as in upstream, the claim's readOnly applies, not the volume's
       const volume = { name: request.volume.name, nfs: { ...nfs!, readOnly: request.readOnly } };
       return plugin.setUp({ ...request, volume, mountOptions }, signal);
     },
@@ -68,7 +68,7 @@ class LocalVolumes implements PersistentVolumeKind {
       if (isOfOnePod(request.bound.volume.spec)) await this.#refuseSecond(request);
       const { fsGroup: group, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
       const isFirst = group !== undefined && (await this.#mounter.mountsOf(path)).length === 0;
-      // before the mount: an interrupted change starts again with the next attempt
+      // before the mount, so that the next attempt repeats an interrupted change
       if (isFirst && !readOnly) await changeGroup(path, { group, policy });
       await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
       await this.#bind(request, signal);

@@ -13,26 +13,26 @@ import type { VolumePlugin, VolumeRequest } from './plugin.ts';
 import type { PodDirectories } from './pod-directories.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** A cluster's volume for a pod; `volume` is the pod's volume, `directory` the path for this kind and volume. */
+/** A PersistentVolume of a cluster for a pod; `volume` is the pod's volume, `directory` the path for this kind and volume. */
 export type PersistentVolumeRequest = VolumeRequest & { bound: BoundVolume; readOnly: boolean };
 
 /** A kind of PersistentVolumes. */
 export interface PersistentVolumeKind {
-  /** As in the kubelet's directory names, such as `kubernetes.io/nfs`. */
+  /** The name from which the kubelet derives directory names, such as `kubernetes.io/nfs`. */
   readonly name: string;
   supports(persistentVolume: PersistentVolume): boolean;
-  /** As `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the error of the mount. */
+  /** Like `VolumePlugin.setUp`. Rejects with `VolumeFailure`, or with the error of the mount. */
   setUp(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
   /** Maps a block device for the pod, and returns the path of its link. Absent for kinds without block devices. */
   map?(request: PersistentVolumeRequest, signal: AbortSignal): Promise<string>;
-  /** Name in metrics. Default: `name`. */
+  /** Plugin name in metrics. Default: `name`. */
   metricName?(persistentVolume: PersistentVolume): string;
 }
 
 export type PersistentVolumesOptions = {
   kinds: PersistentVolumeKind[];
   directories: PodDirectories;
-  /** The volume that the claim is bound to. Rejects while the pod has to wait. */
+  /** The volume that the claim is bound to. Rejects while the claim is not usable yet. */
   volumeOf(pod: Pod, claimName: string, signal: AbortSignal): Promise<BoundVolume>;
   /** Whether the volume's node affinity matches this node. */
   fitsNode(persistentVolume: PersistentVolume): boolean;
@@ -42,7 +42,7 @@ export type PersistentVolumesOptions = {
   unmapDevices(podUid: string): Promise<void>;
 };
 
-/** `persistentVolumeClaim` of pods of a cluster: the volume that the API server has bound to the claim. */
+/** `persistentVolumeClaim` of pods of a cluster: uses the PersistentVolume that the claim is bound to in the API server. */
 export class PersistentVolumesPlugin implements VolumePlugin {
   readonly name: string;
   readonly #options: PersistentVolumesOptions;
@@ -103,7 +103,7 @@ export class PersistentVolumesPlugin implements VolumePlugin {
   }
 }
 
-/** The volume's mode. Throws if the pod's containers use it with the other mode. */
+/** The volume's volumeMode. Throws if the pod's containers use the volume in the other mode. */
 function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest, 'pod' | 'volume' | 'bound'>): string {
   const mode = bound.volume.spec.volumeMode ?? 'Filesystem';
   const containers = everyContainer(pod.spec);
@@ -118,7 +118,7 @@ function modeFor({ pod, volume: { name }, bound }: Pick<PersistentVolumeRequest,
   return mode;
 }
 
-/** Upstream's message for a volume that it could not process. */
+/** Upstream's message for a volume that cannot be processed. */
 function unprocessed({ name }: Volume, why: string): VolumeFailure {
   const names = `unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]`;
   return new VolumeFailure(`Unable to attach or mount volumes: ${names}: ${why}`).untried();

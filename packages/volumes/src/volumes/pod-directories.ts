@@ -80,12 +80,15 @@ export class PodDirectories {
   }
 }
 
-/** Name of a plugin's directory in a pod's directory. */
+/** A plugin's name as a directory name. */
 export function directoryName(plugin: string): string {
   return plugin.replaceAll('/', '~');
 }
 
-/** A second check for paths that are removed recursively; names were validated on input. */
+/**
+ * Throws for names that are not a single path component. Names were validated on input; this is a second check for paths that are removed
+ * recursively.
+ */
 export function oneName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new PodwrightError('invalid_argument', `"${name}" cannot be the name of a directory`);

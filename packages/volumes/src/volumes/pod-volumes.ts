@@ -4,7 +4,7 @@ import type { VolumeFailure } from './volume-failure.ts';
 /** Host path of each volume of a pod, by the volume's name. */
 export type VolumePaths = ReadonlyMap<string, string>;
 
-/** Paths of a pod's usable volumes, and errors of volumes that are unusable or outdated. */
+/** The paths of a pod's usable volumes, and the errors of volumes that are unusable or outdated. */
 export type MountedVolumes = {
   paths: VolumePaths;
   /** Each with a message for users, such as `MountVolume.SetUp failed for volume "conf" : configmap "web" not found`. */
@@ -16,17 +16,17 @@ export type MountedVolumes = {
 /** The volume operations of pod workers. Calls for one pod may overlap; they run one after another. */
 export interface PodVolumes {
   /**
-   * Creates every volume that a container of the pod uses, and returns their paths. May be called again at any time (each sync does):
-   * mounts stay, and changed content is updated. A volume that cannot be updated keeps its content.
+   * Creates every volume that a container of the pod uses, and returns the paths. May be called at any time, as each sync does: mounts
+   * stay, and changed content is updated. A volume that cannot be updated keeps its content.
    */
   mountForPod(pod: Pod, signal: AbortSignal): Promise<MountedVolumes>;
 
-  /** The paths of the last `mountForPod`; empty before it. */
+  /** The paths that the last `mountForPod` returned; empty before the first call. */
   pathsOf(podUid: string): VolumePaths;
 
   /**
-   * Host path for one `subPath` of a mounted volume, safe against symbolic links that containers make. Stays until
-   * `unmountForPod`; renewed by each call.
+   * Returns the host path for one `subPath` of a mounted volume, safe against symlinks that containers create. It stays until
+   * `unmountForPod`; each call renews it.
    */
   prepareSubPath(request: SubPathRequest, signal: AbortSignal): Promise<string>;
 
@@ -39,7 +39,7 @@ export interface PodVolumes {
   /** Removes all files of unknown pods; `isKnown` is called just before each removal. Returns their UIDs. */
   removeOrphans(isKnown: (podUid: string) => boolean): Promise<string[]>;
 
-  /** Removal only moves trees away; this waits until they are deleted. */
+  /** Waits until removed trees are deleted: removal itself only moves them to the trash. */
   close(): Promise<void>;
 }
 

@@ -7,8 +7,8 @@ import { isErrno, PodwrightError } from '@podwright/base';
 export const O_PATH = 0o10000000;
 
 /**
- * The content of a regular file in a volume, `undefined` if there is none. Containers may change the volume concurrently: links
- * are resolved first and must stay inside, and later no link is followed. Rejects with `failed_precondition`.
+ * The content of a regular file in a volume; `undefined` if there is none. Containers may change the volume concurrently: symlinks are
+ * resolved once, the result must be inside the volume, and no link is followed after that. Rejects with `failed_precondition`.
  */
 export async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {

@@ -5,7 +5,7 @@ import { VolumeFailure } from './volume-failure.ts';
 const BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 export type StorageOperation = {
-  /** Name of the plugin, with the driver's after a colon: `kubernetes.io/csi:disk.example.com`. */
+  /** Name of the plugin; for CSI with the driver's name after a colon, as in `kubernetes.io/csi:disk.example.com`. */
   plugin: string;
   /** Such as `volume_mount` or `unmap_device`. */
   name: string;
@@ -39,13 +39,13 @@ export class StorageMetrics {
     this.#operations.observe({ volume_plugin: plugin, operation_name: name, status, migrated: 'false' }, seconds);
   }
 
-  /** A volume is usable; `seconds` since a pod first needed it. */
+  /** Records that a volume became usable, `seconds` after a pod first needed it. */
   mounted(plugin: string, seconds: number): void {
     this.#total.observe({ plugin_name: plugin, operation_name: 'overall_volume_mount' }, seconds);
   }
 }
 
-/** Does the work and records its duration, if there are metrics. */
+/** Runs the work, and records its duration if there are metrics. */
 export async function timed<T>(
   metrics: StorageMetrics | undefined,
   operation: StorageOperation,

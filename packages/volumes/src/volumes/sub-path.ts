@@ -14,9 +14,9 @@ export type SubPathMount = {
 };
 
 /**
- * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and replace directories by links to
- * the host: so each component is opened without following links, and the file that was opened last, not a path, is bind-mounted.
- * Links that existed before may point anywhere inside the volume.
+ * Mounts `subPath` of a volume at `target`. Containers may change the volume concurrently, and replace directories with links to the host.
+ * So each component is opened without following links, and the bind mount's source is the last open file, not a path. Links that already
+ * exist may point anywhere inside the volume.
  */
 export async function mountSubPath(mounter: Mounter, mount: SubPathMount, signal: AbortSignal): Promise<string> {
   await using file = await openInside(mount.volumePath, mount.subPath);
@@ -49,7 +49,7 @@ async function openInside(root: string, path: string): Promise<FileHandle> {
   }
 }
 
-/** The components of the path with all links resolved; missing components at its end are unchanged. */
+/** The components of the path with all links resolved; components at its end that do not exist are unchanged. */
 async function resolveInside(root: string, path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let existing = join(root, path); ; existing = dirname(existing)) {
@@ -77,7 +77,7 @@ async function openOrMake(path: string, mode: number): Promise<FileHandle> {
     if (!isErrno(error, 'EEXIST')) throw error;
   }
   const directory = await open(path, flags);
-  // chmod, as the umask must not apply to shared directories; a descriptor of O_PATH does not permit fchmod
+  // chmod, because the umask must not apply to shared directories; fchmod does not work on an O_PATH descriptor
   await withDescriptor(directory, async (writable) => writable.chmod(mode));
   return directory;
 }
@@ -89,7 +89,7 @@ async function withDescriptor(place: FileHandle, use: (file: FileHandle) => Prom
   await use(file);
 }
 
-/** Whether the same file is already mounted at `target`; another mount there is unmounted. */
+/** Whether the same file is already mounted at `target`. Unmounts anything else that is mounted there. */
 async function isMountedAt(mounter: Mounter, target: string, wanted: Stats): Promise<boolean> {
   const mounts = await mounter.mountsBelow(target);
   if (mounts.length === 0) return false;

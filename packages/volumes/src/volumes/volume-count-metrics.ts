@@ -1,7 +1,7 @@
 /** Metrics of the number of volumes, with upstream's names (pkg/kubelet/volumemanager). */
 import { Gauge, type Registry } from '@podwright/base';
 
-/** Names of the plugins of mounted and of required volumes, one entry per volume. */
+/** Plugin names of the mounted (`actual`) and required (`desired`) volumes, one entry per volume. */
 export type VolumeCounts = { actual: string[]; desired: string[] };
 
 /** Counts the volumes on each scrape. */

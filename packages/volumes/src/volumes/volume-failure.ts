@@ -1,12 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** Reason of the event about the failure. */
+/** Reason of the event that reports the failure. */
 export type VolumeFailureReason = 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed';
 
-/** Why a volume cannot be used; the message is the whole text of the event. */
+/** A volume cannot be used. The message is the full text of the event. */
 export class VolumeFailure extends PodwrightError {
   readonly reason: VolumeFailureReason;
-  /** The operation was not attempted: metrics do not count it. */
+  /** True if the operation was not attempted; metrics do not count it. */
   readonly isUntried: boolean;
 
   constructor(message: string, reason: VolumeFailureReason = 'FailedMount', { isUntried = false } = {}) {
@@ -15,13 +15,13 @@ export class VolumeFailure extends PodwrightError {
     this.isUntried = isUntried;
   }
 
-  /** The same failure, reported again without another attempt. */
+  /** The same failure, marked as reported without another attempt. */
   untried(): VolumeFailure {
     return new VolumeFailure(this.message, this.reason, { isUntried: true });
   }
 }
 
-/** Upstream's message for a volume whose mount fails; for a claim with the bound volume's name. */
+/** Upstream's message for a volume that cannot be mounted. For a claim, `volumeName` is the name of the bound PersistentVolume. */
 export function setUpFailure(volumeName: string, why: string): VolumeFailure {
   return new VolumeFailure(`MountVolume.SetUp failed for volume "${volumeName}" : ${why}`);
 }

@@ -20,7 +20,7 @@ import { mountSubPath } from './sub-path.ts';
 import { type VolumeCounts, volumeCountMetrics } from './volume-count-metrics.ts';
 import { setUpFailure, VolumeFailure } from './volume-failure.ts';
 
-/** How long the removal of orphaned pods waits for a driver before it continues with the next pod. */
+/** How long the removal of an orphaned pod waits for a driver before the next pod is removed. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
 export type VolumeManagerOptions = {
@@ -36,16 +36,14 @@ export type VolumeManagerOptions = {
 /** Path of a usable volume, and the error if it could not be created or updated. */
 type SetUpResult = { name: string; path?: string; failure?: VolumeFailure };
 
-/**
- * Mounts and removes the volumes of pods. Stateless across restarts: mounts are read from the kernel, and files from the disk.
- */
+/** Mounts and removes the volumes of pods. Keeps no state across restarts: mounts are read from the kernel, and files from the disk. */
 export class VolumeManager implements PodVolumes {
   readonly #options: VolumeManagerOptions;
   readonly #locks = new KeyedLock();
   readonly #paths = new Map<string, VolumePaths>();
   /** Volumes that the last `mountForPod` of each pod required. */
   readonly #wanted = new Map<string, Volume[]>();
-  /** When pods first required volumes that are not mounted yet. */
+  /** Times at which pods first required volumes that are not mounted yet. */
   readonly #wantedAtMs = new Map<string, number>();
   readonly #trash: Trash;
 
@@ -60,7 +58,7 @@ export class VolumeManager implements PodVolumes {
     return this.#locks.run(uid, async () => {
       signal.throwIfAborted();
       const used = usedVolumes(pod);
-      // images are mounted by the runtime
+      // the runtime mounts images
       const volumes = (pod.spec.volumes ?? []).filter(({ name, image }) => image === undefined && used.has(name));
       this.#wanted.set(uid, volumes);
       if (needsPropagation(pod)) await this.#share(this.#options.directories.volumes(uid), signal);
@@ -110,10 +108,10 @@ export class VolumeManager implements PodVolumes {
     return this.#trash.close();
   }
 
-  /** Returns false for a known pod. */
+  /** Removes the leftovers of an unknown pod; returns false for a known pod. */
   #removeOrphan(uid: string, isKnown: (podUid: string) => boolean): Promise<boolean> {
     const { directories, logger } = this.#options;
-    // a pod with the same UID that starts meanwhile waits for the lock, and finds no leftovers
+    // if a pod with the same UID starts in the meantime, it waits for the lock and finds no leftovers
     return this.#locks.run(uid, async () => {
       if (isKnown(uid)) return false;
       this.#forget(uid);
@@ -169,7 +167,9 @@ export class VolumeManager implements PodVolumes {
     return { actual: names(made), desired: names(wanted) };
   }
 
-  /** Makes later mounts inside volumes propagate to pods that have them; containerd requires this on a host without systemd. */
+  /**
+   * Makes later mounts inside volumes propagate to the pods that have these volumes; containerd requires this on a host without systemd.
+   */
   async #share(directory: string, signal: AbortSignal): Promise<void> {
     const { mounter } = this.#options;
     await mkdir(directory, { recursive: true, mode: POD_DIRECTORY });
@@ -182,7 +182,7 @@ export class VolumeManager implements PodVolumes {
     for (const key of this.#wantedAtMs.keys()) if (key.startsWith(`${podUid}/`)) this.#wantedAtMs.delete(key);
   }
 
-  /** Removes the volumes of a pod. If a plugin cannot remove its own, these stay; the others are removed. */
+  /** Removes the volumes of a pod. If a plugin cannot remove its volumes, these stay; the others are removed. */
   async #clearVolumes(podUid: string): Promise<void> {
     const { directories } = this.#options;
     const [devices, root] = [directories.volumeDevices(podUid), directories.volumes(podUid)];
@@ -200,7 +200,7 @@ export class VolumeManager implements PodVolumes {
     await this.#clear(root);
   }
 
-  /** The plugin with the given directory name. */
+  /** The plugin whose directory has the given name. */
   #pluginIn(name: string): VolumePlugin | undefined {
     return this.#options.plugins.find((plugin) => directoryName(plugin.name) === name);
   }
@@ -218,7 +218,7 @@ export class VolumeManager implements PodVolumes {
   }
 }
 
-/** Rejects after a timeout, while the work continues; its later errors are ignored, as the caller retries. */
+/** Rejects after a timeout while the work continues. Later errors of the work are ignored, because the caller retries. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const late = sleep(ORPHAN_TIMEOUT_MS, done.signal).then(() => {
@@ -231,7 +231,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Volumes that containers mount, map or read variables from. Other volumes of the pod are not mounted, as in upstream. */
+/** Volumes that containers mount, map or read variables from. The pod's other volumes are not mounted, as in upstream. */
 function usedVolumes({ spec }: Pod): Set<string> {
   const containers = everyContainer(spec);
   const mounted = containers.flatMap(({ volumeMounts = [], volumeDevices = [] }) =>

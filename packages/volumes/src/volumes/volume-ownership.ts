@@ -12,10 +12,10 @@ import {
 } from '@podwright/base';
 import { O_PATH } from './read-inside.ts';
 
-/** Maximum depth of directories when the group of a volume is changed: each level holds a descriptor. */
+/** Maximum depth of directories in a volume whose group is changed. Each level holds a descriptor. */
 const MAX_VOLUME_DEPTH = 500;
 
-/** Default modes of the roots of file systems in memory. */
+/** Default root modes of in-memory file systems. */
 export const TMPFS_ROOT = STICKY | OPEN_DIRECTORY;
 export const HUGE_PAGES_ROOT = CONTAINER_DIRECTORY;
 
@@ -28,14 +28,14 @@ export type GroupChange = {
 
 const DIRECTORY_OF_GROUP = GROUP_WRITABLE | GROUP_SEARCHABLE | SET_GROUP_ID;
 
-/** The mode of the root of a volume that containers may write, with the pod's fsGroup. */
+/** The mode of the root of a volume that containers may write to, with the pod's fsGroup. */
 export function rootModeFor(mode: number, group: number | undefined): number {
   return group === undefined ? mode : mode | DIRECTORY_OF_GROUP;
 }
 
 /**
- * Changes the group of a tree, so that it may read and write everything. The root comes last, so that an interrupted change is
- * repeated. Other pods may be writing to it: no link is followed, and files that disappear are skipped.
+ * Changes the group of a tree and lets the group read and write everything. The root is changed last, so that an interrupted change is
+ * repeated. Other pods may be writing to the tree: no link is followed, and files that disappear are skipped.
  */
 export async function changeGroup(root: string, { group, policy }: GroupChange): Promise<void> {
   await using place = await open(root, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
@@ -55,7 +55,7 @@ async function give(place: FileHandle, group: number, depth: number): Promise<vo
       await giveEntry(Buffer.concat([Buffer.from(`${path}/`), name as unknown as Buffer]), group, depth + 1);
   }
   await chown(path, stats.uid, group);
-  // chown(2) clears the set-user-id and set-group-id bits of programs: restore the mode
+  // chown(2) clears the set-user-id and set-group-id bits of programs, so restore the mode
   await chmod(path, stats.mode | (stats.isDirectory() ? DIRECTORY_OF_GROUP : GROUP_WRITABLE));
 }
 
