@@ -6,15 +6,15 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** Added to the log message: the consequences if the server does not start. */
+  /** What fails until the server starts, for the log message. */
   consequence: string;
   logger: Logger;
   retryMs?: number;
 };
 
 /**
- * Starts a server. If its socket cannot be created for lack of space, it is started once there is space, until the result is closed.
- * Rejects if the first start fails for another reason.
+ * Starts a server. If the disk is too full to create its socket, retries until the start succeeds or the result is closed. Rejects if the
+ * first start fails for another reason.
  */
 export async function startOnceThereIsSpace(options: LateServerOptions): Promise<Server> {
   const { serve, consequence, logger } = options;
@@ -34,7 +34,7 @@ export async function startOnceThereIsSpace(options: LateServerOptions): Promise
   };
 }
 
-/** Never rejects. */
+/** Retries the start; resolves to undefined if it is stopped or fails for another reason. Never rejects. */
 async function startLater(options: LateServerOptions, signal: AbortSignal): Promise<Server | undefined> {
   const { serve, consequence, logger, retryMs = RETRY_MS } = options;
   for (;;) {

@@ -1,2 +1,2 @@
-/** The registration of plugins, generated from `proto/pluginregistration`. */
+/** The registration protocol of plugins, generated from `proto/pluginregistration`. */
 export * from './gen/pluginregistration/registration_pb.js';

@@ -27,7 +27,7 @@ import { countOf, takePacked } from './take-cpus.ts';
 
 export type CpuManagerOptions = {
   cpus: Cpu[];
-  /** Reserved processors, which no container gets exclusively: a list, or only their number. */
+  /** CPUs reserved for the system, which no container gets exclusively: a list, or only their number. */
   reserved: { cpus: number[]; count: number };
   options: CpuPolicyOptions;
   /** Path of the checkpoint file. */
@@ -35,15 +35,14 @@ export type CpuManagerOptions = {
 };
 
 /**
- * Policy `static`: assigns exclusive processors to containers of guaranteed pods that request whole ones; all other containers
- * share the rest.
+ * Policy `static`: assigns exclusive CPUs to containers of guaranteed pods that request whole CPUs. All other containers share the rest.
  */
 export class CpuManager implements HintProvider {
   readonly #options: CpuManagerOptions;
   readonly #all: number[];
   readonly reserved: number[];
   #state: CpuState;
-  /** Processors of init containers of the pod that is being admitted: its next containers may reuse them. */
+  /** CPUs of init containers of the pod that is being admitted; the containers after them may reuse these CPUs. */
   #reusable: { podUid: string; cpus: number[] } = { podUid: '', cpus: [] };
 
   private constructor(options: CpuManagerOptions, state: CpuState | undefined) {
@@ -54,8 +53,8 @@ export class CpuManager implements HintProvider {
   }
 
   /**
-   * Restores the assignments of an earlier kubelet. Rejects with `failed_precondition` if they are invalid, or too many
-   * processors are reserved.
+   * Restores the assignments of an earlier kubelet. Rejects with `failed_precondition` if they are invalid, or if too many CPUs are
+   * reserved.
    */
   static async open(options: CpuManagerOptions): Promise<CpuManager> {
     const manager = new CpuManager(options, await readCpuState(options.file, 'static'));
@@ -79,7 +78,7 @@ export class CpuManager implements HintProvider {
     );
   }
 
-  /** Throws unless the checkpoint has all processors exactly once. Without assignments the state is reset. */
+  /** Throws unless the checkpoint covers every CPU exactly once. A checkpoint without any CPUs is replaced with the initial state. */
   #checkState(): void {
     const { shared, own } = this.#state;
     const { strictReservation } = this.#options.options;
@@ -94,12 +93,12 @@ export class CpuManager implements HintProvider {
     throw new PodwrightError('failed_precondition', `invalid state, ${advice}: ${problem}`);
   }
 
-  /** All processors that may be assigned exclusively. */
+  /** All CPUs that may be assigned exclusively. */
   get allocatable(): number[] {
     return differenceOf(this.#all, this.reserved);
   }
 
-  /** `free`: how many processors may still be assigned; `given`: how many are assigned, by NUMA node. */
+  /** `free`: how many CPUs may still be assigned; `given`: how many are assigned, by NUMA node. */
   counts(): { free: number; given: Map<number, number> } {
     const { own } = this.#state;
     const given = new Set(Object.values(own).flatMap((containers) => Object.values(containers).flat()));
@@ -108,17 +107,17 @@ export class CpuManager implements HintProvider {
     return { free: this.#free.length, given: new Map(counted) };
   }
 
-  /** The exclusive processors of a container. */
+  /** The exclusive CPUs of a container. */
   ownOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** The processors that a container runs on: its exclusive ones, or the shared ones. */
+  /** The CPUs that a container runs on: its exclusive CPUs if it has any, otherwise the shared ones. */
   cpusOf(podUid: string, container: string): number[] {
     return this.#state.own[podUid]?.[container] ?? this.#state.shared;
   }
 
-  /** Whether a container or sidecar of the pod has exclusive processors. */
+  /** Whether a container or sidecar of the pod has exclusive CPUs. */
   hasOwn({ metadata: { uid }, spec }: Pod): boolean {
     const lasting = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers];
     return lasting.some(({ name }) => this.ownOf(uid, name).length > 0);
@@ -148,7 +147,7 @@ export class CpuManager implements HintProvider {
     return { cpu: this.#hints(this.#free, unionOf(this.#reusableOf(pod), assigned), count) };
   }
 
-  /** NUMA nodes that have enough processors; reusable ones must be on them. */
+  /** Sets of NUMA nodes that have enough CPUs and include all reusable CPUs. */
   #hints(available: number[], reusable: number[], count: number): TopologyHint[] {
     const { cpus } = this.#options;
     const nodes = [...new Set(cpus.map(({ node }) => node))].sort((a, b) => a - b);
@@ -166,7 +165,7 @@ export class CpuManager implements HintProvider {
       }));
   }
 
-  /** With `align-by-socket` NUMA nodes are preferred if they span no more sockets than necessary. */
+  /** With `align-by-socket`, a set of NUMA nodes is also preferred if it spans no more sockets than necessary. */
   #isBySocket(mask: NodeMask, leastCount: number): boolean {
     const { cpus, options } = this.#options;
     const perSocket = Math.floor(countOf(cpus, 'node') / countOf(cpus, 'socket'));
@@ -191,7 +190,7 @@ export class CpuManager implements HintProvider {
     await this.#save({ shared: differenceOf(this.#state.shared, cpus), own });
   }
 
-  /** With `full-pcpus-only` containers do not share cores. */
+  /** With `full-pcpus-only`, throws unless the container gets whole physical cores and enough of them are free. */
   #requireWholeCores(count: number): void {
     const { options, cpus } = this.#options;
     if (!options.fullCores) return;
@@ -206,7 +205,7 @@ export class CpuManager implements HintProvider {
     throw fail(`not enough free physical CPUs: ${amounts}`);
   }
 
-  /** Takes processors of the hinted nodes first. */
+  /** Chooses CPUs, those of the hinted nodes first. */
   #choose(count: number, { nodes }: TopologyHint, reusable: number[]): number[] {
     const free = unionOf(this.#free, reusable);
     const near = nodes === undefined ? [] : intersectionOf(free, this.#near(nodes));
@@ -245,7 +244,7 @@ export class CpuManager implements HintProvider {
   async release(podUid: string): Promise<void> {
     const { [podUid]: freed, ...own } = this.#state.own;
     if (freed === undefined) return;
-    // released even if the write fails: a checkpoint that names a removed pod is corrected at the next start
+    // released even if the write fails: the next start corrects a checkpoint that names a removed pod
     this.#state = { shared: unionOf(this.#state.shared, ...Object.values(freed)), own };
     await writeCpuState(this.#options.file, this.#state);
   }
@@ -254,14 +253,14 @@ export class CpuManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Updates the state after it is written. */
+  /** Writes the state, then makes it the current one. */
   async #save(state: CpuState): Promise<void> {
     await writeCpuState(this.#options.file, state);
     this.#state = state;
   }
 }
 
-/** Why a state is invalid, with upstream's message. */
+/** Why a state is invalid, as upstream's message; undefined if it is valid. */
 function stateProblem(
   { shared, own }: CpuState,
   { all, reserved, strictReservation }: { all: number[]; reserved: number[]; strictReservation: boolean },

@@ -2,17 +2,17 @@ import { flagProblems, type PolicyFlags, readFlags } from '../topology/policy-fl
 
 /** The policy options of the CPU manager (`cpuManagerPolicyOptions`). */
 export type CpuPolicyOptions = {
-  /** `full-pcpus-only`: containers do not share cores. */
+  /** `full-pcpus-only`: containers do not share physical cores. */
   fullCores: boolean;
-  /** `distribute-cpus-across-numa`: the same number from each NUMA node. */
+  /** `distribute-cpus-across-numa`: takes the same number from each NUMA node. */
   acrossNodes: boolean;
   /** `align-by-socket`: NUMA nodes of the same socket are equivalent. */
   alignBySocket: boolean;
-  /** `distribute-cpus-across-cores`: each from another core. */
+  /** `distribute-cpus-across-cores`: takes each CPU from a different core. */
   acrossCores: boolean;
-  /** `strict-cpu-reservation`: reserved processors are not even shared. */
+  /** `strict-cpu-reservation`: reserved CPUs are not even shared. */
   strictReservation: boolean;
-  /** `prefer-align-cpus-by-uncorecache`: from one cache if possible. */
+  /** `prefer-align-cpus-by-uncorecache`: takes CPUs that share a last-level cache if possible. */
   byCache: boolean;
 };
 
@@ -33,7 +33,7 @@ const APART = [
   ['prefer-align-cpus-by-uncorecache', 'distribute-cpus-across-numa'],
 ] as const;
 
-/** `options` must be valid. */
+/** Parses the options, which must be valid. */
 export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
   const on = readFlags(options, FLAGS);
   const all = Object.values(FLAGS).map(({ key }) => [key, on.has(key)]);
@@ -42,7 +42,7 @@ export function cpuOptions(options: Record<string, string>): CpuPolicyOptions {
 
 export const NO_CPU_OPTIONS: CpuPolicyOptions = cpuOptions({});
 
-/** Problems of the options, with upstream's messages. `allowsAlpha`: the feature gate CPUManagerPolicyAlphaOptions. */
+/** Problems of the options, as upstream's messages. `allowsAlpha`: the feature gate CPUManagerPolicyAlphaOptions. */
 export function cpuOptionProblems(options: Record<string, string>, allowsAlpha: boolean): string[] {
   const problems = flagProblems(options, FLAGS, { gate: 'CPUManagerPolicyAlphaOptions', isOn: allowsAlpha });
   const on = readFlags(options, FLAGS);

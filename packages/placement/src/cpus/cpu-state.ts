@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import { formatCpus, parseCpus } from '@podwright/kube-api';
 import { checksumOf, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** The shared processors, and the exclusive ones by the pod's UID and the container's name. */
+/** The shared CPUs, and the exclusive CPUs by the pod's UID and the container's name. */
 export type CpuState = { shared: number[]; own: Record<string, Record<string, number[]>> };
 
-/** Upstream's format (cpumanager/state), without pod-level entries. */
+/** Upstream's file format (cpumanager/state), without pod-level entries. */
 type StateFile = {
   policyName: string;
   defaultCpuSet: string;
@@ -14,8 +14,8 @@ type StateFile = {
 };
 
 /**
- * The assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` for a corrupt file,
- * or one of another policy: processors of running containers are then unknown.
+ * The assignments of an earlier kubelet; `undefined` if there is no file. Rejects with `failed_precondition` if the file is corrupt or was
+ * written under another policy: the CPUs of running containers are then unknown.
  */
 export async function readCpuState(path: string, policy: 'none' | 'static'): Promise<CpuState | undefined> {
   try {

@@ -1,8 +1,8 @@
-/** Takes processors in equal parts from several NUMA nodes, for `distribute-cpus-across-numa`. Pure; decides as upstream. */
+/** Takes CPUs in equal parts from several NUMA nodes, for `distribute-cpus-across-numa`. Pure; chooses the same CPUs as upstream. */
 import type { Cpu } from '../topology/machine.ts';
 import { countOf, nodesInOrder, notEnough, type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** Processors are taken in groups of `groupSize`: a core's, or 1. Throws `resource_exhausted` if there are not enough. */
+/** Takes CPUs in groups of `groupSize`: all CPUs of a core, or 1. Throws `resource_exhausted` if there are not enough. */
 export function takeDistributed(request: TakeRequest & { groupSize: number }): number[] {
   const { cpus, available, count, groupSize } = request;
   const packed = () => takePacked({ ...request, byCache: false });
@@ -19,7 +19,10 @@ export function takeDistributed(request: TakeRequest & { groupSize: number }): n
   return packed();
 }
 
-/** The smallest number of nodes that would suffice if all their processors were free, and the number of nodes with free processors. */
+/**
+ * The range for the number of nodes: the smallest number that would suffice if all their CPUs were free, and the number of nodes with free
+ * CPUs, at most the number of groups.
+ */
 function nodeRange(
   cpus: Cpu[],
   { free, groups, groupSize }: { free: number; groups: number; groupSize: number },
@@ -28,11 +31,11 @@ function nodeRange(
   return [Math.ceil(groups / perNode), Math.min(groups, free)];
 }
 
-/** `share` processors of each node, and the remainder in groups from the nodes `rest`, in turn. */
+/** Takes `share` CPUs from each of `nodes`, and the remainder in groups from the nodes `rest`, in turn. */
 type Plan = { nodes: number[]; share: number; rest: number[] };
 type PlanInput = { free: Map<number, number[]>; count: number; groupSize: number };
 
-/** The plan that balances the free processors of the nodes best. */
+/** The plan that leaves the number of free CPUs per node most balanced. */
 function bestPlan(order: number[], size: number, input: PlanInput): Plan | undefined {
   let best: { plan: Plan; balance: number } | undefined;
   for (const nodes of combinationsOf(order, size)) {
@@ -77,7 +80,7 @@ function bestRest(
   return best;
 }
 
-/** The free processors of the nodes after one group was taken from each node in turn; `undefined` if there are not enough. */
+/** The number of free CPUs per node after the remainder was taken, one group per node in turn; `undefined` if there are not enough. */
 function afterRest(
   nodes: number[],
   left: Map<number, number>,
@@ -109,7 +112,7 @@ function takePlanned(request: TakeRequest & { groupSize: number }, { nodes, shar
   return [...taken].sort((a, b) => a - b);
 }
 
-/** Available processors of each node that has any. */
+/** Available CPUs by node, for each node that has any. */
 function byNode(cpus: Cpu[], available: number[]): Map<number, number[]> {
   const wanted = new Set(available);
   const found = new Map<number, number[]>();

@@ -10,7 +10,7 @@ import {
 const NANOS_PER_CPU = 1_000_000_000n;
 
 /**
- * How many exclusive processors a container gets: its request if that is a whole number and the pod is guaranteed, otherwise 0.
+ * How many exclusive CPUs a container gets: its request if that is a whole number and the pod is guaranteed, otherwise 0.
  * Pure.
  */
 export function exclusiveCpus(pod: Pod, { resources }: Container): number {
@@ -20,7 +20,7 @@ export function exclusiveCpus(pod: Pod, { resources }: Container): number {
 }
 
 /**
- * The greatest number that the pod has at the same time: for its containers and sidecars, or for an init container and the
+ * The maximum number of exclusive CPUs that the pod holds at any time: for its containers and sidecars, or for an init container and the
  * sidecars before it.
  */
 export function exclusiveCpusOfPod(pod: Pod): number {

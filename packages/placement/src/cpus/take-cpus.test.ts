@@ -5,7 +5,10 @@ import type { Cpu } from '../topology/machine.ts';
 import { takeDistributed } from './distribute-cpus.ts';
 import { type TakeRequest, takePacked } from './take-cpus.ts';
 
-/** The threads of a core are numbered `cores` apart; cores alternate between sockets (`round`), or fill one after another. */
+/**
+ * The threads of a core have IDs that differ by `cores`. With `round`, cores alternate between sockets; otherwise they fill one socket
+ * after another.
+ */
 type Shape = { sockets: number; nodes: number; cores: number; threads: number; round?: true; cachesOf?: number };
 
 function machine({ sockets, nodes, cores, threads, round, cachesOf }: Shape): Cpu[] {

@@ -1,23 +1,23 @@
-/** Chooses processors for a container. Pure; decides as upstream's CPU manager. */
+/** Chooses CPUs for a container. Pure; chooses the same CPUs as upstream's CPU manager. */
 import { PodwrightError } from '@podwright/base';
 import type { Cpu } from '../topology/machine.ts';
 
 export type TakeRequest = {
-  /** All processors of the host. */
+  /** All CPUs of the host. */
   cpus: Cpu[];
   available: number[];
   count: number;
-  /** `spread` takes processors of different cores. */
+  /** `spread` prefers CPUs of different cores; `packed` takes whole cores first. */
   order: 'packed' | 'spread';
-  /** Prefer processors that share a cache. */
+  /** Prefer CPUs that share a cache. */
   byCache: boolean;
 };
 
 type Level = 'node' | 'socket' | 'core' | 'cache';
 
 /**
- * Takes whole NUMA nodes and sockets while enough processors are needed, then whole cores, then single processors; at each level
- * those with the fewest free processors first. Throws `resource_exhausted` if there are not enough.
+ * Takes whole NUMA nodes and sockets while the rest of the request needs them, then whole cores, then single CPUs. At each level, groups
+ * with the fewest free CPUs go first. Throws `resource_exhausted` if there are not enough.
  */
 export function takePacked(request: TakeRequest): number[] {
   const { available, count } = request;
@@ -36,13 +36,13 @@ export function notEnough(requested: number, available: number): PodwrightError 
   return new PodwrightError('resource_exhausted', `${what}: requested=${requested}, available=${available}`);
 }
 
-/** NUMA nodes in the order in which processors are taken. */
+/** NUMA nodes in the order in which `takePacked` takes from them. */
 export function nodesInOrder(request: TakeRequest): number[] {
   return new FreeCpus(request).groups('node');
 }
 
 class FreeCpus {
-  /** The wider level first: a NUMA node contains sockets, or a socket contains NUMA nodes. */
+  /** The wider level first: either NUMA nodes contain sockets, or sockets contain NUMA nodes. */
   readonly levels: ['node', 'socket'] | ['socket', 'node'];
   readonly taken: number[] = [];
   free: Cpu[];
@@ -60,7 +60,7 @@ class FreeCpus {
     return this.#request.count - this.taken.length;
   }
 
-  /** Takes nothing if the processors are more than needed. */
+  /** Takes all these CPUs, or none if they are more than needed. */
   take(cpus: Cpu[]): void {
     if (cpus.length > this.#needed) return;
     const ids = new Set(cpus.map(({ id }) => id));
@@ -68,7 +68,7 @@ class FreeCpus {
     this.free = this.free.filter(({ id }) => !ids.has(id));
   }
 
-  /** Takes groups that are completely free and not larger than needed. */
+  /** Takes groups that are completely free and no larger than needed. */
   takeWhole(level: Level): void {
     for (const group of this.#wholeGroups(level)) this.take(this.#members(this.free, level, group));
   }
@@ -78,7 +78,7 @@ class FreeCpus {
     return this.groups(level).filter((group) => this.#members(this.free, level, group).length === all(group));
   }
 
-  /** Takes whole caches first; the rest from the first cache with enough whole cores. */
+  /** Takes whole caches first, then the rest from the first cache with enough whole cores. */
   takeByCache(): void {
     const { cpus } = this.#request;
     const perCache = Math.floor(cpus.length / countOf(cpus, 'cache'));
@@ -101,13 +101,13 @@ class FreeCpus {
     if (part.length === this.#needed) this.take(part);
   }
 
-  /** Single processors, in the order in which they are taken. */
+  /** Free CPUs, in the order in which single CPUs are taken. */
   inOrder(): Cpu[] {
     const level = this.#request.order === 'packed' ? 'core' : 'socket';
     return this.groups(level).flatMap((group) => this.#members(this.free, level, group).sort((a, b) => a.id - b.id));
   }
 
-  /** Groups with free processors, sorted by their parents' order, then those with fewer free processors first. */
+  /** Groups with free CPUs, in the order of their parent groups, then by ascending number of free CPUs. */
   groups(level: Level): number[] {
     const above = {
       [this.levels[0]]: undefined,

@@ -1,4 +1,4 @@
-/** Chooses free devices for a container. Decides as upstream's device manager; among equal devices the first is taken. */
+/** Chooses free devices for a container, as upstream's device manager does. Among equal devices, the plugin's order decides. */
 import { PodwrightError } from '@podwright/base';
 import { hasNode, type NodeMask } from '../topology/node-mask.ts';
 import { type Device, NO_NODE } from './device-types.ts';
@@ -8,15 +8,15 @@ export type DeviceRequest = {
   count: number;
   /** Healthy devices, in the plugin's order. */
   healthy: Device[];
-  /** Devices of any container. */
+  /** IDs of devices that are assigned to any container. */
   inUse: ReadonlySet<string>;
-  /** Devices of the pod's init containers: reused first. */
+  /** IDs of devices of the pod's init containers, which are reused first. */
   reusable: ReadonlySet<string>;
-  /** NUMA nodes of the container's hint; `undefined` for any. */
+  /** NUMA nodes of the container's hint; `undefined` if any nodes will do. */
   nodes: NodeMask | undefined;
 };
 
-/** Available devices, those that must be chosen, and the number to choose. */
+/** Input of GetPreferredAllocation: available devices, devices that must be chosen, and the number to choose. */
 export type Preference = { available: string[]; mustInclude: string[]; count: number };
 
 /** Calls the plugin's GetPreferredAllocation. */
@@ -56,7 +56,8 @@ const take = <T>(values: T[], count: number): T[] => values.slice(0, Math.max(0,
 type ByNodes = { aligned: string[]; unaligned: string[]; elsewhere: string[] };
 
 /**
- * Devices of the hinted nodes first; in each group devices of nodes with few devices first, so that nodes with many stay whole.
+ * Groups free devices: on hinted nodes, on other nodes, without a node. Within a group, devices on nodes with few free devices come first,
+ * so that nodes with many keep theirs.
  */
 function sortByNodes(free: Device[], nodes: NodeMask | undefined, all: Device[]): ByNodes {
   const ids = free.map(({ id }) => id);

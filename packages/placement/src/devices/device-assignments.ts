@@ -1,6 +1,6 @@
 import { type Assignment, deviceIds } from './device-types.ts';
 
-/** The devices of each container. */
+/** The devices assigned to each container. */
 export class DeviceAssignments {
   readonly #pods = new Map<string, Assignment[]>();
 
@@ -8,7 +8,7 @@ export class DeviceAssignments {
     for (const assignment of assignments) this.add(assignment);
   }
 
-  /** Replaces the container's devices of the resource. */
+  /** Sets the container's devices of one resource. */
   add(assignment: Assignment): void {
     const { podUid, container, resource } = assignment;
     const others = this.ofPod(podUid).filter((one) => one.container !== container || one.resource !== resource);
@@ -46,7 +46,7 @@ export class DeviceAssignments {
     return [...this.#pods.keys()];
   }
 
-  /** Sets the assignments of a container back after a failed change. */
+  /** Restores the assignments of a container after a failed change. */
   restore(podUid: string, container: string, assignments: Assignment[]): void {
     const others = this.ofPod(podUid).filter((one) => one.container !== container);
     const all = [...others, ...assignments];

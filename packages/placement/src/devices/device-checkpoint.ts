@@ -2,10 +2,10 @@ import { PodwrightError } from '@podwright/base';
 import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 import type { Assignment } from './device-types.ts';
 
-/** Content of the checkpoint: assignments, and registered resources with their healthy devices. */
+/** Content of the checkpoint: assignments, and registered resources with the IDs of their healthy devices. */
 export type DeviceRecords = { assignments: Assignment[]; registered: Record<string, string[]> };
 
-/** Upstream's format (devicemanager/checkpoint). */
+/** Upstream's file format (devicemanager/checkpoint). */
 type Entry = {
   PodUID: string;
   ContainerName: string;
@@ -15,7 +15,7 @@ type Entry = {
 };
 type Data = { PodDeviceEntries: Entry[] | null; RegisteredDevices: Record<string, string[]> };
 
-/** Content of the checkpoint; `undefined` if there is no file. Rejects with `data_loss` for a corrupt file. */
+/** Reads the checkpoint; `undefined` if there is no file. Rejects with `data_loss` if the file is corrupt. */
 export async function readDeviceRecords(path: string): Promise<DeviceRecords | undefined> {
   const value = await readStateFile(path);
   if (value === undefined) return undefined;

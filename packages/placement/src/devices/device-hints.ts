@@ -14,7 +14,7 @@ export type DeviceHintInput = {
   nodes: number[];
 };
 
-/** NUMA nodes with enough devices; `undefined` if no device has a NUMA node. Pure. */
+/** Sets of NUMA nodes with enough devices; `undefined` if no device has a NUMA node. Pure. */
 export function deviceHints({
   devices,
   available,
@@ -39,7 +39,7 @@ export function deviceHints({
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === leastCount }));
 }
 
-/** Number of devices by their set of nodes: there may be many devices, but few different sets. */
+/** Number of devices for each distinct set of nodes. There may be many devices, but there are few different sets. */
 function tally(places: NodeMask[]): Map<NodeMask, number> {
   const counts = new Map<NodeMask, number>();
   for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
@@ -49,7 +49,7 @@ function tally(places: NodeMask[]): Map<NodeMask, number> {
 const countOn = (counts: Map<NodeMask, number>, mask: NodeMask) =>
   [...counts].reduce((sum, [place, amount]) => sum + ((place & mask) === 0n ? 0 : amount), 0);
 
-/** IDs of devices by NUMA node, as in the checkpoint. */
+/** IDs of devices by NUMA node, as the checkpoint records them. */
 export function byNode(devices: Device[]): Record<string, string[]> {
   const placed = devices.flatMap(({ id, nodes }) =>
     (nodes.length === 0 ? [NO_NODE] : nodes).map((node) => ({ id, node: String(node) })),

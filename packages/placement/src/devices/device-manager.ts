@@ -30,23 +30,23 @@ import { PluginConnection } from './plugin-connection.ts';
 import { checkPlugin, type RegisteredPlugin, serveRegistration } from './registration.ts';
 
 export type DeviceManagerOptions = {
-  /** Directory of the plugins' sockets, the kubelet's socket and the checkpoint. */
+  /** Directory that holds the plugins' sockets, the kubelet's socket and the checkpoint. */
   directory: string;
   /** NUMA nodes of the host. */
   nodes: number[];
-  /** Whether containers of the pod run: it keeps its devices, even if they are unhealthy. */
+  /** Whether containers of the pod are running. Such a pod keeps its devices, even if they are unhealthy. */
   isRunning: (podUid: string) => boolean;
   logger: Logger;
   metrics?: Registry;
 };
 
-/** Called with the pods whose devices became healthy or unhealthy. */
+/** Called with the UIDs of pods that have devices whose health changed. */
 export type DeviceHealthListener = (podUids: string[]) => void;
 
-/** A plugin of the plugin registration directory; `name` is its resource. */
+/** A plugin from the plugin registration directory; `name` is its resource. */
 type WatchedPlugin = { name: string; endpoint: string; versions: readonly string[] };
 
-/** Upstream's name of the file (kubeletDeviceManagerCheckpoint). */
+/** Upstream's name of the checkpoint file (kubeletDeviceManagerCheckpoint). */
 const CHECKPOINT = 'kubelet_internal_checkpoint';
 
 /** Manages device plugins, and assigns their devices to containers. */
@@ -54,13 +54,13 @@ export class DeviceManager implements HintProvider {
   readonly #options: DeviceManagerOptions;
   readonly #inventory: DeviceInventory;
   readonly #assignments: DeviceAssignments;
-  /** Devices of init containers of each pod that is being admitted, by resource. */
+  /** IDs of init containers' devices by resource, for each pod that is being admitted. */
   readonly #reusable = new Map<string, Map<string, Set<string>>>();
-  /** Whether there is no checkpoint: the node is new. */
+  /** True if there is no checkpoint, that is, the node is new. */
   #isNew: boolean;
   #server: { close(): Promise<void> } | undefined;
   #onHealth: DeviceHealthListener = () => undefined;
-  /** Writes the checkpoint; calls during a write share the next one, as a plugin may send lists at any rate. */
+  /** Writes the checkpoint. Calls during a write share the next write, because a plugin may send lists at any rate. */
   readonly #writing = new CoalescedWork(() => this.#write());
   readonly #metrics: DeviceMetrics | undefined;
 
@@ -84,7 +84,7 @@ export class DeviceManager implements HintProvider {
     return new DeviceManager(options, records);
   }
 
-  /** Serves the registration of plugins. Rejects with `already_exists` if another kubelet serves the directory. */
+  /** Serves the plugins' registrations. Rejects with `already_exists` if another kubelet serves the directory. */
   async serve(onHealth: DeviceHealthListener): Promise<void> {
     this.#onHealth = onHealth;
     const { directory, logger } = this.#options;
@@ -100,7 +100,9 @@ export class DeviceManager implements HintProvider {
     await removeIfEmpty(this.#options.directory);
   }
 
-  /** Connects to a plugin that has registered, and replaces an earlier plugin of the resource. Rejects if it does not answer. */
+  /**
+   * Connects to a plugin that has registered, and replaces an earlier plugin of the same resource. Rejects if the plugin does not answer.
+   */
   async connect({ resource, socket }: RegisteredPlugin): Promise<void> {
     const known = this.#inventory.resources();
     if (!known.includes(resource) && known.length >= MAX_DEVICE_RESOURCES)
@@ -120,7 +122,7 @@ export class DeviceManager implements HintProvider {
     background(this.#options.logger, 'stopped watching the devices of a plugin', this.#follow(plugin));
   }
 
-  /** For plugins in the plugin registration directory. */
+  /** Handles plugins from the plugin registration directory. */
   readonly pluginHandler = {
     validate: ({ name, versions }: WatchedPlugin) => checkPlugin(name, [...versions]),
     register: ({ name, endpoint }: WatchedPlugin) => this.connect({ resource: name, socket: endpoint }),
@@ -144,17 +146,17 @@ export class DeviceManager implements HintProvider {
     this.#options.logger.warn({ resource, error: why }, 'a device plugin disconnected');
   }
 
-  /** Whether no plugin has registered since the node was set up: device amounts in its node object are of an earlier host. */
+  /** True until the first checkpoint of this node is written: device amounts in its node object are then those of an earlier host. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Amounts for the node's status; 0 for a resource whose plugin is gone. */
+  /** Amounts for the node's status: 0 for a resource whose plugin is gone. */
   amounts(): DeviceAmounts {
     return this.#inventory.amounts();
   }
 
-  /** Amounts for admission: at least the assigned devices, even if their plugin is unavailable. */
+  /** Amounts for admission: no less than the assigned devices, even if their plugin is unavailable. */
   admissible(): Record<string, bigint> {
     const { allocatable } = this.#inventory.amounts();
     const names = [...Object.keys(allocatable), ...this.#assignments.resources()];
@@ -187,7 +189,7 @@ export class DeviceManager implements HintProvider {
     });
   }
 
-  /** Notifies the listener of pods with devices whose health `change` changes. */
+  /** Runs `change`, then notifies the listener of the pods with devices whose health it changed. */
   #watchHealth<T>(resource: string, change: () => T): T {
     const unhealthy = () =>
       new Set(this.#inventory.devices(resource).flatMap((one) => (one.isHealthy ? [] : [one.id])));
@@ -244,7 +246,10 @@ export class DeviceManager implements HintProvider {
     await this.#allocate(request, this.#options.isRunning(request.pod.metadata.uid), signal);
   }
 
-  /** Whether a container that is about to start lacks requested devices: it ran while the kubelet had no record of it. */
+  /**
+   * Whether a container that is about to start lacks requested devices, because its pod was already running when it was admitted without a
+   * record of its devices.
+   */
   isMissing(pod: Pod, container: Container): boolean {
     const { uid } = pod.metadata;
     const counts = [...this.#requests(pod, container)];
@@ -273,7 +278,7 @@ export class DeviceManager implements HintProvider {
     this.#noteReusable(pod, container);
   }
 
-  /** Returns whether devices were assigned. */
+  /** Assigns devices of one resource unless the container has them already. Returns whether it assigned any. */
   async #allocateResource(request: ResourceRequest, signal: AbortSignal): Promise<boolean> {
     const { podUid, container, resource, count, nodes, isRunning } = request;
     const own = this.#assignments.find(podUid, container, resource);
@@ -305,7 +310,7 @@ export class DeviceManager implements HintProvider {
     return true;
   }
 
-  /** The healthy devices of a resource. Throws with upstream's message if there are none, or if assigned ones are unhealthy. */
+  /** The healthy devices of a resource. Throws upstream's message if there are none, or if assigned devices are unhealthy. */
   #healthyOrThrow(resource: string, own: string[]): Device[] {
     const fail = (why: string) => new PodwrightError('failed_precondition', why);
     if (!this.#inventory.has(resource)) throw fail(`cannot allocate unregistered device ${resource}`);
@@ -317,12 +322,12 @@ export class DeviceManager implements HintProvider {
     return healthy;
   }
 
-  /** Devices may be reused only within the same pod. */
+  /** IDs of devices that later containers of the same pod may reuse. */
   #reusableOf(podUid: string, resource: string): ReadonlySet<string> {
     return this.#reusable.get(podUid)?.get(resource) ?? new Set();
   }
 
-  /** Later containers may reuse the devices of an init container, but not those of a sidecar or container. */
+  /** Records reusable devices: later containers may reuse the devices of an init container, but not those of a sidecar or container. */
   #noteReusable(pod: Pod, container: Container): void {
     const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name) === true;
     const leaves = isInit && !isSidecar(container);
@@ -336,7 +341,7 @@ export class DeviceManager implements HintProvider {
     if (reusable.size > 0) this.#reusable.set(uid, reusable);
   }
 
-  /** Options for the container's start. Calls PreStartContainer of plugins that require it; rejects if that fails. */
+  /** Options for starting the container. Calls PreStartContainer of plugins that require it; rejects if a call fails. */
   async optionsFor(pod: Pod, container: Container): Promise<ContainerDeviceOptions> {
     const { uid } = pod.metadata;
     for (const assignment of this.#assignments.ofContainer(uid, container.name)) {
@@ -360,7 +365,7 @@ export class DeviceManager implements HintProvider {
     for (const podUid of this.#assignments.pods()) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Requests of the container for registered or assigned resources, except those of ResourceClaims. */
+  /** Requested amounts of registered or assigned resources, except those that the pod gets through ResourceClaims. */
   #requests(pod: Pod, { name: container, resources }: Container): Map<string, number> {
     const known = this.#assignments.resources();
     const limits = Object.entries(resources?.limits ?? {});
@@ -371,14 +376,14 @@ export class DeviceManager implements HintProvider {
     );
   }
 
-  /** Best effort: a failed write is repeated with the next change. */
+  /** Best effort: the next change repeats a failed write. */
   async #writeOrLog(): Promise<void> {
     await this.#writing.run().catch((error: unknown) => {
       this.#options.logger.error({ error: errorMessage(error) }, 'cannot write the device checkpoint');
     });
   }
 
-  /** Rejects with upstream's message: a container must not start with devices that are not recorded. */
+  /** Rejects with upstream's message, because a container must not start with devices that are not recorded. */
   async #write(): Promise<void> {
     const healthyIds = (resource: string) => this.#inventory.healthy(resource).map(({ id }) => id);
     const registered = Object.fromEntries(this.#inventory.resources().map((name) => [name, healthyIds(name)]));

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { type ContainerAllocateResponse, ContainerAllocateResponseSchema } from '../device-plugin-api.ts';
 import type { Assignment, ContainerDeviceOptions } from './device-types.ts';
 
-/** Options from all plugins' answers; for the same name or path the first one is used. */
+/** Merges the options from all plugins' Allocate answers; for duplicate names or paths, the first one wins. */
 export function deviceOptions(assignments: Assignment[]): ContainerDeviceOptions {
   const answers = assignments.map(({ answer }) => fromBinary(ContainerAllocateResponseSchema, answer));
   return {

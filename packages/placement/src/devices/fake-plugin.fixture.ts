@@ -1,17 +1,17 @@
-/** A device plugin for tests, over the real protocol; its test controls it, including misbehaviour. */
+/** A device plugin for tests that speaks the real protocol. The test controls it, including misbehaviour. */
 import { join } from 'node:path';
 import { Broadcast, silentLogger } from '@podwright/base';
 import { connectService, handleService, type ListeningServer, serveServices } from '@podwright/grpc';
 import { DevicePlugin, Registration } from '../device-plugin-api.ts';
 import { Registration as WatchedRegistration } from '../plugin-registration-api.ts';
 
-/** A device: its ID alone, or with its health and NUMA nodes. */
+/** A device: only an ID, or an ID with health and NUMA nodes. */
 export type FakeDevice = string | { id: string; isHealthy?: boolean; nodes?: number[] };
 
 export type FakePluginBehavior = {
   devices: FakeDevice[];
   preStartRequired?: boolean;
-  /** Its answer to Allocate. */
+  /** Builds the plugin's answer to Allocate. */
   answer?: (ids: string[]) => object;
   prefer?: (available: string[], mustInclude: string[], count: number) => string[];
 };
@@ -69,7 +69,7 @@ export class FakePlugin {
     this.#server = await serveServices([service], { socket: this.socket, logger: silentLogger });
   }
 
-  /** Registers at the kubelet, by default with its own resource and socket. */
+  /** Registers with the kubelet, by default with its own resource and socket. */
   async register(request: { version?: string; endpoint?: string; resourceName?: string } = {}): Promise<void> {
     const kubelet = connectService(Registration, join(this.#directory, 'kubelet.sock'), { maxReceiveBytes: 1 << 20 });
     try {
@@ -85,7 +85,7 @@ export class FakePlugin {
     await this.register();
   }
 
-  /** Serves the plugin registration protocol in a directory, instead of `register`. */
+  /** Serves the plugin registration protocol in a directory, as an alternative to `register`. */
   async announce(directory: string): Promise<void> {
     await this.serve();
     const info = { type: 'DevicePlugin', name: this.resource, endpoint: this.socket, supportedVersions: ['v1beta1'] };
@@ -97,7 +97,7 @@ export class FakePlugin {
     this.#announced = await serveServices([service], { socket, logger: silentLogger });
   }
 
-  /** Changes the devices, and sends the list. */
+  /** Changes the devices and sends the new list. */
   change(devices: FakeDevice[]): void {
     this.behavior = { ...this.behavior, devices };
     this.#changes.publish();

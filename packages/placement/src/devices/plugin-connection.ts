@@ -1,4 +1,4 @@
-/** Connection to one device plugin: calls with timeouts, and the stream of its device lists. */
+/** Connection to one device plugin: calls with timeouts, and the stream of device lists. */
 import { PodwrightError } from '@podwright/base';
 import { connectService } from '@podwright/grpc';
 import {
@@ -38,13 +38,13 @@ export class PluginConnection {
     this.#options = await this.#client.getDevicePluginOptions({}, this.#within(DEVICE_PLUGIN_CONNECT_TIMEOUT_MS));
   }
 
-  /** The devices, after each change. Ends with the plugin's stream; throws if the stream or a list is invalid. */
+  /** Yields the full device list after each change. Ends when the plugin ends the stream; throws if the stream or a list is invalid. */
   async *lists(): AsyncGenerator<Device[]> {
     const options = { signal: this.#end.signal, timeoutMs: Number.POSITIVE_INFINITY };
     for await (const list of this.#client.listAndWatch({}, options)) yield devicesOf(list);
   }
 
-  /** Options for a container that gets these devices. */
+  /** Calls Allocate: returns the options for a container that gets these devices. */
   async allocate(ids: string[], signal: AbortSignal): Promise<ContainerAllocateResponse> {
     const request = { containerRequests: [{ devicesIds: ids }] };
     const { containerResponses } = await this.#client.allocate(
@@ -56,7 +56,7 @@ export class PluginConnection {
     throw new PodwrightError('internal', `no containers return in allocation response of ${this.resource}`);
   }
 
-  /** The devices that the plugin prefers; empty if it does not support that call. */
+  /** Calls GetPreferredAllocation; returns an empty list if the plugin does not support it. */
   async prefer({ available, mustInclude, count }: Preference, signal: AbortSignal): Promise<string[]> {
     if (this.#options?.getPreferredAllocationAvailable !== true) return [];
     const request = { availableDeviceIDs: available, mustIncludeDeviceIDs: mustInclude, allocationSize: count };
@@ -65,7 +65,7 @@ export class PluginConnection {
     return containerResponses[0]?.deviceIDs ?? [];
   }
 
-  /** Reports that a container with these devices is about to start, if the plugin requires it. */
+  /** Calls PreStartContainer if the plugin requires it, before a container with these devices starts. */
   async preStart(ids: string[]): Promise<void> {
     if (this.#options?.preStartRequired !== true) return;
     await this.#client.preStartContainer({ devicesIds: ids }, this.#within(DEVICE_PRE_START_TIMEOUT_MS));
@@ -83,7 +83,7 @@ export class PluginConnection {
   }
 }
 
-/** For duplicate IDs the last device counts. Throws `out_of_range` above the limits. */
+/** The devices of a list; for duplicate IDs the last one wins. Throws `out_of_range` above the limits. */
 function devicesOf({ devices }: ListAndWatchResponse): Device[] {
   if (devices.length > MAX_DEVICES)
     throw new PodwrightError('out_of_range', `a list of ${devices.length} devices; at most ${MAX_DEVICES} are allowed`);

@@ -9,13 +9,13 @@ import { Registration } from '../device-plugin-api.ts';
 const VERSION = 'v1beta1';
 const KUBELET_SOCKET = 'kubelet.sock';
 
-/** A plugin that registers: its resource and the path of its socket. */
+/** The resource of a plugin that registers, and the path of its socket. */
 export type RegisteredPlugin = { resource: string; socket: string };
 
 /**
- * Serves registrations on `kubelet.sock` in the directory. Removes the sockets of plugins first, so that running plugins notice
- * the restart and register again. A registration is answered after its plugin is connected. Rejects with `already_exists` if
- * another kubelet serves the directory.
+ * Serves registrations on `kubelet.sock` in the directory. First removes the sockets of plugins, so that running plugins notice the restart
+ * and register again. Answers a registration after connecting to the plugin. Rejects with `already_exists` if another kubelet serves the
+ * directory.
  */
 export async function serveRegistration({
   directory,

@@ -1,4 +1,4 @@
-/** The devices of containers from prepared claims. Pure. */
+/** The devices that containers get from prepared claims. Pure. */
 import {
   type AllocatedResourceStatus,
   type Container,
@@ -12,15 +12,15 @@ import type { ClaimRecord, PreparedDevice } from './claim-records.ts';
 import type { DeviceHealth, DeviceName } from './device-health.ts';
 import { refusal } from './pod-claims.ts';
 
-/** Prepared claims of the pod's namespace, by name. */
+/** Looks up a prepared claim of the pod's namespace by name. */
 export type PreparedClaims = (claimName: string) => ClaimRecord | undefined;
 
-/** A request of a claim; '' for all its requests. */
+/** A request within a claim; '' stands for all requests of the claim. */
 type Asked = { claimName: string; request: string };
 
 type HealthOf = (driver: string, device: DeviceName) => DeviceHealth;
 
-/** Prefix of resources that represent device classes (resource.k8s.io DeviceClass) rather than for plugins' resources. */
+/** Prefix of extended resources that stand for a DeviceClass (resource.k8s.io) rather than for a device plugin's resource. */
 const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
 /** CDI names of a container's devices. Throws for a claim that is not prepared. */
@@ -37,13 +37,13 @@ export function cdiDevices(pod: Pod, container: Container, prepared: PreparedCla
   return [...new Set(names)];
 }
 
-/** The claims whose devices a container has. */
+/** The claims from which a container gets devices. */
 export function claimsOfContainer(pod: Pod, container: Container, prepared: PreparedClaims): ClaimRecord[] {
   const names = new Set(askedBy(pod, container).map(({ claimName }) => claimName));
   return [...names].flatMap((name) => prepared(name) ?? []);
 }
 
-/** Health of a container's devices; extended resources are omitted, as in upstream. */
+/** Health of a container's devices. Devices for extended resources are omitted, as in upstream. */
 export function claimHealth(
   pod: Pod,
   { resources }: Container,
@@ -78,7 +78,7 @@ function askedBy(pod: Pod, { name: container, resources }: Container): Asked[] {
   return [...named, ...own.map(({ requestName: request }) => ({ claimName, request }))];
 }
 
-/** Names of ResourceClaim objects, by name of the pod's claims. */
+/** Names of ResourceClaim objects by the name of the claim in the pod's spec. */
 function namesOf(pod: Pod): Map<string, string> {
   const made = claimStatusesOf(pod).resourceClaimStatuses ?? [];
   const nameOf = ({ name, resourceClaimName }: PodResourceClaim) =>
@@ -97,5 +97,5 @@ function devicesOf({ DriverState }: ClaimRecord, request: string): Device[] {
   );
 }
 
-/** Of `request/subrequest` the request. */
+/** The request in `request/subrequest`. */
 const baseRequest = ({ request = '' }: ContainerClaim) => request.split('/')[0]!;

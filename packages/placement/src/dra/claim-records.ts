@@ -1,11 +1,11 @@
 /**
- * Records of prepared claims and their pods, in upstream's file format: this kubelet and upstream's can continue with each other's files.
+ * Records of prepared claims and their pods, in upstream's file format, so that this kubelet and upstream's can take over from each other.
  */
 import { crc32 } from 'node:zlib';
 import { PodwrightError } from '@podwright/base';
 import { readStateFile, writeStateFile } from '../topology/state-file.ts';
 
-/** A prepared device; `RequestNames` is empty for all requests of the claim. */
+/** A prepared device. An empty `RequestNames` stands for all requests of the claim. */
 export type PreparedDevice = {
   PoolName: string;
   DeviceName: string;
@@ -14,20 +14,20 @@ export type PreparedDevice = {
   CDIDeviceIDs: string[] | null;
 };
 
-/** A claim that drivers prepare or have prepared. */
+/** A claim that drivers are preparing or have prepared. */
 export type ClaimRecord = {
   ClaimUID: string;
   ClaimName: string;
   Namespace: string;
-  /** UIDs of its pods as keys; the values are empty. */
+  /** The keys are UIDs of the claim's pods; the values are empty. */
   PodUIDs: Record<string, object>;
-  /** By driver name. */
+  /** State by driver name. */
   DriverState: Record<string, { Devices: PreparedDevice[] | null }>;
 };
 
 const TYPE = { kind: 'DRACheckpoint', apiVersion: 'checkpoint.dra.kubelet.k8s.io/v1' };
 
-/** Rejects with `data_loss` for a changed or corrupt file: prepared devices are then unknown. */
+/** Rejects with `data_loss` if the file was changed or is corrupt: prepared devices are then unknown. */
 export async function readClaimRecords(path: string): Promise<ClaimRecord[]> {
   const file = (await readStateFile(path)) as { Data?: unknown; Checksum?: unknown } | undefined;
   if (file === undefined) return [];

@@ -1,10 +1,10 @@
-/** Health of the devices of DRA drivers, as reported by their drivers. */
+/** Health of the devices of DRA drivers, as the drivers report it. */
 import { HealthStatus, type DeviceHealth as ReportedHealth } from '../dra-health-api.ts';
 
 /** Upstream's limit for the message of a device. */
 const MAX_HEALTH_MESSAGE_LENGTH = 1024;
 
-/** How long a report is valid if it has no timeout: upstream's default. */
+/** How long a report without a timeout is valid: upstream's default. */
 const DRA_HEALTH_TIMEOUT_MS = 30_000;
 
 /** Current health of a device. */
@@ -18,9 +18,9 @@ type Known = DeviceHealth & { name: DeviceName; atMs: number; timeoutMs: number 
 const UNKNOWN: DeviceHealth = { health: 'Unknown' };
 const HEALTH_TEXT = { [HealthStatus.HEALTHY]: 'Healthy', [HealthStatus.UNHEALTHY]: 'Unhealthy' } as const;
 
-/** Reported health of devices. A report that is too old counts as unknown. */
+/** Last reported health of devices. It counts as unknown once the report has expired. */
 export class DraHealth {
-  /** By driver, then by pool and device. */
+  /** Reports by driver, then by pool and device. */
   readonly #known = new Map<string, Map<string, Known>>();
   readonly #now: () => number;
 
@@ -35,7 +35,7 @@ export class DraHealth {
     return message === undefined ? { health } : { health, message };
   }
 
-  /** Records a driver's report; returns the devices whose health has changed, and those whose last report is too old. */
+  /** Records a driver's report. Returns the devices whose health has changed, and those whose previous report has expired. */
   update(driver: string, reports: ReportedHealth[]): DeviceName[] {
     const before = this.#known.get(driver) ?? new Map<string, Known>();
     const now = reports.map((one) => knownOf(one, this.#now()));
@@ -46,7 +46,7 @@ export class DraHealth {
     return [...changed, ...stale].map(({ name }) => name);
   }
 
-  /** The driver stopped reporting. Returns its devices. */
+  /** Forgets a driver that has stopped reporting. Returns its devices. */
   clear(driver: string): DeviceName[] {
     const before = [...(this.#known.get(driver)?.values() ?? [])];
     this.#known.delete(driver);

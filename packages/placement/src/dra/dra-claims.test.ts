@@ -43,7 +43,7 @@ const claimOf = (change: object = {}, status: object = {}): ResourceClaim => ({
   },
 });
 
-/** A driver that prepares two devices for each claim, and the kubelet's claims, which can be reopened. */
+/** A driver that prepares two devices for each claim, and the kubelet's claim state, which can be reopened. */
 class TestNode {
   readonly directory = mkdtempSync(join(tmpdir(), 'pwk-dra-'));
   readonly calls: string[] = [];

@@ -9,17 +9,17 @@ import type { DraDrivers, DraService } from './dra-drivers.ts';
 import { type DraMetrics, draMetrics } from './dra-metrics.ts';
 import { checkClaim, claimsOf, refusal } from './pod-claims.ts';
 
-/** How long the cleanup of an unknown pod waits for a driver before it continues with the next pod. */
+/** How long the cleanup of an unknown pod waits for a driver before the next pod is cleaned up. */
 const ORPHAN_TIMEOUT_MS = 10_000;
 
-/** Upstream's timeout of a call to a DRA driver. */
+/** Timeout of a call to a DRA driver: upstream's. */
 const DRA_TIMEOUT_MS = 45_000;
 
 export type DraClaimsOptions = {
   drivers: DraDrivers;
   /** Reads the claim from the API server. Rejects with the server's message. */
   claim: (place: { namespace: string; name: string }, signal: AbortSignal) => Promise<ResourceClaim>;
-  /** Path of the file with the records. */
+  /** Path of the file with the claim records. */
   path: string;
   logger: Logger;
   metrics?: Registry;
@@ -28,14 +28,14 @@ export type DraClaimsOptions = {
 type Message = { namespace: string; uid: string; name: string };
 
 /**
- * ResourceClaims of pods: prepared by drivers before a pod starts, and unprepared after its last pod has ended. A claim is
+ * ResourceClaims of pods. Drivers prepare a claim before its first pod starts, and unprepare it after its last pod has ended. A claim is
  * recorded before its driver is called, so that it is unprepared even if the kubelet is killed.
  */
 export class DraClaims {
   readonly #options: DraClaimsOptions;
-  /** By namespace and name. */
+  /** Claim records by namespace and name. */
   readonly #records: Map<string, ClaimRecord>;
-  /** Claims that this process has prepared; drivers are called again for the others. */
+  /** Claims that this process has prepared. For the others, drivers are called again. */
   readonly #prepared = new Set<ClaimRecord>();
   readonly #locks = new KeyedLock();
   readonly #metrics: DraMetrics | undefined;
@@ -51,7 +51,7 @@ export class DraClaims {
     this.#metrics = options.metrics && draMetrics(options.metrics, drivers);
   }
 
-  /** Prepares the claims of the pod that are not prepared yet. Rejects with upstream's message. */
+  /** Prepares the pod's claims that are not prepared yet. Rejects with upstream's message. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const work = () => this.#prepare(pod, signal);
     return this.#metrics?.measured('PrepareResources', work) ?? work();
@@ -73,7 +73,7 @@ export class DraClaims {
     });
   }
 
-  /** Unprepares the pod's claims, after its containers have stopped. Rejects if a driver fails. */
+  /** Unprepares the pod's claims after its containers have stopped. Rejects if a driver fails. */
   unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
     const work = () => this.#unprepare(podUid, signal);
     return this.#metrics?.measured('UnprepareResources', work) ?? work();
@@ -97,7 +97,7 @@ export class DraClaims {
     });
   }
 
-  /** Unprepares the claims of unknown pods; failures are tried again at the next call. */
+  /** Unprepares the claims of unknown pods; the next call retries failures. */
   async keepOnly(isKnown: (podUid: string) => boolean): Promise<void> {
     const uids = new Set([...this.#records.values()].flatMap(({ PodUIDs }) => Object.keys(PodUIDs)));
     for (const uid of uids) {
@@ -108,12 +108,12 @@ export class DraClaims {
     }
   }
 
-  /** Prepared claims of a namespace. */
+  /** Looks up recorded claims of a namespace. */
   preparedIn(namespace: string): PreparedClaims {
     return (name) => this.#records.get(keyOf(namespace, name));
   }
 
-  /** The pods that have one of these devices. */
+  /** UIDs of the pods that have one of these devices. */
   podsWith(driver: string, names: DeviceName[]): string[] {
     const isMeant = ({ PoolName, DeviceName }: PreparedDevice) =>
       names.some(({ pool, device }) => pool === PoolName && device === DeviceName);
@@ -135,7 +135,7 @@ export class DraClaims {
     return claims;
   }
 
-  /** Throws while another claim with the same name is prepared. */
+  /** Throws while a claim with the same name but another UID is recorded. */
   #checkName({ metadata: { namespace = '', name = '', uid } }: ResourceClaim): void {
     const known = this.#records.get(keyOf(namespace, name));
     if (known === undefined || known.ClaimUID === uid) return;
@@ -193,8 +193,8 @@ export class DraClaims {
   }
 
   /**
-   * Pods may share claims: work on the same claim runs one after another. Locks are taken in sorted order, so that two pods
-   * cannot deadlock.
+   * Runs work that holds the locks of these claims, because pods may share claims. Locks are taken in sorted order, so that two pods cannot
+   * deadlock.
    */
   #exclusively(keys: string[], work: () => Promise<void>): Promise<void> {
     const inTurn = [...new Set(keys)]
@@ -203,14 +203,14 @@ export class DraClaims {
     return inTurn();
   }
 
-  /** Writes run one after another, each with the current records. */
+  /** Writes the current records. Writes run one after another. */
   #write(): Promise<void> {
     const { path } = this.#options;
     return this.#locks.run('the file', () => writeClaimRecords(path, [...this.#records.values()]));
   }
 }
 
-/** Throws for claims that the driver failed to handle, skipped, or was not called for. */
+/** Throws if the driver failed to handle or skipped a claim, or answered for a claim that was not requested. */
 function checkAnswer(call: string, requested: Message[], answers: Record<string, { error: string }>): void {
   for (const [uid, { error }] of Object.entries(answers)) {
     const claim = requested.find((one) => one.uid === uid);

@@ -3,19 +3,19 @@ import { errorCode, Gauge, Histogram, type Registry, statusNumber } from '@podwr
 import { codeName } from '@podwright/grpc';
 
 export type DraMetrics = {
-  /** Measures the preparation of all claims of a pod, or its reversal. */
+  /** Measures preparing or unpreparing all claims of a pod. */
   measured<T>(operation: 'PrepareResources' | 'UnprepareResources', work: () => Promise<T>): Promise<T>;
   /** Measures a call to a driver. */
   called<T>(call: { driver: string; method: string }, work: () => Promise<T>): Promise<T>;
 };
 
-/** Counts claims regardless of their drivers. */
+/** Label value for all claims, regardless of their drivers. */
 const ANY_DRIVER = '<any>';
 
-/** Fifteen buckets from 0.1 to 40 s, on a logarithmic scale; the timeout of a driver is 45 s. */
+/** Fifteen logarithmic buckets from 0.1 to 40 s; the timeout of a driver call is 45 s. */
 const BUCKETS = Array.from({ length: 15 }, (_, index) => 0.1 * 400 ** (index / 14));
 
-/** `drivers` returns the drivers of each prepared claim. */
+/** `drivers` returns the driver names of each prepared claim. */
 export function draMetrics(registry: Registry, drivers: () => string[][]): DraMetrics {
   const registers = [registry];
   const operations = new Histogram({

@@ -1,11 +1,14 @@
-/** ResourceClaims of a pod, and whether it may use them. Pure; errors have upstream's messages. */
+/** The ResourceClaims of a pod, and whether the pod may use them. Pure; errors have upstream's messages. */
 import { PodwrightError } from '@podwright/base';
 import { claimStatusesOf, type Pod, type ResourceClaim } from '@podwright/kube-api';
 
-/** A claim of the pod. `mustOwn`: it was created for the pod. `podClaim` is empty for the claim of its extended resources. */
+/**
+ * A claim of the pod. `mustOwn`: the claim was created for the pod, so the pod must be its owner. `podClaim` is empty for the claim of the
+ * pod's extended resources.
+ */
 export type NamedClaim = { podClaim: string; claimName: string; mustOwn: boolean };
 
-/** The claims that were created for the pod, or that it names. Throws while one has not been created. */
+/** The claims that the pod names, and those created for it from templates. Throws while one of the latter does not exist yet. */
 export function claimsOf(pod: Pod): NamedClaim[] {
   const { metadata, spec } = pod;
   const { resourceClaimStatuses = [], extendedResourceClaimStatus: extended } = claimStatusesOf(pod);

@@ -4,14 +4,14 @@ import { connectService } from '@podwright/grpc';
 import { type DeviceHealth, DRAResourceHealth } from '../dra-health-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from '../plugins/limits.ts';
 
-/** A watch that lasts this long counts as a reached driver. */
+/** A watch that stays open this long proves that the driver is reachable. */
 const DRA_REACHED_AFTER_MS = 1000;
 
-/** Pause between watches of a DRA driver's device health: upstream's. */
+/** Pause between watches of the device health of a DRA driver: upstream's. */
 const DRA_WATCH_RETRY_MS = 5000;
 
 export type DriverWatch = {
-  /** Called when the driver's socket becomes unreachable or reachable again; initially it counts as reachable. */
+  /** Called when the driver's socket becomes unreachable, or reachable again. A driver starts as reachable. */
   onReach: (isReached: boolean) => void;
   /** Called with the health of all devices; `undefined` when the driver stops reporting. */
   onHealth: (devices: DeviceHealth[] | undefined) => void;
@@ -20,10 +20,7 @@ export type DriverWatch = {
   retryMs?: number;
 };
 
-/**
- * Watches a driver's health reports, and whether its socket is reachable, until `signal` is aborted. Not all drivers report
- * health.
- */
+/** Watches a driver's health reports, and whether its socket is reachable, until `signal` is aborted. A driver need not report health. */
 export async function watchDriver(socket: string, watch: DriverWatch, signal: AbortSignal): Promise<void> {
   const service = connectService(DRAResourceHealth, socket, { maxReceiveBytes: MAX_PLUGIN_ANSWER_BYTES });
   let isReached = true;
@@ -57,7 +54,7 @@ export async function watchDriver(socket: string, watch: DriverWatch, signal: Ab
   service.close();
 }
 
-/** A driver may answer `unavailable` itself: only its socket shows whether it is reachable. */
+/** Whether the socket accepts connections. A reachable driver may itself answer `unavailable`, so that error proves nothing. */
 function isServed(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path);

@@ -1,10 +1,10 @@
 import { Backoff, errorMessage, type Logger, sleep } from '@podwright/base';
 import { isApiStatus, type KubeClient, RESOURCE_SLICES } from '@podwright/kube-client';
 
-/** Back-off of failed deletions of ResourceSlices: upstream's. */
+/** Back-off between failed deletions of ResourceSlices: upstream's. */
 const SLICES_BACKOFF = { initialMs: 100, maxMs: 300_000 };
 
-/** How long the ResourceSlices of a disconnected driver stay, as in upstream. */
+/** How long the ResourceSlices of a disconnected driver stay: upstream's. */
 const DRA_SLICES_GRACE_MS = 30_000;
 
 export type SliceWiperOptions = {
@@ -15,12 +15,12 @@ export type SliceWiperOptions = {
 };
 
 /**
- * Deletes the ResourceSlices of drivers that are not registered: at the start of the kubelet those of all drivers, as a driver
- * publishes its own after it registers; later those of a driver that has been disconnected for the grace period.
+ * Deletes the ResourceSlices of drivers that are not registered. At the start of the kubelet, it deletes those of all drivers, because a
+ * driver publishes its slices after it registers. Later, it deletes those of a driver that has been disconnected for the grace period.
  */
 export class SliceWiper {
   readonly #options: SliceWiperOptions;
-  /** Grace periods of disconnected drivers, by driver. */
+  /** Running grace periods, by driver. */
   readonly #waiting = new Map<string, AbortController>();
   readonly #closed = new AbortController();
 

@@ -1,4 +1,4 @@
-/** NUMA nodes with enough memory. Pure; decides as upstream's memory manager. */
+/** NUMA nodes with enough memory. Pure; decides like upstream's memory manager. */
 import { PodwrightError } from '@podwright/base';
 import { countNodes, isNarrower, masksOf, type NodeMask, nodesOf } from '../topology/node-mask.ts';
 import type { TopologyHint } from '../topology/topology-hint.ts';
@@ -7,11 +7,11 @@ import { crossesGroups, type MachineState, type MemoryRequest, sumOn } from './m
 export type MemoryHintInput = {
   machine: MachineState;
   request: MemoryRequest;
-  /** Bytes of init containers of the pod on these nodes, which may be reused. */
+  /** Reusable bytes of the pod's init containers on exactly these nodes. */
   reusable: (nodes: NodeMask, type: string) => bigint;
 };
 
-/** Nodes with enough of all requested resources; the hints apply to each resource. */
+/** Sets of nodes with enough of all requested resources. The hints are the same for each resource. */
 export function memoryHints({ machine, request, reusable }: MemoryHintInput): TopologyHint[] {
   const nodes = Object.keys(machine)
     .map(Number)
@@ -29,13 +29,13 @@ export function memoryHints({ machine, request, reusable }: MemoryHintInput): To
     .map((mask) => ({ nodes: mask, preferred: countNodes(mask) === least }));
 }
 
-/** Whether the mask is a single node that shares an allocation with other nodes. */
+/** Whether the mask is a single node that already belongs to an allocation across several nodes. */
 function isPartOfGroup(machine: MachineState, mask: NodeMask): boolean {
   const [node, ...others] = nodesOf(mask);
   return others.length === 0 && machine[node!]!.cells.length > 1;
 }
 
-/** The nodes that provide a container's memory. Throws, with upstream's message, if there are none. */
+/** The nodes that provide a container's memory. Throws upstream's message if there are none. */
 export function chooseNodes(input: MemoryHintInput, hint: TopologyHint): NodeMask {
   const { machine, request } = input;
   let chosen = hint;

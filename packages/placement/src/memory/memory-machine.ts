@@ -1,8 +1,8 @@
-/** Free and allocated memory and huge pages of each NUMA node. Pure; as in upstream's memory manager. */
+/** Free and allocated memory and huge pages of each NUMA node. Pure; follows upstream's memory manager. */
 import type { NumaNode } from '../topology/machine.ts';
 import { type NodeMask, nodesOf } from '../topology/node-mask.ts';
 
-/** In bytes. `allocatable` is `reserved` (allocated to containers) plus `free`. */
+/** Sizes in bytes. `allocatable` is the sum of `reserved` (allocated to containers) and `free`. */
 export type MemoryTable = {
   total: bigint;
   systemReserved: bigint;
@@ -11,18 +11,18 @@ export type MemoryTable = {
   free: bigint;
 };
 
-/** `cells` are the nodes that the allocations on this node span; without allocations only the node itself. */
+/** `cells` are the nodes that this node's allocations span; without allocations, only the node itself. */
 export type NodeState = { assignments: number; memory: Record<string, MemoryTable>; cells: number[] };
 
 export type MachineState = Record<number, NodeState>;
 
-/** Memory or huge pages of a container on a group of nodes. */
+/** A container's memory or huge pages on a group of nodes. */
 export type MemoryBlock = { nodes: number[]; type: string; size: bigint };
 
-/** Bytes by resource name. */
+/** Sizes in bytes by resource name. */
 export type MemoryRequest = Record<string, bigint>;
 
-/** The state without allocations. Memory in huge pages is not available as ordinary memory. */
+/** The state without allocations. Memory set aside for huge pages is not available as ordinary memory. */
 export function freeMachine(nodes: NumaNode[], reserved: Record<number, MemoryRequest>): MachineState {
   const states = nodes.map(({ id, memoryBytes, hugePages }): [number, NodeState] => {
     const systemReserved = reserved[id] ?? {};
@@ -43,7 +43,7 @@ function freeTable(total: bigint, systemReserved: bigint, inPages: bigint): Memo
   return { total, systemReserved, allocatable, reserved: 0n, free: allocatable };
 }
 
-/** Allocates a block: `needed` bytes of free memory, from the first node as much as it has. Changes the state. */
+/** Allocates a block: takes `needed` bytes of free memory, as much as possible from the first nodes. Modifies the state. */
 export function allocateBlock(machine: MachineState, { nodes, type }: Omit<MemoryBlock, 'size'>, needed: bigint): void {
   let rest = needed;
   for (const node of nodes) {
@@ -59,7 +59,7 @@ export function allocateBlock(machine: MachineState, { nodes, type }: Omit<Memor
   }
 }
 
-/** Frees a block. Changes the state. */
+/** Frees a block. Modifies the state. */
 export function freeBlock(machine: MachineState, { nodes, type, size }: MemoryBlock): void {
   let rest = size;
   for (const node of nodes) {
@@ -77,7 +77,7 @@ export function freeBlock(machine: MachineState, { nodes, type, size }: MemoryBl
 
 export const smaller = (a: bigint, b: bigint) => (b > a ? a : b);
 
-/** The sum of a resource over several nodes. */
+/** The amount of a resource, summed over several nodes. */
 export function sumOn(
   machine: MachineState,
   mask: NodeMask,
@@ -86,7 +86,7 @@ export function sumOn(
   return nodesOf(mask).reduce((total, node) => total + (machine[node]?.memory[sum.type]?.[sum.of] ?? 0n), 0n);
 }
 
-/** Whether one of several nodes has an allocation that spans other nodes than these: then they cannot be used together. */
+/** Whether a node of the mask has an allocation that does not span exactly the mask's nodes. The nodes can then not be used together. */
 export function crossesGroups(machine: MachineState, mask: NodeMask): boolean {
   const nodes = nodesOf(mask);
   if (nodes.length === 1) return false;

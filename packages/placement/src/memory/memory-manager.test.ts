@@ -14,7 +14,7 @@ const TOPOLOGY: TopologySettings = {
   numa: { nodes: [0, 1], distances: new Map() },
 };
 
-/** Two nodes of 1000 bytes, 100 of them reserved; the second one also has 200 in huge pages. */
+/** Two nodes of 1000 bytes each, 100 of them reserved; the second node also has 200 bytes in huge pages. */
 async function open(context: TestContext, topology?: TopologySettings) {
   const directory = await mkdtemp(join(tmpdir(), 'pwk-memory-'));
   context.after(() => rm(directory, { recursive: true }));

@@ -20,17 +20,17 @@ import { type MemoryState, readMemoryState, writeMemoryState } from './memory-st
 
 export type MemoryManagerOptions = {
   nodes: NumaNode[];
-  /** Reserved for the system, by node. */
+  /** Memory reserved for the system, by node. */
   reserved: Record<number, MemoryRequest>;
   /** Path of the checkpoint file. */
   file: string;
 };
 
-/** Policy `Static`: allocates memory and huge pages of containers of guaranteed pods from as few NUMA nodes as possible. */
+/** Policy `Static`: allocates memory and huge pages for containers of guaranteed pods from as few NUMA nodes as possible. */
 export class MemoryManager implements HintProvider {
   readonly #options: MemoryManagerOptions;
   #state: MemoryState;
-  /** Bytes of init containers of the pod that is being admitted, by nodes and resource: its next containers may reuse them. */
+  /** Bytes of init containers of the pod that is being admitted, by nodes and resource; the containers after them may reuse these. */
   #reusable: { podUid: string; sizes: Map<string, bigint> } = { podUid: '', sizes: new Map() };
 
   private constructor(options: MemoryManagerOptions, state: MemoryState) {
@@ -49,7 +49,7 @@ export class MemoryManager implements HintProvider {
     return manager;
   }
 
-  /** NUMA nodes of a container's memory, in ascending order. */
+  /** NUMA nodes that hold a container's memory, in ascending order. */
   nodesOf(podUid: string, container: string): number[] {
     return nodesOf(maskOf(this.blocksOf(podUid, container).flatMap(({ nodes }) => nodes)));
   }
@@ -58,7 +58,7 @@ export class MemoryManager implements HintProvider {
     return this.#state.own[podUid]?.[container] ?? [];
   }
 
-  /** Allocatable memory of each node. */
+  /** Allocatable memory and huge pages of each node. */
   allocatable(): MemoryBlock[] {
     return Object.entries(this.#state.machine).flatMap(([node, { memory }]) =>
       Object.entries(memory)
@@ -80,7 +80,7 @@ export class MemoryManager implements HintProvider {
     return this.#hints(pod, memoryRequestOfPod(pod), known);
   }
 
-  /** If the container already has memory, the only hint is that memory's nodes. */
+  /** Hints for a request. If the container already has memory, the only hint is the nodes of that memory. */
   #hints(pod: Pod, request: MemoryRequest, known: MemoryBlock[] | undefined): ResourceHints {
     const names = Object.keys(request);
     if (known === undefined) {
@@ -119,7 +119,7 @@ export class MemoryManager implements HintProvider {
     return (nodes, type) => (podUid === uid ? (sizes.get(`${nodes} ${type}`) ?? 0n) : 0n);
   }
 
-  /** Later containers may reuse the memory of an init container. */
+  /** Records reusable memory: later containers may reuse the memory of an init container. */
   #noteReusable(pod: Pod, container: Container, blocks: MemoryBlock[]): void {
     const { sizes } = this.#reusable;
     const leaves = isPassingInit(pod, container.name);
@@ -131,19 +131,18 @@ export class MemoryManager implements HintProvider {
     }
   }
 
-  /** Whether init containers that have ended still hold memory when this container starts. */
+  /** Whether init containers that have ended still hold memory now that this container starts. */
   hasLeftOvers(pod: Pod, container: Container): boolean {
     return this.#passedBy(pod, container).length > 0;
   }
 
-  /** Call it when the container starts: frees the memory that earlier init containers no longer need, as upstream. */
+  /** Frees the memory that ended init containers no longer need, as upstream does. Call it when the container starts. */
   async freeLeftOvers(pod: Pod, container: Container): Promise<void> {
     for (const name of this.#passedBy(pod, container)) await this.#free(pod.metadata.uid, name);
   }
 
   /**
-   * Whether this is an init container whose memory was freed because later containers run: after a restart of the kubelet it
-   * needs none.
+   * Whether this is an init container whose memory was freed because later containers run. After a restart of the kubelet, it needs none.
    */
   #isOver(pod: Pod, { name }: Container): boolean {
     const own = this.#state.own[pod.metadata.uid] ?? {};
@@ -168,7 +167,7 @@ export class MemoryManager implements HintProvider {
     const { [container]: freed = [], ...rest } = ofPod;
     const machine = structuredClone(this.#state.machine);
     for (const block of freed) freeBlock(machine, block);
-    // freed even if the write fails: a checkpoint that names a removed pod is corrected at the next start
+    // freed even if the write fails: the next start corrects a checkpoint that names a removed pod
     this.#state = { machine, own: Object.keys(rest).length === 0 ? others : { ...others, [podUid]: rest } };
     await writeMemoryState(this.#options.file, this.#state);
   }
@@ -177,7 +176,7 @@ export class MemoryManager implements HintProvider {
     for (const podUid of Object.keys(this.#state.own)) if (!isKnown(podUid)) await this.release(podUid);
   }
 
-  /** Updates the state after it is written. */
+  /** Writes the state, then makes it the current one. */
   async #save(state: MemoryState): Promise<void> {
     await writeMemoryState(this.#options.file, state);
     this.#state = state;
@@ -213,8 +212,8 @@ function withoutReused(
 }
 
 /**
- * Throws unless the recorded state has this host's nodes and the same reservations. The recorded free amounts are trusted:
- * upstream recomputes them, and then rejects some of its own files.
+ * Throws unless the recorded state matches this host's nodes and reservations. The recorded free amounts are trusted: upstream recomputes
+ * them, and then rejects some of its own files.
  */
 function checkState({ machine, own }: MemoryState, free: MachineState, file: string): void {
   const blocks = Object.values(own).flatMap((containers) => Object.values(containers).flat());
@@ -225,7 +224,7 @@ function checkState({ machine, own }: MemoryState, free: MachineState, file: str
   throw new PodwrightError('failed_precondition', `[memorymanager] invalid state, ${advice}: ${why}`);
 }
 
-/** Total and reserved amounts of each node, as a text for comparison. */
+/** Total and reserved amounts of each node, as one string for comparison. */
 function shapeOf(machine: MachineState): string {
   const tables = Object.entries(machine).flatMap(([node, { memory }]) =>
     Object.entries(memory).map(([type, { total, systemReserved, allocatable }]) =>

@@ -17,7 +17,7 @@ export function memoryRequest(pod: Pod, { resources = {} }: Container): MemoryRe
   return Object.fromEntries(own.map(([name, amount]) => [name, quantityValue(amount)]));
 }
 
-/** The greatest amounts that the pod has at the same time. */
+/** The maximum amounts that the pod holds at any time, by resource. */
 export function memoryRequestOfPod(pod: Pod): MemoryRequest {
   const sidecars: MemoryRequest = {};
   const peak: MemoryRequest = {};

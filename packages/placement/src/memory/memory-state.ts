@@ -2,17 +2,17 @@ import { PodwrightError } from '@podwright/base';
 import { checksumOf, goList, goMap, readStateFile, writeStateFile } from '../topology/state-file.ts';
 import type { MachineState, MemoryBlock } from './memory-machine.ts';
 
-/** State of the host's memory, and the containers' blocks by the pod's UID and the container's name. */
+/** Memory of each NUMA node, and the containers' blocks by the pod's UID and the container's name. */
 export type MemoryState = { machine: MachineState; own: Record<string, Record<string, MemoryBlock[]>> };
 
-/** Upstream's format (memorymanager/state). */
+/** Upstream's file format (memorymanager/state). */
 type Table = Record<'total' | 'systemReserved' | 'allocatable' | 'reserved' | 'free', number>;
 type Node = { numberOfAssignments: number; memoryMap: Record<string, Table>; cells: number[] };
 type Block = { numaAffinity: number[]; type: string; size: number };
 type Entries = Record<string, Record<string, Block[]>>;
 type StateFile = { policyName: string; machineState: Record<string, Node>; entries?: Entries; checksum: number };
 
-/** As `readCpuState`. */
+/** Like `readCpuState`, for the memory manager. */
 export async function readMemoryState(path: string, policy: 'None' | 'Static'): Promise<MemoryState | undefined> {
   try {
     const value = (await readStateFile(path)) as StateFile | undefined;

@@ -4,11 +4,11 @@ import type { PluginHandlers } from './plugin-handler.ts';
 import { PluginWatcher } from './plugin-watcher.ts';
 import { type RegisteredPlugin, registerPlugin } from './register-plugin.ts';
 
-/** How long the kubelet's start waits for plugins that already run, as pods may need them. */
+/** How long the kubelet's start waits for plugins that are already running, because pods may need them. */
 const PLUGIN_START_WAIT_MS = 2000;
 
 export type PluginRegistryOptions = {
-  /** `plugins_registry` of the kubelet. */
+  /** The kubelet's `plugins_registry` directory. */
   directory: string;
   handlers: PluginHandlers;
   logger: Logger;
@@ -17,15 +17,15 @@ export type PluginRegistryOptions = {
 };
 
 /**
- * A watched socket. `ended` resolves after `stop` was aborted and the plugin is deregistered; `tried`, after the first attempt to
- * register.
+ * A watched socket. `ended` resolves once `stop` has been aborted and the plugin is deregistered; `tried` resolves after the first attempt
+ * to register.
  */
 type Followed = { identity: string; stop: AbortController; ended: Promise<void>; tried: Promise<void> };
 
 /**
- * Registers the plugins with sockets in a directory. Each socket is handled independently, so that a hanging plugin delays no
- * other: registration is retried with back-off until it succeeds, and the plugin is deregistered when the socket is removed. A
- * socket that replaces another one is a new plugin, registered after the old one is deregistered.
+ * Registers the plugins whose sockets are in a directory. Each socket is handled independently, so that a hanging plugin does not delay
+ * others. Registration is retried with back-off until it succeeds; removal of the socket deregisters the plugin. A socket that replaces
+ * another one is a new plugin, registered after the old one is deregistered.
  */
 export class PluginRegistry {
   readonly #options: PluginRegistryOptions;
@@ -40,7 +40,7 @@ export class PluginRegistry {
     this.#watcher = new PluginWatcher({ ...options, onSockets: (sockets) => this.#reconcile(sockets) });
   }
 
-  /** Resolves after the first attempt to register each present plugin, or after a timeout. */
+  /** Resolves after each plugin that is present has been tried once, or after a timeout. */
   async start(): Promise<void> {
     await this.#watcher.start();
     const tried = Promise.all([...this.#followed.values()].map((one) => one.tried));
@@ -49,7 +49,7 @@ export class PluginRegistry {
     enough.abort();
   }
 
-  /** Does not deregister plugins: the next kubelet registers them again. */
+  /** Stops watching. Plugins are not deregistered, because the next kubelet registers them again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#watcher.close();
@@ -97,7 +97,7 @@ export class PluginRegistry {
     this.#options.logger.info({ path, plugin: plugin.name }, 'deregistered a plugin');
   }
 
-  /** Returns undefined if the socket is removed first. */
+  /** Registers the plugin with back-off. Returns undefined if the socket is removed before that succeeds. */
   async #registerWithRetry(
     path: string,
     signal: AbortSignal,

@@ -5,19 +5,19 @@ import { isErrno } from '@podwright/base';
 
 const MAX_PLUGIN_SOCKETS = 1000;
 
-/** Further sockets and directories are ignored. */
+/** Sockets and directories beyond these limits are ignored. */
 const MAX_PLUGIN_DIRECTORIES = 1000;
 
 export type FoundSockets = {
-  /** Identity of each socket by path; it changes if another socket replaces it. */
+  /** Identity of each socket by path. The identity changes if another socket replaces it. */
   sockets: Map<string, string>;
   /** `root` and the directories below it. */
   directories: string[];
 };
 
 /**
- * Finds sockets below a directory, as upstream: links to sockets count, links to directories are not followed, and names that
- * begin with a dot are ignored. Entries that disappear meanwhile, or exceed the limits, are skipped.
+ * Finds sockets below a directory, with upstream's rules: links to sockets count, links to directories are not followed, and names that
+ * begin with a dot are ignored. Entries that disappear during the scan, or exceed the limits, are skipped.
  */
 export async function findSockets(root: string): Promise<FoundSockets> {
   const found: FoundSockets = { sockets: new Map(), directories: [root] };

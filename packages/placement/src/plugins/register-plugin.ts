@@ -4,12 +4,12 @@ import { type PluginInfo, Registration } from '../plugin-registration-api.ts';
 import { MAX_PLUGIN_ANSWER_BYTES } from './limits.ts';
 import type { Plugin, PluginHandler, PluginHandlers } from './plugin-handler.ts';
 
-/** Limit of names, versions and endpoints of plugins. */
+/** Maximum length of names, versions and endpoints of plugins. */
 const MAX_PLUGIN_TEXT_LENGTH = 1024;
 
 const PLUGIN_NOTIFY_TIMEOUT_MS = 5000;
 
-/** Upstream's timeouts of the calls for registration: GetInfo and NotifyRegistrationStatus. */
+/** Upstream's timeout of GetInfo; that of NotifyRegistrationStatus is above. */
 const PLUGIN_INFO_TIMEOUT_MS = 1000;
 
 export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
@@ -17,8 +17,8 @@ export type RegisteredPlugin = { plugin: Plugin; handler: PluginHandler };
 type Client = ConnectedService<typeof Registration>;
 
 /**
- * One attempt to register the plugin at a socket: reads its description, calls its handler, and notifies it of the result.
- * Rejects with upstream's message; then no state of the plugin remains.
+ * Makes one attempt to register the plugin at a socket: reads its description, calls its handler, and notifies the plugin of the result.
+ * Rejects with upstream's message; no state of the plugin remains then.
  */
 export async function registerPlugin(
   socketPath: string,
@@ -77,7 +77,7 @@ function handlerOf({ type }: PluginInfo, handlers: PluginHandlers): PluginHandle
   return Object.hasOwn(handlers, type) ? handlers[type as keyof PluginHandlers] : undefined;
 }
 
-/** Limits the plugin's texts for logs and paths, although only root can create sockets there. */
+/** Bounds the plugin's strings before they reach logs and paths, although only root can create sockets there. */
 function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   for (const text of [name, endpoint, ...supportedVersions])
     if (text.length > MAX_PLUGIN_TEXT_LENGTH)
@@ -88,7 +88,7 @@ function checkTexts({ name, endpoint, supportedVersions }: PluginInfo): void {
   if (name === '') throw new PodwrightError('invalid_argument', 'the plugin has no name');
 }
 
-/** Notifies the plugin of the error, and rejects with it. */
+/** Notifies the plugin of the error, then rejects with it. */
 async function refuse(client: Client, error: string): Promise<never> {
   try {
     await notify(client, { pluginRegistered: false, error });

@@ -1,6 +1,6 @@
 import { PodwrightError } from '@podwright/base';
 
-/** A token bucket for calls: `burst` at once, and `perSecond` on average. */
+/** A token bucket for calls: at most `burst` at once, and `perSecond` on average. */
 export class CallLimit {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -16,7 +16,7 @@ export class CallLimit {
     this.#atMs = now();
   }
 
-  /** Throws `resource_exhausted`, as upstream, if the bucket is empty. */
+  /** Takes a token. Throws `resource_exhausted` if the bucket is empty, as upstream does. */
   take(): void {
     const now = this.#now();
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#atMs) / 1000) * this.#perSecond);

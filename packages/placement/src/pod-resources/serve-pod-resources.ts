@@ -1,4 +1,4 @@
-/** The pod resources API (v1): reports devices, processors and memory of containers to agents on the node, such as monitors. */
+/** The pod resources API (v1): reports the devices, CPUs and memory of containers to agents on the node, such as monitoring agents. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Logger, POD_DIRECTORY, PodwrightError, type Registry } from '@podwright/base';
@@ -12,26 +12,26 @@ import { type EndpointMetrics, endpointMetrics } from './endpoint-metrics.ts';
 /** Rate limit of the pod resources API: upstream's DefaultQPS and DefaultBurstTokens. */
 const POD_RESOURCES_CALLS = { perSecond: 100, burst: 10 };
 
-/** Devices of a resource with the same NUMA nodes, or all without any. */
+/** Devices of one resource that have the same NUMA nodes, or that have none. */
 export type ListedDevices = { resource: string; ids: string[]; nodes: number[] };
 export type ListedMemory = { type: string; size: bigint; nodes: number[] };
-/** A claim of a pod with its devices. */
+/** A claim of a pod and its devices. */
 export type ListedClaim = {
   namespace: string;
   name: string;
   devices: { driver: string; pool: string; device: string; shareId?: string; cdiDevices: string[] }[];
 };
-/** Resources of a container, or allocatable ones of the node. */
+/** Resources of a container, or the node's allocatable resources. */
 export type ListedResources = { devices: ListedDevices[]; cpus: number[]; memory: ListedMemory[] };
 
 export type PodResourcesInput = {
-  /** Directory of the socket `kubelet.sock`. */
+  /** Directory in which the socket `kubelet.sock` is created. */
   directory: string;
-  /** Pods that run or may start. */
+  /** Pods that are running or may start. */
   activePods: () => Pod[];
   /** Exclusive resources of a container. */
   resourcesOf: (pod: Pod, container: Container) => ListedResources;
-  /** Claims whose devices a container has. */
+  /** Claims from which a container has devices. */
   claimsOf: (pod: Pod, container: Container) => ListedClaim[];
   /** Allocatable resources of the node. */
   allocatable: () => ListedResources;
@@ -39,7 +39,7 @@ export type PodResourcesInput = {
   metrics?: Registry;
 };
 
-/** Rejects with `already_exists` if another kubelet serves the socket. */
+/** Serves the API. Rejects with `already_exists` if another kubelet serves the socket. */
 export async function servePodResources(input: PodResourcesInput): Promise<{ close(): Promise<void> }> {
   const { directory, activePods, allocatable, logger, metrics } = input;
   const counted: EndpointMetrics = metrics === undefined ? (_, answer) => answer() : endpointMetrics(metrics);
@@ -71,7 +71,7 @@ export async function servePodResources(input: PodResourcesInput): Promise<{ clo
   return startOnceThereIsSpace({ serve, consequence: 'the pod resources API is not served', logger });
 }
 
-/** Omits init containers except sidecars: they have ended. */
+/** Omits init containers other than sidecars, because they have ended. */
 function podMessage(pod: Pod, { resourcesOf, claimsOf }: PodResourcesInput) {
   const { name, namespace } = pod.metadata;
   const lasting = [...(pod.spec.initContainers ?? []).filter(isSidecar), ...pod.spec.containers];

@@ -1,4 +1,4 @@
-/** Processors, memory and NUMA nodes of the host. */
+/** CPUs, memory and NUMA nodes of the host. */
 import { readFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +6,18 @@ import { isErrno, PodwrightError } from '@podwright/base';
 import { namesIn } from '@podwright/host';
 import { parseCpus } from '@podwright/kube-api';
 
-/** A logical processor. `core` is the lowest processor of its core, `cache` the lowest one that shares its last-level cache. */
+/** A logical CPU. `core` is the lowest CPU ID of its physical core, `cache` the lowest ID among CPUs with the same last-level cache. */
 export type Cpu = { id: number; core: number; socket: number; node: number; cache: number };
 
-/** A NUMA node. `distances` are to all nodes in ascending order (ACPI SLIT); `hugePages` are bytes by resource name. */
+/**
+ * A NUMA node. `distances` lists the distances to all nodes in ascending order of node ID (ACPI SLIT); `hugePages` are bytes by resource
+ * name.
+ */
 export type NumaNode = { id: number; memoryBytes: bigint; hugePages: Record<string, bigint>; distances: number[] };
 
 export type Machine = { cpus: Cpu[]; nodes: NumaNode[] };
 
-/** A kernel without NUMA counts as one node. `sysfs` is the mount point of sysfs. */
+/** Reads the host's CPUs and NUMA nodes. A kernel without NUMA counts as one node. `sysfs` is the mount point of sysfs. */
 export async function readMachine(sysfs = '/sys'): Promise<Machine> {
   const system = join(sysfs, 'devices/system');
   const online = parseCpus((await readText(join(system, 'cpu/online'))) ?? '0');
@@ -46,7 +49,7 @@ async function readHugePages(directory: string): Promise<Record<string, bigint>>
   return Object.fromEntries(await Promise.all(pools));
 }
 
-/** Name of the resource, such as `hugepages-2Mi` or `hugepages-1Gi`. */
+/** Name of the huge page resource, such as `hugepages-2Mi` or `hugepages-1Gi`. */
 function hugePagesName(kibibytes: bigint): string {
   if (kibibytes % (1n << 20n) === 0n) return `hugepages-${kibibytes >> 20n}Gi`;
   return kibibytes % 1024n === 0n ? `hugepages-${kibibytes >> 10n}Mi` : `hugepages-${kibibytes}Ki`;

@@ -2,21 +2,21 @@
 import { Counter, Gauge, Histogram, type Registry } from '@podwright/base';
 import type { HintProvider } from './topology-hint.ts';
 
-/** Upstream's exponential buckets, from 0.05 ms. */
+/** Upstream's exponential buckets, starting at 0.05 ms. */
 const ADMISSION_BUCKETS = Array.from({ length: 15 }, (_, index) => 0.05 * 2 ** index);
 
 type Scope = 'container' | 'pod';
 
 export type PlacementMetrics = {
-  /** Counts an admission of a pod with resources to align, and its duration. */
+  /** Counts an admission of a pod with resources to align, and records its duration. */
   requested(milliseconds: number): void;
   /** Counts a failed admission. */
   failed(): void;
-  /** Counts a container or pod whose resources the policy guarantees to be aligned, or a failure. */
+  /** Counts a container or pod whose resources must be aligned under the policy, as a success or a failure. */
   aligned(scope: Scope, isAligned: boolean): void;
-  /** Wraps a provider: counts its allocations for which `isAsked` is true, and their failures. */
+  /** Wraps a provider to count its allocations for which `isAsked` is true, and their failures. */
   pinning(manager: 'cpu' | 'memory', provider: HintProvider, isAsked: Asked): HintProvider;
-  /** Gauges of shared processors that may still be assigned, and of assigned ones by NUMA node. */
+  /** Gauges for the shared CPUs that may still be assigned, and for the assigned CPUs by NUMA node. */
   processors(read: () => { free: number; given: Map<number, number> }): void;
 };
 

@@ -4,18 +4,21 @@ import { type MergeOptions, mergeHints } from './merge-hints.ts';
 import type { PlacementMetrics } from './placement-metrics.ts';
 import { AdmissionError, type HintProvider, NO_HINT, type TopologyHint } from './topology-hint.ts';
 
-/** Absent without a policy: resources are then allocated without alignment. */
+/** Absent if there is no topology policy. Resources are then allocated without alignment. */
 export type TopologySettings = MergeOptions & { scope: 'container' | 'pod' };
 
-/** Why a pod is rejected, for its status. */
+/** Why a pod is rejected, as reason and message for its status. */
 export type ResourceRefusal = { reason: string; message: string };
 
-/** The innermost lock, for decisions in this process. The other locks are named by the shared resources of providers. */
+/**
+ * The innermost lock, for decisions within this process. The outer locks are named after the resources that providers return from
+ * `sharedBy`.
+ */
 const LOCK = 'resources';
 
 /**
- * Allocates exclusive resources to the containers of a pod: devices, processors, memory of NUMA nodes. Pods that request the same
- * resource of another program, such as a device plugin, are admitted one after another. A pod gets all its resources or none.
+ * Allocates exclusive resources to the containers of a pod: devices, CPUs, and memory of NUMA nodes. Pods that request the same resource
+ * from another program, such as a device plugin, are admitted one after another. A pod gets all its resources or none.
  */
 export class ResourceAdmission {
   readonly #providers: HintProvider[];
@@ -30,24 +33,24 @@ export class ResourceAdmission {
   }
 
   /**
-   * Changes nothing for a pod that already has its resources. If the signal is aborted, rejects with its reason, and the pod has
-   * no resources.
+   * Allocates the pod's resources; returns why it is rejected, or undefined. Changes nothing for a pod that already has its resources. If
+   * the signal is aborted, rejects with its reason, and the pod has no resources.
    */
   admit(pod: Pod, signal: AbortSignal): Promise<ResourceRefusal | undefined> {
     return this.whileShared(pod, () => this.#measured(pod, signal), signal);
   }
 
-  /** Runs the work while no other pod is given the resources that this pod requests from other programs. */
+  /** Runs the work while no other pod can get the resources that this pod requests from other programs. */
   whileShared<T>(pod: Pod, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const keys = new Set(this.#providers.flatMap((provider) => provider.sharedBy?.(pod) ?? []));
-    // in the same order for all pods, so that they cannot deadlock
+    // all pods take the locks in the same order, so that they cannot deadlock
     const locked = [...keys]
       .sort()
       .reduceRight<() => Promise<T>>((inner, key) => () => this.#lock.run(key, inner, signal), work);
     return locked();
   }
 
-  /** Runs the work while this process allocates no resources. */
+  /** Runs the work while this process makes no decisions about resources. */
   exclusively<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#lock.run(LOCK, work, signal);
   }
@@ -63,7 +66,7 @@ export class ResourceAdmission {
     if (this.#topology === undefined) return refusal;
     const { policy, scope } = this.#topology;
     if (refusal !== undefined) this.#metrics?.failed();
-    // containers after a failed one were not tried
+    // containers after a failed one were not attempted
     const parts = scope === 'pod' || refusal !== undefined ? 1 : containersOf(pod).length;
     const isAligned = refusal === undefined;
     if (policy === 'single-numa-node' && (isAligned || refusal.reason === UNALIGNED))

@@ -1,14 +1,14 @@
-/** Checkpoint files with upstream's checksum: this kubelet and upstream's can continue with each other's files. */
+/** Checkpoint files with upstream's checksum, so that this kubelet and upstream's can take over from each other. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, isErrno, PodwrightError, PRIVATE_DIRECTORY } from '@podwright/base';
 import { readJsonFile, removeUnfinished, writeFileDurable } from '@podwright/host';
 
-/** Enough for 10,000 claims or containers with devices. Parsed, it takes up to 300 MB, and the node may use 1 GB. */
+/** Enough for 10,000 claims or containers with devices. Parsing it takes up to 300 MB, and the kubelet may use 1 GB. */
 const MAX_STATE_FILE_BYTES = 16 << 20;
 
 /**
- * The parsed JSON of a file, read before any write; `undefined` if there is no file. Rejects with `data_loss` if it is too large,
+ * Reads a file before its first write and parses it as JSON; `undefined` if there is no file. Rejects with `data_loss` if it is too large,
  * not a regular file, or not JSON.
  */
 export async function readStateFile(path: string): Promise<unknown> {
@@ -21,7 +21,10 @@ export async function readStateFile(path: string): Promise<unknown> {
   }
 }
 
-/** Writes the state at the start. A full disk must not prevent the kubelet's start: the state is unchanged or empty. */
+/**
+ * Awaits the first write of a state. A full disk is ignored, because it must not prevent the kubelet's start: the state is either the one
+ * in the file or the initial one.
+ */
 export async function writeAtStart(write: Promise<void>): Promise<void> {
   await write.catch((error: unknown) => {
     if (errorCode(error) !== 'resource_exhausted') throw error;
@@ -33,14 +36,14 @@ export async function writeStateFile(path: string, value: object): Promise<void>
   await writeFileDurable(path, JSON.stringify(value));
 }
 
-/** The 32-bit FNV-1a hash (RFC 9923) of Go's text for the value: see `goMap`. */
+/** The 32-bit FNV-1a hash (RFC 9923) of a value printed as Go prints it: see `goMap`. */
 export function checksumOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash;
 }
 
-/** A map as go-spew's `%#v` prints it, with sorted keys; numeric keys are sorted as numbers. */
+/** Prints a map like go-spew's `%#v`, with sorted keys; numeric keys are sorted as numbers. */
 export function goMap<T>(map: Record<string, T> | null, write: (value: T) => string): string {
   if (map === null) return '<nil>';
   const isNumeric = Object.keys(map).every((key) => /^-?\d+$/.test(key));
@@ -48,7 +51,7 @@ export function goMap<T>(map: Record<string, T> | null, write: (value: T) => str
   return `map[${entries.map(([key, value]) => `${key}:${write(value)}`).join(' ')}]`;
 }
 
-/** A list as go-spew's `%#v` prints it. */
+/** Prints a list like go-spew's `%#v`. */
 export function goList<T>(list: readonly T[] | null, write: (value: T) => string = String): string {
   return list === null ? '<nil>' : `[${list.map(write).join(' ')}]`;
 }

@@ -1,4 +1,4 @@
-/** Checkpoint files are upstream's: these were written by its kubelet. */
+/** Checkpoint files in upstream's format: upstream's kubelet wrote the files used here. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

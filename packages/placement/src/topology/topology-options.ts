@@ -4,24 +4,24 @@ import { flagProblems, type PolicyFlags, readFlags } from './policy-flags.ts';
 export type TopologyPolicyOptions = {
   /** `prefer-closest-numa-nodes` */
   preferClosest: boolean;
-  /** `max-allowable-numa-nodes`: on a host with more nodes the kubelet does not start. Default: 8. */
+  /** `max-allowable-numa-nodes`: the kubelet does not start on a host with more nodes. Default: 8. */
   maxNodes: number;
 };
 
-/** With more nodes there are too many subsets to try. */
+/** With more nodes, there would be too many subsets to try. */
 const MAX_NODES = 8;
 const MAX_NODES_OPTION = 'max-allowable-numa-nodes';
 const FLAGS: PolicyFlags<'preferClosest'> = { 'prefer-closest-numa-nodes': { key: 'preferClosest' } };
 
 export const NO_TOPOLOGY_OPTIONS: TopologyPolicyOptions = { preferClosest: false, maxNodes: MAX_NODES };
 
-/** `options` must be valid. */
+/** Parses the options, which must be valid. */
 export function topologyOptions(options: Record<string, string>): TopologyPolicyOptions {
   const preferClosest = readFlags(options, FLAGS).has('preferClosest');
   return { preferClosest, maxNodes: Number(options[MAX_NODES_OPTION] ?? MAX_NODES) };
 }
 
-/** Problems of the options, with upstream's messages. */
+/** Problems of the options, as upstream's messages. */
 export function topologyOptionProblems(options: Record<string, string>): string[] {
   const { [MAX_NODES_OPTION]: nodes, ...others } = options;
   const isWell = nodes === undefined || (/^\d{1,3}$/.test(nodes) && Number(nodes) >= MAX_NODES);

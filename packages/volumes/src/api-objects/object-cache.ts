@@ -27,7 +27,7 @@ type Entry = {
   name: string;
   /** UIDs of pods that refer to the object. */
   users: Set<string>;
-  /** UIDs of those users that started without the object because it had not been read yet. */
+  /** UIDs of the users whose `ready` returned before the object had been read. */
   missedBy: Set<string>;
   content: Content;
   feed: ObjectFeed;
@@ -44,7 +44,7 @@ export class ObjectCache {
   /** Keys of the objects that each pod refers to, by UID. */
   readonly #references = new Map<string, Set<string>>();
 
-  /** `onChange` is called when an object that pods use has changed, or when an object that pods had to start without has been read. */
+  /** `onChange` is called when an object changes that pods use, or after the first read if pods had to go on without the object. */
   constructor({ feed, onChange }: { feed: FeedObject; onChange: (change: LocalObjectChange) => void }) {
     this.#feed = feed;
     this.#onChange = onChange;
