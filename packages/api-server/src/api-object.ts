@@ -1,6 +1,6 @@
 import type { KubeMetadata } from '@podwright/kube-api';
 
-/** An object of the API as JSON. Objects that were given to the store or came from it are never modified, only replaced. */
+/** An API object as JSON. Objects that were passed to the store or returned by it are never modified, only replaced. */
 export type ApiObject = {
   apiVersion?: string;
   kind?: string;

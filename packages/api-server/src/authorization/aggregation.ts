@@ -2,12 +2,12 @@ import type { PolicyRule } from './authorizer.ts';
 import { labelsMatch } from './label-selector.ts';
 import { isAggregated, type Role } from './rbac-objects.ts';
 
-/** The rules that an aggregated ClusterRole must get. */
+/** The new rules of an aggregated ClusterRole. */
 export type AggregatedRules = { name: string; rules: PolicyRule[] };
 
 /**
- * The aggregated ClusterRoles whose rules differ from those of the roles that they select, with their new rules. Roles that select
- * aggregated ones are computed until nothing changes any more, so one call is enough.
+ * Finds the aggregated ClusterRoles whose rules differ from those of the roles that they select, and computes their new rules. Roles may
+ * select aggregated roles: rules are computed until they are stable, so one call is enough.
  */
 export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   const sorted = [...roles].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
@@ -17,7 +17,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
     return names === undefined ? [] : [{ name: nameOf(role), names }];
   });
   const changed = new Set<string>();
-  // A rule passes at least one role a round, and no rule needs to pass a role twice.
+  // In each round, a rule reaches at least one more role, and no rule needs to pass through a role twice.
   for (let round = 0, isStable = false; !isStable && round <= selected.length; round++) {
     isStable = true;
     for (const { name, names } of selected) {
@@ -31,7 +31,7 @@ export function planAggregation(roles: readonly Role[]): AggregatedRules[] {
   return [...changed].sort().map((name) => ({ name, rules: [...current.get(name)!.values()] }));
 }
 
-/** The names of the roles that a role selects, itself excluded; undefined if a selector is invalid. */
+/** Names of the roles that a role selects, without the role itself; undefined if a selector is invalid. */
 function selectedNames(role: Role, roles: readonly Role[]): string[] | undefined {
   const selections = role.aggregationRule!.clusterRoleSelectors!.map((selector) => {
     const matches = labelsMatch(selector);
@@ -42,7 +42,7 @@ function selectedNames(role: Role, roles: readonly Role[]): string[] | undefined
 
 const nameOf = ({ metadata }: Role): string => metadata.name ?? '';
 
-/** Rules by their content, each once, in their order. */
+/** Rules by their content, without duplicates, in their original order. */
 const keyedRules = (rules: readonly PolicyRule[]): Map<string, PolicyRule> =>
   new Map(rules.map((rule) => [keyOfRule(rule), rule]));
 

@@ -1,4 +1,4 @@
-/** A user who was authenticated, in the form of TokenReview and SubjectAccessReview. */
+/** An authenticated user, with the fields of TokenReview and SubjectAccessReview. */
 export type UserInfo = {
   username: string;
   groups: readonly string[];
@@ -6,31 +6,33 @@ export type UserInfo = {
   extra?: Readonly<Record<string, readonly string[]>>;
 };
 
-/** The request that is to be authorized. Fields that do not apply are ''. */
+/** The request to authorize. Fields that do not apply are ''. */
 export type AuthorizationAttributes = {
   user: UserInfo;
-  /** `get`, `list`, `create`, …; of a request for a path the method in lower case. */
+  /** `get`, `list`, `create`, …; for a non-resource request, the HTTP method in lower case. */
   verb: string;
-  /** Whether the request is for objects of the API. Otherwise only `path` applies. */
+  /** Whether the request is for API objects. Otherwise only `path` applies. */
   isResourceRequest: boolean;
   apiGroup: string;
-  /** The plural, without the subresource. */
+  /** The plural name, without the subresource. */
   resource: string;
   subresource: string;
   /** '' for cluster-scoped objects, and for lists and watches across namespaces. */
   namespace: string;
-  /** '' for lists, collections and most creations. */
+  /** '' for lists, deletions of collections, and most creations. */
   name: string;
-  /** The path of the URL. */
+  /** The URL path of the request. */
   path: string;
-  /** The field selector of a list, watch or deletion of a collection. */
+  /** The field selector of a list, a watch, or a deletion of a collection. */
   fieldSelector?: string;
 };
 
-/** An authorizer without opinion leaves the decision to the next one. If none has an opinion, the request is forbidden. */
+/** `no opinion` leaves the decision to the next authorizer. If no authorizer has an opinion, the request is forbidden. */
 export type Decision = 'allow' | 'deny' | 'no opinion';
 
-/** A decision with its reason in the words of Kubernetes, or ''. SubjectAccessReviews report the reason, and so do refusals. */
+/**
+ * A decision and its reason in Kubernetes' words, or '' without a reason. SubjectAccessReviews and Forbidden messages report the reason.
+ */
 export type Verdict = { decision: Decision; reason: string };
 
 /** Decides whether a user may make a request. */
@@ -38,29 +40,29 @@ export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): Verdict;
 }
 
-/** What a rule allows, in the form of a Role. A rule has resources or URLs; null is the same as absent. */
+/** A rule of a Role. It has either resources or URLs; null is the same as absent. */
 export type PolicyRule = {
   verbs: string[];
   apiGroups?: string[] | null;
   resources?: string[] | null;
-  /** Without names the rule applies to all objects. */
+  /** Without names, the rule applies to all objects. */
   resourceNames?: string[] | null;
   nonResourceURLs?: string[] | null;
 };
 
-/** The rules of a user. Rules only allow, so each of them applies even if others could not be found. */
+/** The rules that apply to a user. Rules only allow, so each of them applies even if others could not be resolved. */
 export type ResolvedRules = {
   rules: PolicyRule[];
-  /** Whether the user may have rights that cannot be listed. */
+  /** Whether the user may have permissions that cannot be listed. */
   isIncomplete: boolean;
-  /** Why rules are missing. */
+  /** Errors that kept rules from being resolved. */
   errors: string[];
 };
 
-/** Lists what a user may do in a namespace; in '' only across the cluster. */
+/** Lists the rules that apply to a user in a namespace, including cluster-wide rules; for '', only the cluster-wide rules. */
 export interface RuleResolver {
   rulesFor(user: UserInfo, namespace: string): ResolvedRules;
 }
 
-/** The group whose members have all rights, whatever the objects of RBAC are. */
+/** The group whose members may do everything, regardless of RBAC objects. */
 export const MASTERS = 'system:masters';

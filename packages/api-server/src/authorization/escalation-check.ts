@@ -8,13 +8,13 @@ import { isAggregated, RBAC_GROUP, type Role, type RoleBinding, type RoleRef } f
 import type { RbacSource } from './rbac-source.ts';
 import { coverageOf } from './rule-coverage.ts';
 
-/** A creation or update of an object of RBAC. */
+/** A creation or update of an RBAC object. */
 export type RbacWrite = {
   user: UserInfo;
   resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
   /** '' for cluster-scoped objects. */
   namespace: string;
-  /** The name in the URL: '' for a creation with POST. */
+  /** The name in the URL; '' for a creation with POST. */
   name: string;
   object: ApiObject;
   /** Absent for a creation. */
@@ -22,21 +22,21 @@ export type RbacWrite = {
 };
 
 /**
- * Why a write is refused. The message of `Forbidden` is the part behind `roles.rbac.authorization.k8s.io "NAME" is forbidden: `, that of
- * the others is whole.
+ * Why a write is refused. For `Forbidden`, the message is only the part after `roles.rbac.authorization.k8s.io "NAME" is forbidden: `; for
+ * the other reasons it is complete.
  */
 export type RbacRefusal = { reason: 'Forbidden' | 'NotFound' | 'InternalError'; message: string };
 
 export type EscalationCheckParts = {
   authorizer: Authorizer;
-  /** RBAC's rules only: rights that other authorizers give cannot be granted. */
+  /** Resolves RBAC rules only. Permissions from other authorizers cannot be granted. */
   rules: RuleResolver;
   source: RbacSource;
 };
 
 /**
- * Ensures that no user gains rights by a write: a role may only contain what its writer may do, a binding only refer to such a role.
- * Exceptions are the verbs `escalate` on roles and `bind` on the role of a binding, and the group system:masters.
+ * Ensures that no user gains permissions through a write: a role may contain only permissions that its writer has, and a binding may refer
+ * only to such a role. Exceptions are the verbs `escalate` on roles and `bind` on a binding's role, and the group system:masters.
  */
 export class EscalationCheck {
   readonly #parts: EscalationCheckParts;
@@ -45,7 +45,7 @@ export class EscalationCheck {
     this.#parts = parts;
   }
 
-  /** Undefined if the user may make the write. It must be called with the object as it will be stored. */
+  /** The reason to refuse the write; undefined if the user may make it. `write.object` must be the object as it will be stored. */
   refusalOf(write: RbacWrite): RbacRefusal | undefined {
     const { user, resource, object, old } = write;
     if (user.groups.includes(MASTERS)) return undefined;
@@ -94,13 +94,13 @@ const ROLE_RESOURCES: ReadonlyMap<string, string> = new Map([
   ['ClusterRole', 'clusterroles'],
 ]);
 
-/** An aggregation rule can collect any rule. */
+/** An aggregation rule can collect any rule, so its writer needs all permissions. */
 const ALL_RIGHTS: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-/** Whether only what garbage collection writes differs. */
+/** Whether the objects differ only in fields that garbage collection writes. */
 const differOnlyForCollection = (object: ApiObject, old: ApiObject): boolean =>
   isDeepStrictEqual(withoutCollection(object), withoutCollection(old));
 

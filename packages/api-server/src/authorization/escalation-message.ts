@@ -2,7 +2,7 @@ import type { PolicyRule, UserInfo } from './authorizer.ts';
 import { aggregated, quoted, quotedList } from './go-text.ts';
 import type { Coverage } from './rule-coverage.ts';
 
-/** Why a user may not grant rules, in the words of Kubernetes. The errors are those of finding the user's own rules. */
+/** The reason, in Kubernetes' words, why a user may not grant rules. `errors` occurred while resolving the user's own rules. */
 export function escalationMessage(
   { username, groups }: UserInfo,
   coverage: Coverage,
@@ -15,7 +15,7 @@ export function escalationMessage(
   return `${who} is attempting to grant RBAC permissions not currently held:\n${missing}${more}${resolution}`;
 }
 
-/** Each rule once, in alphabetical order; the verbs on the same resource in one rule. */
+/** The rules in alphabetical order, without duplicates. Verbs on the same resource are combined into one rule. */
 function describedRules(rules: readonly PolicyRule[]): string[] {
   const urls = rules.filter(({ nonResourceURLs }) => nonResourceURLs);
   const byResource = new Map<string, PolicyRule>();

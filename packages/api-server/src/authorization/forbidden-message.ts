@@ -1,12 +1,12 @@
 import type { AuthorizationAttributes } from './authorizer.ts';
 import { quoted } from './go-text.ts';
 
-/** Browsers that show a message as HTML find no markup in it. */
+/** Escapes markup, in case a browser shows the message as HTML. */
 const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Why a request is forbidden, as Kubernetes says it in a `Status` behind `pods "web" is forbidden: `, or behind `forbidden: ` for a path.
- * The reason is that of the verdict.
+ * The reason, in Kubernetes' words, why a request is forbidden. In a `Status`, it follows `pods "web" is forbidden: `, or `forbidden: ` for
+ * a path. `reason` is the verdict's reason.
  */
 export function forbiddenMessage(attributes: AuthorizationAttributes, reason: string): string {
   const message = refused(attributes).replace(/[&<>]/g, (character) => MARKUP[character]!);

@@ -1,10 +1,10 @@
-/** As Go's `strconv.Quote`, except for characters that Go writes as `\x` or `\u` escapes of its own. */
+/** Like Go's `strconv.Quote`, except for characters that Go escapes as `\x` or `\u` in its own way. */
 export const quoted = (text: string): string => JSON.stringify(text);
 
-/** A list of strings as Go's `%q` prints it. */
+/** Prints a list of strings like Go's `%q`. */
 export const quotedList = (texts: readonly string[]): string => `[${texts.map(quoted).join(' ')}]`;
 
-/** Errors as Go's `errors.NewAggregate` prints them: each once, in brackets if there are several. */
+/** Prints errors like Go's `errors.NewAggregate`: without duplicates, and in brackets if there are several. */
 export function aggregated(errors: readonly string[]): string {
   const [first = '', ...others] = new Set(errors);
   return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;

@@ -3,7 +3,10 @@ import type { LabelSelector } from './rbac-objects.ts';
 type Labels = Readonly<Record<string, string>>;
 type Requirement = (labels: Labels) => boolean;
 
-/** A test whether labels match a selector; undefined if the selector is invalid. A selector without requirements matches all labels. */
+/**
+ * Returns a function that tests whether labels match a selector; undefined if the selector is invalid. A selector without requirements
+ * matches all labels.
+ */
 export function labelsMatch({ matchLabels, matchExpressions }: LabelSelector): Requirement | undefined {
   const exact = Object.entries(matchLabels ?? {}).map(([key, value]): Requirement => isOneOf(key, [value]));
   const expressions = (matchExpressions ?? []).map(requirementOf);

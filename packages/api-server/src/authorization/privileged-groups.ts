@@ -1,6 +1,6 @@
 import type { Authorizer } from './authorizer.ts';
 
-/** Allows every request of the members of some groups. */
+/** An authorizer that allows every request of the members of the given groups. */
 export function privilegedGroups(groups: readonly string[]): Authorizer {
   return {
     authorize: ({ user }) => ({

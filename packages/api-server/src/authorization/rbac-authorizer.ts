@@ -12,10 +12,10 @@ import { RBAC_GROUP, type RoleRef, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding, RbacSource, RoleReader } from './rbac-source.ts';
 import { ruleAllows } from './rule-matching.ts';
 
-/** The rules of the role to which a binding refers, or why there are none. */
+/** The rules of the role that a binding refers to, or the error if the role cannot be resolved. */
 type RoleRules = { rules: readonly PolicyRule[]; error?: string };
 
-/** Role-based access control: a request is allowed by a rule of a role that a binding gives to the user. RBAC never denies. */
+/** Role-based access control: allows a request if a rule of a role allows it that a binding grants to the user. RBAC never denies. */
 export class RbacAuthorizer implements Authorizer, RuleResolver {
   readonly #source: RbacSource;
 
@@ -59,18 +59,19 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
 }
 
 /**
- * The bound of the roles that one check reads of a namespace, and of the cluster: a quarter of a second if they must be decoded. Who
- * may write roles in a namespace could otherwise stop the server for seconds with 100 MB of them. Roles beyond the bound do not apply.
+ * Maximum size of the roles that one check reads in a namespace, and in the cluster. Decoding that much takes a quarter of a second.
+ * Without the limit, a user who may write roles in a namespace could block the server for seconds with 100 MB of them. Roles beyond the
+ * limit do not apply.
  */
 const MAX_ROLE_BYTES = 8 << 20;
 
-/** What a binding costs, in bytes of a role. */
+/** Cost of a binding, counted like bytes of a role. */
 const BINDING_BYTES = 256;
 
 const tooLarge = ({ username }: UserInfo, namespace: string): string =>
   `the roles of user ${quoted(username)} ${namespace === '' ? 'in the cluster' : `in namespace ${quoted(namespace)}`} exceed ${MAX_ROLE_BYTES} bytes`;
 
-/** The rules of a role to which a binding of a namespace refers; '' for a ClusterRoleBinding. */
+/** The rules of the role that a binding in a namespace refers to; the namespace is '' for a ClusterRoleBinding. */
 export const roleRules = (source: RbacSource, roleRef: RoleRef, namespace: string): RoleRules =>
   rulesOf(findRole(source, roleRef, namespace), roleRef);
 
@@ -88,7 +89,7 @@ function rulesOf(role: RoleReader | undefined, { kind, name }: RoleRef): RoleRul
   return { rules: [], error };
 }
 
-/** Kubernetes writes the name before the namespace. */
+/** Describes a binding in Kubernetes' format, with the name before the namespace. */
 function described({ name, namespace, roleRef, subject }: AppliedBinding): string {
   const kind = namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding';
   const binding = namespace === '' ? name : `${name}/${namespace}`;

@@ -9,7 +9,7 @@ export type LabelSelector = {
   matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;
 };
 
-/** A Role or ClusterRole. Only a ClusterRole has an aggregation rule. */
+/** A Role or ClusterRole. Only ClusterRoles have an aggregation rule. */
 export type Role = ApiObject & {
   rules?: PolicyRule[] | null;
   aggregationRule?: { clusterRoleSelectors?: LabelSelector[] | null } | null;
@@ -22,9 +22,9 @@ export type Subject = { kind: string; name: string; apiGroup?: string; namespace
 /** A RoleBinding or ClusterRoleBinding. */
 export type RoleBinding = ApiObject & { subjects?: Subject[] | null; roleRef: RoleRef };
 
-/** Whether the rules of a ClusterRole are collected from others. */
+/** Whether a ClusterRole's rules are collected from other ClusterRoles. */
 export const isAggregated = ({ aggregationRule }: Role): boolean =>
   (aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
 
-/** The name of a service account as a user. */
+/** The user name of a service account. */
 export const accountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;

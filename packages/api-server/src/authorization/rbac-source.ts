@@ -1,16 +1,16 @@
 import type { UserInfo } from './authorizer.ts';
 import type { Role, RoleRef, Subject } from './rbac-objects.ts';
 
-/** A binding that applies to a user, by the first of its subjects that is the user. */
+/** A binding that applies to a user. `subject` is its first subject that matches the user. */
 export type AppliedBinding = { name: string; namespace: string; roleRef: RoleRef; subject: Subject };
 
-/** A role that need not be decoded yet. */
+/** Decodes a role on demand; its size is known before. */
 export type RoleReader = { sizeBytes: number; read(): Role };
 
-/** Reads the objects of RBAC in their newest state. */
+/** Reads the newest state of RBAC objects. */
 export interface RbacSource {
   role(namespace: string, name: string): RoleReader | undefined;
   clusterRole(name: string): RoleReader | undefined;
-  /** The RoleBindings of a namespace that apply to a user, in the order of their names; in '' the ClusterRoleBindings. */
+  /** The RoleBindings of a namespace that apply to a user, ordered by name; for '', the ClusterRoleBindings. */
   bindingsOf(user: UserInfo, namespace: string): AppliedBinding[];
 }

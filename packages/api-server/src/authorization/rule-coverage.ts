@@ -4,22 +4,22 @@ import { isEmpty, urlCovers } from './rule-matching.ts';
 /** A rule that allows one verb on one resource or URL. */
 type SingleRule = PolicyRule;
 
-/** The part of the rules that is not covered, in single rules, and whether the search ended early. */
+/** The uncovered part of the rules, split into single rules. `isComplete` is false if the search ended early. */
 export type Coverage = { missing: SingleRule[]; isComplete: boolean };
 
 export type CoverageBounds = {
-  /** Comparisons of a rule with few values with one of the owner's. */
+  /** Maximum number of comparisons, each between a rule with few values and one of the owner's rules. */
   maxSteps: number;
-  /** The total length of the missing rules. */
+  /** Maximum total length of the missing rules. */
   maxMissingCharacters: number;
 };
 
-/** About a second. Rules are lists of lists: 1 MB of them can stand for 10^18 single rules, which nothing could compare. */
+/** Allows about a second of work. Rules are lists of lists: 1 MB can encode 10^18 single rules, too many to compare. */
 const BOUNDS: CoverageBounds = { maxSteps: 5_000_000, maxMissingCharacters: 1 << 18 };
 
 /**
- * The rights in `rules` that the owner's rules do not give. As in Kubernetes each single rule must be covered by one rule of the owner.
- * An incomplete coverage must be taken for a refusal.
+ * The permissions in `rules` that the owner's rules do not grant. As in Kubernetes, each single rule must be covered by one rule of the
+ * owner. Callers must treat an incomplete coverage as a refusal.
  */
 export function coverageOf(
   owner: readonly PolicyRule[],
@@ -48,11 +48,11 @@ export function coverageOf(
 
 type Values = readonly string[] | null | undefined;
 
-/** The rules of an owner. Long lists are searched in sets. */
+/** The owner's rules. Values of long lists are looked up in sets. */
 class OwnedRules {
   readonly #rules: readonly PolicyRule[];
   readonly #sets = new Map<readonly string[], ReadonlySet<string>>();
-  /** Steps for a rule with one value in each list: URLs are compared one by one. */
+  /** Cost of comparing a rule that has one value per list. URLs are compared one by one. */
   readonly #steps: number;
 
   constructor(rules: readonly PolicyRule[]) {
@@ -65,7 +65,7 @@ class OwnedRules {
     return this.#steps * (1 + Math.floor(values / 8));
   }
 
-  /** Whether one of the rules gives all rights of a rule. */
+  /** Whether a single rule of the owner grants everything that `rule` grants. */
   cover(rule: PolicyRule): boolean {
     return this.#rules.some(
       (owned) =>
@@ -99,13 +99,13 @@ class OwnedRules {
   }
 }
 
-/** `pods/log` is covered by `*`+`/log`; a resource without subresource only by itself. */
+/** The wildcard that covers a resource: `*` with `/log` for `pods/log`. For a resource without a subresource, only the resource itself. */
 function anyResourceWith(resource: string): string {
   const slash = resource.indexOf('/');
   return slash === -1 ? resource : `*${resource.slice(slash)}`;
 }
 
-/** The rule in parts with one verb and one resource, name or URL each, in the order of Kubernetes. */
+/** Splits a rule into rules with one verb and one resource, name or URL each, in Kubernetes' order. */
 function* singleRules({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule) {
   const names = isEmpty(resourceNames) ? [undefined] : resourceNames!;
   for (const group of apiGroups ?? [])
@@ -124,6 +124,6 @@ const singleRule = ({ group, resource, verb, name }: SingleParts): SingleRule =>
   verbs: [verb],
 });
 
-/** With 20 characters for the names of the fields. */
+/** Length of the values, plus 20 characters for the field names. */
 const lengthOf = (rule: SingleRule): number =>
   Object.values(rule).reduce((sum, values) => sum + (values?.[0]?.length ?? 0), 20);

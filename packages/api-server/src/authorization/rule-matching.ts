@@ -20,7 +20,7 @@ function allowsResource(rule: PolicyRule, { apiGroup, resource, subresource, nam
 const allowsPath = ({ nonResourceURLs }: PolicyRule, path: string): boolean =>
   nonResourceURLs?.some((pattern) => urlCovers(pattern, path)) ?? false;
 
-/** Whether a path, or all paths of a pattern that ends with `*`, belong to a pattern. */
+/** Whether a pattern covers a path, or all paths of another pattern that ends with `*`. */
 export const urlCovers = (pattern: string, path: string): boolean =>
   pattern === path || (pattern.endsWith('*') && path.startsWith(withoutStars(pattern)));
 

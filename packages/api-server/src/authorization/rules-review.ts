@@ -13,7 +13,7 @@ export type RulesReviewStatus = {
   evaluationError?: string;
 };
 
-/** What a user may do in a namespace, which must not be ''. */
+/** The SelfSubjectRulesReview status for a user in a namespace, which must not be ''. */
 export function rulesReviewStatus(resolver: RuleResolver, user: UserInfo, namespace: string): RulesReviewStatus {
   const { rules, isIncomplete, errors } = resolver.rulesFor(user, namespace);
   return {

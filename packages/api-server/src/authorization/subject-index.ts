@@ -2,20 +2,20 @@ import type { UserInfo } from './authorizer.ts';
 import { accountUser, type RoleBinding, type Subject } from './rbac-objects.ts';
 import type { AppliedBinding } from './rbac-source.ts';
 
-/** A binding with the keys of its subjects, each once. */
+/** A binding and its subjects by key, without duplicates. */
 type IndexedBinding = { binding: AppliedBinding; subjects: Map<string, Subject> };
 
 /**
- * The bindings of a namespace by their subjects: a request costs as many lookups as its user has groups, however many bindings other
- * users have.
+ * The bindings of a namespace by subject. A request costs one lookup for its user and one for each group, however many bindings other users
+ * have.
  */
 export class SubjectIndex {
-  /** By the binding's key. */
+  /** Bindings by their keys. */
   readonly #bindings = new Map<string, IndexedBinding>();
-  /** Keys of bindings by subject. */
+  /** Keys of bindings by subject key. */
   readonly #keys = new Map<string, Set<string>>();
 
-  /** Adds a binding, or replaces the one with its key. */
+  /** Adds a binding, or replaces the one with the same key. */
   set(key: string, { metadata, roleRef, subjects }: RoleBinding): void {
     this.delete(key);
     const namespace = metadata.namespace ?? '';
@@ -42,7 +42,7 @@ export class SubjectIndex {
     }
   }
 
-  /** The bindings that apply to a user, in the order of their keys. */
+  /** The bindings that apply to a user, ordered by key. */
   bindingsOf({ username, groups }: UserInfo): AppliedBinding[] {
     const users = [userKey(username), ...groups.map(groupKey)];
     const keys = new Set(users.flatMap((user) => [...(this.#keys.get(user) ?? [])]));
@@ -60,7 +60,7 @@ const NO_SUBJECT: Subject = { kind: '', name: '' };
 const userKey = (name: string) => `user ${name}`;
 const groupKey = (name: string) => `group ${name}`;
 
-/** A service account without namespace is one of the binding's namespace. */
+/** The key of a subject. A service account without a namespace belongs to the binding's namespace. */
 function keyOfSubject({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
   switch (kind) {
     case 'User':

@@ -8,7 +8,7 @@ import { RBAC_GROUP, type Role, type RoleBinding } from './rbac-objects.ts';
 
 export const ALICE: UserInfo = { username: 'alice', groups: ['dev', 'system:authenticated'] };
 
-/** Rules from lines, as in the tables of the bootstrap policy. */
+/** Parses rules in the line format of the bootstrap policy's tables. */
 export const rules = (...lines: string[]): PolicyRule[] => lines.map(ruleOfLine);
 
 /** `NAMESPACE/NAME`, or only a name for a cluster-scoped object. */
@@ -46,7 +46,7 @@ export function storeOf(...objects: ApiObject[]): ObjectStore {
   return store;
 }
 
-/** A request as `VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE/NAME]` or `VERB /PATH`. */
+/** Parses a request: `VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE/NAME]` or `VERB /PATH`. */
 export function request(line: string, user: UserInfo = ALICE): AuthorizationAttributes {
   const [verb = '', first = '', what = '', path = '/'] = line.split(' ');
   const [resource = '', subresource = ''] = what.split('/');

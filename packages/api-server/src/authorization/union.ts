@@ -1,6 +1,6 @@
 import type { Authorizer, RuleResolver } from './authorizer.ts';
 
-/** Follows the first of the authorizers that has an opinion. If none has one, the reason is that of all, a line each. */
+/** Returns the verdict of the first authorizer that has an opinion. If none has one, the reason joins the reasons of all, one per line. */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize(attributes) {
@@ -15,7 +15,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer 
   };
 }
 
-/** Lists the rules of all resolvers. */
+/** Concatenates the rules of all resolvers. */
 export function unionRuleResolver(resolvers: readonly RuleResolver[]): RuleResolver {
   return {
     rulesFor(user, namespace) {

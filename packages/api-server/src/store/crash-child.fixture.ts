@@ -1,12 +1,12 @@
 /**
- * The process that tests kill: `node crash-child.fixture.ts FILE STAGE N` makes steps until the store is at the
- * stage for the Nth time, where it kills itself. Prints the number and the revision of each step that was answered.
+ * The child process of the crash tests: `node crash-child.fixture.ts FILE STAGE N` runs steps until the store reaches the stage for the Nth
+ * time, and then kills itself. Prints the number and the revision of each completed step.
  */
 import { writeSync } from 'node:fs';
 import { applyStep, VOLATILE } from './crash-steps.fixture.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-/** Kills the process when the store is at the stage for the given time. */
+/** Kills the process when the store reaches the stage for the Nth time. */
 function killAt(stage: string, times: number): (at: string) => void {
   let remaining = times;
   return (at) => {

@@ -1,20 +1,17 @@
 import type { ObjectStore, Write } from './object-store.ts';
 import { configMap, podKey } from './test-objects.fixture.ts';
 
-/** Written to disk in tests of crashes; the other resource is volatile. */
+/** The durable resource of the crash tests; the other resource is volatile. */
 const RESOURCE = 'configmaps';
 export const VOLATILE = 'leases';
-/** Rows of several pages, so that their deletion gives space back to the file system. */
+/** Makes rows that span several pages, so that deleting them returns space to the file system. */
 const TEXT = 'x'.repeat(30_000);
-/** Every tenth step deletes what the steps before it have created. */
+/** Every tenth step deletes what the preceding steps created. */
 const STEPS_UNTIL_DELETION = 10;
 
 const keyOf = (name: string, resource = RESOURCE) => ({ ...podKey(name), resource });
 
-/**
- * The parts of one step, each of which is atomic: two objects in one transaction or the deletion of many, an update, and a volatile
- * object.
- */
+/** The atomic parts of one step: a transaction that creates two objects or deletes many, an update, and a write of a volatile object. */
 export const partsOf = (step: number): ((store: ObjectStore) => void)[] => [
   (store) =>
     store.transaction(step % STEPS_UNTIL_DELETION === STEPS_UNTIL_DELETION - 1 ? deletions(store) : pair(step)),
@@ -44,7 +41,7 @@ function deletions(store: ObjectStore): Write[] {
   return halves.map(({ key, revision }) => ({ type: 'delete', key: keyOf(key.split('/')[1]!), expected: revision }));
 }
 
-/** The durable objects: the name and the text of each. */
+/** Name and text of each durable object. */
 export function contentOf(store: ObjectStore): string[] {
   const { objects } = store.list(RESOURCE);
   return objects.map((object) => `${object.key} ${(object.decode().data as { text: string }).text}`);

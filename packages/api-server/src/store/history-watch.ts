@@ -2,18 +2,18 @@ import type { EventHistory } from './event-history.ts';
 import type { StoreEvent, StoreWatch, WatchOptions } from './object-store.ts';
 import { SlowWatcher } from './store-errors.ts';
 
-/** A watch that reads the history of its resource from a position on. An abandoned one is only garbage. */
+/** A watch that reads the history of its resource from a position on. It needs no cleanup: an abandoned watch is garbage-collected. */
 export class HistoryWatch implements StoreWatch {
   readonly #resource: string;
   readonly #history: EventHistory;
   readonly #options: WatchOptions;
   readonly #revision: () => number;
-  /** The number of the next event. */
+  /** The number of the next event to read. */
   #position: number;
-  /** The revision of the last event that was taken, or that was passed over. */
+  /** The revision of the last event that was read, including events that the watch filtered out. */
   #passed: number;
 
-  /** `revision` returns the revision of the store. Throws `ExpiredRevision`. */
+  /** `revision` returns the store's current revision. Throws `ExpiredRevision`. */
   constructor(
     resource: string,
     { history, revision }: { history: EventHistory; revision: () => number },
@@ -51,7 +51,7 @@ export class HistoryWatch implements StoreWatch {
     return events.filter(isWatched);
   }
 
-  /** Resolves after the next events, or when the signal aborts. */
+  /** Resolves at the next events, or when the signal aborts. */
   async #next(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const revoke = this.#history.whenNext(resolve);

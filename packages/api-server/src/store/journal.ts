@@ -4,28 +4,28 @@ import type { StoredObject } from './stored-object.ts';
 export type RecordedObject = { resource: string; object: StoredObject };
 
 export type RecordedChange = RecordedObject & {
-  /** Whether the object has been deleted; otherwise it replaces the earlier state. */
+  /** True if the object was deleted; otherwise the object replaces its earlier state. */
   isDeleted: boolean;
 };
 
 export type JournalEntry = {
   changes: readonly RecordedChange[];
-  /** Raises `reservedRevision`. */
+  /** The new `reservedRevision`, if it must be raised. */
   reserve?: number;
 };
 
-/** Records the objects of a store beyond the life of the process. */
+/** Persists the objects of a store beyond the life of the process. */
 export interface Journal {
-  /** No revision above it has been given. Read when the store is opened. */
+  /** An upper bound for all revisions given out so far. Read when the store is opened. */
   readonly reservedRevision: number;
-  /** Every recorded object, in the order of resources and keys. Read when the store is opened. */
+  /** All recorded objects, ordered by resource and key. Read when the store is opened. */
   objects(): Iterable<RecordedObject>;
-  /** Records all or nothing. If it throws, nothing has been recorded. */
+  /** Records the whole entry or nothing. If it throws, nothing has been recorded. */
   record(entry: JournalEntry): void;
   close(): void;
 }
 
-/** Records nothing. */
+/** A journal that records nothing. */
 export const NO_JOURNAL: Journal = {
   reservedRevision: 0,
   objects: () => [],

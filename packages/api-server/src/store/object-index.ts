@@ -2,11 +2,11 @@ import type { IndexValue } from './object-store.ts';
 import { SortedObjects } from './sorted-objects.ts';
 import type { StoredObject } from './stored-object.ts';
 
-/** The objects of a resource by a value computed from each. */
+/** The objects of a resource, grouped by a value that is computed from each object. */
 export class ObjectIndex {
   readonly #computeValue: IndexValue;
   readonly #objects = new Map<string, SortedObjects>();
-  /** The value of each object, so that a replaced object need not be decoded to find where it is. */
+  /** The value of each object by key, so that a replaced object need not be decoded to find its group. */
   readonly #values = new Map<string, string>();
 
   constructor(computeValue: IndexValue, objects: readonly StoredObject[]) {
@@ -14,7 +14,7 @@ export class ObjectIndex {
     for (const object of objects) this.set(object);
   }
 
-  /** Adds an object, or replaces the one with its key. */
+  /** Adds an object, or replaces the one with the same key. */
   set(object: StoredObject): void {
     const value = this.#computeValue(object.decode());
     if (value !== this.#values.get(object.key)) this.delete(object.key);
@@ -34,12 +34,12 @@ export class ObjectIndex {
     if (same.isEmpty) this.#objects.delete(value);
   }
 
-  /** The objects with a value, of a namespace or all. */
+  /** The objects with a value, in one namespace or in all. */
   list(value: string, namespace?: string): StoredObject[] {
     return this.#objects.get(value)?.list(namespace) ?? [];
   }
 
-  /** Whether an object that need not be in the index has the value. */
+  /** Whether the object has the value. The object need not be in the index. */
   has(value: string, object: StoredObject): boolean {
     return this.#computeValue(object.decode()) === value;
   }

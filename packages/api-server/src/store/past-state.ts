@@ -2,8 +2,8 @@ import type { StoreEvent } from './object-store.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /**
- * An earlier state of a selection of objects: undoes events in the selection's present state. `events` are all those since the
- * earlier state, the oldest first. The result has the order of lists.
+ * Restores an earlier state of a selection of objects by undoing events in its current state. `events` are all events since the earlier
+ * state, the oldest first. The result is ordered like a list.
  */
 export function stateBefore(
   events: readonly StoreEvent[],

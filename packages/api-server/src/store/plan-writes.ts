@@ -3,10 +3,10 @@ import type { ObjectKey, StoreEvent, Write } from './object-store.ts';
 import { keyOf, nameOf } from './store-errors.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** The present state of a store. */
+/** The current state of a store. */
 export type PresentState = { revision: number; get: (key: ObjectKey) => StoredObject | undefined };
 
-/** The events of the writes of a transaction. Throws if the state does not permit one of them. Changes nothing. */
+/** The events that a transaction's writes cause. Throws if the current state does not permit one of the writes. Changes nothing. */
 export function planWrites(writes: readonly Write[], { revision, get }: PresentState): StoreEvent[] {
   refuseRepeated(writes);
   return writes.map((write, index) => planWrite(write, get(write.key), revision + index + 1));

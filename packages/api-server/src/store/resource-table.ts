@@ -17,7 +17,7 @@ import type { StoredObject } from './stored-object.ts';
 
 export type TableOptions = {
   resource: string;
-  /** The revision of the store when it was opened. */
+  /** The store's revision when it was opened. */
   begin: number;
   indexes: Readonly<Record<string, IndexValue>>;
   history: HistoryBounds;
@@ -39,12 +39,12 @@ export class ResourceTable {
     return this.#objects.get(key);
   }
 
-  /** Adds an object of an earlier process. */
+  /** Adds an object that an earlier process recorded. */
   load(object: StoredObject): void {
     this.#objects.set(object);
   }
 
-  /** Makes a change that has been recorded. Watches receive it at the next `publish`. */
+  /** Applies a recorded change. Watches receive it at the next `publish`. */
   apply(event: StoreEvent): void {
     const { type, object } = event;
     for (const objects of [this.#objects, ...this.#indexes.values()]) {
@@ -58,7 +58,7 @@ export class ResourceTable {
     this.#history.publish();
   }
 
-  /** `revision`: the present one of the store. */
+  /** `revision` is the store's current revision. */
   list({ namespace, index, limit, ...options }: ListOptions, revision: number): ObjectList {
     const requested = options.continuation?.revision ?? options.revision ?? revision;
     if (requested > revision)

@@ -1,8 +1,6 @@
 import type { StoredObject } from './stored-object.ts';
 
-/**
- * Objects in the order of their keys, in an array: a list copies references, and an insertion moves 8 bytes for each object behind it.
- */
+/** Objects ordered by key, in an array. A list copies references; an insertion moves 8 bytes for each object after it. */
 export class SortedObjects {
   readonly #objects: StoredObject[] = [];
 
@@ -15,7 +13,7 @@ export class SortedObjects {
     return object?.key === key ? object : undefined;
   }
 
-  /** Adds an object, or replaces the one with its key. */
+  /** Adds an object, or replaces the one with the same key. */
   set(object: StoredObject): void {
     const position = positionOf(this.#objects, object.key);
     const isThere = this.#objects[position]?.key === object.key;
@@ -27,7 +25,7 @@ export class SortedObjects {
     if (this.#objects[position]?.key === key) this.#objects.splice(position, 1);
   }
 
-  /** The objects of a namespace, or all. */
+  /** The objects of one namespace, or all objects. */
   list(namespace?: string): StoredObject[] {
     if (namespace === undefined) return this.#objects.slice();
     const { first, end } = keysOfNamespace(namespace);
@@ -35,7 +33,7 @@ export class SortedObjects {
   }
 }
 
-/** The number of objects with keys below `key`, in objects ordered by key. */
+/** The number of objects whose key is less than `key`; `objects` must be ordered by key. */
 export function positionOf(objects: readonly StoredObject[], key: string): number {
   let low = 0;
   let high = objects.length;
@@ -47,5 +45,5 @@ export function positionOf(objects: readonly StoredObject[], key: string): numbe
   return low;
 }
 
-/** The first possible key of a namespace, and the first one after it: `0` follows `/` in ASCII. */
+/** The first possible key of a namespace, and the first possible key after the namespace: `0` follows `/` in ASCII. */
 const keysOfNamespace = (namespace: string) => ({ first: `${namespace}/`, end: `${namespace}0` });

@@ -9,14 +9,14 @@ import { storeFileError } from './sqlite-errors.ts';
 import type { SqliteJournalOptions } from './sqlite-journal.ts';
 
 /**
- * Added to the reserved revision of a backup: a restored store must not repeat revisions that were given after the backup, or clients
- * would take old objects for newer ones. etcd's documentation recommends the same number for `etcdutl snapshot restore --bump-revision`.
+ * Added to the reserved revision of a backup. A restored store must not reuse revisions that were given out after the backup, or clients
+ * would mistake old objects for newer ones. etcd's documentation recommends the same number for `etcdutl snapshot restore --bump-revision`.
  */
 const REVISION_BUMP = 1_000_000_000;
 
 /**
- * Writes a consistent copy of the file of a store to `path`, atomically and durably, while the store is used. Opening the copy restores
- * it. Two backups to the same path must not run at once.
+ * Writes a consistent copy of a store's file to `path`, atomically and durably, while the store is in use. To restore the copy, open it.
+ * Two backups to the same path must not run at the same time.
  */
 export async function backupStoreFile(
   path: string,
@@ -38,7 +38,7 @@ export async function backupStoreFile(
   }
 }
 
-/** Also syncs the file, and makes it one that needs no write-ahead log. */
+/** Raises the reserved revision. Also syncs the file, and switches it to a journal mode without a write-ahead log. */
 function raiseRevision(path: string): void {
   using database = new DatabaseSync(path);
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL');

@@ -10,10 +10,9 @@ const CANTOPEN = 14;
 const NOTADB = 26;
 
 /**
- * The error of an attempt with the file of a store, in words that say what to do; a `PodwrightError` is returned unchanged. `attempt` names
- * the file.
- * Codes: `data_loss` (damaged), `failed_precondition` (opened by another process), `resource_exhausted` (full disk), `unavailable` (cannot be
- * read or written); otherwise that of the error.
+ * Wraps the error of an operation on the store's file in a message that says what to do; returns a `PodwrightError` unchanged. `attempt`
+ * describes the operation and names the file. Codes: `data_loss` (damaged), `failed_precondition` (opened by another process),
+ * `resource_exhausted` (full disk), `unavailable` (cannot be read or written); otherwise the code of the error.
  */
 export function storeFileError(attempt: string, error: unknown): PodwrightError {
   if (error instanceof PodwrightError) return error;
@@ -37,13 +36,13 @@ export function storeFileError(attempt: string, error: unknown): PodwrightError 
   }
 }
 
-/** The file's content is wrong. */
+/** The error for a file with invalid content. */
 export function damaged(attempt: string, reason: string, cause?: unknown): PodwrightError {
   const advice = 'restore a backup of it, or move it away: then the server starts without objects';
   return new PodwrightError('data_loss', `${attempt}: the file is damaged: ${reason}; ${advice}`, { cause });
 }
 
-/** The lowest byte of an extended result code is the primary one. */
+/** The primary result code is the lowest byte of an extended one. */
 function primaryCode(error: unknown): number | undefined {
   return isRecord(error) && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }

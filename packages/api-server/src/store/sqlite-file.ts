@@ -4,15 +4,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@podwright/base';
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
-/** What an answered write survives: a crash of the process, or also a power cut, for which each write waits until it is on the disk. */
+/**
+ * What an acknowledged write survives: a crash of the process, or also a power failure. For the latter, each write waits until it is on
+ * disk.
+ */
 export type Durability = 'process' | 'power';
 
-/** The version of the schema, in the file's only row of `store`. */
+/** The schema version, stored in the only row of the table `store`. */
 const VERSION = 1;
 
 /**
- * `reserved`: no revision above it has been given. `checksum`: CRC-32 of `object`, because SQLite has none. `objects` has row ids, as large
- * rows in a table without them would fill its pages badly.
+ * `reserved` is an upper bound for all revisions given out. `checksum` is the CRC-32 of `object`, because SQLite has no checksums.
+ * `objects` keeps its row IDs, because a WITHOUT ROWID table packs large rows badly.
  */
 const SCHEMA = `
   CREATE TABLE store (version INTEGER NOT NULL, reserved INTEGER NOT NULL) STRICT;
@@ -23,14 +26,14 @@ const SCHEMA = `
   INSERT INTO store VALUES (${VERSION}, 0);
 `;
 
-/** The write-ahead log is truncated to this size after a checkpoint, which SQLite makes after 1,000 pages of 4 KiB. */
+/** SQLite truncates the write-ahead log to this size after a checkpoint, which it runs after 1,000 pages of 4 KiB. */
 const MAX_LOG_BYTES = 4 << 20;
-/** All reads are from memory, so SQLite needs few cached pages. */
+/** All reads are served from memory, so SQLite needs only a small page cache. */
 const PAGE_CACHE_KIB = 512;
 
 /**
- * Opens or creates the file of a store, locked against other processes. Its objects may be secret, so the file and its directory are for
- * root only. Throws errors of `storeFileError`, and `failed_precondition` for a file of a newer version, which is not changed.
+ * Opens or creates a store's file and locks it against other processes. The objects may be secret, so only root may access the file and its
+ * directory. Throws errors of `storeFileError`, and `failed_precondition` for a file of a newer version, which stays unchanged.
  */
 export function openStoreFile(path: string, durability: Durability): DatabaseSync {
   const attempt = `open the objects of the API server in ${path}`;
@@ -38,7 +41,7 @@ export function openStoreFile(path: string, durability: Durability): DatabaseSyn
   try {
     makePrivateFile(path);
     database = new DatabaseSync(path);
-    // without other processes SQLite needs no shared-memory file, which could not be created on a full disk
+    // with an exclusive lock, SQLite needs no shared-memory file, which could not be created on a full disk
     database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
     if (isEmpty(database)) createSchema(database);
     else check(database, attempt);
@@ -51,7 +54,7 @@ export function openStoreFile(path: string, durability: Durability): DatabaseSyn
   }
 }
 
-/** SQLite creates its further files with the mode of the database. */
+/** Creates the file for root only. SQLite creates its other files with the same mode. */
 function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
   const found = statSync(path, { throwIfNoEntry: false });
@@ -63,7 +66,10 @@ function makePrivateFile(path: string): void {
 const isEmpty = (database: DatabaseSync): boolean =>
   database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
 
-/** A crash before the commit leaves an empty database. Pages can be given back to the file system only if the first page says so. */
+/**
+ * Creates the schema. A crash before the commit leaves an empty database. `auto_vacuum` comes first, because it is recorded in the first
+ * page, and only then can pages be returned to the file system.
+ */
 function createSchema(database: DatabaseSync): void {
   database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
   database.exec(`BEGIN; ${SCHEMA} COMMIT`);

@@ -4,18 +4,21 @@ import type { Journal, JournalEntry, RecordedObject } from './journal.ts';
 import { damaged, storeFileError } from './sqlite-errors.ts';
 import { StoredObject } from './stored-object.ts';
 
-/** Called at each named stage of a record and of a backup. Tests pass one that kills the process there. */
+/** Called at each named stage of a write and of a backup. Tests pass a function that kills the process there. */
 export type StoreFailpoint = (stage: string) => void;
 
 export type SqliteJournalOptions = { path: string; database: DatabaseSync; failpoint: StoreFailpoint };
 
 type Row = { resource: string; key: string; revision: number; checksum: number; object: Uint8Array };
 
-/** Unused pages are given back to the file system when they are more than these, and more than one in four of the file. */
+/**
+ * Unused pages are returned to the file system if there are more than SPARE_PAGES of them and they make up more than SPARE_SHARE of the
+ * file.
+ */
 const SPARE_PAGES = 8;
 const SPARE_SHARE = 1 / 4;
 
-/** A journal in an SQLite file: a row for each object, and the reserved revision. */
+/** A journal in an SQLite file: one row per object, and the reserved revision. */
 export class SqliteJournal implements Journal {
   readonly reservedRevision: number;
   readonly #options: SqliteJournalOptions;
@@ -43,7 +46,7 @@ export class SqliteJournal implements Journal {
     this.#pages = database.prepare('PRAGMA page_count');
   }
 
-  /** Throws `data_loss` at a row whose checksum is wrong. */
+  /** Throws `data_loss` at the first row with a wrong checksum. */
   *objects(): Generator<RecordedObject> {
     const { database, path } = this.#options;
     for (const row of database.prepare('SELECT * FROM objects ORDER BY resource, key').iterate()) {
@@ -84,7 +87,7 @@ export class SqliteJournal implements Journal {
     if (reserve !== undefined) this.#reserve.run(reserve);
   }
 
-  /** Gives unused pages back to the file system. On a full disk they stay, until a later record. */
+  /** Returns unused pages to the file system. If the disk is full, they stay until a later write. */
   #returnSpace(): void {
     const unused = count(this.#unusedPages);
     if (unused <= SPARE_PAGES || unused <= count(this.#pages) * SPARE_SHARE) return;

@@ -13,16 +13,16 @@ export type SqliteStoreOptions = StoreOptions & {
 
 export type SqliteStore = ObjectStore & {
   /**
-   * Writes a consistent copy to `path`, atomically, for root only, while the store is used. Opening the copy restores it, with higher
-   * revisions. Two backups to the same path must not run at once.
+   * Writes a consistent copy to `path`, atomically and for root only, while the store is in use. Opening the copy restores it, with higher
+   * revisions. Two backups to the same path must not run at the same time.
    */
   backup(path: string): Promise<void>;
 };
 
 /**
- * Opens a store in an SQLite file, which it creates if it does not exist.
- * Errors: `data_loss` (the file is damaged), `failed_precondition` (another process has opened it, or it is of a newer version),
- * `resource_exhausted` (the disk is full), `unavailable` (it cannot be read or written).
+ * Opens a store in an SQLite file, and creates the file if it does not exist. Errors: `data_loss` (the file is damaged),
+ * `failed_precondition` (another process has opened the file, or its version is newer), `resource_exhausted` (the disk is full),
+ * `unavailable` (the file cannot be read or written).
  */
 export function openSqliteStore(path: string, options: SqliteStoreOptions = {}): SqliteStore {
   const { durability = 'process', failpoint = () => undefined, ...others } = options;

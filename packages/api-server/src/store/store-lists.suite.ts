@@ -1,4 +1,4 @@
-/** The contract of every store: lists. */
+/** The contract that every store must fulfil: lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpiredRevision } from './store-errors.ts';

@@ -1,4 +1,4 @@
-/** The contract of every store: watches. */
+/** The contract that every store must fulfil: watches. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExpiredRevision, SlowWatcher } from './store-errors.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ApiObject } from '../api-object.ts';
 import { itemParts, StoredObject } from './stored-object.ts';
 
-/** Texts that look like the beginning of the metadata, or are not ASCII. */
+/** Strings that look like the start of the metadata, or are not ASCII. */
 const ODD: ApiObject = {
   kind: 'Po"d","metadata":{"resourceVersion":"1',
   apiVersion: 'v1',

@@ -1,17 +1,17 @@
 import type { ApiObject } from '../api-object.ts';
 
-/** Begins the metadata of an encoded object. Only strings precede it, in which quotes are escaped, so it occurs nowhere before. */
+/** The start of an encoded object's metadata. Only strings with escaped quotes precede it, so this is its first occurrence. */
 const METADATA = '"metadata":{"resourceVersion":"';
 
 /**
- * An object at a revision: immutable, held as JSON in UTF-8, and decoded when needed. The decoded form is cached until the next garbage
+ * An object at a revision: immutable, stored as UTF-8 JSON, and decoded on demand. The decoded form is cached until the next garbage
  * collection.
  */
 export class StoredObject {
   /** `namespace/name`; the namespace of a cluster-scoped object is empty. */
   readonly key: string;
   readonly revision: number;
-  /** The whole document, in which `metadata.resourceVersion` is the revision. */
+  /** The whole JSON document; its `metadata.resourceVersion` is the revision. */
   readonly bytes: Buffer;
   #decoded: WeakRef<ApiObject> | undefined;
 
@@ -21,7 +21,7 @@ export class StoredObject {
     this.bytes = bytes;
   }
 
-  /** Encodes an object with this revision instead of its `resourceVersion`. */
+  /** Encodes an object with `revision` as its `resourceVersion`. */
   static encode(key: string, revision: number, { kind, apiVersion, metadata, ...fields }: ApiObject): StoredObject {
     const { resourceVersion: _, ...others } = metadata;
     const object: ApiObject = {
@@ -44,7 +44,7 @@ export class StoredObject {
     return object;
   }
 
-  /** The same state with another revision: of its deletion, or of the change by which it ceased to match a watch. */
+  /** The same state with another revision: that of its deletion, or of the change after which it no longer matches a watch. */
   withRevision(revision: number): StoredObject {
     const begin = this.bytes.indexOf(METADATA) + METADATA.length;
     const end = this.bytes.indexOf('"', begin);
@@ -52,16 +52,15 @@ export class StoredObject {
     return new StoredObject(this.key, revision, joined(parts));
   }
 
-  /** The document from its metadata on: with a brace before it, an item of a list, which has neither kind nor apiVersion. */
+  /** The document from its metadata on. With an opening brace before it, it is a list item, which has neither kind nor apiVersion. */
   get itemTail(): Buffer {
     return this.bytes.subarray(this.bytes.indexOf(METADATA));
   }
 }
 
 /**
- * The objects as the items of a list: JSON objects without kind and apiVersion, separated by commas. In parts that share the memory of
- * the objects, to be written in one call: a copy of 500 pods would be 2 MB, and a few dozen of them cause a garbage collection of the
- * whole heap.
+ * The objects as list items: JSON objects without kind and apiVersion, separated by commas. The parts share the objects' memory and can be
+ * written in one call. Copying 500 pods would take 2 MB, and a few dozen such copies would trigger a garbage collection of the whole heap.
  */
 export function itemParts(objects: readonly StoredObject[]): Buffer[] {
   return objects.flatMap((object, index) => [index === 0 ? FIRST_ITEM : NEXT_ITEM, object.itemTail]);
@@ -70,7 +69,7 @@ export function itemParts(objects: readonly StoredObject[]): Buffer[] {
 const FIRST_ITEM = Buffer.from('{');
 const NEXT_ITEM = Buffer.from(',{');
 
-/** Memory of its own: a part of Node's pool would keep the whole pool in memory for as long as the object lives. */
+/** Allocates separate memory: a slice of Node's buffer pool would keep the whole pool alive as long as the object lives. */
 function exactBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

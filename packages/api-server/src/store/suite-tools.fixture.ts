@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { errorCode } from '@podwright/base';
 import type { ObjectStore, StoreOptions } from './object-store.ts';
 
-/** The function of a test with a new, empty store, which is closed after it. */
+/** Passes a new, empty store to a test's function, and closes the store afterwards. */
 export type WithStore = (work: (store: ObjectStore) => unknown, options?: StoreOptions) => () => Promise<void>;
 
 export const SMALL_HISTORY = { maxEvents: 4, maxBytes: 1 << 20 };

@@ -3,7 +3,7 @@ import type { ObjectKey, StoreEvent, StoreWatch } from './object-store.ts';
 
 export const podKey = (name: string, namespace = 'default'): ObjectKey => ({ resource: 'pods', namespace, name });
 
-/** A pod whose `spec.nodeName` is the argument. */
+/** A pod with the given `spec.nodeName`. */
 export const pod = (name: string, nodeName = ''): ApiObject => ({
   kind: 'Pod',
   apiVersion: 'v1',
@@ -11,7 +11,7 @@ export const pod = (name: string, nodeName = ''): ApiObject => ({
   spec: { nodeName },
 });
 
-/** A ConfigMap with this text. */
+/** A ConfigMap that holds the text. */
 export const configMap = (name: string, text: string): ApiObject => ({
   kind: 'ConfigMap',
   apiVersion: 'v1',
@@ -32,6 +32,6 @@ export async function take(watch: StoreWatch, count: number): Promise<StoreEvent
   return taken;
 }
 
-/** Events as `ADDED default/a@5`. */
+/** Describes events in the form `ADDED default/a@5`. */
 export const described = (events: readonly StoreEvent[]): string[] =>
   events.map(({ type, object }) => `${type} ${object.key}@${object.revision}`);

@@ -3,7 +3,7 @@ import type { ApiObject } from '../api-object.ts';
 
 export type Cell = string | number | boolean;
 
-/** A column of a meta/v1 Table. Columns of priority 1 are shown only with `kubectl get -o wide`. */
+/** A column of a meta/v1 Table. `kubectl get` shows columns of priority 1 only with `-o wide`. */
 export type ColumnDefinition = {
   name: string;
   type: 'string' | 'integer' | 'boolean' | 'date';
@@ -13,26 +13,26 @@ export type ColumnDefinition = {
 };
 
 export type Column<T = KubeObject> = {
-  /** Absent: the rows have the cell, but the table does not declare the column. */
+  /** If absent, rows have the cell, but the table does not declare the column. */
   definition?: ColumnDefinition;
   cell: (object: T, nowMs: number) => Cell;
 };
 
-/** A state of a row (meta/v1 TableRowCondition). */
+/** A condition of a row (meta/v1 TableRowCondition). */
 export type RowCondition = { type: string; status: string; reason: string; message: string };
 
-/** How objects of a kind become rows. The objects are complete and valid, in the version in which upstream stores the kind. */
+/** How to print objects of a kind as rows. The objects must be complete and valid, in the version in which upstream stores the kind. */
 export type KindTable<T = ApiObject> = {
   columns: readonly Column<T>[];
   conditions?: (object: T) => RowCondition[] | undefined;
-  /** Orders the rows. Without it they are in the order of the objects. */
+  /** Orders the rows. By default, they are in the order of the objects. */
   compare?: (a: T, b: T) => number;
 };
 
-/** The tables of some kinds, by `Kind.group`, or `Kind` for the core group. */
+/** Tables by `Kind.group`, or by `Kind` for the core group. */
 export type KindTables = Record<string, KindTable>;
 
-/** The table of a kind whose objects have the type `T`. */
+/** The table for a kind whose objects have the type `T`. */
 export function kindTable<T>(columns: readonly Column<T>[], more: Omit<KindTable<T>, 'columns'> = {}): KindTable {
   return { columns, ...more } as unknown as KindTable;
 }
@@ -51,13 +51,13 @@ export const text = <T>(...column: Text<T>): Column<T> => columnOf('string', col
 export const integer = <T>(...column: Text<T>): Column<T> => columnOf('integer', column);
 export const boolean = <T>(...column: Text<T>): Column<T> => columnOf('boolean', column);
 
-/** The column only with `-o wide`. */
+/** Makes a column visible only with `-o wide`. */
 export const wide = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, priority: 1 },
   cell,
 });
 
-/** The column as a name of the object, which `kubectl get -o name` and `--show-kind` recognize. */
+/** Marks a column as the object's name, for `kubectl get -o name` and `--show-kind`. */
 export const named = <T>({ definition, cell }: Column<T>): Column<T> => ({
   definition: { ...definition!, format: 'name' },
   cell,
@@ -74,7 +74,7 @@ export const CREATED_AT: Column = columnOf('date', [
   ({ metadata }) => metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
 ]);
 
-/** The time since an RFC 3339 time. */
+/** Time elapsed since an RFC 3339 timestamp. */
 export const age = (since: string | null | undefined, nowMs: number): string =>
   since ? humanDuration(nowMs - Date.parse(since)) : '<unknown>';
 
@@ -82,7 +82,7 @@ export const isDeleted = ({ deletionTimestamp }: KubeMetadata): boolean => Boole
 
 export const sizeOf = (map: object | null | undefined): number => Object.keys(map ?? {}).length;
 
-/** The first items, and how many more there are. */
+/** The first items, followed by the number of further items. */
 export function shortList(items: readonly string[], { limit = 3, empty = UNSET, separator = ',' } = {}): string {
   const shown = items.slice(0, limit).join(separator);
   if (items.length > limit) return `${shown} + ${items.length - limit} more...`;
@@ -91,10 +91,10 @@ export function shortList(items: readonly string[], { limit = 3, empty = UNSET, 
 
 type Condition = { type: string; status: string };
 
-/** The status of the first condition of a type. */
+/** The first condition of a type. */
 export const conditionOf = <T extends Condition>(conditions: T[] | null | undefined, type: string): T | undefined =>
   conditions?.find((condition) => condition.type === type);
 
-/** Whether the first condition of a type is true. */
+/** Whether the first condition of a type has the status True. */
 export const hasCondition = (conditions: Condition[] | null | undefined, type: string): boolean =>
   conditionOf(conditions, type)?.status === 'True';

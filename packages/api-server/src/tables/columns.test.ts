@@ -5,7 +5,7 @@ import { loadTables } from './load-tables.ts';
 import { ago, DAY, NOW_MS, tableWith } from './row-checks.fixture.ts';
 import { tableOf } from './table-of.ts';
 
-/** The columns of Kubernetes 1.36: `@` the object's name, `#` integer, `?` boolean, `*` only with `-o wide`. */
+/** The columns of Kubernetes 1.36. Marks: `@` object name, `#` integer, `?` boolean, `*` only with `-o wide`. */
 const COLUMNS: Record<string, string> = {
   ComponentStatus: 'Name@, Status, Message, Error',
   ConfigMap: 'Name@, Data, Age',

@@ -4,7 +4,7 @@ import { age, type Column, type KindTables, kindTable, NAME, text, wide } from '
 type ObjectReference = { kind?: string; name?: string; fieldPath?: string };
 type Source = { component?: string; host?: string };
 
-/** An event of v1, or of events.k8s.io/v1, which has other names for some fields. */
+/** An event of v1, or of events.k8s.io/v1, where some fields have other names. */
 type Event = KubeObject & {
   type?: string;
   reason?: string;

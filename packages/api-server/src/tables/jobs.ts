@@ -52,7 +52,7 @@ function stateOf({ metadata, status }: Job): string {
   return ['FailureTarget', 'SuccessCriteriaMet'].find(is) ?? 'Running';
 }
 
-/** A job without a number of completions is complete when one of its pods has succeeded. */
+/** A job without `completions` is complete once one of its pods has succeeded. */
 function completionsOf({ spec: { completions, parallelism = 0 }, status }: Job): string {
   const succeeded = status?.succeeded ?? 0;
   if (typeof completions === 'number') return `${succeeded}/${completions}`;

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { Cell } from './column.ts';
 import { tableWith } from './row-checks.fixture.ts';
 
-/** An object with the fields that all objects of each kind have. */
+/** An object with only the required fields of all kinds. */
 const LEAST = {
   spec: { containers: [], scaleTargetRef: { kind: 'K', name: 'n' }, taint: {} },
   roleRef: { kind: 'K', name: 'n' },
 };
 
-/** What upstream shows of it. Its IP addresses have one cell more than columns. */
+/** The cells that upstream prints for `LEAST`. For IP addresses, it prints one cell more than there are columns. */
 const CELLS: Record<string, Cell[]> = {
   ComponentStatus: ['x', 'Unknown', '', ''],
   ConfigMap: ['x', 0, '<unknown>'],

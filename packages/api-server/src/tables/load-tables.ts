@@ -1,2 +1,2 @@
-/** Loads the tables of all kinds at the first request for one: only clients such as kubectl need them. */
+/** Loads the tables of all kinds on the first request for a table, because only clients such as kubectl ask for tables. */
 export const loadTables = (): Promise<typeof import('./table-of.ts')> => import('./table-of.ts');

@@ -17,7 +17,7 @@ const INGRESS: Column<Ingress>[] = [
   AGE,
 ];
 
-/** After the third host upstream counts all rules beyond three, with and without a host. */
+/** The first three hosts. Like upstream, counts as "more" all rules beyond three, whether they have a host or not. */
 function hostsOf(rules: { host?: string }[]): string {
   const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
   const shown = hosts.slice(0, 3);
@@ -67,7 +67,7 @@ type IpAddress = KubeObject & {
   spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } };
 };
 
-/** Upstream prints the age without declaring a column for it, so that kubectl does not show it. */
+/** Upstream prints the age as a cell without declaring a column for it, so kubectl does not show it. */
 const IP_ADDRESS: Column<IpAddress>[] = [
   NAME,
   text('ParentRef', 'Object that has the address', ({ spec }) => {

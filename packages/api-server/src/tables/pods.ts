@@ -14,13 +14,13 @@ import {
 } from './column.ts';
 import { labelsText } from './selector-text.ts';
 
-/** A pod template, as far as tables show it. */
+/** The fields of a pod template that tables show. */
 export type PodTemplate = {
   metadata?: KubeMetadata;
   spec?: { containers?: { name: string; image?: string }[]; nodeSelector?: Record<string, string> };
 };
 
-/** The columns of a kind with a pod template. */
+/** Columns for a kind that has a pod template. */
 export const containerColumns = <T>(templateOf: (object: T) => PodTemplate | undefined): Column<T>[] => [
   text('Containers', "Names of the template's containers", (object) =>
     (templateOf(object)?.spec?.containers ?? []).map(({ name }) => name).join(','),

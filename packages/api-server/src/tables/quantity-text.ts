@@ -1,9 +1,9 @@
 import { formatQuantity, isQuantity, parseQuantity } from '@podwright/kube-api';
 
-/** A quantity in JSON: a string, or a number in what some clients send. */
+/** A quantity in JSON: a string, or a number from some clients. */
 export type JsonQuantity = string | number;
 
-/** The canonical form of a quantity: `1Gi` for `1024Mi`. `0` for an absent one, as upstream's tables have it. */
+/** The canonical form of a quantity, such as `1Gi` for `1024Mi`. An absent quantity is printed as `0`, as in upstream's tables. */
 export function quantityText(quantity: JsonQuantity | null | undefined): string {
   const text = String(quantity ?? 0);
   return isQuantity(text) ? formatQuantity(parseQuantity(text).nanos, text) : text;

@@ -5,12 +5,12 @@ import { type Table, tableOf } from './table-of.ts';
 
 export const NOW_MS = Date.parse('2026-01-01T12:00:00Z');
 
-/** The RFC 3339 time so many seconds before `NOW_MS`. */
+/** The RFC 3339 timestamp the given number of seconds before `NOW_MS`. */
 export const ago = (seconds: number): string => new Date(NOW_MS - seconds * 1000).toISOString();
 
 export const DAY = 86_400;
 
-/** The table of an object; `key` is `Kind.group`. */
+/** The table for objects of one kind; `key` is `Kind.group`. */
 export function tableWith(key: string, ...objects: object[]): Table {
   const [kind = '', ...group] = key.split('.');
   const complete = objects.map((object) => ({ metadata: { name: 'x' }, ...object })) as ApiObject[];
@@ -21,7 +21,7 @@ export function tableWith(key: string, ...objects: object[]): Table {
   });
 }
 
-/** Checks the cells of an object, by the names of their columns. */
+/** Checks the cells of an object by column name. */
 export function checkRow(key: string, object: object, expected: Record<string, Cell>): void {
   const { columnDefinitions, rows } = tableWith(key, object);
   const names = columnDefinitions!.map(({ name }) => name);

@@ -32,24 +32,24 @@ export type Table = {
   kind: 'Table';
   apiVersion: 'meta.k8s.io/v1';
   metadata: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-  /** Null in the later tables of a watch. */
+  /** Null in all but the first table of a watch. */
   columnDefinitions: ColumnDefinition[] | null;
   rows: TableRow[];
 };
 
 export type TableRow = { cells: Cell[]; conditions?: RowCondition[]; object: object | null };
 
-/** How much of each object its row includes (meta/v1 TableOptions). */
+/** How much of the object each row includes (meta/v1 TableOptions). */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export type TableOptions = {
   includeObject: IncludeObject;
   resourceVersion: string;
-  /** Ages are relative to this time. */
+  /** The current time, from which ages are computed. */
   nowMs: number;
   continue?: string;
   remainingItemCount?: number;
-  /** The client has the column definitions from an earlier table of the watch. */
+  /** True if the client already has the column definitions from an earlier table of the watch. */
   noHeaders?: boolean;
 };
 
@@ -75,8 +75,8 @@ const TABLES: KindTables = {
 const DEFAULT_TABLE: KindTable = kindTable([NAME, CREATED_AT]);
 
 /**
- * Objects of one kind as a table, with the columns of Kubernetes 1.36 in its API server's order. The columns are the same for each
- * version of a group; the objects are in the version in which upstream stores them (autoscaling: v2).
+ * Prints objects of one kind as a table, with the columns of Kubernetes 1.36 in its API server's order. The columns are the same for all
+ * versions of a group; the objects must be in the version in which upstream stores them (autoscaling: v2).
  */
 export function tableOf(
   { group, kind }: Pick<Resource, 'group' | 'kind'>,

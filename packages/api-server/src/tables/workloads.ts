@@ -3,7 +3,7 @@ import { AGE, type Column, integer, type KindTables, kindTable, NAME, NONE, PLAI
 import { containerColumns, type PodTemplate } from './pods.ts';
 import { type LabelSelector, labelsText, requirementsOf, selectorText } from './selector-text.ts';
 
-/** An object that is responsible for pods of a template. */
+/** An object that manages pods created from a template. */
 type Replicated = KubeObject & {
   spec: { replicas?: number; template?: PodTemplate };
   status?: { replicas?: number; readyReplicas?: number; updatedReplicas?: number; availableReplicas?: number };
@@ -84,7 +84,7 @@ const CONTROLLER_REVISION: Column<ControllerRevision>[] = [
   AGE,
 ];
 
-/** `daemonset.apps/name`. */
+/** The object's controller in the form `daemonset.apps/name`. */
 function controllerOf({ metadata }: KubeObject): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return NONE;

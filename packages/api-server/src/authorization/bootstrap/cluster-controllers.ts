@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles of the controllers of nodes, namespaces, volumes and accounts, without the prefix of their names. */
+/** Cluster roles of the node, namespace, volume and account controllers. The names lack the common prefix. */
 export const CLUSTER_CONTROLLERS: RoleTable = {
   'attachdetach-controller': [
     'list,watch core persistentvolumeclaims,persistentvolumes',

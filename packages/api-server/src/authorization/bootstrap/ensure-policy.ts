@@ -2,19 +2,22 @@ import type { Role, RoleBinding } from '../rbac-objects.ts';
 import { type BootstrapPolicy, bootstrapPolicy } from './bootstrap-policy.ts';
 import { type Reconciliation, reconcileBinding, reconcileRole } from './reconcile.ts';
 
-/** Reads and writes objects of RBAC with all rights, through the registry, which fills in their metadata. */
+/** Reads and writes RBAC objects without authorization, through the registry, which fills in their metadata. */
 export interface PolicyWriter {
-  /** The object of the same kind, namespace and name. */
+  /** The stored object with the same kind, namespace and name. */
   find<T extends Role | RoleBinding>(object: T): T | undefined;
   create(object: Role | RoleBinding): void;
-  /** The object is one that `find` returned, with changes: its resourceVersion must be the newest. */
+  /** Writes an object that `find` returned and the caller changed. Its resourceVersion must be the newest. */
   update(object: Role | RoleBinding): void;
   delete(object: Role | RoleBinding): void;
-  /** Creates a namespace if it is absent. */
+  /** Creates a namespace if it does not exist. */
   ensureNamespace(name: string): void;
 }
 
-/** Creates the roles and bindings of a new cluster, and adds what is missing of those that exist. Called at each start of the server. */
+/**
+ * Creates the roles and bindings of a new cluster. For objects that exist, adds missing rules, subjects and metadata. Called at each start
+ * of the server.
+ */
 export function ensurePolicy(writer: PolicyWriter, policy: BootstrapPolicy = bootstrapPolicy()): void {
   const namespaces = [...policy.roles, ...policy.roleBindings].map(({ metadata }) => metadata.namespace!);
   for (const namespace of new Set(namespaces)) writer.ensureNamespace(namespace);

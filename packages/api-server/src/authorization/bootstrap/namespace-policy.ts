@@ -1,4 +1,4 @@
-/** Roles and RoleBindings of the system's namespaces. */
+/** Roles and RoleBindings of the system namespaces. */
 import type { RoleTable } from './role-table.ts';
 import type { SubjectTable } from './subject-table.ts';
 
@@ -23,7 +23,7 @@ export const NAMESPACE_ROLES: Readonly<Record<string, RoleTable>> = {
   },
 };
 
-/** Each binding refers to the role with its name, but for the exceptions below. */
+/** RoleBindings by namespace. Each refers to the Role with its own name, except for those in `OTHER_ROLES`. */
 export const NAMESPACE_BINDINGS: Readonly<Record<string, SubjectTable>> = {
   'kube-public': { [`${CONTROLLER}bootstrap-signer`]: ['account kube-system/bootstrap-signer'] },
   'kube-system': {
@@ -43,7 +43,7 @@ export const NAMESPACE_BINDINGS: Readonly<Record<string, SubjectTable>> = {
   },
 };
 
-/** The roles of bindings that have another name. */
+/** Maps a binding to its Role, for bindings whose Role has a different name. */
 export const OTHER_ROLES: Readonly<Record<string, string>> = {
   'system::extension-apiserver-authentication-reader': 'extension-apiserver-authentication-reader',
 };

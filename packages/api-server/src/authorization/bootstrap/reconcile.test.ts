@@ -72,7 +72,7 @@ test('a binding gets missing subjects; one to another role is recreated', () => 
   assert.deepEqual(reconcileBinding(other, expected), { operation: 'recreate', object: expected });
 });
 
-/** Writes to a store and records the operations. */
+/** Writes to a store and logs the operations. */
 function writerOf(store: MemoryStore, log: string[]): PolicyWriter {
   const note = (verb: string, { kind, metadata }: Role | RoleBinding) => log.push(`${verb} ${kind} ${metadata.name}`);
   const revisionOf = (object: Role | RoleBinding) => store.get(keyOf(object))!.revision;

@@ -4,10 +4,10 @@ import type { LabelSelector, Role, RoleBinding, Subject } from '../rbac-objects.
 import { coverageOf } from '../rule-coverage.ts';
 import { AUTO_UPDATE } from './bootstrap-policy.ts';
 
-/** How an existing object becomes as the policy expects: nothing is to do, or it is written, or deleted and created. */
+/** The operation that makes an existing object match the policy. `recreate` deletes the object and creates a new one. */
 export type Reconciliation<T> = { operation: 'none' } | { operation: 'update' | 'recreate'; object: T };
 
-/** Adds what is missing of an expected role: labels, annotations, rules and selectors. What users have added remains. */
+/** Adds the labels, annotations, rules and selectors that an expected role has and the existing one lacks. Additions of users stay. */
 export function reconcileRole(existing: Role, expected: Role): Reconciliation<Role> {
   if (isProtected(existing)) return NOTHING;
   const { aggregationRule: _, ...role } = withExpectedMetadata(existing, expected);
@@ -20,7 +20,7 @@ export function reconcileRole(existing: Role, expected: Role): Reconciliation<Ro
   });
 }
 
-/** Adds missing subjects, labels and annotations. The role of a binding cannot change, so a binding to another role is recreated. */
+/** Adds missing subjects, labels and annotations. A binding's role cannot be changed, so a binding to another role is recreated. */
 export function reconcileBinding(existing: RoleBinding, expected: RoleBinding): Reconciliation<RoleBinding> {
   if (isProtected(existing)) return NOTHING;
   if (!isDeepStrictEqual({ ...existing.roleRef }, { ...expected.roleRef }))
@@ -47,13 +47,16 @@ function withExpectedMetadata<T extends Role | RoleBinding>(existing: T, { metad
   return { ...existing, metadata: { ...existing.metadata, labels, annotations } };
 }
 
-/** The expected rights that the existing rules do not give. All of an incomplete comparison: the role has too many rules. */
+/**
+ * The expected permissions that the existing rules do not grant. If the comparison is incomplete because the role has too many rules, all
+ * expected rules count as missing.
+ */
 function missingRules(existing: Role, expected: Role): readonly PolicyRule[] {
   const { missing, isComplete } = coverageOf(existing.rules ?? [], expected.rules ?? []);
   return isComplete ? missing : (expected.rules ?? []);
 }
 
-/** The existing selectors with the missing ones; undefined if the role is not to be aggregated. */
+/** The existing selectors plus the missing ones; undefined if the expected role does not aggregate. */
 function selectorsOf(existing: Role, expected: Role): LabelSelector[] | undefined {
   if (!expected.aggregationRule) return undefined;
   const present = existing.aggregationRule?.clusterRoleSelectors ?? [];

@@ -1,9 +1,9 @@
 import { RBAC_GROUP, type Subject } from '../rbac-objects.ts';
 
-/** Subjects by the name of a binding: `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
+/** Subjects by binding name. A subject is a line: `user NAME`, `group NAME` or `account NAMESPACE/NAME`. */
 export type SubjectTable = Readonly<Record<string, readonly string[]>>;
 
-/** The subject that a line stands for. */
+/** Parses a line. */
 export function subjectOfLine(line: string): Subject {
   const [kind, name = ''] = line.split(' ');
   if (kind === 'account') {

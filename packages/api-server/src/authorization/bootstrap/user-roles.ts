@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles for users, and those by which every client learns what a server offers. */
+/** Cluster roles for users, and the roles that let every client discover what a server offers. */
 export const USER_ROLES: RoleTable = {
   admin: [],
   'cluster-admin': ['* * *', '* *'],

@@ -1,6 +1,6 @@
 import type { RoleTable } from './role-table.ts';
 
-/** Cluster roles of the controllers of workloads and services, without the prefix of their names. */
+/** Cluster roles of the workload and service controllers. The names lack the common prefix. */
 export const WORKLOAD_CONTROLLERS: RoleTable = {
   'cronjob-controller': [
     'read,update batch cronjobs',
