@@ -6,20 +6,23 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sets a field also if its name is `__proto__`, which clients may send. */
+/** Sets a field even if its name is `__proto__`, which clients may send. */
 export function setField(object: JsonObject, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** A field's value; `undefined` for what an object inherits, as `constructor`. */
+/** A field's value; `undefined` for inherited properties such as `constructor`. */
 export const fieldOf = (object: JsonObject, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Deeper JSON is refused where it arrives or grows, so that recursive functions need no check of their own. Built-in kinds need less than 30. */
+/**
+ * JSON that is deeper is rejected where it is received or grows, so recursive functions need no check of their own. Built-in kinds need
+ * less than 30 levels.
+ */
 const MAX_DEPTH = 1000;
 
-/** Whether a value has lists and objects more than 1,000 deep. Does not recurse itself. */
+/** Whether a value nests lists and objects more than 1,000 levels deep. Does not use recursion itself. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

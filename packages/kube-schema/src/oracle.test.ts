@@ -1,5 +1,5 @@
 /**
- * Compares the codecs with Kubernetes' own encoding of one object of each kind with every field set (k8s.io/api, testdata). Runs if
+ * Compares the codecs with Kubernetes' own encoding of one object of each kind with every field set (k8s.io/api, testdata). Runs only if
  * PODWRIGHT_KUBERNETES_DATA names a directory with `objects/GROUP.VERSION.KIND.{json,pb}`.
  */
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ const read = (path: string) => ({
   bytes: readFileSync(`${path}.pb`),
 });
 
-/** A watch event is no object: it does not name its kind. */
+/** A watch event is not an object: it does not name its kind. */
 const isEvent = (path: string) => basename(path) === 'core.v1.WatchEvent';
 
 for (const path of paths.filter((one) => !isEvent(one)))

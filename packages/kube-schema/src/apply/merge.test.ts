@@ -8,14 +8,14 @@ import { structNode } from './node.ts';
 const schema = await Schema.load();
 const node = (type: string) => structNode(schema, schema.type(type));
 
-/** Merges sets of scalars, written as `a b c`. */
+/** Merges sets of scalars, written in the form `a b c`. */
 function checkSet(live: string, applied: string, expected: string): void {
   const object = (text: string) => ({ finalizers: text === '' ? [] : text.split(' ') });
   const merged = mergeApplied(node('meta.v1.ObjectMeta'), object(live), object(applied)) as JsonObject;
   assert.deepEqual(merged, object(expected), `${live} + ${applied}`);
 }
 
-/** Merges lists of ports, written as `80/TCP 81/UDP`. */
+/** Merges lists of ports, written in the form `80/TCP 81/UDP`. */
 function checkPorts(live: string, applied: string, expected: string): void {
   const ports = (text: string) =>
     text.split(' ').map((one) => ({ port: Number(one.split('/')[0]), protocol: one.split('/')[1] }));
@@ -25,7 +25,7 @@ function checkPorts(live: string, applied: string, expected: string): void {
 
 describe('sets', () => {
   it('are merged in the order of structured-merge-diff', () => {
-    // facts of its typed/merge_test.go
+    // cases from its typed/merge_test.go
     checkSet('a b c', 'a b', 'a b c');
     checkSet('a b', 'a b c', 'a b c');
     checkSet('a b c', '', 'a b c');

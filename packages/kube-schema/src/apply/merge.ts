@@ -4,8 +4,8 @@ import { isEmptyOrAbsent, listElement, type Node } from './node.ts';
 import { formatElements, type PathElement } from './path-element.ts';
 
 /**
- * Merges an applied configuration into the live object (structured-merge-diff, typed.Merge); modifies neither. Throws `invalid_argument` for
- * a configuration with elements that have no key or the same key.
+ * Merges an applied configuration into the live object (structured-merge-diff, typed.Merge). Modifies neither. Throws `invalid_argument` if
+ * list elements of the configuration lack a key or share one.
  */
 export function mergeApplied(node: Node, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
@@ -22,15 +22,15 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 /**
- * Merges two lists: applied elements are in the order of the configuration, and live elements that it does not have remain where they were
- * between those that both have.
+ * Merges two lists. Applied elements keep the order of the configuration. Live elements that are not in the configuration keep their places
+ * between the elements that both lists have.
  */
 class ListMerge {
   readonly #node: Node & { kind: 'list' };
   readonly #live: unknown[];
   readonly #liveElements: PathElement[];
   readonly #appliedElements: PathElement[];
-  /** Values by element; undefined for live elements with the same key, which are replaced as a whole. */
+  /** Live values by element; undefined for elements that share a key, which are replaced as a whole. */
   readonly #liveByElement = new Map<PathElement, unknown>();
   readonly #appliedByElement = new Map<PathElement, unknown>();
   readonly #result: unknown[] = [];
@@ -66,7 +66,7 @@ class ListMerge {
         left++;
       } else if (live !== undefined && this.#isWaitedFor(live, applied, shared[nextShared])) left++;
       else if (live !== undefined && !this.#appliedByElement.has(live)) {
-        // not by its element, which duplicates share
+        // by position, because duplicates share the same element key
         this.#result.push(this.#live[left]);
         left++;
       } else {
@@ -77,7 +77,7 @@ class ListMerge {
     return this.#result;
   }
 
-  /** Whether both lists have a live element, but another one is next in the order that they share. */
+  /** Whether a live element that both lists have must wait, because another element comes next in the configuration's order. */
   #isWaitedFor(live: PathElement, applied: PathElement | undefined, nextShared: PathElement | undefined): boolean {
     return applied !== undefined && this.#appliedByElement.has(live) && nextShared !== undefined && nextShared !== live;
   }

@@ -1,11 +1,11 @@
-/** Types as server-side apply sees them: leaves, lists and maps that merge or are replaced. */
+/** Types as server-side apply treats them: leaves, and lists and maps that are merged. */
 import { PodwrightError } from '@podwright/base';
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { type Field, isStructType, type StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
 import { keyElement, type PathElement, valueElement } from './path-element.ts';
 
-/** `leaf`: a scalar, a value, or a list or map that is replaced as a whole. */
+/** `leaf`: a scalar, a value type, or a list or map that is replaced as a whole. */
 export type Node =
   | { kind: 'leaf' }
   | { kind: 'list'; keys: readonly string[]; element: Node }
@@ -13,7 +13,7 @@ export type Node =
 
 const LEAF: Node = { kind: 'leaf' };
 
-/** Keys of lists with a default, which identify elements that omit them: protocols of ports (OpenAPI's `default`). */
+/** Default values of list keys, for elements that omit the key: the protocol of a port (OpenAPI's `default`). */
 const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 
 /** The node of a struct. */
@@ -37,7 +37,7 @@ function fieldNode(schema: Schema, field: Field): Node {
   return field.listType === 'atomic' ? LEAF : { kind: 'list', keys: field.mapKeys, element };
 }
 
-/** The path element of a list's element. Throws `invalid_argument` for elements that cannot be identified. */
+/** The path element that identifies a list element. Throws `invalid_argument` for elements that cannot be identified. */
 export function listElement({ keys }: { keys: readonly string[] }, element: unknown): PathElement {
   if (keys.length === 0) {
     if (typeof element === 'object') throw unidentified('a set may only have scalars');
@@ -53,6 +53,6 @@ export function listElement({ keys }: { keys: readonly string[] }, element: unkn
 
 const unidentified = (why: string) => new PodwrightError('invalid_argument', `identify element of list: ${why}`);
 
-/** Whether a list or map is absent, null or empty: two such values are one leaf. */
+/** Whether a list or map is absent, null or empty. Two such values are compared and merged like leaves. */
 export const isEmptyOrAbsent = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);

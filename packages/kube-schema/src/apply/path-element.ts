@@ -1,6 +1,6 @@
 /**
- * Steps of paths in `managedFields` (structured-merge-diff, fieldpath): `f:NAME` a field, `k:{…}` an element of a list by its keys, `v:VALUE`
- * an element of a set, `i:INDEX`. Equal steps are equal texts: keys are sorted, and JSON has no spaces.
+ * Path elements in `managedFields` (structured-merge-diff, fieldpath): `f:NAME` for a field, `k:{…}` for a list element by its keys,
+ * `v:VALUE` for a set element, `i:INDEX` for a list index. Equal elements are equal strings: keys are sorted, and the JSON has no spaces.
  */
 import { PodwrightError } from '@podwright/base';
 import { isJsonObject, type JsonObject } from '../json.ts';
@@ -16,7 +16,7 @@ export function keyElement(keys: JsonObject): PathElement {
   return `k:{${sorted.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`;
 }
 
-/** The normal form of a step that a client wrote. Throws `invalid_argument`. */
+/** Normalizes an element that a client wrote. Throws `invalid_argument`. */
 export function normalElement(text: string): PathElement {
   const content = text.slice(2);
   switch (text.slice(0, 2)) {
@@ -47,7 +47,7 @@ function parse(content: string, text: string): unknown {
 const malformed = (text: string) =>
   new PodwrightError('invalid_argument', `unknown path element type: ${JSON.stringify(text.slice(0, 200))}`);
 
-/** A path as messages show it: `.spec.containers[name="a"].ports[containerPort=80,protocol="TCP"]`. */
+/** Formats a path for messages: `.spec.containers[name="a"].ports[containerPort=80,protocol="TCP"]`. */
 export function formatElements(path: readonly PathElement[]): string {
   return path.map(formatElement).join('');
 }
@@ -63,14 +63,14 @@ function formatElement(element: PathElement): string {
 
 const KINDS = 'fkvi';
 
-/** The order in which upstream writes and reports steps. */
+/** Compares elements in the order in which upstream writes and reports them. */
 export function compareElements(one: PathElement, other: PathElement): number {
   if (one[0] !== other[0]) return KINDS.indexOf(one[0]!) - KINDS.indexOf(other[0]!);
   if (one[0] === 'f') return compare(one, other);
   return compareValues(JSON.parse(one.slice(2)), JSON.parse(other.slice(2)));
 }
 
-/** Numbers precede texts, and these booleans. Objects are compared key by key. */
+/** Numbers sort before strings, and strings before booleans. Objects are compared key by key. */
 function compareValues(one: unknown, other: unknown): number {
   if (!isJsonObject(one) || !isJsonObject(other)) {
     const types = ['number', 'string', 'boolean'];

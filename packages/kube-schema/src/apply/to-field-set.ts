@@ -3,7 +3,7 @@ import { FieldSet, FieldSetBuilder, type Path } from './field-set.ts';
 import { listElement, type Node } from './node.ts';
 import { fieldElement, type PathElement } from './path-element.ts';
 
-/** The fields that an object sets (structured-merge-diff, typed.ToFieldSet). Throws `invalid_argument` for elements without keys. */
+/** The fields that a value sets (structured-merge-diff, typed.ToFieldSet). Throws `invalid_argument` for list elements without keys. */
 export function toFieldSet(node: Node, value: unknown): FieldSet {
   const set = new FieldSetBuilder();
   walk({ node, value, path: [] }, set);
@@ -24,7 +24,7 @@ function walk({ node, value, path }: { node: Node; value: unknown; path: Path },
 
 type ListValue = { node: Node & { kind: 'list' }; value: unknown[]; path: Path };
 
-/** Elements with the same key are one field without fields below it. */
+/** Adds the elements of a list. Elements that share a key count as one field without fields below it. */
 function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void {
   const counts = new Map<PathElement, number>();
   const elements = value.map((one) => listElement(node, one));
@@ -36,7 +36,7 @@ function walkList({ node, value, path }: ListValue, set: FieldSetBuilder): void 
   }
 }
 
-/** A set with the fields of structs that have members below them: sets do not have these by themselves. */
+/** Adds struct fields that have members below them to the members. A field set does not include such fields by itself. */
 export function withNamedFields(set: FieldSet, node: Node | undefined): FieldSet {
   const children = [...set.children];
   const isNamed = (element: PathElement) =>

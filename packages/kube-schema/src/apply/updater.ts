@@ -1,6 +1,6 @@
 /**
- * Who manages which fields of an object: server-side apply and updates (structured-merge-diff, merge.Updater). All sets are of the
- * object's own version: a caller leaves out managers of other versions, or converts them.
+ * Field management: which manager owns which fields of an object, for server-side apply and for updates (structured-merge-diff,
+ * merge.Updater). All sets must be in the object's own version: the caller omits or converts managers of other versions.
  */
 import type { JsonObject } from '../json.ts';
 import type { StructType } from '../schema/field.ts';
@@ -13,13 +13,16 @@ import { formatElements } from './path-element.ts';
 import { removeItems } from './remove-items.ts';
 import { toFieldSet, withNamedFields } from './to-field-set.ts';
 
-/** The fields that a manager owns. `isApplied`: by server-side apply, so that it may remove them by leaving them out. */
+/**
+ * The fields that a manager owns. `isApplied`: the manager owns them through server-side apply, so that it can remove fields by omitting
+ * them.
+ */
 export type Manager = { fields: FieldSet; isApplied: boolean };
 
-/** By names that the caller chooses: a manager with its operation and subresource is another one. */
+/** Managers by names that the caller chooses. The same manager with another operation or subresource must have another name. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** A field that an apply would change and another manager owns. */
+/** A field that an apply would change although another manager owns it. */
 export type ApplyConflict = { manager: string; field: string };
 
 export type Applied = { object: JsonObject; managers: Managers } | { conflicts: ApplyConflict[] };
@@ -37,15 +40,16 @@ export class FieldUpdater {
   readonly #node: Node;
   readonly #ignored: FieldSet;
 
-  /** `ignored`: fields that no manager owns, with everything below them, as `status` for writes of the main resource. */
+  /** `ignored`: fields that no manager may own, with everything below them, such as `status` for writes of the main resource. */
   constructor({ schema, type, ignored = new FieldSet() }: { schema: Schema; type: StructType; ignored?: FieldSet }) {
     this.#node = structNode(schema, type);
     this.#ignored = ignored;
   }
 
   /**
-   * Applies a configuration. Fields that the manager applied before and now leaves out are removed, unless another manager owns them. With
-   * `force` the manager becomes the owner of fields with conflicts. Throws `invalid_argument` for lists without keys or with duplicates.
+   * Applies a configuration. Removes fields that the manager applied before and now omits, unless another manager owns them. With `force`,
+   * the manager takes over conflicting fields; otherwise conflicts are returned. Throws `invalid_argument` for list elements without keys
+   * or with duplicate keys.
    */
   apply({
     live,
@@ -63,7 +67,7 @@ export class FieldUpdater {
     return conflicts.length > 0 ? { conflicts } : { object, managers: transferred(comparison, applied, manager) };
   }
 
-  /** The owners of fields after a create, update or patch: its manager owns what it changed. */
+  /** The managers after a create, update or patch. The writing manager owns the fields that it changed. */
   update({ live, object, managers, manager }: Change & { object: JsonObject }): Managers {
     const comparison = this.#compare(live, object);
     const { added, modified, removed } = comparison;
@@ -81,7 +85,7 @@ export class FieldUpdater {
     return { added: owned(added), modified: owned(modified), removed: owned(removed) };
   }
 
-  /** Removes what the manager applied last time, does not apply now, and no manager owns. */
+  /** Removes fields that the manager applied last time, does not apply now, and that no manager owns. */
   #prune(merged: JsonObject, managers: Managers, last: FieldSet | undefined): JsonObject {
     if (last === undefined || last.isEmpty) return merged;
     const named = (set: FieldSet) => withNamedFields(set, this.#node);
@@ -105,7 +109,7 @@ function conflictsOf({ added, modified }: Comparison, managers: Managers, applyi
     );
 }
 
-/** The other managers without what the change took from them; managers without fields are left out. */
+/** The managers after a change. Other managers lose the fields that it changed; managers without fields are omitted. */
 function transferred(
   { added, modified, removed }: Comparison,
   managers: Managers,

@@ -1,4 +1,4 @@
-/** Sequences of writes as in structured-merge-diff's own tests (merge/{leaf,set,nested,multiple_appliers}_test.go), on built-in types. */
+/** Sequences of writes from structured-merge-diff's own tests (merge/{leaf,set,nested,multiple_appliers}_test.go), for built-in types. */
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../json.ts';
 import { Schema } from '../schema/schema.ts';
@@ -7,7 +7,7 @@ import { FieldUpdater, type Managers } from './updater.ts';
 
 const schema = await Schema.load();
 
-/** An object with its managers, to which a test applies configurations and updates. */
+/** An object and its managers, to which a test applies configurations and updates. */
 export class Written {
   object: JsonObject = {};
   managers: Managers = new Map();
@@ -17,7 +17,7 @@ export class Written {
     this.#updater = new FieldUpdater({ schema, type: schema.type(type), ignored: ignored && parseFieldsV1(ignored) });
   }
 
-  /** Applies, and returns the conflicts as `MANAGER FIELD`. */
+  /** Applies a configuration, and returns the conflicts in the form `MANAGER FIELD`. */
   apply(manager: string, configuration: JsonObject, force = false): string[] {
     const change = { live: this.object, configuration, managers: this.managers, manager, force };
     const before = structuredClone(change.live);

@@ -9,12 +9,12 @@ const schema = await Schema.load();
 const decode = (kind: string, value: unknown, duplicates?: JsonPath[]) =>
   decodeJson(value, { schema, type: schema.type(kind), duplicates });
 
-/** Checks the object that Go would encode. */
+/** Checks the decoded object, as Go would encode it. */
 function check(kind: string, value: unknown, expected: object): void {
   assert.deepEqual(decode(kind, value).object, expected);
 }
 
-/** Checks the problems of an object. */
+/** Checks the strict decoding problems of an object. */
 function problems(kind: string, value: unknown, expected: string[], duplicates?: JsonPath[]): void {
   assert.deepEqual(decode(kind, value, duplicates).problems, expected);
 }

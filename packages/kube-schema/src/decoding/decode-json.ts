@@ -7,24 +7,26 @@ import { decodeError, type JsonPath, Problems } from './problems.ts';
 export type DecodeJsonOptions = {
   schema: Schema;
   type: StructType;
-  /** Paths of the fields that the text has more than once; a reader of JSON or YAML knows them. */
+  /** Paths of fields that the source text contains more than once, if the JSON or YAML parser reports them. */
   duplicates?: readonly JsonPath[];
 };
 
 export type DecodedJson = {
-  /** The object as Go would encode it: without unknown fields, with canonical quantities and times, with structs that Go never leaves out. */
+  /**
+   * The object as Go would encode it: without unknown fields, with canonical quantities and times, and with structs that Go never omits.
+   */
   object: JsonObject;
   /**
-   * What `fieldValidation=Strict` refuses and `Warn` reports, such as `unknown field "spec.foo"` and `duplicate field "spec.bar"`: at most
-   * 100, in the order of the fields.
+   * The problems that `fieldValidation=Strict` rejects and `Warn` reports, such as `unknown field "spec.foo"` and `duplicate field
+   * "spec.bar"`. At most 100, in the order of the fields.
    */
   problems: string[];
 };
 
 /**
- * Decodes a JSON value as an API server's decoder into a Go struct: names are case-sensitive, and `null` is absence. Throws
- * `invalid_argument` with Go's message for values of wrong types, as `json: cannot unmarshal string into Go struct field
- * DeploymentSpec.spec.replicas of type int32`. JavaScript's numbers do not show how they were written: `1.0` and `1e3` are integers here.
+ * Decodes a JSON value like an API server that decodes into a Go struct: names are case-sensitive, and `null` means absent. Throws
+ * `invalid_argument` with Go's message for values of wrong types, such as `json: cannot unmarshal string into Go struct field
+ * DeploymentSpec.spec.replicas of type int32`. JavaScript numbers do not preserve their notation: `1.0` and `1e3` count as integers here.
  */
 export function decodeJson(value: unknown, { schema, type, duplicates = [] }: DecodeJsonOptions): DecodedJson {
   if (isTooDeep(value)) throw decodeError('exceeded max depth');
@@ -34,6 +36,6 @@ export function decodeJson(value: unknown, { schema, type, duplicates = [] }: De
   return { object: object!, problems: problems.strict };
 }
 
-/** The message of a request that `fieldValidation=Strict` refuses. */
+/** The error message for a request with problems under `fieldValidation=Strict`. */
 export const strictDecodingMessage = (problems: readonly string[]): string =>
   `strict decoding error: ${problems.join(', ')}`;

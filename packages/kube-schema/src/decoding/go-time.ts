@@ -1,4 +1,4 @@
-/** The errors of Go's `time.Parse` for metav1.Time and metav1.MicroTime. */
+/** Error messages of Go's `time.Parse` for metav1.Time and metav1.MicroTime. */
 
 type Part = readonly [layout: string, pattern: RegExp];
 
@@ -17,7 +17,7 @@ const DATE_AND_TIME: Part[] = [
 ];
 const ZONE: Part = ['Z07:00', /^(?:Z|[+-]\d\d:\d\d)/];
 
-/** A fraction may follow the seconds of RFC 3339; a MicroTime has exactly six digits. */
+/** In RFC 3339, a fraction may follow the seconds. A MicroTime must have exactly six fractional digits. */
 const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
   time: [...DATE_AND_TIME, ['', /^(?:[.,]\d+)?/], ZONE],
   microTime: [...DATE_AND_TIME, ['.000000', /^[.,]\d{6}/], ZONE],
@@ -25,7 +25,7 @@ const LAYOUTS: Record<'time' | 'microTime', Part[]> = {
 
 const MAX_SHOWN = 200;
 
-/** Why a text is no time; undefined if its form is right (a month may still be 13). */
+/** Why a string is not a time; undefined if its form is valid (values such as month 13 are not checked). */
 export function timeProblem(text: string, type: 'time' | 'microTime'): string | undefined {
   const layout = LAYOUTS[type].map(([part]) => part).join('');
   const prefix = `parsing time ${quote(text)} as ${quote(layout)}: `;

@@ -6,10 +6,12 @@ import { type Context, Problems } from './problems.ts';
 import { readScalar } from './scalar-readers.ts';
 import { VALUE_READERS } from './value-readers.ts';
 
-/** A value's type: its name, and that in Go's errors. */
+/** A value's type name, and its type name in Go's error messages. */
 type Target = { type: string; goType: string };
 
-/** Decodes JSON as Go decodes it into structs, and returns what Go would encode again. Wrong values count as absent. */
+/**
+ * Decodes JSON like Go decodes it into structs, and returns the JSON that Go would encode from them. Values of wrong types count as absent.
+ */
 export class JsonDecoder {
   readonly #schema: Schema;
   readonly #problems: Problems;
@@ -19,7 +21,7 @@ export class JsonDecoder {
     this.#problems = problems;
   }
 
-  /** `undefined` if the value is no object. */
+  /** Decodes an object; reports a problem and returns `undefined` if the value is not an object. */
   struct(type: StructType, value: unknown, context: Context): JsonObject | undefined {
     if (!isJsonObject(value)) {
       this.#problems.wrongType(value, type.name.split('.').slice(-2).join('.'), context);
@@ -79,7 +81,7 @@ export class JsonDecoder {
     return result;
   }
 
-  /** An element of a list or map, which is never absent. */
+  /** Decodes an element of a list or map. Null becomes the zero value, because an element is never absent. */
   #element(target: Target, value: unknown, context: Context): unknown {
     const decoded = value === null ? undefined : this.#value(target, value, context);
     return decoded ?? zeroOf(this.#schema, target.type);
@@ -95,7 +97,7 @@ export class JsonDecoder {
     return VALUE_READERS[type as ValueType](value, context, (inner) => this.#customSchema(inner));
   }
 
-  /** Go decodes these schemas by a decoder of their own, which ignores unknown fields. */
+  /** Go decodes these schemas with a separate decoder, which ignores unknown fields. */
   #customSchema(value: unknown): unknown {
     const problems = new Problems([]);
     const decoder = new JsonDecoder(this.#schema, problems);
@@ -106,7 +108,7 @@ export class JsonDecoder {
   }
 }
 
-/** The name in Go of the elements of a list or map: known from that of the whole unless the whole has a name of its own. */
+/** Go's name for the elements of a list or map, derived from the field's Go type unless that is a named type. */
 function elementName({ type, goType }: Field, schema: Schema): string {
   const written = /^(?:\[\]|map\[\w*\])(.+)$/.exec(goType)?.[1];
   if (written !== undefined) return written;

@@ -1,13 +1,13 @@
-/** Problems of a JSON object, in the words and order of upstream's decoder (sigs.k8s.io/json). */
+/** Problems of a JSON object, with the texts and in the order of upstream's decoder (sigs.k8s.io/json). */
 import { PodwrightError } from '@podwright/base';
 
-/** The decoder reports no more. */
+/** Upstream's decoder reports no more than this. */
 const MAX_PROBLEMS = 100;
 
-/** Field names and list indexes from an object's root. */
+/** Field names and list indexes, starting at an object's root. */
 export type JsonPath = readonly (string | number)[];
 
-/** As in `spec.containers[0].name`; names are not quoted. */
+/** Formats a path like `spec.containers[0].name`; names are not quoted. */
 export function formatPath(path: JsonPath): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
@@ -15,12 +15,12 @@ export function formatPath(path: JsonPath): string {
   );
 }
 
-/** Where the decoder is: the path, and what errors of types name. */
+/** The decoder's position: the path, and the names for type errors. */
 export type Context = {
   path: JsonPath;
-  /** The struct around the last field, without its package; '' at the root. */
+  /** The struct that contains the last field, without its package; '' at the root. */
   struct: string;
-  /** The fields from the root, without list indexes and keys of maps. */
+  /** The field names from the root, without list indexes and map keys. */
   fields: string;
 };
 
@@ -30,12 +30,12 @@ export class Problems {
   readonly #strict = new Set<string>();
   #firstError: string | undefined;
 
-  /** `duplicates`: paths of the fields that the text has more than once, which JSON values do not show. */
+  /** `duplicates`: paths of fields that the source text contains more than once. A parsed JSON value no longer shows them. */
   constructor(duplicates: readonly JsonPath[]) {
     this.#duplicates = new Set(duplicates.map(formatPath));
   }
 
-  /** The strict problems, such as `unknown field "spec.foo"`. */
+  /** The problems for strict validation, such as `unknown field "spec.foo"`. */
   get strict(): string[] {
     return [...this.#strict];
   }
@@ -44,19 +44,19 @@ export class Problems {
     this.#add(`unknown field ${quoted(formatPath(path))}`);
   }
 
-  /** Reports the field if the text has it more than once. */
+  /** Reports the field if the source text contains it more than once. */
   knownField(path: JsonPath): void {
     if (this.#duplicates.size === 0) return;
     const text = formatPath(path);
     if (this.#duplicates.has(text)) this.#add(`duplicate field ${quoted(text)}`);
   }
 
-  /** A value of the wrong type: the decoder goes on, and fails with the first such error. */
+  /** Reports a value of the wrong type. Decoding continues; `check` throws the first such error. */
   wrongType(value: unknown, goType: string, context: Context): void {
     this.error(wrongTypeText(kindOf(value), goType, context));
   }
 
-  /** A number that does not fit. */
+  /** Reports a number that does not fit its type. */
   wrongNumber(value: number, goType: string, context: Context): void {
     this.error(wrongTypeText(`number ${value}`, goType, context));
   }
@@ -65,7 +65,7 @@ export class Problems {
     this.#firstError ??= message;
   }
 
-  /** Throws the first error. */
+  /** Throws the first error, if there is one. */
   check(): void {
     if (this.#firstError !== undefined) throw decodeError(this.#firstError);
   }
@@ -75,10 +75,10 @@ export class Problems {
   }
 }
 
-/** An error that ends decoding at once, as those of Go's `UnmarshalJSON` do. */
+/** An error that ends decoding at once, like the errors of Go's `UnmarshalJSON`. */
 export const decodeError = (message: string): PodwrightError => new PodwrightError('invalid_argument', message);
 
-/** Ends decoding because of a value of the wrong type. */
+/** An error that ends decoding because a value has the wrong type. */
 export const wrongTypeError = (value: unknown, goType: string, context: Context): PodwrightError =>
   decodeError(wrongTypeText(kindOf(value), goType, context));
 
@@ -87,11 +87,11 @@ function wrongTypeText(value: string, goType: string, { struct, fields }: Contex
   return `json: cannot unmarshal ${value} into Go ${target} of type ${goType}`;
 }
 
-/** Go's word for a JSON value. */
+/** Go's name for the type of a JSON value. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
-/** As Go's `strconv.Quote`, for texts without control characters. */
+/** Like Go's `strconv.Quote`, for strings without control characters. */
 const quoted = (text: string): string => JSON.stringify(text);

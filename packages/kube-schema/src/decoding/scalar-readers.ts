@@ -1,8 +1,11 @@
-/** Scalars of Go. Errors are collected, and decoding goes on. */
+/** Decodes Go's scalar types. Errors are collected, and decoding continues. */
 import type { ScalarType } from '../schema/field.ts';
 import type { Context, Problems } from './problems.ts';
 
-/** Decodes a scalar; undefined, and an error in `problems`, if the value is of another type. `goType` is for the error. */
+/**
+ * Decodes a scalar. If the value has another type, adds an error to `problems` and returns undefined. `goType` is the type name for the
+ * error.
+ */
 export function readScalar(
   value: unknown,
   type: ScalarType,
@@ -36,7 +39,7 @@ function fits(value: number, type: 'int32' | 'int64'): boolean {
   return Number.isInteger(value) && value >= -limit && value < limit;
 }
 
-/** Base64 with padding and any line ends, in the form that Go writes. */
+/** Decodes padded base64 with any line breaks, and encodes it again without them, as Go does. */
 function readBytes(text: string, problems: Problems): string | undefined {
   const joined = text.replaceAll(/[\r\n]/g, '');
   const wrong = /[^A-Za-z0-9+/]/.exec(joined.replace(/={1,2}$/, ''));

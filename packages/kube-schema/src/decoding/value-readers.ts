@@ -1,4 +1,7 @@
-/** Structs that are one value in JSON, as their `UnmarshalJSON` and `MarshalJSON` in Go. Errors end decoding at once. */
+/**
+ * Structs that are a single value in JSON, decoded like Go's `UnmarshalJSON` and encoded like its `MarshalJSON`. Errors end decoding at
+ * once.
+ */
 import { isJsonObject } from '../json.ts';
 import type { ValueType } from '../schema/field.ts';
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
@@ -6,7 +9,7 @@ import { timeProblem } from './go-time.ts';
 import { type Context, decodeError, wrongTypeError } from './problems.ts';
 import { canonicalQuantity, QUANTITY_ERROR } from './quantity-text.ts';
 
-/** Decodes the schema of a custom resource inside of a value. */
+/** Decodes a custom resource's schema that is nested in a value. */
 export type ReadSchema = (value: unknown) => unknown;
 
 type ValueReader = (value: unknown, context: Context, readSchema: ReadSchema) => unknown;
@@ -53,7 +56,7 @@ const schemaOrBool: ValueReader = (value, _context, readSchema) => {
   return readSchema(value);
 };
 
-/** Go ignores other values. */
+/** Like Go, ignores values that are neither an object nor a list. */
 const schemaOrArray: ValueReader = (value, _context, readSchema) => {
   if (isJsonObject(value)) return readSchema(value);
   return Array.isArray(value) && value.length > 0 ? value.map(readSchema) : null;

@@ -1,13 +1,13 @@
 /** Directives of strategic merge patches (Kubernetes design proposals: strategic-merge-patch, preserve-order-in-strategic-merge-patch). */
 import { isJsonObject, type JsonObject, setField } from '../json.ts';
 
-/** In an object: `replace`, or `delete`; in an element of a list also with its merge key. */
+/** In an object: `replace` or `delete`. An element of a list also has its merge key. */
 export const PATCH = '$patch';
-/** The only fields of an object that remain. */
+/** In an object: the names of the only fields to keep. */
 export const RETAIN_KEYS = '$retainKeys';
-/** Before the name of a list: the merge keys of its elements, or its scalars, in order. */
+/** Prefix of a list's name. The value is the order of the list: the merge keys of its elements, or its scalars. */
 export const SET_ORDER = '$setElementOrder/';
-/** Before the name of a list of scalars: those that are removed. */
+/** Prefix of the name of a list of scalars. The value lists the scalars to remove. */
 export const DELETE_SCALARS = '$deleteFromPrimitiveList/';
 
 export const isDirective = (name: string): boolean =>
@@ -17,8 +17,8 @@ export const hasPatchDirective = (value: unknown): value is JsonObject =>
   isJsonObject(value) && Object.hasOwn(value, PATCH);
 
 /**
- * A patch's value for something that the original does not have: without nulls, directives, and objects that have a `$patch`. Undefined if
- * nothing of it remains.
+ * A patch's value for a field that the original lacks: without nulls, directives, and objects that have a `$patch`. Undefined if nothing is
+ * left.
  */
 export function withoutDirectives(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((one) => one !== undefined);

@@ -1,11 +1,11 @@
-/** The order of a merged list (https://git.k8s.io/design-proposals-archive/cli/preserve-order-in-strategic-merge-patch.md). */
+/** The element order of a merged list (https://git.k8s.io/design-proposals-archive/cli/preserve-order-in-strategic-merge-patch.md). */
 
-/** What identifies an element: its merge key, or itself if it is a scalar. */
+/** Returns the identity of an element: its merge key, or the element itself if it is a scalar. */
 export type Identity = (element: unknown) => unknown;
 
 /**
- * Orders a list: elements that `order` names in that order, and the server's other elements, as far as both were in `server`, in their old
- * order between them. So new elements precede the server's own. The cost is linear, apart from sorting.
+ * Orders a list. Elements that `order` names are in that order. The other elements stay between them where `server` had them, as far as
+ * `server` contains both. New elements therefore precede the server's own. The cost is linear, apart from sorting.
  */
 export function orderElements(
   list: readonly unknown[],

@@ -1,13 +1,13 @@
-/** JSON patch (RFC 6902), as upstream's API server applies it. */
+/** JSON Patch (RFC 6902) with the behaviour of upstream's API server. */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, isTooDeep, type JsonObject } from '../json.ts';
 import { insert, type Location, locate, read, remove, set } from './json-pointer.ts';
 import { checkDepth, patchError } from './patch-error.ts';
 
-/** The API server's limits: the number of operations, and bytes that `copy` may add (its limit of bodies). */
+/** The API server's limits: the number of operations, and the bytes that `copy` may add (its limit for request bodies). */
 const MAX_OPERATIONS = 10_000;
 const MAX_COPIED_BYTES = 3 << 20;
-/** Each insertion into a long list moves all elements after it: about a second of work. */
+/** Allows about a second of work: each insertion into a long list moves all elements after it. */
 const MAX_MOVED_ELEMENTS = 1e9;
 
 type Operation = { op: string; path: string; from: string; value: unknown };
@@ -15,8 +15,8 @@ type Operation = { op: string; path: string; from: string; value: unknown };
 const failed = (message: string) => patchError('failed_precondition', message);
 
 /**
- * Applies the operations in order to a copy. Throws `invalid_argument` for what is no JSON patch, `failed_precondition` for an operation
- * that does not apply, and `resource_exhausted` for too many or too costly ones.
+ * Applies the operations in order to a copy. Throws `invalid_argument` for anything that is not a JSON patch, `failed_precondition` for an
+ * operation that does not apply, and `resource_exhausted` for too many or too expensive operations.
  */
 export function jsonPatch(original: JsonObject, operations: unknown): JsonObject {
   checkDepth(operations);
@@ -29,7 +29,7 @@ export function jsonPatch(original: JsonObject, operations: unknown): JsonObject
   const patched = new Patched(original);
   for (const given of operations) patched.apply(readOperation(given));
   if (!isJsonObject(patched.document)) throw failed('the patched document is not an object');
-  // moves can nest parts into each other
+  // move operations can nest parts of the document into each other
   if (isTooDeep(patched.document)) throw failed('exceeded max depth');
   return patched.document;
 }
@@ -41,7 +41,7 @@ function readOperation(given: unknown): Operation {
   return { op, path, from, value };
 }
 
-/** A document and the work done on it. */
+/** A document, and the work that was done on it so far. */
 class Patched {
   document: unknown;
   #copiedBytes = 0;
@@ -60,7 +60,7 @@ class Patched {
         return this.#moved(remove(this.#find(op, path)));
       case 'replace':
         if (path === '') this.document = structuredClone(value);
-        // in objects, the library also "replaces" absent fields
+        // in objects, upstream's library also accepts `replace` for absent fields
         else set(this.#find(op, path), structuredClone(value ?? null));
         return;
       case 'test':
@@ -90,7 +90,7 @@ class Patched {
     if (!isDeepStrictEqual(found ?? null, value ?? null)) throw failed(`testing value ${path} failed: test failed`);
   }
 
-  /** Copies double a document each time: their sizes are summed. */
+  /** Copies a value. Each copy can double the document, so the sizes of all copies are summed. */
   #copy({ op, path, from }: Operation): void {
     const value = read(this.#find(op, from)) ?? null;
     if (isTooDeep(value)) throw failed('exceeded max depth');

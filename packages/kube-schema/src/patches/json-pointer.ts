@@ -1,13 +1,13 @@
-/** Locations in a document (RFC 6901), with the errors of the library of upstream's API server (evanphx/json-patch 4). */
+/** JSON Pointer (RFC 6901), with the errors of the library that upstream's API server uses (evanphx/json-patch 4). */
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { patchError } from './patch-error.ts';
 
-/** A field or an element: the object or list around it, and its key. It may be absent. */
+/** A field or list element: the object or list that contains it, and its key. The field or element itself may be absent. */
 export type Location = { parent: JsonObject | unknown[]; key: string };
 
 const failed = (message: string) => patchError('failed_precondition', message);
 
-/** The location at a path in a document; undefined if a part above it is absent. The root itself has none. */
+/** The location at a path in a document; undefined if a part above it is absent. The root has no location. */
 export function locate(document: unknown, path: string): Location | undefined {
   const [, ...names] = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const key = names.pop();
@@ -19,7 +19,7 @@ export function locate(document: unknown, path: string): Location | undefined {
   return key !== undefined && (isJsonObject(parent) || Array.isArray(parent)) ? { parent, key } : undefined;
 }
 
-/** The value at a location; undefined for an absent field. Throws for an index that the list does not have. */
+/** The value at a location; undefined for an absent field. Throws for an index outside the list. */
 export function read({ parent, key }: Location): unknown {
   return Array.isArray(parent) ? parent[existingIndex(parent, key)] : fieldOf(parent, key);
 }
@@ -30,7 +30,7 @@ export function set({ parent, key }: Location, value: unknown): void {
   else setField(parent, key, value);
 }
 
-/** Sets a field, or inserts an element: at the end for the key `-`. Returns how many elements it moved. */
+/** Sets a field, or inserts a list element; the key `-` means the end. Returns how many elements were moved. */
 export function insert({ parent, key }: Location, value: unknown): number {
   if (!Array.isArray(parent)) {
     setField(parent, key, value);
@@ -44,7 +44,7 @@ export function insert({ parent, key }: Location, value: unknown): number {
   return parent.length - at;
 }
 
-/** Removes a field or element. Returns how many elements it moved. */
+/** Removes a field or a list element. Returns how many elements were moved. */
 export function remove({ parent, key }: Location): number {
   if (Array.isArray(parent)) {
     const index = existingIndex(parent, key);
@@ -62,7 +62,7 @@ function existingIndex(list: unknown[], key: string): number {
   return index;
 }
 
-/** The index of an element; negative ones count from the end, as in upstream's library. */
+/** The index of an element. Negative indexes count from the end, as in upstream's library. */
 function indexOf(list: unknown[], key: string): number | undefined {
   const given = toInteger(key) ?? Number.NaN;
   const index = given < 0 ? given + list.length : given;

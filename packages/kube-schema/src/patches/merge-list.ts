@@ -1,21 +1,21 @@
-/** Lists that a strategic merge patch merges. */
+/** Merges lists for strategic merge patches. */
 import { fieldOf, isJsonObject, type JsonObject } from '../json.ts';
 import { hasPatchDirective, PATCH, withoutDirectives } from './directives.ts';
 import { type Identity, orderElements } from './element-order.ts';
 import { patchError } from './patch-error.ts';
 
-/** Merges an element that both lists have. */
+/** Merges an element that is in both lists. */
 type MergeElement = (original: JsonObject, patch: JsonObject) => JsonObject;
 
 type ListMerge = {
-  /** Absent for lists of scalars. */
+  /** Absent for a list of scalars. */
   mergeKey: string | undefined;
   mergeElement: MergeElement;
-  /** The list of `$setElementOrder`; by default the patch's own order. */
+  /** The value of `$setElementOrder`; by default the order of the patch. */
   order?: readonly unknown[];
 };
 
-/** The list after a patch; modifies neither. */
+/** The merged list. Modifies neither input. */
 export function mergeList(
   original: unknown[],
   patch: unknown[],
@@ -39,7 +39,7 @@ export function removeScalars(list: unknown[], removed: readonly unknown[]): unk
   return list.filter((value) => !removals.has(value));
 }
 
-/** What identifies the elements of a list in its order. */
+/** The identity of elements in a list with this merge key, or in a list of scalars. */
 export const identityOf = (mergeKey: string | undefined): Identity =>
   mergeKey === undefined ? itself : byKey(mergeKey);
 
@@ -54,7 +54,7 @@ const byKey =
     return typeof value === 'object' ? JSON.stringify(value) : value;
   };
 
-/** Whether the elements are objects; they must be of one type. */
+/** Whether the elements are objects. Throws if they are not all of one type, or are lists. */
 function checkElements(elements: unknown[]): boolean {
   const types = new Set(
     elements.map((element) => (Array.isArray(element) ? 'list' : element === null ? 'null' : typeof element)),
@@ -64,7 +64,7 @@ function checkElements(elements: unknown[]): boolean {
   return types.has('object');
 }
 
-/** Applies the elements of a patch that have a `$patch`; the others remain. */
+/** Applies the patch elements that have a `$patch`, and returns the remaining original and patch elements. */
 function withDirectives(
   original: unknown[],
   patch: unknown[],
@@ -87,7 +87,7 @@ function withDirectives(
   };
 }
 
-/** Merges elements into the first one with the same key, or appends them. */
+/** Merges each element into the first one with the same key, or appends it. */
 function mergeElements(
   original: unknown[],
   elements: JsonObject[],

@@ -1,8 +1,8 @@
-/** JSON merge patch (RFC 7386). */
+/** JSON Merge Patch (RFC 7386). */
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import { checkDepth } from './patch-error.ts';
 
-/** Applies a patch to an object; modifies neither. Throws `invalid_argument` for a patch more than 1,000 deep. */
+/** Applies a patch to an object. Modifies neither. Throws `invalid_argument` if the patch is more than 1,000 levels deep. */
 export function mergePatch(original: JsonObject, patch: JsonObject): JsonObject {
   checkDepth(patch);
   return merge(original, patch);

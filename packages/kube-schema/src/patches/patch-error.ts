@@ -1,5 +1,5 @@
 /**
- * Errors of patches, with upstream's texts. The code gives the status of the answer: `invalid_argument` is 400 BadRequest,
+ * Errors of patches, with upstream's texts. The code determines the response status: `invalid_argument` is 400 BadRequest,
  * `failed_precondition` 422 Invalid, `resource_exhausted` 413 RequestEntityTooLarge, `internal` 500 InternalError.
  */
 import { type ErrorCode, PodwrightError } from '@podwright/base';
@@ -12,7 +12,7 @@ type PatchErrorCode = Extract<
 
 export const patchError = (code: PatchErrorCode, message: string): PodwrightError => new PodwrightError(code, message);
 
-/** Refuses a patch that is too deep, as Go's JSON decoder does. */
+/** Rejects a patch that is too deep, like Go's JSON decoder. */
 export function checkDepth(patch: unknown): void {
   if (isTooDeep(patch)) throw patchError('invalid_argument', 'exceeded max depth');
 }

@@ -4,7 +4,7 @@ import { patchError } from './patch-error.ts';
 
 const PLAIN: PatchStrategy = { merge: false, retainKeys: false, replace: false };
 
-/** Where a patch is in a type: in a struct, in a map with elements of a type, or in JSON without a type. */
+/** A patch's position in a type: in a struct, in a map with elements of a type, or in untyped JSON. */
 export class PatchPlace {
   readonly #schema: Schema;
   readonly #struct: StructType | undefined;
@@ -22,7 +22,7 @@ export class PatchPlace {
     return new PatchPlace(schema, { struct });
   }
 
-  /** A field of the struct, or an entry of the map, with how patches change it; for a list, also the place of its elements. */
+  /** The position of a struct's field or a map's entry, with its patch strategy. For a list, it is also the position of the elements. */
   at(name: string): PatchPlace {
     if (this.#struct === undefined) return this.#below(this.#elements, 'none');
     const field = this.#struct.byName.get(name);

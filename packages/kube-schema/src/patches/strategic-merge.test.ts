@@ -6,7 +6,7 @@ import { strategicMerge } from './strategic-merge.ts';
 
 const schema = await Schema.load();
 
-/** Checks an object of a type after a patch. */
+/** Checks an object of a type after applying a patch. */
 function check(type: string, original: JsonObject, [patch, expected]: [JsonObject, JsonObject]): void {
   const before = structuredClone({ original, patch });
   assert.deepEqual(strategicMerge(original, patch, { schema, type: schema.type(type) }), expected);
@@ -81,7 +81,7 @@ describe('lists with a key', () => {
     const patch = { conditions: [{ type: 'B', status: 'False', message: null }] };
     const merged = { conditions: [conditions[0], { type: 'B', status: 'False' }] };
     check('apps.v1.DeploymentStatus', { conditions }, [patch, merged]);
-    // certificates' conditions and subjects of bindings are replaced
+    // these lists have no merge strategy, so the patch replaces them
     const replaced = { conditions: [conditions[1]] };
     check('certificates.v1.CertificateSigningRequestStatus', { conditions }, [replaced, replaced]);
     check('rbac.v1.RoleBinding', { subjects: [{ name: 'a' }] }, [

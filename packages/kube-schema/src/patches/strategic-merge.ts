@@ -1,4 +1,4 @@
-/** Strategic merge patch, as upstream's API server applies it (k8s.io/apimachinery, util/strategicpatch). */
+/** Strategic merge patch with the behaviour of upstream's API server (k8s.io/apimachinery, util/strategicpatch). */
 import { fieldOf, isJsonObject, type JsonObject, setField } from '../json.ts';
 import type { StructType } from '../schema/field.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -17,8 +17,7 @@ import { checkDepth, patchError } from './patch-error.ts';
 import { PatchPlace } from './patch-place.ts';
 
 /**
- * Applies a patch to an object of a type; modifies neither. The object must have no other fields than the type. Throws errors of
- * `patch-error.ts`.
+ * Applies a patch to an object. Modifies neither. The object must not have fields that its type lacks. Throws errors of `patch-error.ts`.
  */
 export function strategicMerge(
   original: JsonObject,
@@ -46,7 +45,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchPlace
   return result;
 }
 
-/** An object whose patch has a `$patch`. */
+/** The result for an object whose patch has a `$patch` directive. */
 function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
   if (directive === 'replace') return withoutDirectives(rest) as JsonObject;
   if (directive === 'delete') return {};
@@ -54,7 +53,7 @@ function directed({ [PATCH]: directive, ...rest }: JsonObject): JsonObject {
   throw patchError('internal', `unknown patch type: ${JSON.stringify(directive)} in map: ${shown}`);
 }
 
-/** A copy of the original, with only the fields of `$retainKeys` if the patch has it; these must include the fields of the patch. */
+/** A copy of the original. If the patch has `$retainKeys`, only these fields are kept; they must include all fields of the patch. */
 function retained(original: JsonObject, patch: JsonObject): JsonObject {
   if (!Object.hasOwn(patch, RETAIN_KEYS)) return { ...original };
   const keys = new Set(Array.isArray(patch[RETAIN_KEYS]) ? patch[RETAIN_KEYS] : undefined);
@@ -66,7 +65,7 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
 
 type At = { place: PatchPlace; name: string };
 
-/** A field's value after the patch; undefined if none remains. */
+/** A field's value after the patch; undefined if the field is removed. */
 function mergeField(original: unknown, value: unknown, { place, name }: At): unknown {
   if (isJsonObject(original) && isJsonObject(value)) {
     const below = place.at(name);
@@ -77,7 +76,7 @@ function mergeField(original: unknown, value: unknown, { place, name }: At): unk
   return below.strategy.merge ? mergeLists(original, value, { place: below }) : value;
 }
 
-/** `order` is that of `$setElementOrder`. */
+/** `order` is the value of `$setElementOrder`. */
 function mergeLists(
   original: unknown[],
   patch: unknown[],
@@ -96,7 +95,7 @@ function removeFromList(result: JsonObject, name: string, removed: unknown): voi
 
 type Ordering = { patch: JsonObject; name: string; order: unknown; place: PatchPlace };
 
-/** Merges a list that has a `$setElementOrder`, also if the patch has no elements for it. */
+/** Merges a list that has a `$setElementOrder`, even if the patch has no elements for it. */
 function orderList(result: JsonObject, { patch, name, order, place }: Ordering): void {
   const [before, elements] = [fieldOf(result, name), fieldOf(patch, name) ?? undefined];
   const isWrong = (value: unknown) => value !== undefined && !Array.isArray(value);
@@ -112,7 +111,7 @@ function orderList(result: JsonObject, { patch, name, order, place }: Ordering):
     setField(result, name, orderElements(withoutDirectives(elements) as unknown[], { order, server: [], identity }));
 }
 
-/** The elements of a patch must be in the order that it gives. */
+/** Throws unless the elements of the patch are in the order of `$setElementOrder`. */
 function checkOrder(elements: unknown[], order: unknown[], identity: Identity): void {
   let next = 0;
   for (const element of elements.filter((one) => !hasPatchDirective(one))) {

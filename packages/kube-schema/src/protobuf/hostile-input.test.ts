@@ -14,7 +14,7 @@ const field = (number: number, bytes: Uint8Array): Buffer => {
 const hex = (digits: string) => Buffer.from(digits.replaceAll(' ', ''), 'hex');
 
 const fallback = { apiVersion: 'v1', kind: 'Pod' };
-/** Decodes a pod's message, which begins at byte 6 if it has less than 128 bytes. */
+/** Decodes a pod's message. It begins at byte 6 if it is shorter than 128 bytes. */
 const decode = (message: Uint8Array, kind = fallback) =>
   decodeObject(schema, Buffer.concat([hex('6b387300'), field(2, message)]), { fallback: kind });
 

@@ -1,8 +1,8 @@
 import { malformed, type WireReader } from './wire-reader.ts';
 
 /**
- * Yields the numbers of a message's fields in their order; the caller reads the value of each at once. Fields that `wireTypes` does not
- * name are skipped, as by all clients of protobuf.
+ * Yields a message's field numbers in order of appearance; the caller must read each field's value before the next step. Fields that are
+ * not in `wireTypes` are skipped, as protobuf requires of unknown fields.
  */
 export function* knownFields(reader: WireReader, wireTypes: Readonly<Record<number, number>>): Generator<number> {
   while (!reader.isAtEnd) {

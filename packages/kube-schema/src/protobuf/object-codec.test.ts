@@ -5,7 +5,7 @@ import { decodeObject, encodeObject, isProtobufObject } from './object-codec.ts'
 
 const schema = await Schema.load();
 
-/** An object in protobuf, from the hexadecimal digits of its message. */
+/** A protobuf-encoded object, from the hexadecimal digits of its message. */
 function envelope(apiVersion: string, kind: string, hex: string): Buffer {
   const field = (number: number, bytes: Buffer) =>
     Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
@@ -13,12 +13,12 @@ function envelope(apiVersion: string, kind: string, hex: string): Buffer {
   return Buffer.concat([Buffer.from('k8s\0'), field(1, type), field(2, Buffer.from(hex.replaceAll(' ', ''), 'hex'))]);
 }
 
-/** Checks an object without `kind` and `apiVersion` in the form that a Go program would show. */
+/** Checks a decoded object, without `kind` and `apiVersion`, against the JSON that a Go program would print. */
 function check(apiVersion: string, kind: string, [hex, expected]: [string, object]): void {
   assert.deepEqual(decodeObject(schema, envelope(apiVersion, kind, hex)), { kind, apiVersion, ...expected });
 }
 
-/** Checks that an object is the same after encoding and decoding. */
+/** Checks that encoding and decoding preserve an object. */
 function checkRoundTrip(object: { apiVersion: string; kind: string; [field: string]: unknown }, shown = object): void {
   const bytes = encodeObject(schema, object);
   assert.ok(isProtobufObject(bytes));
@@ -41,7 +41,7 @@ describe('an absent field', () => {
 
 describe('a zero value', () => {
   it('is shown if the field is a pointer in Go, and otherwise left out', () => {
-    // spec.replicas is a pointer, minReadySeconds is none
+    // spec.replicas is a pointer, minReadySeconds is not
     const { spec } = decodeObject(schema, envelope('apps/v1', 'ReplicaSet', '12 04 08 00 20 00')) as { spec: object };
     assert.deepEqual(spec, { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } } });
   });

@@ -8,20 +8,20 @@ import { StructEncoder } from './struct-encoder.ts';
 import { BYTES, malformed, WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** `k8s\0`: the first bytes of each object (k8s.io/apimachinery, runtime/serializer/protobuf). */
+/** `k8s\0`: the first bytes of each encoded object (k8s.io/apimachinery, runtime/serializer/protobuf). */
 const MAGIC = Buffer.from('k8s\0');
 
-/** The media type of objects in protobuf. */
+/** The media type of protobuf-encoded objects. */
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
-/** The kind that a request's path implies, for objects that do not name theirs. */
+/** The kind that a request's path implies, for objects that do not name their own. */
 export type DefaultKind = { apiVersion: string; kind: string };
 
-/** Whether bytes begin as an object in protobuf. */
+/** Whether the bytes start like a protobuf-encoded object. */
 export const isProtobufObject = (bytes: Uint8Array): boolean => MAGIC.equals(bytes.subarray(0, MAGIC.length));
 
 /**
- * Decodes an object of a built-in kind to JSON with `kind` and `apiVersion`, which the object or else `fallback` names. Throws
+ * Decodes an object of a built-in kind to JSON. `kind` and `apiVersion` come from the object, or else from `fallback`. Throws
  * `invalid_argument` for malformed bytes, `not_found` for unknown kinds.
  */
 export function decodeObject(
@@ -43,7 +43,10 @@ export function decodeObject(
 
 type Unknown = { apiVersion: string; kind: string; raw: WireReader | undefined };
 
-/** The envelope, runtime.Unknown: 1 type, 2 the object, 3 its encoding and 4 its media type, which no client sets. */
+/**
+ * Reads the envelope, runtime.Unknown. Its fields are 1 the type, 2 the object, and 3 the encoding and 4 the media type, which clients do
+ * not set.
+ */
 function readUnknown(reader: WireReader): Unknown {
   const found: Unknown = { apiVersion: '', kind: '', raw: undefined };
   for (const number of knownFields(reader, { 1: BYTES, 2: BYTES })) {

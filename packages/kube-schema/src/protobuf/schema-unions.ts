@@ -1,4 +1,4 @@
-/** Parts of a custom resource's schema that are a schema or something else in JSON (apiextensions/v1, marshal.go). */
+/** Parts of a custom resource's schema that, in JSON, are either a schema or something else (apiextensions/v1, marshal.go). */
 import { isJsonObject } from '../json.ts';
 import { knownFields } from './known-fields.ts';
 import { unfit } from './scalars.ts';
@@ -34,7 +34,7 @@ export const schemaOrArray: ValueCodec = {
     return schemas.length > 0 ? schemas : schema;
   },
   encode: (writer, value, { encodeStruct }) => {
-    // Go ignores other values
+    // like Go, ignore values that are neither a list nor an object
     const schemas = Array.isArray(value) ? value : [];
     for (const one of schemas.toReversed()) writer.messageField(2, () => encodeStruct(SCHEMA, one));
     if (isJsonObject(value)) writer.messageField(1, () => encodeStruct(SCHEMA, value));

@@ -8,8 +8,8 @@ import { VALUE_CODECS } from './value-codecs.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /**
- * Encodes JSON as the messages that Go's generated code writes: fields by ascending number, map entries by key, and fields that are no
- * pointers also if they are absent. JSON fields that the schema does not have are ignored.
+ * Encodes JSON to the same messages as Go's generated code: fields in ascending order of number, map entries in order of key, and
+ * non-pointer fields even if they are absent. JSON fields that are not in the schema are ignored.
  */
 export class StructEncoder {
   readonly #schema: Schema;
@@ -67,7 +67,10 @@ export class StructEncoder {
   }
 }
 
-/** Go's order of strings. UTF-16, in which JavaScript compares, sorts characters beyond the basic plane before U+E000. */
+/**
+ * Compares strings like Go, byte by byte. JavaScript compares UTF-16 code units, which puts characters beyond the basic plane before
+ * U+E000.
+ */
 function byBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -1,10 +1,10 @@
 import type { WireReader } from './wire-reader.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-/** Decodes a message of another type, as JSON. */
+/** Decodes a message of another type to JSON. */
 export type DecodeStruct = (type: string, reader: WireReader) => unknown;
 
-/** What an encoder needs besides the value. */
+/** The context that an encoder needs besides the value. */
 export type EncodeContext = {
   /** The field's name, for errors. */
   name: string;
@@ -12,9 +12,9 @@ export type EncodeContext = {
   encodeStruct(type: string, value: unknown): void;
 };
 
-/** A message that is one value in JSON. */
+/** A codec for a message that is a single value in JSON. */
 export type ValueCodec = {
   decode(reader: WireReader, decodeStruct: DecodeStruct): unknown;
-  /** Writes the message's fields in reverse order; `value` is not undefined. Throws `invalid_argument`. */
+  /** Writes the message's fields in reverse order. `value` must not be undefined. Throws `invalid_argument`. */
   encode(writer: WireWriter, value: unknown, context: EncodeContext): void;
 };

@@ -1,4 +1,4 @@
-/** Messages of Kubernetes that are one value in JSON, as their `MarshalJSON` and `UnmarshalJSON` in Go. */
+/** Kubernetes messages that are a single value in JSON, converted like Go's `MarshalJSON` and `UnmarshalJSON` do. */
 import type { ValueType } from '../schema/field.ts';
 import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../schema/value-text.ts';
 import { knownFields } from './known-fields.ts';
@@ -9,7 +9,7 @@ import { BYTES, malformed, VARINT } from './wire-reader.ts';
 
 const TIMESTAMP = { 1: VARINT, 2: VARINT };
 
-/** `digits` of the second's fraction: a Time drops it, a MicroTime has microseconds. */
+/** `digits`: the number of fractional digits. A Time has none, a MicroTime has six. */
 const timestamp = (digits: 0 | 6): ValueCodec => ({
   decode: (reader) => {
     const { offset } = reader;
@@ -45,7 +45,7 @@ const duration: ValueCodec = {
   },
 };
 
-/** The text is not checked: that is validation. */
+/** The text is not checked; validation does that. */
 const quantity: ValueCodec = {
   decode: (reader) => {
     let text = '';
@@ -58,7 +58,7 @@ const quantity: ValueCodec = {
   },
 };
 
-/** The type is 0 for a number, 1 for a string. */
+/** The field `type` is 0 for a number and 1 for a string. */
 const intOrString: ValueCodec = {
   decode: (reader) => {
     let [type, integer, text] = [0, 0, ''];
@@ -78,7 +78,7 @@ const intOrString: ValueCodec = {
   },
 };
 
-/** JSON of any form in bytes. */
+/** Arbitrary JSON, stored as bytes. */
 const raw: ValueCodec = {
   decode: (reader) => {
     let value: unknown = null;

@@ -1,6 +1,6 @@
 /**
- * Watches in protobuf: each event is a frame of a length in 4 bytes, big-endian, and a `meta.v1.WatchEvent` whose object is a whole encoded
- * object (k8s.io/apimachinery, util/framer and runtime/serializer/streaming).
+ * Watches in protobuf. Each event is a frame: a length in 4 bytes, big-endian, followed by a `meta.v1.WatchEvent` whose object is a
+ * complete encoded object (k8s.io/apimachinery, util/framer and runtime/serializer/streaming).
  */
 import { BoundedBytes, PodwrightError } from '@podwright/base';
 import type { JsonObject } from '../json.ts';
@@ -11,15 +11,15 @@ import { decodeObject, encodeObject } from './object-codec.ts';
 import { BYTES, WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
-/** `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR; an error's object is a `Status`. */
+/** `type` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. The object of an ERROR event is a `Status`. */
 export type WatchEvent = { type: string; object: JsonObject };
 
 const LENGTH_BYTES = 4;
 
-/** Upstream's clients accept frames up to this size. */
+/** Maximum frame size that upstream's clients accept. */
 const MAX_FRAME_BYTES = 16 << 20;
 
-/** The frame of an event. Throws as `encodeObject`. */
+/** Encodes an event as a frame. Throws like `encodeObject`. */
 export function encodeWatchEvent(schema: Schema, { type, object }: WatchEvent): Uint8Array {
   const writer = new WireWriter();
   const encoded = encodeObject(schema, object);
@@ -32,7 +32,7 @@ export function encodeWatchEvent(schema: Schema, { type, object }: WatchEvent): 
   return frame;
 }
 
-/** Finds the events in the chunks of an answer's body. */
+/** Splits the chunks of a response body into events. */
 export class WatchFrames {
   readonly #schema: Schema;
   readonly #limits: DecodeLimits;
@@ -49,7 +49,7 @@ export class WatchFrames {
     this.#pending = new BoundedBytes(LENGTH_BYTES + maxFrameBytes);
   }
 
-  /** The events that a chunk completes, in their order. Throws as `decodeObject`, and `resource_exhausted` for too large a frame. */
+  /** The events that a chunk completes, in order. Throws like `decodeObject`, and `resource_exhausted` for a frame that is too large. */
   *add(chunk: Uint8Array): Generator<WatchEvent> {
     let rest = chunk;
     while (rest.length > 0) {
@@ -62,7 +62,7 @@ export class WatchFrames {
     }
   }
 
-  /** How many bytes the length or the frame still lacks. */
+  /** Number of bytes that the pending length or frame still lacks. */
   #missing(): number {
     const bytes = this.#pending.bytes();
     if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES - bytes.length;

@@ -8,13 +8,13 @@ const GROUP_START = 3;
 const GROUP_END = 4;
 const FIXED32 = 5;
 
-/** Groups are obsolete and never known, but may be skipped. */
+/** Groups are obsolete and no known field is one, but groups of unknown fields are skipped. */
 const MAX_GROUP_DEPTH = 100;
 
 /** A field number and a wire type. */
 export type Tag = { number: number; wireType: number };
 
-/** The error of a message that cannot be decoded, at an offset in bytes from the start of the whole input. */
+/** The error for a message that cannot be decoded. The offset counts bytes from the start of the whole input. */
 export function malformed(offset: number, why: string): PodwrightError {
   return new PodwrightError('invalid_argument', `decode protobuf at byte ${offset}: ${why}`);
 }
@@ -31,7 +31,7 @@ export class WireReader {
     this.#end = end;
   }
 
-  /** Reads `bytes` from `start` on. */
+  /** A reader for `bytes` from `start` on. */
   static of(bytes: Uint8Array, start = 0): WireReader {
     return new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), start, bytes.byteLength);
   }
@@ -52,7 +52,7 @@ export class WireReader {
     return { number, wireType: value % 8 };
   }
 
-  /** An unsigned number: exact below 2^53, rounded above. */
+  /** Reads an unsigned varint. The value is exact below 2^53 and rounded above. */
   number(): number {
     const offset = this.#offset;
     let value = 0;
@@ -73,7 +73,7 @@ export class WireReader {
     return BigInt.asIntN(64, exact);
   }
 
-  /** As Go, the lower 32 bits. */
+  /** Like Go, keeps only the lower 32 bits. */
   int32(): number {
     const offset = this.#offset;
     const value = this.number();
@@ -86,19 +86,19 @@ export class WireReader {
     return this.#bytes.readDoubleLE(this.#take(8));
   }
 
-  /** The bytes of a field, without a copy. */
+  /** Reads the bytes of a field, without copying them. */
   bytes(): Buffer {
     const length = this.#length();
     const start = this.#take(length);
     return this.#bytes.subarray(start, start + length);
   }
 
-  /** As Go, without a check: invalid UTF-8 becomes U+FFFD. */
+  /** Like Go, does not check the encoding: invalid UTF-8 becomes U+FFFD. */
   string(): string {
     return this.bytes().toString('utf8');
   }
 
-  /** A reader of a field's message. */
+  /** A reader for the field's message. */
   message(): WireReader {
     const length = this.#length();
     const start = this.#take(length);
@@ -145,7 +145,7 @@ export class WireReader {
     return length;
   }
 
-  /** Moves on by `count` bytes; returns the offset before. */
+  /** Advances by `count` bytes and returns the previous offset. */
   #take(count: number): number {
     const offset = this.#offset;
     if (offset + count > this.#end) throw malformed(offset, 'unexpected end');

@@ -3,8 +3,8 @@ import { BYTES, FIXED64, VARINT } from './wire-reader.ts';
 const FIRST_SIZE = 1024;
 
 /**
- * Writes a message from its end to its start, as Kubernetes' generated code does: the length of a nested message is known when its tag is
- * written. Callers write fields, elements and entries in reverse order, and of each one the value before its tag.
+ * Writes a message from its end to its start, like Kubernetes' generated code, so that the length of a nested message is known when its tag
+ * is written. Callers must write fields, elements and entries in reverse order, and each value before its tag.
  */
 export class WireWriter {
   #bytes = Buffer.allocUnsafe(FIRST_SIZE);
@@ -45,14 +45,14 @@ export class WireWriter {
     this.endMessage(number, this.length - length);
   }
 
-  /** A message or other value in `number`, whose content `write` writes. */
+  /** Writes a length-delimited field. `write` writes the content. */
   messageField(number: number, write: () => void): void {
     const before = this.length;
     write();
     this.endMessage(number, before);
   }
 
-  /** Prepends length and tag to what was written since the length was `before`. */
+  /** Prepends the length and the tag of a field. Its content is everything written since the length was `before`. */
   endMessage(number: number, before: number): void {
     this.#varint(this.length - before);
     this.#tag(number, BYTES);
@@ -80,7 +80,7 @@ export class WireWriter {
     this.#bytes.set(bytes, start);
   }
 
-  /** Makes room for `count` bytes before the others; returns their offset. */
+  /** Makes room for `count` bytes in front of the existing ones and returns their offset. */
   #reserve(count: number): number {
     if (count > this.#start) {
       const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.length + count + FIRST_SIZE));

@@ -1,7 +1,7 @@
-/** Scalars of protobuf; `bytes` are base64 in JSON, `double` is a number. */
+/** Protobuf scalars. In JSON, `bytes` are base64 and `double` is a number. */
 export type ScalarType = 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes';
 
-/** Messages that are one value in JSON, each with a codec of its own (`protobuf/value-codecs.ts`). */
+/** Messages that are a single value in JSON, each with its own codec (`protobuf/value-codecs.ts`). */
 export type ValueType =
   | 'quantity'
   | 'time'
@@ -19,12 +19,14 @@ const SCALARS: readonly string[] = ['string', 'bool', 'int32', 'int64', 'double'
 
 export const isScalarType = (type: string): type is ScalarType => SCALARS.includes(type);
 
-/** Structs have their package in their name, as `core.v1.Pod`; scalars and values have no dot. */
+/** Struct names include their package, such as `core.v1.Pod`; names of scalars and value types have no dot. */
 export const isStructType = (type: string): boolean => type.includes('.');
 
-/** How a strategic merge patch changes a field (https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch). */
+/**
+ * How strategic merge patches change a field (https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch).
+ */
 export type PatchStrategy = {
-  /** Whether a list is merged: by the `mergeKey` of its elements, or as a set of scalars if there is none. */
+  /** Whether a list is merged: by the `mergeKey` of its elements, or as a set of scalars if there is no merge key. */
   merge: boolean;
   mergeKey?: string;
   retainKeys: boolean;
@@ -33,44 +35,44 @@ export type PatchStrategy = {
 
 /** A field of a struct in Kubernetes' API. */
 export type Field = {
-  /** In JSON; '' if the field is inlined. */
+  /** The field's name in JSON; '' if the field is inlined. */
   name: string;
-  /** In protobuf; 0 for `kind` and `apiVersion` of an object, which only JSON has. */
+  /** The field number in protobuf; 0 for an object's `kind` and `apiVersion`, which exist only in JSON. */
   number: number;
-  /** The field's type, or that of the elements of its list or map: a scalar, a value, or the name of a struct. */
+  /** The type of the field, or of the elements of its list or map: a scalar, a value type, or the name of a struct. */
   type: string;
   container: 'none' | 'list' | 'map';
-  /** Whether Go's field is a pointer: then its absence differs from the zero value. */
+  /** Whether the field is a pointer in Go, so that absence differs from the zero value. */
   isPointer: boolean;
-  /** Whether Go leaves out the zero value in JSON. Structs that are no pointers are never left out. */
+  /** Whether Go omits the zero value in JSON. Structs that are not pointers are never omitted. */
   omitEmpty: boolean;
-  /** As `omitEmpty`, also for structs. */
+  /** Like `omitEmpty`, but applies to structs as well. */
   omitZero: boolean;
-  /** Whether the struct's fields are fields of the struct around it in JSON; in protobuf they are a message. */
+  /** Whether, in JSON, the struct's fields are fields of the enclosing struct. In protobuf, the struct is a message. */
   isInlined: boolean;
   isRequired: boolean;
-  /** How server-side apply merges a list; `mapKeys` are the fields that identify an element of a `map`. */
+  /** How server-side apply merges a list. For `map`, `mapKeys` are the fields that identify an element. */
   listType: 'atomic' | 'set' | 'map';
   mapKeys: readonly string[];
   /** Whether server-side apply replaces a map or struct as a whole. */
   isAtomicMap: boolean;
   patch: PatchStrategy;
-  /** The name of the whole field's type in errors of Go's JSON decoder, as `[]v1.Container`. */
+  /** The name of the whole field's type in errors of Go's JSON decoder, such as `[]v1.Container`. */
   goType: string;
 };
 
 /** A struct of Kubernetes' API: a kind, or a part of one. */
 export type StructType = {
-  /** As `core.v1.Pod`. */
+  /** The name with its package, such as `core.v1.Pod`. */
   name: string;
-  /** The fields in protobuf, by ascending number. */
+  /** The fields in protobuf, in ascending order of number. */
   fields: readonly Field[];
   byNumber: ReadonlyMap<number, Field>;
-  /** The fields in JSON: with those of inlined structs instead of these, and `kind` and `apiVersion` first. */
+  /** The fields in JSON: `kind` and `apiVersion` first, and the fields of inlined structs in place of these structs. */
   byName: ReadonlyMap<string, Field>;
   /** Whether it is an object with `kind` and `apiVersion`. */
   isObject: boolean;
-  /** Whether it is a message in protobuf and a list in JSON, as `meta.v1.Verbs`; the list is the only field. */
+  /** Whether it is a message in protobuf and a list in JSON, such as `meta.v1.Verbs`. The list is its only field. */
   isList: boolean;
   /** Whether server-side apply replaces it as a whole. */
   isAtomic: boolean;

@@ -1,9 +1,9 @@
-/** What Go's JSON encoder shows of fields without a value. */
+/** Go's JSON encoding of fields without a value. */
 import { type JsonObject, setField } from '../json.ts';
 import { type Field, isScalarType, isStructType, type ScalarType, type ValueType } from './field.ts';
 import type { Schema } from './schema.ts';
 
-/** The zero values of scalars and of structs that are one value in JSON. */
+/** The zero values of scalars, and of structs that are a single value in JSON. */
 const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
   string: '',
   bytes: '',
@@ -24,14 +24,14 @@ const ZEROS: Readonly<Record<ScalarType | ValueType, unknown>> = {
   schemaOrStringArray: null,
 };
 
-/** The JSON of a type's zero value. */
+/** Go's JSON encoding of a type's zero value. */
 export function zeroOf(schema: Schema, name: string): unknown {
   if (!isStructType(name)) return ZEROS[name as ScalarType | ValueType];
   const type = schema.type(name);
   return type.isList ? null : objectOf(schema, { fields: type.fields, found: () => undefined });
 }
 
-/** The JSON of a struct whose fields have these values; `undefined` for fields that were never set, and otherwise what `Go` would hold. */
+/** Encodes a struct like Go. `found` returns the value that Go would hold in a field, or `undefined` if the field was never set. */
 export function objectOf(
   schema: Schema,
   { fields, found }: { fields: readonly Field[]; found: (field: Field) => unknown },
@@ -46,7 +46,7 @@ export function objectOf(
   return result;
 }
 
-/** The JSON of a field that was never set; undefined if Go leaves it out. */
+/** The JSON of a field that was never set; undefined if Go omits the field. */
 function absent(schema: Schema, field: Field): unknown {
   const { type, container, isPointer, omitEmpty, omitZero } = field;
   const isNil =
@@ -56,7 +56,7 @@ function absent(schema: Schema, field: Field): unknown {
   return zeroOf(schema, type);
 }
 
-/** Whether Go leaves out a field's value: an empty list or map, a zero scalar that is no pointer, a zero time with `omitzero`. */
+/** Whether Go omits a field with this value: an empty list or map, a zero scalar that is not a pointer, or a zero time with `omitzero`. */
 function isLeftOut({ type, container, isPointer, omitEmpty, omitZero }: Field, value: unknown): boolean {
   if (isPointer) return false;
   if (container !== 'none') return omitEmpty && Object.keys(value as object).length === 0;

@@ -1,4 +1,4 @@
-/** Runs if PODWRIGHT_KUBERNETES_DATA names a directory with Kubernetes' `schema.json`, `resources.json` and `protobuf.json`. */
+/** Runs only if PODWRIGHT_KUBERNETES_DATA names a directory with Kubernetes' `schema.json`, `resources.json` and `protobuf.json`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';

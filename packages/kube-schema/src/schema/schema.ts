@@ -4,26 +4,25 @@ import type { StructType } from './field.ts';
 import { type GroupVersionKind, parseApiVersion, type Resource } from './resource.ts';
 import { parseType } from './type-text.ts';
 
-/** The data of `gen/kubernetes.js`. */
+/** The content of `gen/kubernetes.js`. */
 type SchemaData = {
-  /** The API groups by the first part of the names of their types. */
+  /** API groups by the first part of their types' names. */
   groups: Record<string, string>;
   resources: Resource[];
   types: Record<string, string>;
 };
 
-/** Kinds of requests and answers that each group version has. */
+/** Kinds of requests and responses that exist in each group version. */
 const IN_EACH_GROUP = /^(?:(?:Create|Delete|Get|List|Patch|Update)Options|Status|WatchEvent)$/;
 
 /**
- * The built-in kinds and resources of Kubernetes 1.36. A type is parsed when it is first looked up: a program that uses few kinds pays for
- * few.
+ * The built-in kinds and resources of Kubernetes 1.36. A type is parsed on first use, so that a program pays only for the kinds it uses.
  */
 export class Schema {
   readonly resources: readonly Resource[];
   readonly #texts: ReadonlyMap<string, string>;
   readonly #types = new Map<string, StructType>();
-  /** The first parts of the names of types, by group. */
+  /** The first part of the type names, by API group. */
   readonly #directories: ReadonlyMap<string, string>;
   readonly #byPlural: ReadonlyMap<string, Resource>;
 
@@ -36,18 +35,18 @@ export class Schema {
     );
   }
 
-  /** Reads the data, which takes some milliseconds; callers pass on the result. */
+  /** Decompresses and parses the data. This takes some milliseconds, so callers should share the result. */
   static async load(): Promise<Schema> {
     const { COMPRESSED } = await import('../gen/kubernetes.js');
     return new Schema(JSON.parse(brotliDecompressSync(Buffer.from(COMPRESSED, 'base64')).toString()));
   }
 
-  /** A resource by its group ('' for core), version and plural. */
+  /** Finds a resource by its group ('' for core), version and plural name. */
   resource(group: string, version: string, plural: string): Resource | undefined {
     return this.#byPlural.get([group, version, plural].join('/'));
   }
 
-  /** The type of a kind; also of lists, options and other kinds without a resource. */
+  /** The type of a kind, including lists, options and other kinds without a resource. */
   kind({ group, version, kind }: GroupVersionKind): StructType | undefined {
     const directory = this.#directories.get(group);
     const own = directory === undefined ? undefined : this.#find(`${directory}.${version}.${kind}`);
@@ -63,7 +62,7 @@ export class Schema {
     return version && this.kind({ ...version, kind });
   }
 
-  /** A type by its name, as `core.v1.PodSpec`. Throws `not_found`. */
+  /** Finds a type by name, such as `core.v1.PodSpec`. Throws `not_found`. */
   type(name: string): StructType {
     const type = this.#find(name);
     if (type === undefined)

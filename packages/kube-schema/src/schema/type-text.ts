@@ -1,8 +1,9 @@
 /**
- * Parses a type of the data, which `scripts/kube-schema/type-texts.ts` wrote. The first line has a letter for each of `isObject` (k), `isList` (l)
- * and `isAtomic` (a). Each further line is a field: number, JSON name (`-` if inlined), type (`[]` list, `{}` map), flags, and words:
- * flags are `p` pointer, `e` omitempty, `z` omitzero, `i` inlined, `r` required; words are `a` atomic, `s` set, `mKEY,KEY` map,
- * `+KEY` patches merge, `~` retainKeys, `=` replace, `:TYPE` the name of the type in Go.
+ * Parses the text form of a type that `scripts/kube-schema/type-texts.ts` generates. The first line has one letter for each property that
+ * holds: `isObject` (k), `isList` (l) and `isAtomic` (a). Each further line is a field: number, JSON name (`-` if inlined), type (prefix
+ * `[]` for a list, `{}` for a map), flags, and options. Flags are `p` pointer, `e` omitempty, `z` omitzero, `i` inlined, `r` required.
+ * Options are `a` atomic, `s` set, `mKEY,KEY` map with these keys, `+KEY` patch strategy merge, `~` patch strategy retainKeys, `=` patch
+ * strategy replace, `:TYPE` name of the type in Go.
  */
 import { type Field, isStructType, type StructType } from './field.ts';
 
@@ -22,7 +23,7 @@ const GO_NAMES: Record<string, string> = {
   schemaOrStringArray: 'v1.JSONSchemaPropsOrStringArray',
 };
 
-/** `structOf` finds inlined structs. */
+/** `structOf` looks up inlined structs. */
 export function parseType(name: string, text: string, structOf: (name: string) => StructType): StructType {
   const [head = '', ...lines] = text.split('\n');
   const fields = lines.map(parseField);
@@ -71,5 +72,5 @@ function goName(container: Field['container'], element: string): string {
   return { none: name, list: `[]${name}`, map: `map[string]${name}` }[container];
 }
 
-/** Fields of each object that protobuf does not have. */
+/** Fields of each object that exist only in JSON, not in protobuf. */
 const TYPE_META: [string, Field][] = ['kind', 'apiVersion'].map((name) => [name, parseField(`0 ${name} string e`)]);
