@@ -6,7 +6,7 @@ const RETRY_MS = 5000;
 
 export type LateServerOptions = {
   serve: () => Promise<Server>;
-  /** What fails until the server starts, for the log message. */
+  /** The consequence while the server is not running, for the log message. */
   consequence: string;
   logger: Logger;
   retryMs?: number;

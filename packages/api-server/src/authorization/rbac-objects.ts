@@ -3,7 +3,7 @@ import type { PolicyRule } from './authorizer.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-/** A label selector. */
+/** A label selector (meta/v1 LabelSelector). */
 export type LabelSelector = {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: { key: string; operator: string; values?: string[] | null }[] | null;

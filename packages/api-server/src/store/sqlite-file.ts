@@ -5,8 +5,8 @@ import { makePrivateDirectory, mendMode, PodwrightError, PRIVATE_FILE } from '@p
 import { damaged, storeFileError } from './sqlite-errors.ts';
 
 /**
- * What an acknowledged write survives: a crash of the process, or also a power failure. For the latter, each write waits until it is on
- * disk.
+ * The failure that an acknowledged write survives: a crash of the process, or also a power failure. For the latter, each write waits until
+ * it is on disk.
  */
 export type Durability = 'process' | 'power';
 

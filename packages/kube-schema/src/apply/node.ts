@@ -16,7 +16,7 @@ const LEAF: Node = { kind: 'leaf' };
 /** Default values of list keys, for elements that omit the key: the protocol of a port (OpenAPI's `default`). */
 const KEY_DEFAULTS: JsonObject = { protocol: 'TCP' };
 
-/** The node of a struct. */
+/** The node for a struct: a leaf if server-side apply replaces it as a whole, otherwise a map. */
 export function structNode(schema: Schema, type: StructType): Node {
   if (type.isAtomic || type.isList) return LEAF;
   return {

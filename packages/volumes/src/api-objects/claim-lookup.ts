@@ -24,7 +24,7 @@ export type ClaimLookupOptions = {
   logger: Logger;
   /** Called when the size of a volume or of its claim has changed. */
   onSize?: (podUid: string) => void;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   now?: () => number;
 };
 

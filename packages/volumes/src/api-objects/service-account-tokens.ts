@@ -14,7 +14,8 @@ import {
 type Token = { value: string; lifetimeMs: number; refreshAfterMs: number; fetchedAt: Clocks };
 
 /**
- * The monotonic clock stops while the host sleeps, and the wall clock may be set: the age of a token is the greater of the two.
+ * Readings of both clocks. A token's age is the larger of the two differences, because the monotonic clock stops while the host sleeps, and
+ * the wall clock may be set.
  */
 type Clocks = { monotonicMs: number; wallMs: number };
 

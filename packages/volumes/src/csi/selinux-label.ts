@@ -45,7 +45,7 @@ export function seLinuxHost(root = '/'): SeLinuxHost | undefined {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   };
   const policy = /^SELINUXTYPE\s*=\s*(\S+)/m.exec(read('etc/selinux/config') ?? '')?.[1] ?? 'targeted';
-  // the runtime reads these files in the same order
+  // the container runtime looks for these files in the same order
   const contexts =
     read('usr/share/containers/selinux/contexts') ?? read(join('etc/selinux', policy, 'contexts/lxc_contexts')) ?? '';
   const file = /^\s*file\s*=\s*"([^"]*)"/m.exec(contexts)?.[1];

@@ -94,7 +94,7 @@ export class ProgramMounter implements Mounter {
     const real = await realpath(directory);
     const mounts = readMounts();
     const { dev, ino } = await lstat(real);
-    // the same path in another file system, or the directory's own mount, is not a bind mount of it
+    // neither the same path in another file system nor the directory's own mount is a bind mount of it
     const candidates = mounts.filter(({ root, mountPoint }) => real.endsWith(root) && mountPoint !== real);
     const shown = await Promise.all(
       candidates.map(async ({ mountPoint }) => {
