@@ -35,13 +35,13 @@ import { findShimPrograms, SHIM_DIRECTORIES } from './tasks/shim/handler-shims.t
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** oom_score_adj of infra processes, so that the OOM killer takes them last. The same value as in containerd and CRI-O. */
+/** The oom_score_adj of infra processes, as in containerd and CRI-O: the OOM killer kills them last. */
 const INFRA_OOM_SCORE_ADJ = -998;
 
 /** Subdirectories of the state directory that sandbox controllers use. */
 const SANDBOX_STATE = [NAMESPACES_DIRECTORY, SANDBOXES_DIRECTORY];
 
-/** The network's subdirectory, both of the state directory and of the root directory. */
+/** The network's subdirectory of both the state directory and the root directory. */
 const NETWORK_DIRECTORY = 'network';
 
 /** Dependencies that all built-in plugins share. */
@@ -56,7 +56,7 @@ type Environment = {
   directories: SandboxDirectories;
 };
 
-/** The built-in implementation of every part. This is the only file that names implementations. */
+/** Opens the built-in implementation of each part. Only this file names implementations. */
 export async function openBuiltins(options: RuntimeOptions, given: GivenParts): Promise<RuntimeParts> {
   const others = await loadPlugins(options);
   const environment = environmentOf(options, given);
@@ -70,7 +70,10 @@ export async function openBuiltins(options: RuntimeOptions, given: GivenParts): 
   }
 }
 
-/** Starts the plugins of these options, closes them, and returns their states. Failed plugins are not an error, even if no pod could run. */
+/**
+ * Starts the plugins that these options configure, closes them, and returns their states. A failed plugin is not an error, even if every
+ * pod needs it.
+ */
 export async function tryBuiltins(options: RuntimeOptions, records: RuntimeRecords): Promise<PluginState[]> {
   const given = { records, trace: untraced, fastPaths: fastPathsOf(options) };
   const plugins = [...builtinPlugins(environmentOf(options, given)), ...(await loadPlugins(options))];
@@ -197,7 +200,7 @@ function networkPlugin(environment: Environment): RuntimePlugin<'network'> {
   };
 }
 
-/** Describes the pod network of a runtime with these options without changing it. The runtime may be running. Needs root. */
+/** Describes the pod network of a runtime with these options, and changes nothing. The runtime may be running. Needs root. */
 export async function lookAtNetwork(running: RuntimeOptions): Promise<NetworkDescription> {
   const options = { ...running, logger: silentLogger };
   const own = await BridgeNetwork.openReadOnly(bridgeOptions(options, loadSystem()));
@@ -299,7 +302,7 @@ function infraTasks({ options }: Environment, host: HostAbilities, runtimes: Rea
   return new TaskRuntimes({ runtimes, handlers: new Map(handlers.map(([name, { task }]) => [name, task])) });
 }
 
-/** Dependencies for running infra processes of sandboxes. */
+/** The dependencies of sandbox controllers that run infra processes. */
 function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRuntime) {
   const { state } = options;
   return {
@@ -311,8 +314,8 @@ function infraOf({ options }: Environment, host: HostAbilities, tasks: TaskRunti
 }
 
 /**
- * containerd's shims. The package is loaded only if a handler uses a shim, or if pods of a shim are left from before the restart,
- * which must still be stopped and removed.
+ * Opens containerd's shims. Loads their package only if a handler uses a shim, or if pods of a shim from before the restart remain, which
+ * the runtime must still stop and remove.
  */
 function shimsPlugin({ options, records, start }: Environment): RuntimePlugin<'shims'> {
   const { state, logger } = options;

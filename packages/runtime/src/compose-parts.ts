@@ -23,10 +23,10 @@ import { CgroupStatistics } from './statistics/cgroup-statistics.ts';
 import type { TaskRuntime } from './tasks/task-runtime.ts';
 import { TaskRuntimes } from './tasks/task-runtimes.ts';
 
-/** Subdirectory of the state directory from which directories of exited containers are deleted in the background. */
+/** Subdirectory of the state directory into which directories of exited containers are moved, to be deleted in the background. */
 const STATE_TRASH = 'trash';
 
-/** Dependencies of the parts besides the plugins. */
+/** The parts' dependencies other than plugins. */
 export type PartsEnvironment = {
   options: RuntimeOptions;
   records: RuntimeRecords;

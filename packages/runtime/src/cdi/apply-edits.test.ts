@@ -62,7 +62,7 @@ test('fields that a node omits are taken from the host', async () => {
   assert.deepEqual(linux.resources?.devices?.at(-1), { allow: true, type: 'c', major: 1, minor: 3, access: 'rwm' });
 });
 
-/** The host's /dev/null may have other permissions. */
+/** Overrides the file mode, because the host's /dev/null may have other permissions. */
 const like = (device: object) => ({ ...device, fileMode: 0o666 });
 
 test('a complete node need not exist on the host, and a node without permissions gets no device rule', async () => {

@@ -2,7 +2,7 @@ import type { OciDevice, OciMount, OciSpec } from '../oci/spec.ts';
 import { byDepth, deviceMount } from '../oci/spec-mounts.ts';
 import type { CdiEdits } from './cdi-spec.ts';
 
-/** A complete device node: fields that the CDI specification omits are taken from the host's node. */
+/** A complete device node: fields that the CDI specification omits come from the host's node. */
 export type ResolvedNode = { device: OciDevice; access: string; hostPath: string };
 
 /** All edits that devices make to a container's specification. `nodes` are the resolved device nodes of `edits`. */

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Writes a specification of `a.com/b` whose devices set the variable FROM to their own and their file's name. */
+/** Writes a specification of the kind `a.com/b`, in which each device sets the variable FROM to `DEVICE of FILE`. */
 function write(file: string, devices: string[], change: object = {}): void {
   const edits = (name: string) => ({ name, containerEdits: { env: [`FROM=${name} of ${file}`] } });
   const spec = { cdiVersion: '1.0.0', kind: 'a.com/b', devices: devices.map(edits), ...change };

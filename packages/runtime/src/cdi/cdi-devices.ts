@@ -7,7 +7,7 @@ import type { OciDevice } from '../oci/spec.ts';
 import type { ResolvedEdits, ResolvedNode } from './apply-edits.ts';
 import { type CdiDeviceNode, type CdiEdits, type CdiSpec, decodeCdiSpec, MAX_SPEC_BYTES } from './cdi-spec.ts';
 
-/** CDI's default directories: for static specifications, and for those that drivers generate at each boot. */
+/** CDI's default directories: one for static specifications, and one for specifications that drivers generate at each boot. */
 export const CDI_DIRECTORIES = ['/etc/cdi', '/var/run/cdi'];
 
 /** Maximum number of files read in one directory. */
@@ -25,15 +25,15 @@ export async function resolveCdiDevices(
   return { edits, nodes: await resolveNodes(edits) };
 }
 
-/** Completes the device nodes of the edits. `failed_precondition` if one does not exist on the host. */
+/** Completes the device nodes of the edits. Throws `failed_precondition` if a node does not exist on the host. */
 export function resolveNodes(edits: CdiEdits[]): Promise<ResolvedNode[]> {
   return Promise.all(edits.flatMap(({ deviceNodes = [] }) => deviceNodes).map(resolveNode));
 }
 
 /**
- * Returns the edits for the devices, in the order of their names. Common edits of a specification come before those of its first
- * device. The directories are read again at each call, because drivers add and remove files. A later directory takes precedence;
- * a device that two files of one directory define counts as missing. Unreadable files do not affect devices of other files.
+ * Returns the edits for the devices, in the order of their names. A specification's common edits come before the edits of its first device.
+ * Reads the directories again at each call, because drivers add and remove files. A later directory takes precedence. A device that two
+ * files in the same directory define counts as missing. Unreadable files do not affect the devices in other files.
  *
  * Throws `failed_precondition`, which names the missing devices and the unreadable files.
  */

@@ -8,7 +8,7 @@ const VERSIONS = ['0.3.0', '0.4.0', '0.5.0', '0.6.0', '0.7.0', '0.8.0', '1.0.0',
 
 /** Maximum size of a file. Larger files are refused. */
 export const MAX_SPEC_BYTES = 4 << 20;
-/** YAML aliases can expand a small file without bound; real specifications use hardly any. */
+/** Maximum number of YAML aliases, which can expand a small file without bound. Real specifications hardly use any. */
 const MAX_ALIASES = 100;
 const MAX_ENTRIES = 10_000;
 
@@ -92,8 +92,8 @@ export type CdiDeviceNode = z.infer<typeof deviceNode>;
 export type CdiSpec = z.infer<typeof cdiSpec>;
 
 /**
- * Decodes a specification in JSON or YAML. Unknown fields, and fields newer than the declared version, are refused, because a
- * device with some of its edits is worse than none. Throws `invalid_argument`, which names the file and the field.
+ * Decodes a specification in JSON or YAML. Unknown fields, and fields newer than the declared version, are refused, because a device with
+ * only part of its edits is worse than no device. Throws `invalid_argument`, which names the file and the field.
  */
 export function decodeCdiSpec(text: string, file: string): CdiSpec {
   const refuse = (reason: string, cause?: unknown): never => {
@@ -114,7 +114,7 @@ export function decodeCdiSpec(text: string, file: string): CdiSpec {
   return twice === undefined ? spec : refuse(`device ${twice} is defined twice`);
 }
 
-/** Parses JSON as well, which is a subset of YAML. */
+/** Parses JSON or YAML, of which JSON is a subset. */
 function parseText(text: string, refuse: (reason: string, cause: unknown) => never): unknown {
   try {
     return parse(text, { maxAliasCount: MAX_ALIASES, prettyErrors: false });
@@ -123,7 +123,7 @@ function parseText(text: string, refuse: (reason: string, cause: unknown) => nev
   }
 }
 
-/** Whether a specification uses the fields that a version has added; newest version first. */
+/** The versions that added fields, newest first, each with a check whether a specification uses its fields. */
 const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => boolean }[] = [
   {
     version: '1.1.0',
@@ -151,7 +151,7 @@ const ADDITIONS: { version: string; used: (spec: CdiSpec, edits: CdiEdits[]) => 
   },
 ];
 
-/** The oldest version that has all fields of the specification. */
+/** The oldest CDI version that defines every field which the specification uses. */
 function minimumVersion(spec: CdiSpec): string {
   const edits = [spec.containerEdits ?? {}, ...spec.devices.map(({ containerEdits }) => containerEdits)];
   return ADDITIONS.find(({ used }) => used(spec, edits))?.version ?? VERSIONS[0]!;

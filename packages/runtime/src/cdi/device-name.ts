@@ -29,8 +29,8 @@ export function parseKind(text: string): Omit<DeviceName, 'name'> | undefined {
 export const isDeviceName = (text: string): boolean => NAME_PART.test(text);
 
 /**
- * The devices that a container requests, without duplicates: first those of the CRI field, then those of annotations, which
- * device plugins of older kubelets use. Throws `invalid_argument`, which names the invalid device.
+ * The devices that a container requests, without duplicates: first the devices in the CRI field, then the devices in annotations, which
+ * device plugins use with older kubelets. Throws `invalid_argument`, which names the invalid device.
  */
 export function requestedDevices(named: string[], annotations: Record<string, string>): string[] {
   const fromAnnotations = Object.entries(annotations)

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { type CgroupDriver, cgroupPathOf, slicePath } from '@podwright/host';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** Prefix of the names of containers' scopes, so that an administrator sees which runtime has created them. */
+/** Prefix of the names of containers' scopes, which shows an administrator that this runtime created them. */
 const SCOPE_PREFIX = 'podwright';
 
 /** The cgroup driver, and the default parent for sandboxes without a cgroup parent. */
@@ -27,7 +27,7 @@ export const cgroupsPathBelow = ({ cgroupDriver, cgroupParent: ownParent }: Cgro
   };
 };
 
-/** Returns a function that computes the path of a task's cgroup, whichever driver has created it. */
+/** Returns a function that computes the path of a task's cgroup, for both cgroup drivers. */
 export const taskCgroupBelow = (ownParent: string) => {
   const pathOf = cgroupsPathOf(ownParent);
   return (sandbox: SandboxRecord, taskId: string): string => cgroupPathOf(pathOf(sandbox, taskId));

@@ -23,8 +23,8 @@ const NAMES = {
 
 /**
  * Writes a checkpoint of a running container to an archive that can be restored on another host: CRIU's memory images, changed files,
- * specification, status and log. The container is frozen meanwhile and continues afterwards. A failure leaves no files. Errors:
- * `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of `openArchiveTarget`,
+ * specification, status and log. The container is frozen during the dump and continues afterwards. Leaves no files behind on failure.
+ * Errors: `unimplemented` (CRIU is not installed, or the task runtime does not support checkpoints), those of `openArchiveTarget`,
  * `deadline_exceeded`, `internal` (with CRIU's message).
  */
 export async function checkpointContainer(
@@ -94,7 +94,7 @@ async function collect(
   await writeFileAtomic(path('status'), JSON.stringify(statusDump(record)));
 }
 
-/** The image reference of the pod, which another host can pull. `reference` may be an image id, which the kubelet passes. */
+/** The image reference from the pod's spec, which another host can pull: the kubelet may pass an image id in `reference`. */
 function imageName({ image }: ContainerRecord['config']): string {
   return image.userSpecified === '' ? image.reference : image.userSpecified;
 }

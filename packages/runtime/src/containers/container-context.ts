@@ -28,5 +28,8 @@ export type ContainerServiceDependencies = {
   logger: Logger;
 };
 
-/** Shared state of the container operations; each takes only the fields it uses. `changes` serializes the operations on a container. */
+/**
+ * The state that container operations share; each operation takes only the fields it uses. `changes` serializes the operations on a
+ * container.
+ */
 export type ContainerContext = ContainerServiceDependencies & { exits: ExitWatch; changes: KeyedLock };

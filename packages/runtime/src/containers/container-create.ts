@@ -11,13 +11,13 @@ import { type FilesystemContext, type NewContainer, prepareFilesystem, requireIm
 import { resolveUser } from './resolve-user.ts';
 import { parseStopSignal } from './stop-signal.ts';
 
-/** Long enough for mounts and volume copies of big images on a busy disk. */
+/** Limit for creating a container, long enough for mounting and copying the volumes of big images on a busy disk. */
 const CREATE_TIMEOUT_MS = 120_000;
 
 type CreateContext = FilesystemContext &
   Pick<ContainerContext, 'table' | 'events' | 'specs' | 'clock' | 'changes' | 'trace' | 'logger'>;
 
-/** Creates a container: everything but its process. A failure rolls back all of it. */
+/** Creates everything of a container except its process. Rolls everything back on failure. */
 export async function createContainer(
   context: CreateContext,
   sandbox: SandboxRecord,
@@ -104,7 +104,10 @@ function newRecord(
   };
 }
 
-/** Path of the log; '' if the sandbox or the container requests none. `invalid_argument` if it leads out of the sandbox's directory. */
+/**
+ * Path of the log; '' if the sandbox or the container requests none. `invalid_argument` if the path leads out of the sandbox's log
+ * directory.
+ */
 export function logPath(directory: string, path: string): string {
   if (directory === '' || path === '') return '';
   const joined = join(directory, path);

@@ -44,7 +44,7 @@ export type ContainerFilesDependencies = {
 /** A directory in an image. `subPath` '' means the image's root. `users` makes it an ID-mapped mount. */
 export type ImageMount = { image: ImageRecord; subPath: string; users?: MappedUsers };
 
-/** The volumes that an image declares at `paths`. `users`, if set, own them. The signal aborts the copying. */
+/** The volumes that an image declares at `paths`. `users`, if set, own them. `signal` aborts the copy. */
 export type ImageVolumes = { paths: string[]; users?: MappedUsers; signal: AbortSignal };
 
 /** A host path to be mounted with its ids mapped for `users`. */
@@ -74,7 +74,7 @@ export class ContainerFiles {
     this.#volumes = join(dependencies.root, 'containers');
   }
 
-  /** Creates the parent directories of all containers. */
+  /** Creates the parent directories that all containers share. */
   static open(dependencies: ContainerFilesDependencies): ContainerFiles {
     const files = new ContainerFiles(dependencies);
     for (const directory of [files.#mounts, files.#tasks, files.#volumes]) makePrivateDirectory(directory);
@@ -117,7 +117,10 @@ export class ContainerFiles {
     await this.#mount(mounts, target, users);
   }
 
-  /** Lets root of the container's user namespace traverse the path to the root file system, which the OCI runtime needs at the start. */
+  /**
+   * Lets the root user of the container's user namespace traverse the path to the root file system, as the OCI runtime does when it starts
+   * the container.
+   */
   grantTraversal(id: string, mappings: IdMappings): void {
     grantTraversal({ top: this.#dependencies.state, directory: join(this.#mounts, id), mappings });
   }
@@ -128,7 +131,7 @@ export class ContainerFiles {
     else mountAllIdMapped(system, mounts, { target, users });
   }
 
-  /** Mounts an image read-only, and returns the path of `subPath` in it. `index` is the number of the image mount of the container. */
+  /** Mounts an image read-only, and returns the path of `subPath` in it. `index` numbers the image mounts of a container. */
   async mountImage(id: string, index: number, { image, subPath, users }: ImageMount): Promise<string> {
     const mounts = await this.#dependencies.snapshotter.view(`${this.snapshotKey(id)}-image-${index}`, image.chainId);
     const target = this.imageMount(id, index);
@@ -145,7 +148,7 @@ export class ContainerFiles {
     return join(this.#mounts, id, `image-${index}`);
   }
 
-  /** Mounts a host path with mapped ids, for the container's mount number `index`. */
+  /** Mounts a host path with mapped ids. `index` is the position of the mount in the container's configuration. */
   async mountMapped(id: string, index: number, { source, users, propagation }: MappedMount): Promise<void> {
     const target = this.mappedMount(id, index);
     if ((await stat(source)).isDirectory()) await mkdir(target, { recursive: true, mode: PRIVATE_DIRECTORY });
@@ -203,14 +206,14 @@ export class ContainerFiles {
     }
   }
 
-  /** Unmounts everything of the container. The writable layer stays. */
+  /** Unmounts all mounts of the container. The writable layer stays. */
   unmount(id: string): void {
     unmountEntries(this.#dependencies.system, join(this.#mounts, id));
   }
 
   /**
-   * Removes everything of the container; missing files are not an error. Directories are only moved to the trash here, because
-   * deleting one takes milliseconds on a disk mounted with `discard`. The trash never descends into a mount, should one be left.
+   * Removes all mounts and files of the container; missing files are not an error. Only moves directories to the trash, because deleting
+   * one takes milliseconds on a disk mounted with `discard`. The trash never descends into a mount, in case one is left over.
    */
   async remove(id: string): Promise<void> {
     const { snapshotter, trash, stateTrash } = this.#dependencies;
@@ -225,7 +228,7 @@ export class ContainerFiles {
     trash.throwAway(join(this.#volumes, id));
   }
 
-  /** Ids of all containers with a directory or a snapshot. Some bundles belong to the infra process of a sandbox instead. */
+  /** Ids of all containers with a directory or a snapshot. Includes ids of sandboxes, whose infra processes also have bundles. */
   async list(): Promise<string[]> {
     const snapshots = (await this.#dependencies.snapshotter.list()).flatMap(({ key }) => idOfKey(key) ?? []);
     const directories = await Promise.all(

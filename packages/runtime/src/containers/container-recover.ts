@@ -6,7 +6,7 @@ import { type RemoveContext, removeContainer } from './container-remove.ts';
 
 type RecoverContext = RemoveContext & Pick<ContainerContext, 'clock'>;
 
-/** Updates a record from before the restart to the actual state of its container. */
+/** Brings a record from before the restart in line with the actual state of its container. */
 export async function recoverContainer(context: RecoverContext, record: ContainerRecord): Promise<void> {
   switch (record.state.phase) {
     case 'creating':
@@ -62,7 +62,7 @@ async function recoverRunning(context: RecoverContext, record: ContainerRecord, 
   await clear(context, record.id);
 }
 
-/** Removes the task and the mounts, which an exited container does not need. */
+/** Deletes the task and unmounts the root file system and the image mounts, which an exited container does not need. */
 async function clear({ tasks, files }: Pick<RecoverContext, 'tasks' | 'files'>, id: string): Promise<void> {
   await tasks.delete(id);
   files.unmount(id);

@@ -12,7 +12,7 @@ export type RemoveContext = Pick<
 >;
 
 /**
- * Stops the container in any state and hides it from clients. None of its processes is left. Its record stays until
+ * Kills the container, whatever its state, and hides it from clients. Resolves when none of its processes is left. The record stays until
  * `removeContainer` has removed the rest, possibly after a restart.
  */
 export async function retireContainer(context: RemoveContext, id: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function retireContainer(context: RemoveContext, id: string): Promi
   if (before.state.phase !== 'creating') events.publish('deleted', before);
 }
 
-/** Removes everything of the container in any state. The removal continues after the caller has cancelled. */
+/** Removes the container, whatever its state. Takes no abort signal: the removal continues if the caller cancels. */
 export async function removeContainer(context: RemoveContext, id: string): Promise<void> {
   const { table, tasks, files, exits, failpoint } = context;
   await retireContainer(context, id);
@@ -43,7 +43,7 @@ export async function removeContainer(context: RemoveContext, id: string): Promi
   collectImages(context, record);
 }
 
-/** Collects the layers of an image that was removed while this container was still using it. */
+/** If an image of this container was removed while the container still used it, garbage-collects the image's layers. */
 function collectImages(
   { images, logger }: Pick<RemoveContext, 'images' | 'logger'>,
   { id, image, config }: ContainerRecord,

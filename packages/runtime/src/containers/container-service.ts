@@ -23,26 +23,26 @@ import { ExitWatch } from './exit-watch.ts';
 const START_PATIENCE_MS = 5000;
 /** Limit for the rollback of an aborted start. */
 const START_ENDS_TIMEOUT_MS = 120_000;
-/** Limit for stopping or removing all containers of a sandbox; there is also a limit per container. */
+/** Limit for stopping or removing all containers of a sandbox, in addition to the limit for each container. */
 const OF_SANDBOX_TIMEOUT_MS = 300_000;
 
-/** Delay of cleaning up after an exited or removed container, so that calls in progress come first. */
+/** Delay of the clean-up after an exited or removed container, which gives precedence to calls in progress. */
 const LATER_MS = 30;
-/** Delay before a failed removal is retried. */
+/** Delay before the service retries a failed removal. */
 const REMOVE_AGAIN_MS = 60_000;
 
 /** Phases of an existing container of the same name that CreateContainer accepts: it removes an unfinished one, and returns a created one. */
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
- * The operations on containers. Those on one container run one after the other, and continue after the caller has cancelled. A create
- * either succeeds or leaves nothing. A stop takes no lock, so that a stop with a short grace period overtakes one with a long one. As in
- * `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
+ * The operations on containers. Operations on the same container run one after another, and continue if their caller cancels. A create
+ * either succeeds or leaves nothing behind. A stop takes no lock, so a stop with a short grace period overtakes one with a long grace
+ * period. As in `SandboxService`, `work` joins retries of a call, and `changes` serializes the operations on a container.
  */
 export class ContainerService extends VisibleRecords<ContainerRecord> implements PodContainers {
   readonly #context: ContainerContext;
   readonly #changes = new KeyedLock();
-  /** Clean-up that no caller waits for: starts and stops of other containers come first. */
+  /** Runs clean-up that no caller waits for, after starts and stops of other containers. */
   readonly #later = new Later(LATER_MS);
   /** Aborts when the service is closed. */
   readonly #closed = new AbortController();
@@ -66,8 +66,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Creates the container, or joins an earlier call with the same input, or returns the container which that call has created.
-   * Errors: `not_found` (sandbox, image), `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
+   * Creates the container, or joins an earlier call with the same input, or returns the container that such a call created. Errors:
+   * `not_found` (sandbox, image), `failed_precondition` (sandbox not ready), `already_exists`, `invalid_argument`.
    */
   create(sandboxIdOrPrefix: string, config: ContainerConfig, signal: AbortSignal): Promise<ContainerRecord> {
     const { table, sandboxes, work } = this.#context;
@@ -83,7 +83,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** Starts a created container. After a failure it is exited with the reason StartError, and cannot be started again. */
+  /** Starts a created container. A container that fails to start is exited with the reason StartError, and cannot be started again. */
   async start(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const { id } = this.require(idOrPrefix);
     await this.#change('start', { id, signal }, async () => {
@@ -104,8 +104,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Removes the container, and kills it first if it is running. Succeeds for an unknown container. Resolves when no process is
-   * left; files and cgroups are removed afterwards, with retries.
+   * Removes the container, and kills it first if it is running. Succeeds for an unknown container. Resolves when no process is left; the
+   * service removes files and cgroups afterwards, with retries.
    */
   async remove(idOrPrefix: string, signal: AbortSignal): Promise<void> {
     const id = this.find(idOrPrefix)?.id;
@@ -117,7 +117,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     });
   }
 
-  /** The container's OCI specification as JSON; `undefined` for a container that an earlier version of Podwright has created. */
+  /** The container's OCI specification as JSON; `undefined` for a container that an earlier version of Podwright created. */
   specText(id: string): string | undefined {
     return this.#context.files.specText(id);
   }
@@ -150,8 +150,8 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
   }
 
   /**
-   * Finishes operations that the restart has interrupted, and records the exits since then. Containers without a sandbox, whose
-   * record was damaged, are removed, because a pod ends as a whole. If recovering a container fails, its record stays.
+   * Finishes operations that the restart interrupted, and records exits that happened since. Removes containers whose sandbox has lost its
+   * record, because a pod can only be created again as a whole. If a container cannot be recovered, its record stays.
    */
   recover(): Promise<void> {
     const { logger, sandboxes } = this.#context;
@@ -164,7 +164,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     return this.recoverEach(logger, one);
   }
 
-  /** Starts all delayed clean-up now, so that `SharedWork.idle` waits for it. */
+  /** Starts all delayed clean-up now, so that `SharedWork.idle` also waits for it. */
   startCleanUp(): void {
     this.#later.beginAll();
   }
@@ -176,7 +176,7 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     this.#context.exits.close();
   }
 
-  /** Stops a container. If it is just starting, the stop follows the start. */
+  /** Stops a container. If a start is in progress, waits for its end first. */
   async #stop(id: string, options: { graceMs: number; signal: AbortSignal }): Promise<void> {
     await this.#startEnded(id);
     await stopContainer(this.#context, id, options);
@@ -198,7 +198,10 @@ export class ContainerService extends VisibleRecords<ContainerRecord> implements
     await raceAbort(ended, bound);
   }
 
-  /** Removes the rest after the call is answered. After a failure the record stays; a timer or the next start of the runtime retries. */
+  /**
+   * Removes the container's files and record after the call has returned. If that fails, the record stays, and a timer or the next start of
+   * the runtime retries.
+   */
   #removeRest(id: string): void {
     const { logger } = this.#context;
     this.#change('remove', { id, signal: this.#closed.signal }, () => removeContainer(this.#context, id)).catch(

@@ -69,7 +69,7 @@ const sources: SpecSources = {
   },
 };
 
-/** Freezes a value recursively. */
+/** Freezes an object and everything in it. */
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
   return value;

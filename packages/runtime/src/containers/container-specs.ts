@@ -40,7 +40,7 @@ export type ContainerSpecsDependencies = {
   system: System;
   files: ContainerFiles;
   controllers: SandboxControllers;
-  /** Finds the target container whose PID namespace a container joins. */
+  /** Used to find the target container whose PID namespace a container joins. */
   containers: RecordTable<ContainerRecord>;
   cgroupsPath: (sandbox: SandboxRecord, taskId: string) => string;
   /** Directories of CDI specifications. */
@@ -59,7 +59,7 @@ export type SpecSources = { input: SpecInput; cdi: ResolvedEdits };
 /** Builds a container's specification from its resolved inputs. Pure. */
 export const buildContainerSpec = ({ input, cdi }: SpecSources): OciSpec => applyCdiEdits(buildSpec(input), cdi);
 
-/** Builds the specification of a container once, when the container is created, from its record, its sandbox and the host. */
+/** Builds a container's specification from its record, its sandbox and the host, once, when the container is created. */
 export class ContainerSpecs {
   readonly #dependencies: ContainerSpecsDependencies;
 
@@ -95,14 +95,14 @@ export class ContainerSpecs {
     return { input, cdi };
   }
 
-  /** The limits in the record. `failed_precondition` for limits that the host does not support. */
+  /** The limits in the record, in OCI format. Throws `failed_precondition` for limits that the host does not support. */
   limits(record: ContainerRecord): OciLinuxResources {
     return computeResources(specResources(record.config.resources), this.#dependencies.host);
   }
 
   /**
-   * The specification with the limits in the record. A running container keeps its oom_score_adj, because an update does not
-   * change the one of its process.
+   * The specification with the limits in the record. A running container keeps its oom_score_adj, because an update does not change the
+   * oom_score_adj of the process.
    */
   withLimits(spec: OciSpec, { config: { resources }, state }: ContainerRecord): OciSpec {
     const { host } = this.#dependencies;
@@ -124,7 +124,7 @@ export class ContainerSpecs {
     };
   }
 
-  /** Exec processes inherit it. */
+  /** The environment of the container's first process, which exec processes inherit. */
   async #environment(
     { id, config, image, user }: ContainerRecord,
     sandbox: SandboxRecord,
@@ -191,7 +191,7 @@ function specResources(resources: ContainerResources): SpecResources {
   return { ...resources, pidsLimit: 0 };
 }
 
-/** Annotations that containerd sets too, by which tools recognize the containers of a CRI runtime. */
+/** Annotations that containerd sets, too; tools recognize the containers of a CRI runtime by them. */
 function annotationsOf(record: ContainerRecord, sandbox: SandboxRecord): Record<string, string> {
   return {
     'io.kubernetes.cri.container-type': 'container',

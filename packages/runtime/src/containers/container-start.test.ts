@@ -6,7 +6,7 @@ import { startContainer } from './container-start.ts';
 
 type Context = Parameters<typeof startContainer>[0];
 
-/** A created container in a ready sandbox, with `seen` for the effects of its start. `tasks` overrides calls of the task runtime. */
+/** A created container in a ready sandbox. `seen` records the effects of its start. `tasks` overrides calls of the task runtime. */
 function created(changes: { tasks?: Partial<Context['tasks']>; failpoint?: Context['failpoint'] } = {}) {
   const config = { security: { pid: { mode: 'container' } }, tty: false, stdin: false, stdinOnce: false };
   const seen = {

@@ -29,8 +29,8 @@ type StartContext = Pick<
 >;
 
 /**
- * Runs the container's saved specification as a task. `stopped` aborts the start. After a failure the container is exited; if its
- * task cannot be deleted, that is logged, and the task is deleted with the container.
+ * Runs the container's saved specification as a task. `stopped` aborts the start. A container that fails to start is recorded as exited. If
+ * its task cannot be deleted, that is logged, and removing the container deletes the task.
  */
 export async function startContainer(context: StartContext, id: string, stopped: AbortSignal): Promise<void> {
   const { table, clock, events, exits, failpoint } = context;
@@ -95,7 +95,7 @@ async function runTask(context: StartContext, { record, sandbox, stopped, undo }
   return pid;
 }
 
-/** The saved specification. Builds of version 0.1.0 before November 2026 did not save one when they created a container. */
+/** The saved specification. Builds of version 0.1.0 from before November 2026 created containers without saving it. */
 function requireSpec(files: StartContext['files'], id: string): OciSpec {
   const spec = files.spec(id);
   if (spec !== undefined) return spec;
@@ -116,8 +116,8 @@ async function removeTask({ logger }: Pick<StartContext, 'logger'>, id: string, 
 }
 
 /**
- * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do that
- * themselves except in a user namespace, where the pipes' owner is not mapped. Other kinds of streams are not changed.
+ * Changes the owner of a created container's stdio pipes to its user, so that it can open /dev/stdout. OCI runtimes do so themselves,
+ * except in a user namespace, which does not map the pipes' owner. Streams that are not pipes stay unchanged.
  */
 async function chownStdio(
   pid: number,

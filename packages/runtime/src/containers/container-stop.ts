@@ -1,7 +1,7 @@
 import { isCancelled, isDeadlineExceeded, withTimeout } from '@podwright/base';
 import type { ContainerContext } from './container-context.ts';
 
-/** Limit for a process to exit after SIGKILL: it exits at once unless it hangs in the kernel, in which case the call fails. */
+/** Limit for a process to exit after SIGKILL. A process exits at once unless it hangs in the kernel; then the call fails. */
 const KILL_TIMEOUT_MS = 60_000;
 
 /** Sends the container's stop signal, then SIGKILL if it has not exited within `graceMs`. Resolves when its exit is recorded. */

@@ -6,7 +6,7 @@ import type { TaskExit, TaskRuntime } from '../tasks/task-runtime.ts';
 import { endOfTask } from './container-end.ts';
 import type { ContainerFiles } from './container-files.ts';
 
-/** Delay before an exit that could not be recorded is recorded again. */
+/** Delay before another attempt to record an exit. */
 const RECORD_AGAIN_MS = 1000;
 
 export type ExitWatchDependencies = {
@@ -14,7 +14,7 @@ export type ExitWatchDependencies = {
   tasks: TaskRuntime;
   files: ContainerFiles;
   events: LifecycleEvents;
-  /** Delays the clean-up while there is more urgent work. */
+  /** Runs the clean-up once there is no more urgent work. */
   later: Later;
   logger: Logger;
 };
@@ -42,7 +42,7 @@ export class ExitWatch {
     );
   }
 
-  /** Waits until the container's exit is recorded. Resolves at once for a container that is not watched. */
+  /** Waits until the container's exit is recorded. Resolves at once if the container is not watched. */
   async ended(id: string, signal: AbortSignal): Promise<void> {
     const entry = this.#watches.get(id);
     if (entry !== undefined) await raceAbort(entry.ended.promise, signal);
@@ -60,7 +60,7 @@ export class ExitWatch {
     this.#watches.clear();
   }
 
-  /** Records the exit, and retries until the write succeeds, as the disk may be full. */
+  /** Records the exit. Retries until the write succeeds, because the disk may be full. */
   async #settle(id: string, exit: TaskExit): Promise<void> {
     for (let entry = this.#watches.get(id); entry !== undefined; entry = this.#watches.get(id)) {
       try {

@@ -6,8 +6,9 @@ import { bytesForImages, filesForImages } from '@podwright/images';
 type VolumeCopy = { source: string; target: string; signal: AbortSignal };
 
 /**
- * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path` is the volume's
- * path for error messages. `invalid_argument` if `source` is not a directory, `resource_exhausted` if the disk has no room for it.
+ * Copies the image's directory `source` into the volume `target`. Does nothing if `source` does not exist. `path` is the volume's path in
+ * the container, for error messages. `invalid_argument` if `source` is not a directory, `resource_exhausted` if the disk has no room for
+ * it.
  */
 export async function fillVolume(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const found = await stat(source).catch((error) => {
@@ -21,7 +22,7 @@ export async function fillVolume(path: string, { source, target, signal }: Volum
   await runChecked('cp', ['-a', '--reflink=auto', '--', `${source}/.`, target], { signal });
 }
 
-/** Limits the size of copies: an image may declare a thousand nested volumes, each of which copies everything below it. */
+/** Checks that the disk has room for a copy: an image may declare a thousand nested volumes, each of which copies everything below it. */
 async function checkRoom(path: string, { source, target, signal }: VolumeCopy): Promise<void> {
   const { sizeBytes, inodes } = (await measureTree(source, { signal })).usage;
   if (inodes <= 1) return; // most volumes are empty

@@ -2,11 +2,11 @@ import { lstat, stat, statfs } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isErrno, PodwrightError } from '@podwright/base';
 
-/** Directories where each container has a file system of the kernel. */
+/** The directories in which each container has the kernel's file systems. */
 export const KERNEL_DIRECTORIES = ['/dev', '/proc', '/sys'];
 /** PROC_SUPER_MAGIC of statfs(2). */
 const PROC_MAGIC = 0x9fa0;
-/** Files of /proc that lxcfs replaces with a container's own values. runc permits mounts on these, too. */
+/** Files of /proc that lxcfs replaces with the container's own values. runc also permits mounts on them. */
 const EMULATED = [
   'cpuinfo',
   'diskstats',
@@ -21,8 +21,8 @@ const EMULATED = [
 ];
 
 /**
- * Refuses an image whose /dev, /proc or /sys is a symbolic link with `invalid_argument`: OCI runtimes from before 2026 follow it
- * and create device nodes and links on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
+ * Throws `invalid_argument` for an image whose /dev, /proc or /sys is a symbolic link: OCI runtimes from before 2026 follow it and create
+ * device nodes and links on the host (CVE-2026-41579 of runc, CVE-2026-47766 of crun).
  */
 export async function checkKernelDirectories(rootfs: string, image: string): Promise<void> {
   const links = await Promise.all(KERNEL_DIRECTORIES.map((directory) => isLink(join(rootfs, directory))));
@@ -38,10 +38,11 @@ export async function checkKernelDirectories(rootfs: string, image: string): Pro
 type RequestedMount = { destination: string; source: string; isImageVolume?: boolean };
 
 /**
- * Refuses a mount whose destination, with links followed (`target`), is the root or in a file system of the kernel, with
- * `invalid_argument`. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884): as in runc, only the host's
- * /proc may be mounted on /proc, and files only on those that lxcfs emulates. In /dev they open `null` as root and follow links:
- * only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through a link.
+ * Throws `invalid_argument` for a mount whose destination, with links followed (`target`), is the root or in one of the kernel's file
+ * systems. OCI runtimes write AppArmor and SELinux labels through /proc (CVE-2019-16884). Therefore, as in runc, only the host's /proc may
+ * be mounted on /proc, and only the files in it that lxcfs emulates may be mount destinations. OCI runtimes also open /dev/null as root and
+ * follow links, so only the host's /dev may be mounted on /dev. Other paths in /dev and /sys may be mount destinations, but not through a
+ * link.
  */
 export async function checkMountTarget(mount: RequestedMount, target: string): Promise<void> {
   const problem = await problemOf(mount, target);
@@ -75,7 +76,7 @@ async function isSameDirectory(path: string, other: string): Promise<boolean> {
   return one.dev === two.dev && one.ino === two.ino;
 }
 
-/** Whether a path is on procfs. False for a missing path, which will be created. */
+/** Whether a path is on procfs. False for a path that does not exist yet. */
 async function isProc(path: string): Promise<boolean> {
   return await statfs(path).then(
     ({ type }) => type === PROC_MAGIC,

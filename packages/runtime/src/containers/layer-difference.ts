@@ -7,8 +7,8 @@ import type { UnpackTarget } from '@podwright/images';
 import { loadSystem } from '@podwright/system';
 
 /**
- * The contents of a writable layer: entries, deleted entries of the layers below, and opaque directories, which hide those of the
- * layers below. Paths are latin1 strings, one character per byte, because file names need not be UTF-8.
+ * The contents of a writable layer: entries, deleted entries of the layers below, and opaque directories, which hide the contents of the
+ * same directories in the layers below. Paths are latin1 strings, one character per byte, because file names need not be UTF-8.
  */
 export type LayerEntries = { present: string[]; deleted: string[]; opaque: string[] };
 
@@ -17,13 +17,13 @@ const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 /** Extended attribute by which overlayfs marks an opaque directory. */
 const OPAQUE_XATTR = 'trusted.overlay.opaque';
-/** Includes extended attributes, except overlayfs' own. */
+/** Options of tar(1): include extended attributes, except overlayfs' own. */
 const TAR = ['--create', '--xattrs', '--xattrs-exclude=trusted.overlay.*', '--numeric-owner', '--sparse'];
 const FROM_LIST = ['--null', '--verbatim-files-from', '--no-recursion', '--files-from=-'];
 
 /**
- * Writes a container's changes as an image layer to the file `archive`, and the paths that it has deleted, as JSON, to the file
- * `deleted`. With a snapshotter that makes full copies (`native`), the whole copy counts as changed.
+ * Writes a container's changes as an image layer to the file `archive`, and the list of deleted paths as JSON to the file `deleted`. With a
+ * snapshotter that makes full copies (`native`), every file counts as changed.
  */
 export async function writeLayerDifference(
   { directory, overlayWhiteouts }: UnpackTarget,
@@ -43,7 +43,7 @@ export async function writeLayerDifference(
   await writeFile(deleted, JSON.stringify(entries.deleted.map((path) => `/${bytesOf(path)}`)), { mode: PRIVATE_FILE });
 }
 
-/** Lists a layer's directory, parents first. Yields to the event loop now and then, as a layer may have many files. */
+/** Lists a layer's directory, parents first. Yields to the event loop now and then, because a layer may have many files. */
 export async function listLayer(
   directory: string,
   { overlayWhiteouts, signal }: { overlayWhiteouts: boolean; signal: AbortSignal },
@@ -69,7 +69,7 @@ export async function listLayer(
   return entries;
 }
 
-/** Names in a directory, read in chunks: a container may have created very many. */
+/** Names in a directory, read in chunks, because a container may have created a huge number of files. */
 function* namesIn(directory: Buffer): Generator<string> {
   const entries = opendirSync(directory as unknown as string, { encoding: 'latin1' });
   try {

@@ -19,7 +19,7 @@ export function prepareFilesystem(context: FilesystemContext, made: NewContainer
   return withUsersOf(context, made.sandbox, (users) => makeMounts(context, made, { users, signal }));
 }
 
-/** The image of a reference or id. `not_found` if it is not pulled. */
+/** The image with this reference or id. Throws `not_found` if it has not been pulled. */
 export function requireImage(images: Pick<ImageService, 'find'>, reference: string): ImageRecord {
   const image = images.find(reference);
   if (image === undefined) throw new PodwrightError('not_found', `image "${reference}" not found; pull it first`);

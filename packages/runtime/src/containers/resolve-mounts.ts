@@ -18,20 +18,20 @@ export type ResolvedMount = Pick<
   isImageVolume?: boolean;
 };
 
-/** Sources of a container's mounts that are not host paths of the request. */
+/** Sources of a container's mounts, except the host paths in the request. */
 export type MountSources = {
   environment: SandboxEnvironment;
-  /** Mount points of the image mounts' images, in the order of the request, and the requested path in each image. */
+  /** The image mounts in the order of the request: the mount point of the image, and the requested path in it. */
   imageMounts: { root: string; subPath: string }[];
-  /** Path of the ID-mapped mount for mount number `index` of the request; undefined if it is not ID-mapped. */
+  /** Path of the ID-mapped mount for the mount at position `index` in the request; undefined if that mount is not ID-mapped. */
   mappedMount: (index: number) => string | undefined;
   /** Volumes that the image declares, with the directories that hold their contents. */
   volumes: { destination: string; source: string }[];
 };
 
 /**
- * Paths of the volumes that the image declares and that no mount replaces. Skips volumes in /dev and /sys, which images for
- * systemd declare, because the kernel's file systems are mounted there.
+ * Paths of the image's declared volumes that no requested mount replaces. Skips volumes in /dev and /sys, which images for systemd declare,
+ * because the kernel's file systems are mounted there.
  */
 export function imageVolumes({ config, image }: ContainerRecord): string[] {
   const covered = new Set(config.mounts.map(({ containerPath }) => posix.resolve(containerPath)));
@@ -65,8 +65,8 @@ export async function resolveMounts(record: ContainerRecord, sources: MountSourc
 }
 
 /**
- * Destinations of mounts that the node adds to pods. These may lead out of an enclosing mount through a symbolic link in it, such as
- * in the /etc of a host with systemd-resolved, or `run` in a mounted /var. No other mount may.
+ * Destinations of mounts that the node adds to pods. These may lead out of an enclosing mount through a symbolic link in it, for example
+ * `resolv.conf` in a mounted /etc of a host with systemd-resolved, or `run` in a mounted /var. No other mount may.
  */
 const ADDED_TO_PODS = [
   '/dev/shm',
@@ -77,9 +77,9 @@ const ADDED_TO_PODS = [
 ];
 
 /**
- * Resolves symbolic links of the image in the mounts' destinations, and sorts the mounts, parents first. OCI runtimes treat dangling
- * links differently, but all create the missing components of a path without links. `invalid_argument` for a mount over the root or
- * over a file system of the kernel, and for a mount that a link in another mount leads out of that mount.
+ * Resolves symbolic links of the image in the mounts' destinations, and sorts the mounts, parents first. OCI runtimes treat dangling links
+ * differently, but all create the missing components of a path without links. Throws `invalid_argument` for a mount over the root or a
+ * kernel file system, and for a mount whose destination leads out of another mount through a link in it.
  */
 export async function resolveDestinations(rootfs: string, mounts: ResolvedMount[]): Promise<ResolvedMount[]> {
   const requested = mounts.toSorted(byDepth);
@@ -111,8 +111,8 @@ async function resolveParentsFirst(rootfs: string, mounts: ResolvedMount[]): Pro
 }
 
 /**
- * Adds the host's mounts below the sources as separate mounts. OCI runtimes bind these recursively, except crun 1.8 in a user
- * namespace; for the others the separate mounts change nothing.
+ * Adds the host's mounts below the sources as separate mounts. crun 1.8 in a user namespace does not bind them recursively; for other OCI
+ * runtimes, which do, the separate mounts change nothing.
  */
 export function withMountsBelow(mounts: ResolvedMount[], entries: MountEntry[]): ResolvedMount[] {
   return mounts.flatMap((mount) => {

@@ -10,12 +10,12 @@ type Pod = {
   sandbox: SandboxRecord;
   controller: SandboxController;
   environment: SandboxEnvironment;
-  /** Finds the target container whose PID namespace a container joins. */
+  /** Used to find the target container whose PID namespace a container joins. */
   containers: Pick<RecordTable<ContainerRecord>, 'require'>;
   signal: AbortSignal;
 };
 
-/** The namespaces of a container. Starts the init of the pod's shared PID namespace if the container joins that. */
+/** The namespaces of a container. If the container joins the pod's shared PID namespace, starts the init of that namespace. */
 export async function resolveNamespaces(record: ContainerRecord, pod: Pod): Promise<SpecNamespaces> {
   const { network, ipc, uts, user } = pod.environment.namespaces;
   const mappings = pod.sandbox.config.userNamespace;

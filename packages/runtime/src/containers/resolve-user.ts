@@ -14,8 +14,8 @@ const O_PATH = 0o10000000;
 const MAX_FILE_BYTES = 1 << 20;
 
 /**
- * Looks up a user in /etc/passwd and /etc/group of a root file system. These are untrusted: links are resolved inside the root, and
- * big or special files are refused. Numeric ids need no entry. `invalid_argument` for a name without an entry.
+ * Looks up a user in /etc/passwd and /etc/group of a root file system. The files are untrusted: links are resolved inside the root, and big
+ * or special files are refused. Numeric ids need no entry. `invalid_argument` for a name without an entry.
  */
 export async function resolveUser(rootfs: string, request: UserRequest): Promise<ResolvedUser> {
   const [passwd, group] = await Promise.all([
@@ -27,7 +27,8 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
 
 /**
  * Whether the /etc/passwd that the container's process will see has no entry for the uid. `mounts`, parents first, may cover the image's
- * file. False if the file cannot be read, or not without waiting for a server: then only the OCI runtime can look.
+ * file. Also false if the file cannot be read, or is on a network file system whose server may not respond: then it is left to the OCI
+ * runtime to look up the user.
  */
 export async function lacksAccount(
   uid: number,
