@@ -1,4 +1,4 @@
-/** Records of the network whose paths have FIFOs, which would block a reader. */
+/** Tests that a FIFO in place of one of the network's records, which would block a reader, does no harm. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

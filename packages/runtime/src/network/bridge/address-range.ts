@@ -1,7 +1,7 @@
 import { addressBytes, addressText, prefixMask } from '@podwright/system';
 import type { Subnet } from './subnet.ts';
 
-/** The addresses of a subnet. The first one is its gateway: the bridge's own address. Addresses are numbers here. */
+/** The addresses of a subnet, as numbers. The first address is the gateway, which is the bridge's own address. */
 export type AddressRange = {
   family: 4 | 6;
   /** The subnet as configured. */
@@ -52,8 +52,9 @@ export function addressAt(family: 4 | 6, number: bigint): string {
 }
 
 /**
- * The hardware address for an IP address on the bridge. When a new pod gets a released address, its peers' neighbour entries stay
- * valid, so they reach it without waiting for an entry to expire. Locally administered (IEEE 802, section 8.4).
+ * Derives the hardware address for an IP address on the bridge. When a new pod gets a released address, its peers' neighbour entries
+ * therefore stay valid, and they reach the pod without waiting for an entry to expire. The addresses are locally administered (IEEE 802,
+ * section 8.4).
  */
 export function hardwareAddressOf(address: string): Buffer {
   const bytes = addressBytes(address);

@@ -6,9 +6,9 @@ import { type AddressRange, addressAt, addressNumber } from './address-range.ts'
 import { POD_LINK } from './link-names.ts';
 
 /**
- * Records which sandbox has which address: one file per address, named after it, whose first line is the sandbox's id. The format is the
- * one of the CNI plugin `host-local`, which earlier versions called, so that no address is assigned twice. The directory is in memory and
- * belongs to one runtime: files are read and written synchronously.
+ * Records which sandbox has which address: one file per address, which is named after the address and has the sandbox's id as its first
+ * line. The format is that of the CNI plugin `host-local`, which earlier versions of Podwright called, so that addresses from those
+ * versions are not assigned twice. The directory is in memory and belongs to one runtime, so files are read and written synchronously.
  */
 export class AddressStore {
   readonly #directory: string;
@@ -17,7 +17,7 @@ export class AddressStore {
     this.#directory = join(addressDirectory, network);
   }
 
-  /** The addresses of each sandbox that holds any. */
+  /** The addresses of each sandbox that has any. */
   held(): Map<string, string[]> {
     const held = new Map<string, string[]>();
     for (const address of this.#addresses()) {
@@ -28,9 +28,9 @@ export class AddressStore {
   }
 
   /**
-   * Reserves an address of each range for a sandbox: the next after the last one assigned. The second address has the same offset
-   * in its range as the first, if that is free: the pair then always has the same hardware address. Undefined, with nothing
-   * reserved, if a range has no free address; nothing is reserved either if this throws.
+   * Reserves an address in each range for a sandbox, starting after the last one that was assigned. The address in the second range has the
+   * same offset as in the first range if it is free, because the pair then always has the same hardware address. Undefined if a range has
+   * no free address. Nothing is reserved then, nor if this throws.
    */
   reserve(sandboxId: string, ranges: AddressRange[]): string[] | undefined {
     makePrivateDirectory(this.#directory);
@@ -43,7 +43,7 @@ export class AddressStore {
     }
   }
 
-  /** Releases a sandbox's addresses, except those that another sandbox holds by now. */
+  /** Releases a sandbox's addresses, except addresses that now belong to another sandbox. */
   release(sandboxId: string, addresses: readonly string[]): void {
     for (const address of addresses)
       if (this.#holder(address) === sandboxId) rmSync(join(this.#directory, address), { force: true });
@@ -82,7 +82,7 @@ export class AddressStore {
     return undefined;
   }
 
-  /** False if the address is held. */
+  /** Creates the file of an address. Returns false if the address already belongs to a sandbox. */
   #create(address: string, sandboxId: string): boolean {
     const path = join(this.#directory, address);
     try {
@@ -95,7 +95,7 @@ export class AddressStore {
     }
   }
 
-  /** The number after the last one assigned; the first if that is unknown or is outside the range. */
+  /** The number after the last one assigned, or the first number if the last one is unknown or outside the range. */
   #nextAfterLast({ first, last }: AddressRange, path: string): bigint {
     const text = readIfThere(path)?.trim() ?? '';
     const next = isIP(text) === 0 ? first : addressNumber(text) + 1n;
@@ -118,7 +118,7 @@ export class AddressStore {
   #lastPath = (index: number): string => join(this.#directory, `last_reserved_ip.${index}`);
 }
 
-/** The error for pods when no address is free. */
+/** The error for pods if no address is free. */
 export function subnetFull(ranges: AddressRange[]): PodwrightError {
   const subnets = ranges.map(({ cidr }) => cidr).join(' or ');
   const hint = 'remove pods, or give network.subnet a shorter prefix';

@@ -3,7 +3,9 @@ import type { NetworkRequest } from '../network.ts';
 import { type HostLinks, vanished } from './host-links.ts';
 import { hostLinkName, linkAlias, shaperLinkName } from './link-names.ts';
 
-/** Size of a burst: the bytes that pass at the configured rate in this time, and at least the largest packet of the kernel. */
+/**
+ * Size of a burst, as the time in which its bytes pass at the configured rate. A burst is at least as large as the kernel's largest packet.
+ */
 const BURST_SECONDS = 0.1;
 const MIN_BURST_BYTES = 128 << 10;
 /** Longest queueing delay of a packet (as in the CNI plugin `bandwidth`). */
@@ -11,8 +13,8 @@ const LATENCY_SECONDS = 0.025;
 const MAX_BYTES = 2 ** 31 - 1;
 
 /**
- * Limits a pod's ingress at the host's end of its link, and its egress at an ifb link that its packets are redirected through.
- * Idempotent: call it again after any failure.
+ * Limits a pod's ingress at the host's end of its link, and its egress at an ifb link to which its packets are redirected. Idempotent: call
+ * it again after any failure.
  */
 export async function limitBandwidth(
   links: HostLinks,

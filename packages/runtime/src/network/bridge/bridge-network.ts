@@ -29,7 +29,7 @@ export type BridgeNetworkOptions = {
   bridge: string;
   /** One subnet, or one of each IP version, separated by a comma. */
   subnet: string;
-  /** A directory of this runtime only, which is lost at a reboot, as the bridge is. */
+  /** A directory that only this runtime uses. A reboot removes it, as it does the bridge. */
   stateDir: string;
   sockets: NetlinkSockets;
   system: System;
@@ -40,8 +40,8 @@ export type BridgeNetworkOptions = {
 };
 
 /**
- * The default network: a bridge that is set up through netlink, without other programs. Nothing on the host is changed before the
- * first pod. A pod's link ends with its network namespace, and its addresses are not reassigned before that.
+ * The default network: a bridge that Podwright sets up through netlink, without starting programs. It changes nothing on the host before
+ * the first pod. The kernel removes a pod's link with its network namespace, and the pod's addresses are not reassigned before that.
  */
 export class BridgeNetwork implements Network {
   readonly #options: BridgeNetworkOptions;
@@ -65,7 +65,7 @@ export class BridgeNetwork implements Network {
     this.#connections = new Connections({ ...options, host: this.#host, links, store, failpoint });
   }
 
-  /** Opens the network and recovers the state that an earlier process of this node set up. */
+  /** Opens the network and takes over the state that an earlier process of this node left. */
   static async open(options: BridgeNetworkOptions): Promise<BridgeNetwork> {
     const network = await BridgeNetwork.openReadOnly(options);
     await network.#connections.recover();
@@ -84,7 +84,7 @@ export class BridgeNetwork implements Network {
     return new BridgeNetwork(options, parseSubnets((await readPodCidr(stateDir)) ?? subnet));
   }
 
-  /** Throws `failed_precondition` if the bridge is another node's. */
+  /** Throws `failed_precondition` if the bridge belongs to another node. */
   requireOwnBridge(): Promise<void> {
     return this.#host.requireOwnBridge();
   }
@@ -128,7 +128,7 @@ export class BridgeNetwork implements Network {
     if (this.#connections.has(sandboxId)) this.#connections.release(sandboxId);
   }
 
-  /** Removes the prepared link of a pod that another network is to set up. */
+  /** Removes the prepared link of a pod that another network will set up. */
   disconnect(sandboxId: string): Promise<void> {
     return this.#connections.disconnect(sandboxId);
   }
@@ -160,7 +160,7 @@ export class BridgeNetwork implements Network {
     this.#links.close();
   }
 
-  /** Whatever cannot be removed stays in `list`. */
+  /** Removes the link and ports of a sandbox whose set-up failed. If that fails, the sandbox stays in `list`. */
   async #undo(sandboxId: string, cause: unknown): Promise<void> {
     const undo = new Undo();
     undo.add('remove the link', () => this.#connections.disconnect(sandboxId));

@@ -4,17 +4,17 @@ import { type AddressRange, type Block, blockOf, cidrOf, overlap } from './addre
 /** The host's current state: the link with the bridge's name, all addresses and all routes. */
 export type HostState = { link: Link | undefined; addresses: LinkAddress[]; routes: Route[] };
 
-/** The action for the bridge. */
+/** The action that sets up the bridge, or the reason to refuse it. */
 export type BridgePlan =
   | { kind: 'create' }
   | { kind: 'repair'; index: number; up: boolean; add: LinkAddress[]; remove: LinkAddress[] }
   | { kind: 'refuse'; message: string };
 
-/** Input of the plan. `isOwn`: this node has created the bridge, or was about to. */
+/** Input of the plan. `isOwn`: this node created the bridge, or was about to create it. */
 export type BridgeFacts = { bridge: string; isOwn: boolean; ranges: AddressRange[]; state: HostState };
 
 /**
- * Plans how to set up the bridge. A bridge that another program created is used if it has no other subnet; an own bridge gets the
+ * Plans how to set up the bridge. Uses a bridge of another program only if it has no other subnet; a bridge that this node created gets the
  * configured subnets.
  */
 export function planBridge(facts: BridgeFacts): BridgePlan {
@@ -44,7 +44,10 @@ function gatewaysOf(ranges: AddressRange[], linkIndex: number): LinkAddress[] {
   return ranges.map(({ gateway, prefixLength }) => ({ linkIndex, address: gateway, prefixLength }));
 }
 
-/** A bridge has one IPv4 subnet only; other IPv6 subnets may stay (as with the CNI plugin `bridge`). */
+/**
+ * Whether an existing address must give way to the configured subnets: a bridge has only one IPv4 subnet, but keeps other IPv6 subnets (as
+ * with the CNI plugin `bridge`).
+ */
 function replaced(address: LinkAddress, ranges: AddressRange[]): boolean {
   const block = blockOfAddress(address);
   return ranges.some((range) => range.family === block.family && (block.family === 4 || overlap(block, range)));
@@ -56,7 +59,10 @@ const same = (one: LinkAddress, other: LinkAddress): boolean =>
 const blockOfAddress = ({ address, prefixLength }: LinkAddress): Block => blockOf(`${address}/${prefixLength}`);
 const blockOfRoute = ({ destination, prefixLength }: Route): Block => blockOf(`${destination}/${prefixLength}`);
 
-/** Names the host's route that a pod subnet collides with, and proposes a free subnet. */
+/**
+ * An error message for users, which names the host's route that a pod subnet collides with and proposes a free subnet; undefined if none
+ * collides.
+ */
 function collision({ ranges, state }: BridgeFacts): string | undefined {
   const routes = state.routes.filter(({ linkIndex }) => linkIndex === undefined || linkIndex !== state.link?.index);
   for (const range of ranges) {
@@ -71,8 +77,8 @@ function collision({ ranges, state }: BridgeFacts): string | undefined {
 }
 
 /**
- * The pod subnet must not overlap a network that the host is in, nor contain the destination of a route via a gateway. A wider
- * route via a gateway only loses the part that pods use.
+ * Whether a route rules out a pod subnet. The subnet must not overlap a network that the host is in, or contain the destination of a route
+ * via a gateway. A wider route via a gateway only loses the part that pods use.
  */
 function collides(route: Route, range: AddressRange): boolean {
   const block = blockOfRoute(route);
@@ -80,7 +86,7 @@ function collides(route: Route, range: AddressRange): boolean {
   return !route.viaGateway || block.prefixLength >= range.prefixLength;
 }
 
-/** Above this number of routes no free subnet is proposed: every proposal is compared with every route. */
+/** Maximum number of routes with which a free subnet is proposed, because each candidate is compared with each route. */
 const MOST_ROUTES = 1000;
 
 /** The first private block of this size that overlaps no route (RFC 1918, RFC 4193). */

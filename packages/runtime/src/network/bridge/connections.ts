@@ -20,21 +20,21 @@ export type ConnectionsOptions = {
   failpoint: Failpoint;
 };
 
-/** A connected pod; `ranges` are those at the time it was connected. */
+/** A connected pod. `ranges` are the subnets at the time when it was connected. */
 type Connection = { addresses: string[]; ranges: AddressRange[] };
 
 /**
- * Connects pods to the bridge: each gets an address of each subnet, and a link. The address is reserved first and released last:
- * after a crash at any point, the sandbox still has an address with its id.
+ * Connects pods to the bridge: each pod gets an address in each subnet, and a link. Reserves the address first and releases it last, so
+ * that after a crash at any point the address file still identifies the sandbox.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #pods: PodLinks;
   readonly #released: ReleasedLinks;
   readonly #connected = new Map<string, Connection>();
-  /** Addresses by sandbox, including those that an earlier process connected. */
+  /** Addresses by sandbox, including sandboxes that an earlier process connected. */
   readonly #held: Map<string, string[]>;
-  /** Sandboxes with a link but no address: another program has removed the address files. */
+  /** Sandboxes with a link but no address, because another program removed the address files. */
   readonly #strays = new Set<string>();
 
   constructor(options: ConnectionsOptions) {
@@ -67,7 +67,7 @@ export class Connections {
     return [...ids].filter((id) => !this.#released.has(id));
   }
 
-  /** Connects a pod and returns its addresses; a connected pod stays unchanged. Nothing remains after a failure. */
+  /** Connects a pod and returns its addresses. A pod that is already connected stays unchanged. Leaves nothing behind on failure. */
   async connect(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<string[]> {
     const { host, failpoint } = this.#options;
     const { ranges } = host;
@@ -89,19 +89,19 @@ export class Connections {
     return addresses;
   }
 
-  /** Releases the addresses as soon as the link has ended with its namespace. Idempotent. */
+  /** Releases the addresses once the link is gone with its namespace. Idempotent. */
   release(sandboxId: string): void {
     this.#connected.delete(sandboxId);
     this.#released.begin(sandboxId);
   }
 
-  /** Removes the link and releases the addresses now. */
+  /** Removes the link now, and then releases the addresses. */
   async disconnect(sandboxId: string): Promise<void> {
     this.#connected.delete(sandboxId);
     await this.#released.removeNow(sandboxId);
   }
 
-  /** Removes every link that is being released. */
+  /** Removes all links that are being released, without waiting for their namespaces. */
   removeReleased(): Promise<void> {
     return this.#released.removeAllNow();
   }
@@ -118,14 +118,14 @@ export class Connections {
     return link?.master !== undefined;
   }
 
-  /** Whether to finish a connection that an earlier process began with addresses of the current subnets. */
+  /** Whether a connection that an earlier process began can be finished, because its addresses are in the current subnets. */
   #canResume(sandboxId: string, ranges: AddressRange[]): boolean {
     const addresses = this.#held.get(sandboxId);
     if (addresses?.length !== ranges.length || this.#released.has(sandboxId)) return false;
     return addresses.every((address, at) => isInRange(ranges[at]!, address));
   }
 
-  /** Reserves addresses. If none is free, waits for those being released before it fails. */
+  /** Reserves addresses. If none is free, waits for addresses that are being released. */
   async #reserve(sandboxId: string, ranges: AddressRange[], signal: AbortSignal): Promise<string[]> {
     for (;;) {
       signal.throwIfAborted();
@@ -138,7 +138,7 @@ export class Connections {
     }
   }
 
-  /** Connects the pod's link, and tries again if the bridge was removed meanwhile. */
+  /** Connects the pod's link. Tries again if the bridge was removed in the meantime. */
   async #connectLinks(pod: Omit<PodConnection, 'bridgeIndex'>, resume: boolean): Promise<void> {
     const { host, links, bridge } = this.#options;
     const connect = async (bridgeIndex: number) =>
@@ -155,7 +155,7 @@ export class Connections {
     }
   }
 
-  /** A link that cannot be removed stays in `list`. */
+  /** Disconnects a sandbox after a failed connect. If the link cannot be removed, the sandbox stays in `list`. */
   async #disconnectAfter(cause: unknown, sandboxId: string): Promise<void> {
     await this.disconnect(sandboxId).catch((error) => {
       const fields = { sandbox: sandboxId, error: errorMessage(error), cause: errorMessage(cause) };

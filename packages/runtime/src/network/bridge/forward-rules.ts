@@ -15,18 +15,18 @@ import type { Subnet } from './subnet.ts';
 /** The iptables chains of one IP version in nf_tables: FORWARD, and Podwright's own chain that it should jump to. */
 type ForwardChains = { forward: NftChainSummary | undefined; own: NftChainSummary | undefined };
 
-/** The table of firewalld: its chain's policy accepts, and its last rule rejects. */
+/** firewalld's table. The policy of its chain is to accept, but its last rule rejects. */
 const FIREWALLD = 'firewalld';
 
 /**
- * Adds rules to iptables' FORWARD chain that accept the packets of pods, if the host filters forwarded packets at all: Docker makes
- * the chain drop. Starts no program on a host without such filters, or if the rules are already there. Does not edit nftables
- * tables other than those of iptables.
+ * Adds rules to iptables' FORWARD chain that accept the packets of pods, if the host filters forwarded packets at all, for example because
+ * Docker has set the chain's policy to drop. Starts no program on a host without such filters, or if the rules are already there. Does not
+ * edit nftables tables other than those of iptables.
  */
 export class ForwardRules {
   readonly #socket: NetfilterSocket;
   readonly #logger: Logger;
-  /** The subnets for which this process has made rules: for these, existing rules are known to be correct. */
+  /** The subnets for which this process has made rules. If they are unchanged, existing rules need no check of their contents. */
   #madeFor: string | undefined;
 
   constructor(socket: NetfilterSocket, logger: Logger) {
@@ -45,13 +45,13 @@ export class ForwardRules {
     this.#madeFor = current;
   }
 
-  /** Whether it is certain, without starting a program, that no rule is missing, provided nf_tables is unchanged. */
+  /** Whether no rule can be missing as long as nf_tables is unchanged. False if that cannot be determined without starting a program. */
   async intact({ subnets }: HostRuleset): Promise<boolean> {
     const legacy = await Promise.all(subnets.map(hasLegacyFilter));
     return legacy.every((has) => !has);
   }
 
-  /** For both IP versions, because the subnets may have changed. */
+  /** Removes the rules of both IP versions, because the subnets may have changed. */
   async remove({ bridge }: HostRuleset): Promise<void> {
     this.#madeFor = undefined;
     for (const subnet of bothVersions) {
@@ -70,7 +70,7 @@ export class ForwardRules {
     await iptables.restore([forwardChain(bridge, subnet)], saved);
   }
 
-  /** The variants of iptables whose programs must be run. */
+  /** The iptables variants whose programs must run. */
   async #variants(
     bridge: string,
     subnet: Subnet,
@@ -111,7 +111,7 @@ export class ForwardRules {
     });
   }
 
-  /** Undefined if nf_tables cannot be read. */
+  /** Calls `work` with the netfilter socket. Undefined if nf_tables cannot be read. */
   async #use<T>(work: (socket: NetlinkSocket) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#socket());
@@ -124,7 +124,7 @@ export class ForwardRules {
     }
   }
 
-  /** If iptables cannot even list its tables, no rule can be added, and perhaps none is needed. */
+  /** Logs that iptables cannot list its tables. Then no rule can be added, and perhaps none is needed. */
   #unusable(bridge: string, error: unknown): undefined {
     this.#logger.warn(
       { bridge, error: errorMessage(error) },

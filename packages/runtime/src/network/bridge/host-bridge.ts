@@ -19,7 +19,7 @@ export class HostBridge {
   }
 
   /**
-   * Creates or repairs the bridge and returns its index. Throws `failed_precondition`, with a message for users, if its name or
+   * Creates or repairs the bridge and returns its interface index. Throws `failed_precondition`, with a message for users, if the name or a
    * subnet is taken. Idempotent: call it again after any failure.
    */
   async ensure(ranges: AddressRange[]): Promise<number> {
@@ -36,7 +36,7 @@ export class HostBridge {
     return plan.index;
   }
 
-  /** Why pods cannot get a network, for users; undefined if they can. Changes nothing. */
+  /** A message for users if pods cannot get a network, otherwise undefined. Changes nothing. */
   async problem(ranges: AddressRange[]): Promise<string | undefined> {
     const plan = await this.#plan(ranges);
     return plan.kind === 'refuse' ? plan.message : undefined;
@@ -76,7 +76,8 @@ export class HostBridge {
     const { bridge, links, stateDir } = this.#options;
     makePrivateDirectory(stateDir);
     await writeFile(this.#marker, '', { mode: PRIVATE_FILE });
-    // By default a bridge takes the lowest hardware address of its ports, and the neighbour entries of pods would become stale.
+    // By default a bridge has the lowest hardware address of its ports. That changes with the ports, and the neighbour entries of pods
+    // would become stale.
     const hardwareAddress = hardwareAddressOf(ranges[0]!.gateway);
     await links.request([
       { ...addLink({ name: bridge, kind: 'bridge', hardwareAddress }), ignore: ['EEXIST'] },
@@ -89,7 +90,7 @@ export class HostBridge {
   }
 }
 
-/** Enables forwarding on the host, and stops it from accepting a pod as its router (CVE-2020-10749). */
+/** Enables forwarding on the host, and prevents it from accepting a pod as its router (CVE-2020-10749). */
 async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void> {
   await setSysctl(`net/ipv6/conf/${bridge}/accept_ra`, '0');
   for (const { family } of ranges) {
@@ -98,7 +99,7 @@ async function setSysctls(bridge: string, ranges: AddressRange[]): Promise<void>
   }
 }
 
-/** Asynchronous because the kernel may wait for locks during the write. No effect if the kernel has no IPv6. */
+/** Writes a sysctl, asynchronously because the kernel may wait for locks during the write. Has no effect if the kernel has no IPv6. */
 async function setSysctl(name: string, value: string): Promise<void> {
   const path = join('/proc/sys', name);
   try {

@@ -23,8 +23,8 @@ import { NETLINK_ATTEMPTS } from '../../time-limits.ts';
 const DUMP_INTERRUPTED = 0x10;
 
 /**
- * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for the kernel's
- * RCU grace periods or have many answers use another. Each socket processes one batch at a time.
+ * Links, addresses and routes of the host's network namespace. Quick requests use one socket; requests that wait for the kernel's RCU grace
+ * periods or have many replies use another. Each socket processes one batch at a time.
  */
 export class HostLinks {
   readonly #quick: NetlinkSocket;
@@ -45,7 +45,7 @@ export class HostLinks {
     return findOn(this.#quick, names);
   }
 
-  /** As `find`, but queued after pending removals. */
+  /** As `find`, but runs after pending removals. */
   findLater<T extends string[]>(...names: T): Promise<{ [K in keyof T]: Link | undefined }> {
     return findOn(this.#slow, names);
   }
@@ -72,7 +72,7 @@ export class HostLinks {
     this.#slow.close();
   }
 
-  /** Lists objects, and tries again if the list changed during the dump, because entries may then be missing. */
+  /** Lists objects. Tries again if objects changed during the dump, because entries may then be missing. */
   async #list(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     for (let attempt = 1; ; attempt++) {
       const [answers] = await retryLostAnswers(() => this.#slow.request([request]));
@@ -91,7 +91,7 @@ async function findOn<T extends string[]>(
   return answers.map(([found]) => found && decodeLink(found)) as { [K in keyof T]: Link | undefined };
 }
 
-/** Retries when answers were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may be repeated. */
+/** Retries if replies were lost or the kernel had no memory for them (ENOBUFS). Only for requests that may be repeated. */
 export async function retryLostAnswers<T>(work: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

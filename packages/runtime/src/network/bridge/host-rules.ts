@@ -16,16 +16,16 @@ import type { Subnet } from './subnet.ts';
 export type HostRulesOptions = {
   bridge: string;
   subnets: Subnet[];
-  /** A directory that is lost at a reboot, as the rules are. */
+  /** A directory that a reboot removes, as it does the rules. */
   stateDir: string;
   logger: Logger;
   sockets: NetlinkSockets;
 };
 
 /**
- * The default network's rules in the host's packet filter: pods are masqueraded and kept from the host's loopback addresses, host
- * ports lead to pods, and iptables' FORWARD chain accepts pods if it filters at all. Uses nf_tables, or iptables if the kernel
- * refuses that. Calls run one at a time.
+ * The default network's rules in the host's packet filter. They masquerade connections of pods, deny pods access to the host's loopback
+ * addresses, forward host ports to pods, and accept packets of pods in iptables' FORWARD chain if that filters at all. They are in
+ * nf_tables, or in iptables if the kernel does not support nf_tables. Calls run one at a time.
  */
 export class HostRules {
   readonly #bridge: string;
@@ -39,7 +39,10 @@ export class HostRules {
   readonly #turns = new Limiter(1);
   /** A marker file: this node has set `route_localnet` on the bridge. */
   readonly #allowedLocalhost: string;
-  /** The packet filter and the ports of the rules that this process made; undefined before that, and after a failure. */
+  /**
+   * The packet filter that holds the rules and the ports that they publish; undefined until this process has made the rules, and after a
+   * failure.
+   */
   #made: { filter: PacketFilter; ports: PortRule[] } | undefined;
   #isActive = false;
 
@@ -56,15 +59,15 @@ export class HostRules {
   }
 
   /**
-   * Replaces all rules, whatever their state is. Call it before the first sandbox of a process, after the bridge was created, and
-   * at a start with sandboxes of an earlier process.
+   * Replaces all rules, whatever state they are in. Call it before the first sandbox of a process, after the bridge was created, and at
+   * startup if there are sandboxes of an earlier process.
    */
   ensure(): Promise<void> {
     return this.#turns.run(() => this.#make());
   }
 
   /**
-   * Restores rules that another program removed. Does nothing before `ensure` or `publish`, and starts no program if nothing
+   * Restores rules that another program removed. Does nothing before the first `ensure` or `publish`, and starts no program if nothing
    * changed.
    */
   recheck(): Promise<void> {
@@ -75,7 +78,7 @@ export class HostRules {
     });
   }
 
-  /** Changes the subnets of the rules; `ensure` applies them. */
+  /** Sets the subnets of the rules, which the next `ensure` applies. */
   setSubnets(subnets: Subnet[]): void {
     this.#subnets = subnets;
     void this.#turns.run(async () => {
@@ -84,8 +87,8 @@ export class HostRules {
   }
 
   /**
-   * Publishes a sandbox's host ports, replacing its earlier ones. On success all rules are in force; if this throws, none is. If
-   * two sandboxes request the same port, the first keeps it.
+   * Publishes a sandbox's host ports, replacing its earlier ones. On success all of the rules are in force; if this throws, none of them
+   * is. If two sandboxes request the same port, the first one keeps it.
    */
   publish(sandboxId: string, ports: PublishedPorts): Promise<void> {
     return this.#turns.run(async () => {
@@ -127,7 +130,7 @@ export class HostRules {
     return this.#published.ids();
   }
 
-  /** Removes all rules and records, whichever packet filter holds them. */
+  /** Removes all rules and records from either packet filter. */
   remove(): Promise<void> {
     return this.#turns.run(async () => {
       this.#made = undefined;
@@ -140,7 +143,7 @@ export class HostRules {
     });
   }
 
-  /** Why no packet filter is usable, for users; undefined if one is, as far as that is known without changing rules. */
+  /** A message for users if no packet filter is usable, as far as can be determined without changing rules; otherwise undefined. */
   async missing(): Promise<string | undefined> {
     if (findProgram('iptables-restore') !== undefined) return undefined;
     return await this.#nft.probe().then(
@@ -159,7 +162,7 @@ export class HostRules {
     return (await this.#made?.filter.intact()) === true && (await this.#forward.intact(this.#ruleset));
   }
 
-  /** Replaces all rules, whatever their state is. */
+  /** Replaces all rules, whatever state they are in. */
   async #make(): Promise<void> {
     if (!this.#isActive)
       for (const warning of await this.warnings()) this.#logger.warn({ bridge: this.#bridge }, warning);
@@ -191,8 +194,8 @@ export class HostRules {
   }
 
   /**
-   * Replaces the rules, with iptables if nf_tables is not supported. A temporary failure of nf_tables is thrown: rules in both
-   * would interfere.
+   * Replaces the rules, with iptables if nf_tables is not supported. Throws a temporary failure of nf_tables, because rules in both packet
+   * filters would interfere.
    */
   async #replace(ports: PortRule[]): Promise<PacketFilter> {
     try {
@@ -210,8 +213,9 @@ export class HostRules {
   }
 
   /**
-   * Sets `route_localnet` on the bridge: by default the kernel drops packets from the host's loopback addresses to pods, and their
-   * answers. `::1` never leaves the loopback interface. Only safe with the rules that keep pods from these addresses.
+   * Sets `route_localnet` on the bridge, without which the kernel drops packets from the host's loopback addresses to pods, and the
+   * replies. It has no effect on `::1`, whose packets never leave the loopback interface. Safe only with the rules that deny pods access to
+   * these addresses.
    */
   #allowLocalhost(): void {
     if (!this.#made?.ports.some(({ version }) => version === 4)) return;
@@ -220,12 +224,14 @@ export class HostRules {
       writeFileSync(this.#allowedLocalhost, '', { mode: PRIVATE_FILE });
       writeFileSync(this.#routeLocalnet, '1');
     } catch (error) {
-      // Without a bridge there is no pod to reach; after it is created again, `ensure` is called.
+      // Without a bridge there are no pods to reach, and `ensure` is called after the bridge is created again.
       if (!isErrno(error, 'ENOENT')) throw wrapFileError('allow localhost to reach ports of pods', error);
     }
   }
 
-  /** Clears `route_localnet` before the rules are removed: a bridge that another program created stays, with other users on it. */
+  /**
+   * Clears `route_localnet` before the rules are removed, because a bridge that another program created stays, and others keep using it.
+   */
   #forbidLocalhost(): void {
     if (!existsSync(this.#allowedLocalhost)) return;
     try {
@@ -240,7 +246,7 @@ export class HostRules {
     return `/proc/sys/net/ipv4/conf/${this.#bridge}/route_localnet`;
   }
 
-  /** For the ports of one sandbox, or of all. */
+  /** Deletes stale flows to the ports of one sandbox, or of all sandboxes. */
   async #deleteStaleFlows(sandboxId?: string): Promise<void> {
     const ports = this.#made?.ports.filter((port) => sandboxId === undefined || port.sandboxId === sandboxId) ?? [];
     await this.#loggingFailure(deleteStaleFlows(this.#netfilter, ports));

@@ -4,7 +4,7 @@ import type { Subnet } from './subnet.ts';
 /** Input of the default network's packet filter rules. All tables and chains are named after the bridge. */
 export type HostRuleset = { bridge: string; subnets: Subnet[] };
 
-/** A placeholder subnet of each IP version, for removal, which goes by chain names only. */
+/** Placeholder subnets of both IP versions, for removing rules: chains are removed by name, whatever their subnet. */
 export const bothVersions: Subnet[] = [
   { family: 4, cidr: '0.0.0.0/0' },
   { family: 6, cidr: '::/0' },
@@ -15,17 +15,17 @@ export const tableName = (bridge: string): string => `podwright_${bridge}`;
 export const MULTICAST = { 4: '224.0.0.0/4', 6: 'ff00::/8' } as const;
 
 /**
- * Host addresses that pods must not reach. `route_localnet` on the bridge makes `localhost:hostPort` work, but also makes the
- * kernel accept packets from pods to these addresses (CVE-2020-8558). Answers of a pod to a client on localhost are recognised by
- * their connection, whose destination was translated; packets without a connection are dropped. With `route_localnet` the kernel
- * also accepts packets from pods with these source addresses, except 127.0.0.1; an answer does not have such a source yet at the
- * input hook. `::1` needs no rule: the kernel accepts it from the loopback interface only (RFC 4291, section 2.5.3).
+ * Host addresses that pods must not reach. `route_localnet` on the bridge makes `localhost:hostPort` work, but also makes the kernel accept
+ * packets from pods to these addresses (CVE-2020-8558). The rules drop such packets unless connection tracking shows that the destination
+ * of their connection was translated, as for a pod's replies to a client on localhost. With `route_localnet` the kernel also accepts
+ * packets from pods with these source addresses, except 127.0.0.1, so the rules drop these, too. A reply does not have such a source
+ * address yet at the input hook. `::1` needs no rule: the kernel accepts it from the loopback interface only (RFC 4291, section 2.5.3).
  */
 export const LOOPBACK = '127.0.0.0/8';
 
 /**
- * Host ports are not translated for `::1`: packets with this source never leave the host, and a refused connection is better than a
- * timeout.
+ * Packets to this address are not translated for host ports: with this source they could not leave the host, and a refused connection is
+ * better than a timeout.
  */
 export const LOOPBACK_IPV6 = '::1/128';
 
@@ -43,7 +43,7 @@ export function forwardChain(bridge: string, { cidr }: Subnet): IptablesChain {
   return { table: 'filter', name: forwardChainName(bridge), hooks: ['FORWARD'], rules };
 }
 
-/** The iptables chains that are equivalent to the nf_tables table. No chain protects `::1`; the kernel does. */
+/** The iptables chains that are equivalent to the nf_tables table. None protects `::1`, because the kernel does. */
 export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]): IptablesChain[] {
   const own = ports.filter(({ version }) => version === subnet.family);
   const chains: IptablesChain[] = [
@@ -61,8 +61,8 @@ export function iptablesChains(bridge: string, subnet: Subnet, ports: PortRule[]
 }
 
 /**
- * Masquerades connections from localhost, and from the pods' own subnet through a host port, so that answers return to the host;
- * and connections to the outside.
+ * Masquerades connections to the outside, connections from localhost, and connections through a host port from the pods' own subnet, whose
+ * replies must return to the host.
  */
 function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRule[]): string[] {
   const pods = [...new Set(ports.map(({ ip }) => ip))];
@@ -75,7 +75,7 @@ function masqueradeRules(bridge: string, { cidr, family }: Subnet, ports: PortRu
   ];
 }
 
-/** Ports of one host address come before those of every address. */
+/** Rules for a port on one host address come before rules for a port on every address. */
 function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   const ofOne = ports.filter(({ hostIp }) => hostIp !== undefined);
   const ofEvery = ports.filter(({ hostIp }) => hostIp === undefined);
@@ -89,15 +89,18 @@ function hostPortRules({ family }: Subnet, ports: PortRule[]): string[] {
   return [...loopback, '-m addrtype ! --dst-type LOCAL -j RETURN', ...rules];
 }
 
-/** Ports published on the host's loopback addresses are only for the host itself, whose packets pass OUTPUT. */
+/**
+ * Rules for packets that enter the host. They skip ports published on the host's loopback addresses: those are for the host itself, whose
+ * packets pass OUTPUT.
+ */
 const fromOthers = (bridge: string, { family }: Subnet): string[] => [
   ...(family === 4 ? [`-d ${LOOPBACK} -j RETURN`] : []),
   `-j ${chainName(bridge, 'DN-')}`,
 ];
 
 /**
- * Input of `iptables-restore --noflush` that replaces the chains: naming a chain empties it, and each table is one transaction.
- * Jumps are inserted first unless `saved`, the output of `iptables-save`, has them.
+ * Input of `iptables-restore --noflush` that replaces the chains: declaring a chain empties it, and each table is one transaction. Jumps
+ * that `saved`, the output of `iptables-save`, lacks are inserted at the top of the built-in chains.
  */
 export function restoreInput(chains: IptablesChain[], saved: string): string {
   return tablesOf(chains).map(restoreTable).join('');

@@ -20,7 +20,7 @@ export type HostSideOptions = {
 };
 
 /**
- * The host's side of the pod network: the bridge and the rules of its subnets. They are set up once per process, and again after another
+ * The host's side of the pod network: the bridge and the rules of its subnets. Sets them up once per process, and again after another
  * program removed them.
  */
 export class HostSide {
@@ -45,7 +45,7 @@ export class HostSide {
     return this.#subnets;
   }
 
-  /** Ranges of the current subnets: the same array until these change. */
+  /** Ranges of the current subnets. Returns the same array until the subnets change. */
   get ranges(): AddressRange[] {
     return this.#ranges;
   }
@@ -69,12 +69,12 @@ export class HostSide {
     return ensured;
   }
 
-  /** Call it if there are pods of an earlier process: their setup is then repaired without waiting for the next pod. */
+  /** Marks the network as in use by pods of an earlier process, so that their set-up is repaired without waiting for the next pod. */
   markInUse(): void {
     this.#isActive = true;
   }
 
-  /** Whether the bridge with this index was removed: then the next `ensureBridge` creates another one. */
+  /** Returns whether the bridge with this index was removed. If so, the next `ensureBridge` creates another one. */
   async invalidateIfLost(index: number): Promise<boolean> {
     const { bridge, links } = this.#options;
     const [link] = await links.find(bridge);
@@ -84,8 +84,8 @@ export class HostSide {
   }
 
   /**
-   * Why pods cannot get a network, for users. A working setup is checked again only from time to time, and repaired if another
-   * program removed part of it (`nft flush ruleset`, a firewall reload). Nothing is changed before the first pod.
+   * A message for users if pods cannot get a network, otherwise undefined. Checks a working set-up again only from time to time, and
+   * repairs it if another program removed part of it (`nft flush ruleset`, a firewall reload). Changes nothing before the first pod.
    */
   async problem(): Promise<string | undefined> {
     if (performance.now() - this.#checkedAtMs < NETWORK_RECHECK_MS) return undefined;
@@ -101,7 +101,7 @@ export class HostSide {
     }
   }
 
-  /** Throws `failed_precondition` if the bridge is another node's. */
+  /** Throws `failed_precondition` if the bridge belongs to another node. */
   async requireOwnBridge(): Promise<void> {
     const message = await this.#bridge.foreignBridgeMessage();
     if (message !== undefined) throw new PodwrightError('failed_precondition', message);
@@ -136,8 +136,8 @@ export class HostSide {
   }
 
   /**
-   * Repairs the bridge ports of pods that lost their bridge (perhaps in an earlier process that was killed before it got here), and
-   * of pods of an earlier version with learning ports.
+   * Repairs the bridge ports of pods whose bridge was removed (perhaps under an earlier process that was killed before it could repair
+   * them), and ports on which an earlier version of Podwright left learning enabled.
    */
   async #connectPorts(bridgeIndex: number): Promise<void> {
     const { bridge, links, store } = this.#options;

@@ -6,7 +6,7 @@ import type { Subnet } from './subnet.ts';
 
 /** How long iptables waits for the lock of another iptables process, in seconds; `-w` alone would wait forever. */
 const LOCK_WAIT_SECONDS = '15';
-/** More than the output on a host with tens of thousands of rules. */
+/** Maximum output of a program, which is more than tens of thousands of rules produce. */
 const MAX_OUTPUT_BYTES = 64 << 20;
 
 /** Which of the kernel's two packet filters to use; `any` is the host's default `iptables`. */

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 export const POD_LINK = 'eth0';
 
 /**
- * Interface names have at most 15 characters (IFNAMSIZ, linux/if.h). The bridge is part of the hash because two nodes may use the
- * same ids.
+ * Number of hash letters in an interface name, which has at most 15 characters (IFNAMSIZ, linux/if.h). The hash includes the bridge,
+ * because two nodes may use the same sandbox ids.
  */
 const HASH_LETTERS = 11;
 
@@ -29,7 +29,7 @@ const BRIDGE_ALIAS = 'podwright-node ';
 /** The `alias` of a bridge, which records the node that created it: its state directory, truncated to the kernel's limit. */
 export const bridgeAlias = (stateDir: string): string => `${BRIDGE_ALIAS}${stateDir}`.slice(0, 255);
 
-/** Whether a bridge's alias names another node than the one of `stateDir`. */
+/** Whether a bridge's alias names a node other than the one that uses `stateDir`. */
 export const isOfAnotherNode = (alias: string | undefined, stateDir: string): boolean =>
   alias?.startsWith(BRIDGE_ALIAS) === true && alias !== bridgeAlias(stateDir);
 

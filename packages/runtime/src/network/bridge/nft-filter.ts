@@ -4,7 +4,7 @@ import { nftPortChanges, nftTable } from './nft-table.ts';
 import type { NetfilterSocket, PacketFilter } from './packet-filter.ts';
 import type { PortRule } from './port-rules.ts';
 
-/** The rules as one table of nf_tables, without any program. No other table is touched. */
+/** Implements the rules as one nf_tables table, without starting programs. Touches no other table. */
 export class NftFilter implements PacketFilter {
   readonly #socket: NetfilterSocket;
   /** The ruleset generation after this object's last transaction, if no other transaction came in between. */
@@ -28,7 +28,7 @@ export class NftFilter implements PacketFilter {
     const generation = this.#generation;
     this.#generation = undefined;
     await this.#socket().request(changeElements(tableName(bridge), changes));
-    // After a concurrent change by another program this is too small, and the next check detects it.
+    // If another program changes the ruleset concurrently, this number is too small, and the next check detects the change.
     this.#generation = generation === undefined ? undefined : generation + 1;
   }
 

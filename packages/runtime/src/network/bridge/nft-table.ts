@@ -30,15 +30,15 @@ const ADDRESS_TYPES: Record<IpVersion, NftType> = { 4: 'ipv4_addr', 6: 'ipv6_add
 
 /** Names of the sets of one IP version. */
 const setNames = (version: IpVersion) => ({
-  /** Map of ports on every host address to pods. */
+  /** Map from ports on every host address to pods. */
   ports: `host_ports${version}`,
-  /** Map of ports on single host addresses to pods. */
+  /** Map from ports on single host addresses to pods. */
   portsAt: `host_ports_at${version}`,
   /** Set of addresses of pods with published ports. */
   pods: `published_pods${version}`,
 });
 
-/** The complete table. Ports are elements of maps, so that adding one costs the same however many there are. */
+/** The complete table. Ports are elements of maps, so that the cost of adding a port does not depend on their number. */
 export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): NftTable {
   const versions = subnets.map(({ family }) => family);
   return {
@@ -52,7 +52,7 @@ export function nftTable({ bridge, subnets }: HostRuleset, ports: PortRule[]): N
   };
 }
 
-/** The element changes from the rules `before` to the rules `after`; an unchanged rule must be the same object in both. */
+/** The element changes from the rules `before` to the rules `after`; an unchanged rule must be the same object in both lists. */
 export function nftPortChanges(versions: IpVersion[], before: PortRule[], after: PortRule[]): NftElementChange[] {
   const [had, has] = [new Set(before), new Set(after)];
   const removed = before.filter((rule) => !has.has(rule));
@@ -71,7 +71,7 @@ export function nftPortChanges(versions: IpVersion[], before: PortRule[], after:
 const podsOf = (rules: PortRule[]): Set<string> => new Set(rules.map(podKey));
 const podKey = ({ ip, sandboxId }: PortRule): string => `${ip} ${sandboxId}`;
 
-/** Rules of the chain for all packets to host ports: from localhost, the host itself and others. */
+/** Rules of the chain `host_ports`, which all packets to this host pass, whether from localhost, from the host itself or from others. */
 function hostPortRules(version: IpVersion): NftRule[] {
   const { ports, portsAt } = setNames(version);
   return [
@@ -108,7 +108,7 @@ function translationChains({ bridge, subnets }: HostRuleset): NftChain[] {
 
 /**
  * Masquerades packets of pods to the outside with the host's address, and packets to pods of their own subnet through a host port:
- * otherwise the answer would return over the bridge, without address translation.
+ * otherwise the reply would return over the bridge, without address translation.
  */
 function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftRule[] {
   const fromPod = [...ofVersion(family), ...inPrefix('saddr', cidr)];
@@ -120,7 +120,7 @@ function masqueradeRules({ cidr, family }: HostRuleset['subnets'][number]): NftR
   ];
 }
 
-/** Masquerades packets from 127.0.0.0/8, to which a pod could not answer. */
+/** Masquerades packets from 127.0.0.0/8, because a pod cannot reply to that address. */
 const loopbackRule = (bridge: string): NftRule => ({
   expressions: [...goesOut(bridge), ...ofVersion(4), ...inPrefix('saddr', LOOPBACK), ...masquerade()],
 });
@@ -167,7 +167,7 @@ function portElement({ protocol, hostIp, hostPort, ip, containerPort, sandboxId 
   };
 }
 
-/** A port as an element's field: be16, padded to four bytes. */
+/** A port as a field of an element: 16 bits in network byte order, padded to four bytes. */
 function portField(port: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt16BE(port);

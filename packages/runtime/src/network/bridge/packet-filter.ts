@@ -4,18 +4,18 @@ import type { PortRule } from './port-rules.ts';
 
 /** An implementation of the default network's rules in the kernel: `NftFilter`, or `IptablesFilter` if nf_tables does not work. */
 export interface PacketFilter {
-  /** Replaces all rules, whatever their state is. */
+  /** Replaces all rules, whatever state they are in. */
   replace(ruleset: HostRuleset, ports: PortRule[]): Promise<void>;
-  /** Changes the published ports; fails if the rules are not as `replace` and `change` left them. */
+  /** Changes the published ports. Fails if the rules are not as the last `replace` or `change` left them. */
   change(ruleset: HostRuleset, before: PortRule[], after: PortRule[]): Promise<void>;
-  /** Whether it is certain that the rules are unchanged since then. */
+  /** Whether the rules are certain to be unchanged since the last `replace` or `change`. */
   intact(): Promise<boolean>;
   /** Removes all of Podwright's rules. No error if there are none. */
   remove(ruleset: HostRuleset): Promise<void>;
 }
 
 /**
- * The netfilter socket shared by this room, opened at its first use. It stays open because closing it would block the main thread:
- * close(2) waits for an RCU grace period of about 16 ms after transactions that removed objects.
+ * Returns the netfilter socket that all code of the bridge network shares, and opens it at its first use. It stays open because closing it
+ * would block the main thread: close(2) waits for an RCU grace period of about 16 ms after transactions that removed objects.
  */
 export type NetfilterSocket = () => NetlinkSocket;

@@ -27,7 +27,7 @@ export type PodLinksOptions = {
   logger: Logger;
 };
 
-/** Where and how to connect a pod. */
+/** A pod's network namespace, and the bridge and addresses with which to connect it. */
 export type PodConnection = {
   sandboxId: string;
   netnsPath: string;
@@ -38,13 +38,13 @@ export type PodConnection = {
 };
 
 /**
- * Settings of a pod's bridge port. The port has a static forwarding entry for the pod's hardware address and does not learn: a pod
- * that sends from ever new addresses would fill kernel memory that no cgroup is charged for. Frames to unknown addresses go to all
+ * Settings of a pod's bridge port. The port has a static forwarding entry for the pod's hardware address and does not learn, because a pod
+ * that keeps changing its source address would fill kernel memory that is charged to no cgroup. Frames to unknown addresses go to all
  * ports.
  */
 export const POD_PORT = { hairpin: true, learning: false } as const;
 
-/** The links of pods: veth pairs. Both ends are created in their final namespaces, because moving one waits for RCU grace periods. */
+/** The links of pods: veth pairs. Both ends are created in their final namespaces, because moving an end waits for RCU grace periods. */
 export class PodLinks {
   readonly #options: PodLinksOptions;
 
@@ -104,8 +104,8 @@ export class PodLinks {
   }
 
   /**
-   * Waits until the bridge port forwards, a moment after both ends are up: packets before that are lost, and retransmitted only
-   * after a second.
+   * Waits until the bridge port forwards packets, a moment after both ends are up. Earlier packets are lost, and retransmitted only after a
+   * second.
    */
   async #untilForwarding(name: string): Promise<void> {
     const { links, logger } = this.#options;
@@ -124,12 +124,12 @@ export class PodLinks {
 const ignoreRouterAdvertisements = (link: string): void => setIpv6(link, 'accept_ra', '0');
 
 /**
- * Disables duplicate address detection, in the calling thread's namespace: it would take one to two seconds, and the hardware
- * addresses are unique because Podwright assigns them.
+ * Disables duplicate address detection, in the calling thread's namespace. It would take one to two seconds, and the hardware addresses are
+ * unique because Podwright assigns them.
  */
 const disableDuplicateAddressDetection = (): void => setIpv6(POD_LINK, 'accept_dad', '0');
 
-/** No effect if the kernel has no IPv6. The kernel takes no lock for these settings. */
+/** Writes an IPv6 setting of a link, for which the kernel takes no lock. Has no effect if the kernel has no IPv6. */
 function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: string): void {
   try {
     writeFileSync(`/proc/sys/net/ipv6/conf/${link}/${setting}`, value);
@@ -138,7 +138,7 @@ function setIpv6(link: string, setting: 'accept_ra' | 'accept_dad', value: strin
   }
 }
 
-/** Enables IPv6 in the calling thread's namespace: hosts may disable it in new namespaces. */
+/** Enables IPv6 in the calling thread's namespace, because hosts may disable it in new namespaces. */
 function allowIpv6(): void {
   const path = `/proc/sys/net/ipv6/conf/${POD_LINK}/disable_ipv6`;
   if (readFileSync(path, 'utf8').trim() === '1') writeFileSync(path, '0');

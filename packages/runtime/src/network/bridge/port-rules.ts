@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import { addressBytes, type IpVersion } from '@podwright/system';
 import type { PortMapping } from '../network.ts';
 
-/** The published ports of one sandbox: its addresses, and the host ports that lead to them. */
+/** The published ports of one sandbox: its addresses, and the host ports that are forwarded to them. */
 export type PublishedPorts = { ips: string[]; mappings: PortMapping[] };
 
-/** One host port that leads to a pod, for one IP version. */
+/** One host port that is forwarded to a pod, for one IP version. */
 export type PortRule = {
   sandboxId: string;
   version: IpVersion;
@@ -17,7 +17,7 @@ export type PortRule = {
   containerPort: number;
   /** Identifies the host port: rules with the same key conflict. */
   key: string;
-  /** The key of the same port on every address. */
+  /** The key of the same port on every host address. */
   keyOfEvery: string;
 };
 
@@ -37,8 +37,8 @@ export function requestedRules(sandboxId: string, { ips, mappings }: PublishedPo
 }
 
 /**
- * Combines the rules that the sandboxes request, in this order. If two request the same host port, the first gets it, and the
- * second once the first is removed, as with `portmap`.
+ * Combines the rules that the sandboxes request, in this order. If two sandboxes request the same host port, the first one gets it, and the
+ * second one gets it once the first is removed, as with the CNI plugin `portmap`.
  */
 export function portRules(requested: Iterable<PortRule[]>): PortRule[] {
   const rules = new Map<string, PortRule>();

@@ -4,7 +4,7 @@ import { errorMessage, isErrno, type Logger, makePrivateDirectory } from '@podwr
 import { readJsonFile, writeFileAtomic } from '@podwright/host';
 import { type PortRule, type PublishedPorts, requestedRules } from './port-rules.ts';
 
-/** Enough for all 65,535 ports; a port has up to 150 bytes. */
+/** Maximum size of a record: enough for all 65,535 ports at up to 150 bytes each. */
 const MAX_RECORD_BYTES = 16 << 20;
 
 /**
@@ -14,8 +14,8 @@ const MAX_RECORD_BYTES = 16 << 20;
 type Publication = { order: number; rules: PortRule[] };
 
 /**
- * Stores which ports are published, one file per sandbox. Files are written before the rules, so that the rules can be restored
- * after an interruption at any point. The directory is lost at a reboot, as the rules are.
+ * Stores which ports are published, one file per sandbox. Files are written before the rules, so that the rules can be restored after an
+ * interruption at any point. A reboot removes the directory, as it does the rules.
  */
 export class PublishedPortsStore {
   readonly #directory: string;
@@ -78,7 +78,9 @@ export class PublishedPortsStore {
     return new Map(entries.sort(([, a], [, b]) => a.order - b.order));
   }
 
-  /** Of a damaged file only the sandbox's id is usable: it publishes nothing, and can be withdrawn as any other. */
+  /**
+   * Reads a record. A damaged file still yields the sandbox's id: the sandbox then publishes no ports, and can be withdrawn like any other.
+   */
   async #read(name: string): Promise<[string, Publication]> {
     const sandboxId = name.slice(0, -SUFFIX.length);
     try {
@@ -96,5 +98,5 @@ export class PublishedPortsStore {
   }
 }
 
-/** Partially written files have another suffix. */
+/** Suffix of complete records. Partially written files have another suffix. */
 const SUFFIX = '.json';

@@ -6,7 +6,7 @@ import { hostLinkName, shaperLinkName } from './link-names.ts';
 export type ReleasedLinksOptions = {
   bridge: string;
   links: HostLinks;
-  /** Called when the sandbox's links have ended. */
+  /** Called when the sandbox's links are gone. */
   onEnd(sandboxId: string): void;
   logger: Logger;
 };
@@ -17,8 +17,8 @@ type Release = { hurry: AbortController; ended: Promise<void> };
 const CLOSED = new PodwrightError('cancelled', 'the network is closed');
 
 /**
- * Links of pods that are being removed. A link ends with the pod's network namespace, some time after the namespace is released;
- * removing it by name would take 20 ms and more. A link whose namespace stays in use is removed after a timeout.
+ * Links of pods that are being removed. The kernel removes a link with the pod's network namespace, some time after the namespace is
+ * released; removing it by name would take at least 20 ms. A link whose namespace stays in use is removed by name after a timeout.
  */
 export class ReleasedLinks {
   readonly #options: ReleasedLinksOptions;
@@ -33,7 +33,7 @@ export class ReleasedLinks {
     return this.#releases.has(sandboxId);
   }
 
-  /** Starts waiting for the end of the sandbox's link; no error if there is none. */
+  /** Starts waiting until the sandbox's link is gone. No error if there is none. */
   begin(sandboxId: string): void {
     if (!this.#releases.has(sandboxId)) this.#start(sandboxId);
   }
@@ -50,7 +50,7 @@ export class ReleasedLinks {
     await Promise.all([...this.#releases.keys()].map((id) => this.removeNow(id)));
   }
 
-  /** Waits until one of the links being released has ended; false if there are none. */
+  /** Waits until one of the links being released is gone. Returns false if there are none. */
   async waitForOne(signal: AbortSignal): Promise<boolean> {
     if (this.#releases.size === 0) return false;
     const ends = [...this.#releases.values()].map(({ ended }) => ended.catch(() => undefined));
@@ -58,7 +58,7 @@ export class ReleasedLinks {
     return true;
   }
 
-  /** Waits briefly for links that end by themselves, then stops waiting; the next start handles the rest. */
+  /** Waits briefly for links whose namespaces are going away, then stops waiting. The next start handles the rest. */
   async close(): Promise<void> {
     using signal = withTimeout(undefined, LINKS_END_GRACE_MS, 'wait for the ends of links');
     const ends = [...this.#releases.values()].map(({ ended }) => ended);

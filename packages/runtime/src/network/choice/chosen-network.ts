@@ -15,14 +15,14 @@ export type OwnNetwork = Network & {
   prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean>;
   /** Whether the sandbox has a link or an address. */
   has(sandboxId: string): boolean;
-  /** Removes the prepared link of a pod that another network is to set up. */
+  /** Removes the prepared link of a pod that another network will set up. */
   disconnect(sandboxId: string): Promise<void>;
 };
 
 export type ChosenNetworkOptions = {
   own: OwnNetwork;
   network: RuntimeOptions['network'];
-  /** A persistent directory of this runtime only: records which sandbox was added to which CNI network. */
+  /** A persistent directory that only this runtime uses. It records which sandbox was added to which CNI network. */
   cacheDir: string;
   logger: Logger;
   /** Starts plugins. */
@@ -31,21 +31,21 @@ export type ChosenNetworkOptions = {
   trace?: TraceWork;
 };
 
-/** Which network sandboxes get and why, for users. */
+/** Describes for users which network sandboxes get, and why. */
 export type NetworkDescription = {
   network: string;
   source: 'host' | 'default';
   why: string;
   plugins: string[];
-  /** Why sandboxes cannot get a network now. */
+  /** The reason why sandboxes cannot get a network now; undefined if they can. */
   problem: string | undefined;
   /** Other problems, such as invalid configuration files. */
   warnings: string[];
 };
 
 /**
- * A CNI configuration of the host, or the default bridge, as `NetworkSource` chooses. A sandbox is torn down by the network that
- * set it up.
+ * The network that `NetworkSource` chooses: a CNI configuration of the host, or the default bridge. The network that set a sandbox up also
+ * tears it down.
  */
 export class ChosenNetwork implements Network {
   readonly #options: ChosenNetworkOptions;
@@ -63,8 +63,8 @@ export class ChosenNetwork implements Network {
   }
 
   /**
-   * Call it first when a runtime starts. Throws `failed_precondition` if the mode would keep pods on a bridge of another node
-   * permanently.
+   * Must be called first when a runtime starts. Throws `failed_precondition` if the mode would permanently use a bridge that belongs to
+   * another node.
    */
   async begin(): Promise<void> {
     await this.#source.begin();
@@ -74,7 +74,7 @@ export class ChosenNetwork implements Network {
     if (isForGood && host === undefined && problem === undefined) await this.#own.requireOwnBridge();
   }
 
-  /** Only the default bridge can be prepared without data of the pod. */
+  /** Prepares only the default bridge, because CNI plugins need data of the pod. */
   async prepare(sandboxId: string, netnsPath: string, signal: AbortSignal): Promise<boolean> {
     const { host, problem } = await this.#source.choose();
     if (host !== undefined || problem !== undefined) return false;
@@ -94,7 +94,7 @@ export class ChosenNetwork implements Network {
     const { host } = await this.#source.choose();
     // Earlier versions set up the default bridge through CNI plugins: their pods have both CNI records and addresses.
     const bridged = this.#own.has(request.sandboxId);
-    // Without a record, call the plugins anyway to be safe; plugins that are not installed have set up nothing.
+    // Without a record, the plugins are called anyway to be safe, unless they are not installed and so cannot have set anything up.
     const callAnyway = host !== undefined && !bridged && this.#cni.missing(host.list) === undefined;
     if (this.#cni.has(request) || callAnyway) await this.#cni.tearDown(request, host?.list, signal);
     await this.#own.tearDown(request, signal);
@@ -126,7 +126,7 @@ export class ChosenNetwork implements Network {
     await rm(join(this.#options.cacheDir, 'attachments'), { recursive: true, force: true });
   }
 
-  /** The description in `podwright doctor`. */
+  /** The description that `podwright doctor` prints. */
   async describe(): Promise<NetworkDescription> {
     const choice = await this.#source.choose();
     const warnings = [choice.unused ?? [], describeRejected(choice)].flat();
@@ -158,7 +158,7 @@ export class ChosenNetwork implements Network {
   }
 }
 
-/** Reason of the node's event. */
+/** Reason in the network's status, which is also the reason of the node's event. */
 const NOT_USED = 'NetworkConfigurationNotUsed';
 
 const describeRejected = ({ rejected }: NetworkChoice): string[] =>

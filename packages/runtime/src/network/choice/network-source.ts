@@ -5,7 +5,7 @@ import { type LoadedNetworks, loadNetworks, type NetworkList } from '@podwright/
 import { readJsonFile, writeFileDurable } from '@podwright/host';
 import type { NetworkMode } from '../../options.ts';
 
-/** The record has the name of one file. */
+/** Maximum size of the saved choice, which holds one file name. */
 const MAX_CHOICE_BYTES = 4096;
 
 /** A usable CNI configuration and its file. */
@@ -13,17 +13,17 @@ type HostNetwork = { path: string; list: NetworkList };
 
 /** The network to use now; `rejected` are the unusable files, with reasons. */
 export type NetworkChoice = {
-  /** Undefined: pods are on the default bridge, unless there is a `problem`. */
+  /** Undefined if pods get the default bridge, or no network because of a `problem`. */
   host: HostNetwork | undefined;
   why: string;
-  /** Why pods cannot have a network. */
+  /** The reason why pods cannot get a network. */
   problem?: string;
   /** A warning about a configuration that is not used because of the saved choice. */
   unused?: string;
   rejected: { path: string; reason: string }[];
 };
 
-/** The choice of the first start: the default bridge, or a file of the CNI directory. */
+/** The choice that the first start made: the default bridge, or a file of the CNI directory. */
 type SavedChoice = { use: 'bridge' } | { use: 'cni'; file: string };
 
 export type NetworkSourceOptions = {
@@ -40,7 +40,7 @@ const HOW_TO_CHANGE =
 
 /**
  * Chooses between the host's CNI configurations and the default bridge. Reads the directory each time (a few small files, under a
- * millisecond): changes apply at once, and no lost file event can hide one. Changes are logged once.
+ * millisecond): changes apply at once, and a lost file event cannot hide one. Logs each change once.
  */
 export class NetworkSource {
   readonly #options: NetworkSourceOptions;
@@ -50,7 +50,9 @@ export class NetworkSource {
     this.#options = options;
   }
 
-  /** Call it when a runtime starts. With mode `keep`, the first start saves its choice; any other mode deletes it. */
+  /**
+   * Must be called when a runtime starts. With the mode `keep`, the first start saves its choice; any other mode deletes a saved choice.
+   */
   async begin(): Promise<void> {
     const { mode, record } = this.#options;
     if (mode !== 'keep') return await rm(record, { force: true });
@@ -103,7 +105,7 @@ export class NetworkSource {
     return { host, why, unused: host === first ? undefined : unusedFirst(`network ${host.list.name} of ${path}`) };
   }
 
-  /** A file that is missing or damaged counts as no choice. */
+  /** The saved choice; undefined if the file is missing or damaged. */
   async #readSaved(): Promise<SavedChoice | undefined> {
     try {
       const choice = await readJsonFile(this.#options.record, MAX_CHOICE_BYTES);

@@ -25,7 +25,7 @@ import type { NetworkRequest, NetworkResult } from '../network.ts';
 
 export type CniNetworkOptions = {
   binDirs: string[];
-  /** A persistent directory of this runtime only: records which sandbox was added to which network. */
+  /** A persistent directory that only this runtime uses. It records which sandbox was added to which network. */
   cacheDir: string;
   logger: Logger;
   /** Starts plugins. */
@@ -66,7 +66,7 @@ export class CniNetwork {
     return this.#client.has(podAttachment(request));
   }
 
-  /** Removes a sandbox with the configuration in its record; if the record is missing or damaged, with `list`. */
+  /** Removes a sandbox from its network with the configuration in its record, or with `list` if the record is missing or damaged. */
   async tearDown(request: NetworkRequest, list: NetworkList | undefined, signal: AbortSignal): Promise<void> {
     const attachment = podAttachment(request);
     try {
