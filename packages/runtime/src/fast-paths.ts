@@ -11,7 +11,7 @@ export type FastPaths = {
   readonly expediteRcu: boolean;
 };
 
-/** All plain implementations if `fastPaths` is false, whatever the other options request. */
+/** Chooses the implementations. If `fastPaths` is false, all are plain, whatever the other options request. */
 export function fastPathsOf({
   fastPaths = true,
   readySandboxes = 0,

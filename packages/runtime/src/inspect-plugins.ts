@@ -10,9 +10,8 @@ import type { PluginState } from './plugin/plugin.ts';
 import { openRecords } from './runtime-records.ts';
 
 /**
- * Reports which plugins a runtime with these options could start, without starting that runtime. The plugins are tried in
- * temporary directories and a temporary cgroup next to the runtime's. Needs root. Errors: `invalid_argument` for a wrong
- * configuration.
+ * Reports which plugins a runtime with these options could start, without starting that runtime. Tries the plugins in temporary directories
+ * and a temporary cgroup next to the runtime's. Needs root. Throws `invalid_argument` for an invalid configuration.
  */
 export async function inspectPlugins(options: RuntimeOptions): Promise<PluginState[]> {
   const undo = new Undo();

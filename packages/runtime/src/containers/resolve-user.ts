@@ -27,8 +27,8 @@ export async function resolveUser(rootfs: string, request: UserRequest): Promise
 
 /**
  * Whether the /etc/passwd that the container's process will see has no entry for the uid. `mounts`, parents first, may cover the image's
- * file. Also false if the file cannot be read, or is on a network file system whose server may not respond: then it is left to the OCI
- * runtime to look up the user.
+ * file. Also false if the file cannot be read, or is on a file system that may wait for a server (NFS, FUSE): then only the OCI runtime
+ * looks up the user.
  */
 export async function lacksAccount(
   uid: number,

@@ -9,7 +9,7 @@ import { type AppArmorSurroundings, defaultAppArmorProfile } from '../oci/apparm
 export type AppArmorPaths = {
   /** The kernel's list of loaded profiles, one `NAME (enforce)` per line. */
   loaded: string;
-  /** Directory of the files that profiles include. */
+  /** Directory of the files that AppArmor profiles include. */
   policies: string;
   /** Name or path of the program that loads profiles. */
   parser: string;
@@ -38,16 +38,16 @@ export class AppArmor {
   #isCurrent = false;
   readonly #loading = new KeyedLock();
 
-  /** `enabled`: the kernel has AppArmor, and it is switched on. */
+  /** `enabled`: whether the kernel has AppArmor and it is switched on. */
   constructor(enabled: boolean, paths: AppArmorPaths = HOST_PATHS) {
     this.#enabled = enabled;
     this.#paths = paths;
   }
 
   /**
-   * The profile for a container, '' for none. As in containerd, a container that names no profile gets the default one if the
-   * host has AppArmor, and a privileged container only gets a localhost profile. `failed_precondition` if a profile is requested
-   * but the host has no AppArmor, the localhost profile is not loaded, or the default one cannot be loaded.
+   * The profile for a container, '' for none. As in containerd, a container that names no profile gets the default profile if the host has
+   * AppArmor, but a privileged container gets no profile unless it names a localhost profile. `failed_precondition` if a profile is
+   * requested but the host has no AppArmor, the localhost profile is not loaded, or the default one cannot be loaded.
    */
   async profileFor(request: AppArmorRequest, { privileged }: { privileged: boolean }): Promise<string> {
     if (request?.type === 'unconfined') return '';
@@ -81,7 +81,10 @@ export class AppArmor {
     return loaded.split('\n').some((line) => line.startsWith(`${name} (`));
   }
 
-  /** A host may have AppArmor without apparmor_parser; then containers that name no profile run without a profile. */
+  /**
+   * Whether the default profile is loaded or can be loaded. If not, because a host with AppArmor may lack apparmor_parser, containers that
+   * name no profile run without one.
+   */
   async #canLoad(): Promise<boolean> {
     return (await this.#isLoaded(DEFAULT_PROFILE)) || findProgram(this.#paths.parser) !== undefined;
   }

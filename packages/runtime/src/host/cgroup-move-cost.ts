@@ -7,14 +7,17 @@ import { RCU_SWITCH } from './rcu-expediting.ts';
 /** Duration of the first move of a process to a cgroup on this host. Each pod start includes such a move. */
 export type CgroupMoveCost = { ms: number; expedited: boolean };
 
-/** Few, because `doctor` waits for them. The fastest one counts, because other work on the host only makes a move slower. */
+/**
+ * Number of measured moves, of which the fastest counts, because other work on the host only makes a move slower. It is small because
+ * `podwright doctor` waits for the result.
+ */
 const MOVES = 2;
-/** A move that follows sooner after another one shares its RCU grace period, and so is not representative. */
+/** Pause before each move. A move too soon after another one would share its RCU grace period and take less time than usual. */
 const PAUSE_MS = 60;
 
 /**
- * Moves this process to the cgroup that it is already in, and returns the duration of the fastest move. Rejects if the process may
- * not be moved. Other moves on the host at the same time falsify the result.
+ * Moves this process to the cgroup that it is already in, and returns the duration of the fastest move. Rejects if the process may not be
+ * moved. Other moves on the host at the same time distort the result.
  */
 export async function measureCgroupMove(cgroups: CgroupHierarchy): Promise<CgroupMoveCost> {
   const times: number[] = [];

@@ -28,7 +28,7 @@ export type HostAbilities = {
   selinux: SelinuxContexts;
   /** Whether the file system of image layers supports the ID-mapped mounts of pods in user namespaces. */
   idMapping: IdMappingSupport;
-  /** In order of preference. */
+  /** The OCI runtimes that were tried, in order of preference. */
   ociRuntimes: OciRuntimeFinding[];
   conmon: ProgramFinding | undefined;
   /** Path of the init program for pods with shared PID namespaces; undefined if there is none. */
@@ -36,7 +36,7 @@ export type HostAbilities = {
 };
 
 export type HostProbeOptions = {
-  /** Directory for trials of OCI runtimes. */
+  /** Directory for the files of OCI runtime trials. */
   state: string;
   /** Directory on the file system of image layers; results of trials are cached there until the next reboot. */
   root: string;
@@ -48,7 +48,7 @@ export type HostProbeOptions = {
   /** Names or paths of the OCI runtimes of runtime handlers. */
   handlerPrograms?: string[];
   conmon: string;
-  /** Which shortcuts around OCI runtimes the trials verify. */
+  /** The shortcuts around OCI runtimes that the trials verify. */
   fastPaths: OciFastPaths;
 };
 

@@ -10,7 +10,7 @@ export type KernelAbilities = SpecHost & {
   /** `uname -r` */
   release: string;
   bootId: string;
-  /** The effective set of this process. `capabilities` is the bounding set. */
+  /** The effective capabilities of this process. `capabilities` is its bounding set. */
   effectiveCapabilities: string[];
   seccomp: boolean;
   apparmor: boolean;
@@ -67,7 +67,10 @@ export function statusField(status: string, name: string): string | undefined {
   return new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1];
 }
 
-/** False if the kernel was booted without swap accounting. The v2 root cgroup has no swap file, so there the answer is assumed to be yes. */
+/**
+ * Whether swap can be limited: not if the kernel was booted without swap accounting. The v2 root cgroup has no swap files, so if this
+ * process is in the root cgroup, swap accounting is assumed.
+ */
 async function canLimitSwap(cgroups: CgroupHierarchy): Promise<boolean> {
   const tree = treeOf(cgroups, 'memory');
   if (tree?.version === 1) return await pathExists(join(tree.mountPoint, 'memory.memsw.limit_in_bytes'));

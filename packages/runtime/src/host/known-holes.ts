@@ -2,8 +2,8 @@
 export type KnownHoles = { holes: string[]; fixedIn: string[] };
 
 /**
- * Vulnerabilities by which a container or an image reaches the host, from the projects' release notes. Not listed are those that
- * Podwright prevents with any version of the runtime (CVE-2026-41579 of runc, CVE-2026-47766 of crun: `kernel-paths.ts`).
+ * Vulnerabilities that let a container or an image attack the host, from the projects' release notes. Excludes vulnerabilities that
+ * Podwright prevents with any version of the runtime (CVE-2026-41579 of runc, CVE-2026-47766 of crun: see `kernel-paths.ts`).
  */
 const FIXES: Record<string, KnownHoles[]> = {
   runc: [
@@ -14,7 +14,7 @@ const FIXES: Record<string, KnownHoles[]> = {
 };
 
 /**
- * The known vulnerabilities of an OCI runtime, judged by its version number alone: distributions backport fixes without changing
+ * The known vulnerabilities of an OCI runtime, judged by its version number alone, although distributions backport fixes without changing
  * it. Undefined if none are known, or if the version cannot be parsed.
  */
 export function knownHoles(name: string, version: string): KnownHoles | undefined {
@@ -27,7 +27,10 @@ export function knownHoles(name: string, version: string): KnownHoles | undefine
 
 type Version = { branch: number; patch: number };
 
-/** Whether the version's own release branch has the fix by now, or the branch is newer than all branches that received it. */
+/**
+ * Whether the version has the fix: its own release branch received it by this version, or the branch is newer than all branches that
+ * received it.
+ */
 function isFixed(own: Version, fixedIn: string[]): boolean {
   const fixes = fixedIn.map((version) => parseVersion(version)!);
   return (

@@ -14,15 +14,15 @@ export const RCU_SWITCH = '/sys/kernel/rcu_expedited';
 export type RcuExpeditingOptions = { state: string; enabled: boolean; logger: Logger; file?: string };
 
 /**
- * Makes the kernel expedite RCU grace periods during work that waits for them. The switch is set only if it is 0, to a random
- * number of this process, and reset only if it still has that number, so values of an administrator or of another runtime stay
- * untouched. The number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch after a kill.
+ * Makes the kernel expedite RCU grace periods during work that waits for them. Sets the switch only if it is 0, to a random number of this
+ * process, and resets it only if it still has that number, so that values from an administrator or another runtime stay in place. The
+ * number is also saved in `<state>/rcu_expedited`, so that the next start can reset the switch if this process was killed.
  */
 export class RcuExpediting {
   readonly #marker: string;
   readonly #file: string;
   readonly #logger: Logger;
-  /** This process's value of the switch. Not 1, which administrators set. */
+  /** This process's value of the switch. Never 1, the value that administrators set. */
   readonly #own = String(randomInt(2, 2 ** 31));
   #enabled: boolean;
   #marked = false;
@@ -84,7 +84,10 @@ export class RcuExpediting {
     }
   }
 
-  /** Disables expediting: the kernel has no switch, or this process may not write it. Pods start without it. */
+  /**
+   * Stops expediting for good, because the kernel has no switch or this process may not write it. Pods then start without expedited grace
+   * periods.
+   */
   #giveUp(error: unknown): void {
     if (this.#enabled) this.#logger.warn({ error: errorMessage(error) }, 'RCU grace periods cannot be expedited');
     this.#enabled = false;

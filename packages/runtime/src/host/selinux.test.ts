@@ -14,7 +14,7 @@ afterEach(() => {
 });
 after(() => rmSync(directory, { recursive: true }));
 
-/** Puts a chcon(1) at the front of PATH that records its arguments and then runs `then`. */
+/** Puts a fake chcon(1) at the front of PATH, which records its arguments and then runs `then`. */
 function fakeChcon(then: string): void {
   const program = join(directory, 'chcon');
   writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > ${called}\n${then}\n`);

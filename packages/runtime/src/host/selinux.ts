@@ -4,11 +4,11 @@ import { PodwrightError } from '@podwright/base';
 import { runProgram } from '@podwright/host';
 import { parseSelinuxContexts, type SelinuxContexts } from '../oci/selinux.ts';
 
-/** Names the policy in use. */
+/** The file that names the policy in use. */
 const CONFIGURATION = '/etc/selinux/config';
-/** Contexts for containers; otherwise those in the policy's own directory are used. */
+/** File with the contexts for containers. If it does not exist, the file in the policy's own directory is used. */
 const SHARED_CONTEXTS = '/usr/share/containers/selinux/contexts';
-/** Directories that are never relabelled: the host would lose access to its own files. */
+/** Directories that are never relabelled, because the host would lose access to its own files. */
 const PROTECTED_DIRECTORIES =
   '/ /bin /boot /dev /etc /home /lib /lib64 /media /opt /proc /root /run /sbin /srv /sys /tmp /usr /var /var/lib /var/log';
 const RELABEL_TIMEOUT_MS = 100_000;
@@ -24,8 +24,8 @@ export async function readSelinuxContexts(enabled: boolean): Promise<SelinuxCont
 }
 
 /**
- * Relabels a path recursively, so that a container may use it. Does nothing if the label is '' or the file system does not support
- * labels. `invalid_argument` for directories that the host itself needs.
+ * Relabels a path recursively, so that a container may use it. Does nothing if the label is '' or the file system does not support labels.
+ * Throws `invalid_argument` for directories that the host itself needs.
  */
 export async function relabel(path: string, label: string): Promise<void> {
   if (label === '') return;

@@ -44,7 +44,7 @@ function checkUsers({ name, security, mounts }: ContainerConfig, { id, config }:
   );
 }
 
-/** Refuses recursively read-only mounts if the runtime handler does not support them. */
+/** Refuses recursively read-only mounts that the runtime handler does not support. */
 function checkReadOnly(
   { name, mounts }: ContainerConfig,
   { config: { runtimeHandler } }: SandboxRecord,

@@ -5,7 +5,7 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'containers' | 'images'>;
 
-/** ContainerStatus: from memory; with `verbose` also the OCI specification from the container's bundle. */
+/** ContainerStatus: returns the status from memory, and with `verbose` also the OCI specification from the container's bundle. */
 export function containerInspect(services: Needs): RuntimeHandlers['containerStatus'] {
   return async ({ containerId, verbose }) => {
     const record = services.containers.require(containerId);

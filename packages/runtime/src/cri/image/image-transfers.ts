@@ -8,7 +8,7 @@ import type { CriServices } from '../services/services.ts';
 type Handlers = ServiceHandlers<typeof ImageTransfers>;
 type Needs = Pick<CriServices, 'images'>;
 
-/** podwright.v1.ImageTransfers: image operations that are missing in the CRI. */
+/** podwright.v1.ImageTransfers: image operations that the CRI lacks. */
 export function imageTransfers(services: Needs): Handlers {
   return {
     watch: imageWatch(services),

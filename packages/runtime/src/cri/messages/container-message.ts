@@ -117,7 +117,7 @@ const PROPAGATIONS: Record<ContainerMount['propagation'], MountPropagation> = {
 
 function criMount(mount: ContainerMount, images: Pick<ImageService, 'find'>): MessageInitShape<typeof MountSchema> {
   const { containerPath, hostPath, readonly, recursiveReadOnly, selinuxRelabel, imageSubPath } = mount;
-  // critest expects the imageRef that PullImage returned, unlike for the container's own image.
+  // For an image mount, unlike for the container's own image, critest expects the imageRef that PullImage returned.
   const image = mount.image === '' ? undefined : { image: mount.image, imageRef: images.find(mount.image)?.id ?? '' };
   const propagation = PROPAGATIONS[mount.propagation];
   const { uids: uidMappings = [], gids: gidMappings = [] } = mount.mappings ?? {};

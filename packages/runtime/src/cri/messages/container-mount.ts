@@ -9,7 +9,7 @@ const PROPAGATIONS: Record<MountPropagation, ContainerMount['propagation']> = {
   [MountPropagation.PROPAGATION_BIDIRECTIONAL]: 'bidirectional',
 };
 
-/** Translates and validates a mount of a host path or of an image. `..` in paths is resolved, and never leads out of the container. */
+/** Translates and validates a mount of a host path or of an image. Resolves `..` in paths, which never leads out of the container. */
 export function containerMount(mount: Mount): ContainerMount {
   const containerPath = absolutePath('mounts.containerPath', mount.containerPath);
   if (posix.resolve(containerPath) === '/') throw invalid(`mounts.containerPath "${containerPath}" is the root itself`);

@@ -1,20 +1,20 @@
 import { invalid, type LinuxContainerResources, numberWithin } from '@podwright/cri';
 import type { ContainerResources } from '../../records/container-record.ts';
 
-/** Range that the kernel accepts (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
+/** The range of CPU periods that the kernel accepts (cgroups-v1 and -v2, sched-bwc.rst), in microseconds. */
 const CPU_PERIOD = { minimum: 1000, maximum: 1_000_000 };
 const MINIMUM_CPU_QUOTA = 1000;
 /**
- * Lower bound of cgroup v1's value for unlimited memory: the greatest multiple of the page size below 2⁶³, for every page size.
- * Upstream's kubelet passes the value on from the cgroup when it resizes a pod.
+ * From this value on, a memory limit means unlimited. cgroup v1 reports an unlimited limit as the greatest multiple of the page size below
+ * 2⁶³, which is no less than this value for any page size. Upstream's kubelet passes that value on from the cgroup when it resizes a pod.
  */
 const UNLIMITED_MEMORY = (1n << 63n) - (1n << 20n);
 /** The list format of cpuset(7): numbers and ranges. */
 const LIST_PATTERN = /^\d+(-\d+(:\d+\/\d+)?)?(,\d+(-\d+(:\d+\/\d+)?)?)*$/;
 const PAGE_SIZE_PATTERN = /^\d+[KMG]B$/;
 /**
- * A file of one of the kernel's controllers (cgroup-v2.rst). Excludes paths, which could lead out of the container's cgroup, and
- * files such as `cgroup.procs`, which move or kill processes.
+ * The name of a file of one of the kernel's cgroup controllers (cgroup-v2.rst). Excludes paths, which could lead out of the container's
+ * cgroup, and files such as `cgroup.procs`, which move or kill processes.
  */
 const UNIFIED_PATTERN = /^(cpu|cpuset|io|memory|pids|hugetlb|rdma|misc|dmem)(\.\w+)+$/;
 

@@ -2,8 +2,8 @@ import type { ImageSchema, ImageSpec, MessageInitShape } from '@podwright/cri';
 import type { ImageRecord } from '@podwright/images';
 
 /**
- * An image in ListImages and ImageStatus. All runtime handlers share the same images, so the runtime handler and the annotations of
- * the request are returned unchanged.
+ * An image in ListImages and ImageStatus. All runtime handlers share the same images, so the request's runtime handler and annotations are
+ * returned unchanged.
  */
 export function criImage(record: ImageRecord, request?: ImageSpec): MessageInitShape<typeof ImageSchema> {
   return {

@@ -60,8 +60,8 @@ function pidMode(mode: NamespaceMode | undefined): PidNamespaceMode {
 }
 
 /**
- * The pod's user namespace. Excludes a privileged pod and the host's PID or IPC namespace: the pod would have no privileges over the
- * host's processes, and could not even mount /proc.
+ * The pod's user namespace. Throws `invalid_argument` if the pod is privileged or uses the host's PID or IPC namespace: in a user namespace
+ * it would have no privileges over the host's processes, and could not even mount /proc.
  */
 function userNamespace(
   namespaces: NamespaceOption | undefined,

@@ -5,8 +5,8 @@ import type { IdMapping, IdMappings } from '@podwright/system';
 const MAX_IDS = 0xffffffff;
 
 /**
- * The mappings of the requested user namespace, `undefined` for the host's. As in containerd, it must have exactly one range of
- * users and one of groups, each starting at id 0, which owns the container's mounts.
+ * The mappings of the requested user namespace; `undefined` for the host's. As in containerd, there must be exactly one range of users and
+ * one of groups, each of which starts at the container's id 0, the owner of the container's mounts.
  */
 export function userNamespaceOf(options: UserNamespace | undefined): IdMappings | undefined {
   if (options === undefined) return undefined;

@@ -3,7 +3,7 @@ import { type RuntimeHandlers, verboseInfo } from '@podwright/cri';
 import type { Readiness } from '../../readiness.ts';
 import type { CriServices } from '../services/services.ts';
 
-/** Status: whether pods can run now (containerd always reports RuntimeReady), and the features of each runtime handler. */
+/** Status: returns whether pods can run now (containerd always reports RuntimeReady), and the features of each runtime handler. */
 export function status({
   network,
   controllers,

@@ -27,7 +27,7 @@ export type RuntimeFacts = {
   userNamespaceHandlers: ReadonlySet<string>;
 };
 
-/** Dependencies of the CRI handlers; each handler takes only those it needs. */
+/** The dependencies of the CRI handlers. Each handler takes only the ones it needs. */
 export type CriServices = {
   sandboxes: SandboxService;
   ready: ReadySandboxes;

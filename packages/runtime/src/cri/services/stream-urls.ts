@@ -11,7 +11,7 @@ export type StreamUrlsDependencies = {
   tasks: TaskRuntime;
   sandboxes: SandboxService;
   controllers: SandboxControllers;
-  /** Connects to a port in a network namespace, which a path names. */
+  /** Connects to a port in the network namespace at a path. */
   dial: PortDialer;
 };
 
@@ -81,7 +81,7 @@ export class StreamUrls {
   }
 }
 
-/** Connects the requested streams. The other output streams are drained, so that the process never blocks on them. */
+/** Connects the requested streams. Drains output streams that were not requested, so that the process never blocks on them. */
 function remoteProcess(
   session: Omit<ExecSession, 'exit'>,
   choice: StreamChoice,

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { PodwrightError, wrapError } from '@podwright/base';
 
-/** Reads PEM files, and replaces each path by the contents. `failed_precondition` names a file that is unreadable or not PEM. */
+/**
+ * Reads PEM files, and replaces each path with the file's contents. Throws `failed_precondition`, which names the file, if one is
+ * unreadable or not PEM.
+ */
 export async function readTlsFiles<Name extends string>(
   files: Record<Name, string> | undefined,
 ): Promise<Record<Name, Buffer> | undefined> {

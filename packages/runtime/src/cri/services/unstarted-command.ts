@@ -13,8 +13,8 @@ export type ExecAttempt = {
 };
 
 /**
- * Returns a process in place of a command that could not be started in a running container: it prints the reason and exits with the exit
- * code of a shell, so that clients can distinguish it from a failure of the runtime. Undefined for every other error.
+ * Returns a substitute process for a command that could not be started in a running container. The substitute prints the reason and exits
+ * with the exit code of a shell, so that clients can distinguish this case from a failure of the runtime. Undefined for any other error.
  */
 export async function unstartedCommand(
   error: unknown,
@@ -25,7 +25,7 @@ export async function unstartedCommand(
   // the error is also `not_found` if the container does not exist
   const { status } = await state().catch(() => ({ status: undefined }));
   if (status !== 'running') return undefined;
-  // omits the beginning of the message, which names the operation and the container
+  // remove the beginning of the message, which names the operation and the container
   const reason = errorMessage(error).split(`${containerId}: `).at(-1)!;
   const named = reason.includes(command[0]!) ? reason : `${command[0]}: ${reason}`;
   return standInFor({ reason: named, exitCode, tty });

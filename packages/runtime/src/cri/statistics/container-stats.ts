@@ -23,7 +23,7 @@ export function containerStatsList(services: Needs): RuntimeHandlers['listContai
   });
 }
 
-/** StreamContainerStats: the same list in several messages. */
+/** StreamContainerStats: the same list, split into several messages. */
 export function containerStatsStream(services: Needs): RuntimeHandlers['streamContainerStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);

@@ -94,7 +94,7 @@ export type Sample = {
   value: number | undefined;
   /** Values of the metric's labels in addition to the base labels. */
   labels?: string[];
-  /** Time of the measurement, for cached values; undefined for live ones. */
+  /** Time of the measurement if the value is cached; undefined for a live value. */
   atMs?: number;
 };
 

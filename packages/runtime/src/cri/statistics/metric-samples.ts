@@ -5,7 +5,7 @@ import type { Sample } from './metric-descriptors.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
-/** The kernel's defaults (sched-bwc.rst, cgroup-v1's cpu.shares). */
+/** The kernel's default CPU period and shares (sched-bwc.rst, cgroup-v1's cpu.shares). */
 const DEFAULT_CPU_PERIOD_US = 100_000;
 const DEFAULT_CPU_SHARES = 1024;
 
@@ -64,7 +64,10 @@ function cpuSamples(cpu: CpuStats): Sample[] {
   ];
 }
 
-/** The cgroup's numbers include its children, so both scopes of the page faults have the same value. */
+/**
+ * Samples of a cgroup's memory. The cgroup's page faults include its children's, so the scopes `container` and `hierarchy` have the same
+ * value.
+ */
 function memorySamples(memory: MemoryStats): Sample[] {
   const faults = (kind: string, value: number): Sample[] =>
     ['container', 'hierarchy'].map((scope) => ({

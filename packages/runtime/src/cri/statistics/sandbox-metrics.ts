@@ -18,7 +18,7 @@ export function sandboxMetricsList(services: Needs): RuntimeHandlers['listPodSan
   return async () => ({ podMetrics: await measure(services, services.sandboxes.list().filter(isReady)) });
 }
 
-/** StreamPodSandboxMetrics: the same list in several messages. */
+/** StreamPodSandboxMetrics: the same list, split into several messages. */
 export function sandboxMetricsStream(services: Needs): RuntimeHandlers['streamPodSandboxMetrics'] {
   return async function* () {
     const ready = services.sandboxes.list().filter(isReady);
@@ -32,7 +32,10 @@ function measure(services: Needs, sandboxes: SandboxRecord[]) {
   return measureEach(sandboxes, services, (record) => metricsOf(services, record));
 }
 
-/** The pod's own metrics come from its cgroup, if it has one, and its network. Only the containers' metrics have a container name. */
+/**
+ * The metrics of a pod and its containers. The pod's own metrics come from its network, and from its cgroup if it has one, and have no
+ * container name.
+ */
 async function metricsOf(
   services: Needs,
   record: SandboxRecord,

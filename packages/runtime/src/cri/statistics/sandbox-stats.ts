@@ -23,7 +23,7 @@ export function sandboxStatsList(services: Needs): RuntimeHandlers['listPodSandb
   });
 }
 
-/** StreamPodSandboxStats: the same list in several messages. */
+/** StreamPodSandboxStats: the same list, split into several messages. */
 export function sandboxStatsStream(services: Needs): RuntimeHandlers['streamPodSandboxStats'] {
   return async function* ({ filter }) {
     const found = select(services, filter);
