@@ -19,15 +19,15 @@ export type ImageInfraRootsDependencies = {
   resolveUser: (rootfs: string, request: UserRequest) => Promise<ResolvedUser>;
   /** Image reference for the sandboxes of a runtime handler; '' if they use no image. */
   imageFor: (handler: string) => string;
-  /** Provides root file systems without an image. */
+  /** Provides the root file systems of sandboxes that use no image. */
   withoutImage: InfraRoots;
 };
 
 const KEY_PREFIX = 'sandbox-';
 
 /**
- * Root file systems from images, such as the `pause` image: mounted at `rootfs` in the sandbox's directory, each from a snapshot
- * named `sandbox-<id>`, which protects the image's layers from garbage collection.
+ * Root file systems from images, such as the `pause` image. Each is mounted at `rootfs` in the sandbox's directory, from a snapshot named
+ * `sandbox-<id>`, which protects the image's layers from garbage collection.
  */
 export class ImageInfraRoots implements InfraRoots {
   readonly #dependencies: ImageInfraRootsDependencies;
@@ -55,7 +55,7 @@ export class ImageInfraRoots implements InfraRoots {
     const mappings = sandbox.config.userNamespace;
     if (mappings !== undefined) grantTraversal({ top: dirname(dirname(directory)), directory, mappings });
     const root = join(directory, 'rootfs');
-    // writable, because mount points must be created: such images have no directories
+    // writable, because these images have no directories, and mount points must be created
     const mounts = await snapshotter.prepare(KEY_PREFIX + sandbox.id, chainId);
     await mkdir(root, { mode: PRIVATE_DIRECTORY });
     mountAll(system, mounts, root);

@@ -12,7 +12,7 @@ export type InfraProcessDependencies = { tasks: TaskRuntime; state: string };
 export class InfraProcess {
   readonly #dependencies: InfraProcessDependencies;
   readonly #exitListeners = new Set<(sandboxId: string) => void>();
-  /** Running processes; removed once their exit is reported. */
+  /** Watched processes by sandbox. An entry is removed once the exit of its process is reported. */
   readonly #watches = new Map<string, { pid: number; watch: Disposable | undefined }>();
 
   constructor(dependencies: InfraProcessDependencies) {
@@ -41,14 +41,16 @@ export class InfraProcess {
     this.#exitListeners.add(listener);
   }
 
-  /** The state of the process. Starts watching one that an earlier runtime process started. */
+  /** The state of the process. If an earlier runtime process started it, starts watching it. */
   async resume(sandboxId: string): Promise<TaskState> {
     const state = await this.#dependencies.tasks.state(sandboxId);
     if (state.status === 'running' && !this.#watches.has(sandboxId)) this.#watch(sandboxId, state.pid);
     return state;
   }
 
-  /** The pid of a watched process, without reading any file; `undefined` if it does not run or is not watched yet (see `resume`). */
+  /**
+   * The pid of a watched process, without reading any file; `undefined` if the process is not running or is not watched yet (see `resume`).
+   */
   watchedPid(sandboxId: string): number | undefined {
     return this.#watches.get(sandboxId)?.pid;
   }

@@ -16,8 +16,8 @@ export interface InfraRoots {
 }
 
 /**
- * The uid and gid of the infra process: an id that no user of the host can have, as it was (uid_t)-1 with 16-bit ids. The host's
- * `nobody` could signal and trace the process.
+ * The uid and gid of the infra process: an id that no user of the host has, because it was (uid_t)-1 when ids had 16 bits. With uid 65534,
+ * which host processes may use, those could signal and trace the infra process.
  */
 const NO_USER = 65_535;
 
@@ -26,7 +26,7 @@ export const INIT_DIRECTORY = 'init';
 
 export type HostInitRootOptions = {
   state: string;
-  /** Finds a static init that only waits and reaps with `-P`, such as `catatonit`; undefined if the host has none. */
+  /** Finds a static init program, such as `catatonit`, that with `-P` only waits and reaps; undefined if the host has none. */
   program: () => string | undefined;
 };
 
@@ -40,7 +40,10 @@ export class HostInitRoot implements InfraRoots {
     this.#program = program;
   }
 
-  /** Opens the root, and corrects the mode of an init copied by an earlier version, which all users could read. */
+  /**
+   * Opens the root file system, and corrects the mode of an init program copied by an earlier version, which made it readable for all
+   * users.
+   */
   static open(options: HostInitRootOptions): HostInitRoot {
     const opened = new HostInitRoot(options);
     mendMode(join(opened.#root, 'init'), UNREADABLE_PROGRAM);

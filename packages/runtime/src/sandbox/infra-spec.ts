@@ -19,7 +19,7 @@ export const INFRA_DIRECTORIES = ['proc', 'dev', 'sys'];
 
 export type InfraSettings = {
   namespaces: SandboxEnvironment['namespaces'];
-  /** Whether it gets a new PID namespace or the host's. */
+  /** Whether the process gets a new PID namespace or the host's. */
   pid: 'new' | 'host';
   cgroupsPath: string;
   /** oom_score_adj: -1000 (the OOM killer never kills it) to 1000. */
@@ -62,7 +62,7 @@ export function infraSpec(sandbox: SandboxRecord, program: InfraProgram, setting
   };
 }
 
-/** The user, with ids that the pod's user namespace does not map replaced by 0. */
+/** The user of the infra process. Ids that the pod's user namespace does not map are replaced with 0. */
 function mappedUser({ config }: SandboxRecord, user: InfraProgram['user']): InfraProgram['user'] {
   const { uids, gids } = config.userNamespace ?? {};
   const mapped = (mappings: IdMapping[] | undefined, id: number) =>

@@ -2,7 +2,7 @@ import { podBandwidth } from '@podwright/cni';
 import type { NetworkRequest } from '../network/network.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 
-/** The network's request for a sandbox: the same at setup and at teardown, even after a restart. */
+/** The request to the network for a sandbox. It is the same for set-up and teardown, even after a restart. */
 export function networkRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {
   const { config } = sandbox;
   return {
@@ -18,7 +18,7 @@ export function networkRequest(sandbox: SandboxRecord, netnsPath: string): Netwo
 }
 
 /**
- * As `networkRequest`, but never throws: invalid annotations, which no network was set up with, must not prevent the removal of a
+ * As `networkRequest`, but never throws. With invalid annotations no network was ever set up, and they must not prevent the removal of the
  * sandbox.
  */
 export function tearDownRequest(sandbox: SandboxRecord, netnsPath: string): NetworkRequest {

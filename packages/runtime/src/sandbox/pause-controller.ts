@@ -22,9 +22,9 @@ export type PauseControllerDependencies = {
 };
 
 /**
- * Sandboxes with an infra process, which is in all namespaces of the pod and is the first process of a PID namespace that
- * containers may share. It is a task of the handler's task runtime: a runtime with one virtual machine per pod starts the machine
- * for it. The sandbox is lost when the process exits.
+ * Controls sandboxes with an infra process, which is in all namespaces of the pod, and is the first process of a PID namespace that
+ * containers may share. The process is a task of the handler's task runtime, so a runtime with one virtual machine per pod starts the
+ * machine for it. The sandbox is lost when the process exits.
  */
 export class PauseController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pause';

@@ -13,7 +13,10 @@ export type PinnedControllerDependencies = {
   init: SharedPidInit;
 };
 
-/** Sandboxes without a process: bind mounts pin their namespaces. Only a pod whose containers share a PID namespace gets an init. */
+/**
+ * Controls sandboxes without a process, whose namespaces are pinned by bind mounts. Only a pod whose containers share a PID namespace gets
+ * an init.
+ */
 export class PinnedController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'pinned';
   readonly makesUserNamespaces = true;
@@ -28,8 +31,8 @@ export class PinnedController extends PinnedNamespacesController implements Sand
   async start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void> {
     await this.#dependencies.directories.make(sandbox);
     if (sandbox.config.pid !== 'pod') return;
-    // Ignored here: the first container that needs the init reports the failure. Clients also set `pod` for pods whose containers
-    // do not share PIDs.
+    // A failure is ignored here, because the first container that needs the init reports it, and clients also set `pod` for pods whose
+    // containers do not share PIDs.
     await this.sharedPidNamespace(sandbox, signal).catch(() => undefined);
   }
 

@@ -35,7 +35,7 @@ export abstract class PinnedNamespacesController {
     return [...new Set([...(await this.#namespaces.list()), ...(await this.#directories.list())])];
   }
 
-  /** Why the sandbox is lost, if one of its namespaces is missing. */
+  /** The reason why the sandbox is lost, if one of its namespaces is missing; otherwise undefined. */
   protected async missingNamespace(sandbox: SandboxRecord): Promise<string | undefined> {
     const path = await this.#namespaces.missing(sandbox);
     return path && `namespace ${path} no longer exists`;

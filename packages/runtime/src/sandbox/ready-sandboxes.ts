@@ -7,16 +7,16 @@ import { recordlessRequest } from './network-request.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxNamespaces } from './sandbox-namespaces.ts';
 
-/** The minimum number: enough for one pod and the next one. */
+/** Minimum number of ready sandboxes: enough for one pod and the next one. */
 const LEAST = 2;
-/** The number of future pods is estimated from the pods of the last minute. */
+/** The period whose pod starts determine how many ready sandboxes there should be. */
 const WINDOW_MS = 60_000;
 /** Backoff between failed attempts. */
 const RETRY = { initialMs: 1000, maxMs: 60_000 };
 const KEY = 'ready sandboxes';
 
 export type ReadySandboxesDependencies = {
-  /** Maximum number; 0 disables them. */
+  /** Maximum number of ready sandboxes; 0 means that none are prepared. */
   most: number;
   namespaces: Pick<SandboxNamespaces, 'prepare' | 'release'>;
   network: Pick<Network, 'prepare' | 'tearDown'>;
@@ -28,14 +28,16 @@ export type ReadySandboxesDependencies = {
   now?: () => number;
 };
 
-/** An id chosen in advance, with its namespaces. `attached`: its network may hold resources, which `tearDown` releases. */
+/**
+ * A sandbox without a pod: an id chosen in advance, and its namespaces. `attached`: its network may hold resources, which `tearDown`
+ * releases.
+ */
 type ReadySandbox = { readonly id: string; netnsPath: string; attached: boolean };
 
 /**
- * A few sandboxes that are prepared while the runtime is idle: namespaces that pods get without waiting for the kernel, attached
- * to the network if it supports that (`Network.prepare`). Each is only an id without a record: when a pod takes it, the id goes
- * into the pod's record, and everything else is found by id. After a crash, the next start removes them like any id without a
- * record.
+ * Prepares a few sandboxes while the runtime is idle: pods then get their namespaces without waiting for the kernel, and already attached
+ * to the network if it supports that (`Network.prepare`). A ready sandbox has an id, but no record. When a pod takes it, the id goes into
+ * the pod's record, and everything else is found by id. After a crash, the next start removes them like any id without a record.
  *
  * No pod waits for a ready sandbox or fails because of one: if there is none, the pod's sandbox is created on request.
  */
@@ -51,11 +53,11 @@ export class ReadySandboxes {
   /** Times of the last pod starts, limited to the maximum number of ready sandboxes. */
   #starts: number[] = [];
   /**
-   * Whether to attach ready sandboxes to the network: on a node without pods in the pod network, only namespaces are created on the host.
+   * Whether to attach ready sandboxes to the network. While a node has no pods in the pod network, only namespaces are created on the host.
    */
   #attaches = false;
   #networkReady = true;
-  /** Whether to check that ready sandboxes are attached to the current network. */
+  /** Whether to check that ready sandboxes are attached to the network that pods use now. */
   #mustCheckNetwork = false;
   #failing = false;
   #closed = false;
@@ -75,7 +77,7 @@ export class ReadySandboxes {
     return this.#ready.length;
   }
 
-  /** Starts preparing sandboxes. `hadPods`: there already are pods in the pod network. */
+  /** Starts preparing sandboxes. `hadPods`: whether there already are pods in the pod network. */
   begin({ hadPods }: { hadPods: boolean }): void {
     this.#attaches = hadPods;
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
@@ -93,12 +95,12 @@ export class ReadySandboxes {
     return taken?.id;
   }
 
-  /** Removes a ready sandbox that was taken but is not used. */
+  /** Removes a ready sandbox that a pod took but did not use. */
   discard(id: string): void {
     this.#drop([{ id, netnsPath: '', attached: true }]);
   }
 
-  /** Call it with each network status: while the network is not ready, there are no ready sandboxes. */
+  /** Must be called with each network status. While the network is not ready, there are no ready sandboxes. */
   onNetworkStatus({ ready }: { ready: boolean }): void {
     this.#networkReady = ready;
     this.#mustCheckNetwork = ready;
@@ -106,13 +108,13 @@ export class ReadySandboxes {
     else this.dropAll();
   }
 
-  /** Drops all ready sandboxes when the network changes, so that no pod gets one that is attached to the old network. */
+  /** Drops all ready sandboxes. Called when the network changes, so that no pod gets a sandbox that is attached to the old network. */
   dropAll(): void {
     this.#drop(this.#ready);
     this.#ready = [];
   }
 
-  /** Removes all ready sandboxes, so that a pod can have their addresses; false if there were none. */
+  /** Removes all ready sandboxes, so that a pod can get their addresses. Returns false if there were none. */
   async releaseAll(): Promise<boolean> {
     if (this.#ready.length === 0) return false;
     const released = this.#ready;
@@ -161,7 +163,7 @@ export class ReadySandboxes {
     this.#arm(SANDBOX_REFILL_PAUSE_MS);
   }
 
-  /** Schedules the next step. An earlier due time stays, so that frequent callers cannot postpone it. */
+  /** Schedules the next step. If a step is already due earlier, keeps that time, so that frequent callers cannot postpone it. */
   #arm(delayMs: number): void {
     if (this.#closed || this.#step !== undefined || this.#dependencies.most === 0) return;
     const dueAtMs = this.#now() + delayMs;
@@ -190,7 +192,7 @@ export class ReadySandboxes {
     return this.#backoff.next(KEY);
   }
 
-  /** One step towards the target. Returns the delay until the next step; undefined if only an event requires one. */
+  /** Takes one step towards the target. Returns the delay until the next step; undefined if nothing is due until the next event. */
   async #takeStep(): Promise<number | undefined> {
     const [toRemove] = this.#pending;
     const target = this.#networkReady ? this.#target() : 0;
@@ -218,7 +220,10 @@ export class ReadySandboxes {
     this.#backoff.forget(KEY);
   }
 
-  /** Checks with one ready sandbox, which no pod can take meanwhile, whether all are attached to the network that pods use now. */
+  /**
+   * Checks whether all ready sandboxes are attached to the network that pods use now, by means of one of them, which no pod can take
+   * meanwhile.
+   */
   async #checkNetwork(): Promise<void> {
     this.#mustCheckNetwork = false;
     const sandbox = this.#ready.pop();
@@ -264,7 +269,7 @@ export function readyTarget(starts: number, most: number): number {
   return Math.min(most, Math.max(LEAST, starts));
 }
 
-/** Sysctls of network interfaces, such as defaults for new ones: a ready sandbox already has its interface. */
+/** Sysctls of network interfaces, including defaults for new interfaces. They rule out a ready sandbox, which already has its interface. */
 const INTERFACE_SYSCTL = /^net[./][^./]+[./](conf|neigh)[./]/;
 
 function fits(config: SandboxConfig, { takesReadySandboxes = false }: SandboxController): boolean {

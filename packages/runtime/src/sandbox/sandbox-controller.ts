@@ -12,39 +12,42 @@ export type SandboxEnvironment = {
 };
 
 /**
- * Creates the environment that a pod's containers share; selected by runtime handler. The sandbox service calls `create`, then
- * `start` (while or after the network is set up), and later `stop` and `remove`.
+ * Creates the environment that a pod's containers share. The runtime handler selects the controller. The sandbox service calls `create`,
+ * then `start` (while or after the network is set up), and later `stop` and `remove`.
  *
- * All resources are found by the sandbox's id: `stop` and `remove` are idempotent, and work after a restart of the process and
- * after any part of `create` and `start`. After `stop` nothing of the sandbox runs, is pinned or mounted; after `remove` no file
- * remains either.
+ * All resources are found by the sandbox's id: `stop` and `remove` are idempotent, and work after a restart of the process and after any
+ * part of `create` and `start`. After `stop` the sandbox has no process, pinned namespace or mount left; after `remove` no file remains
+ * either.
  *
- * The flags describe differences that only the service can act on, because it controls the network and the containers. They are
- * optional and default to false, so that older plugins keep working.
+ * The flags describe differences that only the service can act on, because it controls the network and the containers. They are optional
+ * and default to false, so that older plugins keep working.
  */
 export interface SandboxController {
   readonly name: string;
   /**
-   * The service calls `start` after the network is set up, as for a virtual machine, which reads its network configuration when it
-   * boots.
+   * Whether the service must call `start` only after the network is set up, as for a virtual machine, which reads its network configuration
+   * when it boots.
    */
   readonly startsInNetwork?: boolean;
-  /** The sandbox runs the tasks of its containers, which must be deleted before it is stopped. */
+  /** Whether the sandbox itself runs the tasks of its containers, which must then be deleted before it is stopped. */
   readonly holdsTasks?: boolean;
-  /** The controller creates the user namespaces that pods request (`userNamespace`). */
+  /** Whether the controller creates the user namespaces that pods request (`userNamespace`). */
   readonly makesUserNamespaces?: boolean;
-  /** Its `create` accepts namespaces of `SandboxNamespaces.prepare`; only built-in controllers support this. */
+  /** Whether `create` accepts namespaces from `SandboxNamespaces.prepare`, which only built-in controllers support. */
   readonly takesReadySandboxes?: boolean;
-  /** Creates the namespaces. Returns the network namespace to set up; none for the host's network. */
+  /** Creates the namespaces. Returns the path of the network namespace to set up; none for the host's network. */
   create(sandbox: SandboxRecord, signal: AbortSignal): Promise<{ netnsPath?: string }>;
   /** Creates everything else that does not depend on addresses. */
   start(sandbox: SandboxRecord, signal: AbortSignal): Promise<void>;
-  /** Passes the sandbox's addresses to it. */
+  /** Passes on the sandbox's addresses, for example for its hosts file. */
   setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void>;
   environment(sandbox: SandboxRecord): SandboxEnvironment;
   /** Path of the PID namespace that all containers of the pod share. The first call starts its init. */
   sharedPidNamespace(sandbox: SandboxRecord, signal: AbortSignal): Promise<string>;
-  /** Whether everything that `create` and `start` made still exists; `reason` is for users. From then on `onLost` reports its loss. */
+  /**
+   * Whether everything that `create` and `start` made still exists; if not, `reason` explains it to users. From then on `onLost` reports a
+   * loss.
+   */
   status(sandbox: SandboxRecord): Promise<{ alive: true } | { alive: false; reason: string }>;
   /** Calls `listener` when a sandbox's infra process exits by itself, even during its start. */
   onLost(listener: (sandboxId: string, reason: string) => void): void;
@@ -54,7 +57,7 @@ export interface SandboxController {
   list(): Promise<string[]>;
   /** Path of the sandbox's network namespace; undefined if it uses the host's. */
   netnsPath(sandbox: SandboxRecord): string | undefined;
-  /** More details for users, as plain data for JSON, such as the pid of the infra process. */
+  /** Further details for users, as plain data for JSON, such as the pid of the infra process. */
   describe?(sandbox: SandboxRecord): Promise<Record<string, unknown>>;
   /** Resource usage of a sandbox that the host's cgroups do not measure; undefined if it is unknown. */
   use?(sandbox: SandboxRecord): Promise<CgroupStats | undefined>;

@@ -3,7 +3,7 @@ import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxController } from './sandbox-controller.ts';
 
 export type SandboxControllersOptions = {
-  /** All controllers, including those without a handler: they may own earlier sandboxes. Names are unique. */
+  /** All controllers, including controllers that no handler uses: they may own sandboxes from before the restart. Names are unique. */
   controllers: SandboxController[];
   /** Name of the controller of each runtime handler. The default handler '' is required. */
   handlers: ReadonlyMap<string, string>;
@@ -42,7 +42,7 @@ export class SandboxControllers {
   }
 
   /**
-   * The controller that created a sandbox, whatever handlers are configured now: the same controller must stop and remove it.
+   * The controller that created a sandbox, whatever handlers are configured now, because the same controller must stop and remove it.
    * Throws `failed_precondition` if it is no longer configured.
    */
   of(record: Pick<SandboxRecord, 'id' | 'controller' | 'config'>): SandboxController {
@@ -55,10 +55,10 @@ export class SandboxControllers {
     );
   }
 
-  /** As `of`; undefined if it is no longer configured. */
+  /** As `of`, but undefined if the controller is no longer configured. */
   find({ controller, config }: Pick<SandboxRecord, 'controller' | 'config'>): SandboxController | undefined {
     if (controller !== undefined) return this.#byName.get(controller);
-    // records of earlier versions have no controller
+    // records of earlier versions do not name a controller
     return this.#byHandler.get(config.runtimeHandler) ?? this.#byHandler.get('');
   }
 
@@ -66,7 +66,7 @@ export class SandboxControllers {
     return [...this.#byHandler.keys()];
   }
 
-  /** Every controller once. */
+  /** All controllers, each once. */
   all(): SandboxController[] {
     return [...this.#byName.values()];
   }

@@ -14,13 +14,13 @@ export const SANDBOXES_DIRECTORY = 'sandboxes';
 /** `root` is the runtime's directory for persistent data, `state` the one for data that may be lost at a reboot. */
 export type SandboxDirectoriesOptions = { system: System; root: string; state: string };
 
-/** The options and size (64 MiB) of other Kubernetes runtimes. */
+/** The mount options and size (64 MiB) that other Kubernetes runtimes use. */
 const SHM_OPTIONS = ['nosuid', 'noexec', 'nodev', 'mode=1777', 'size=67108864'];
 
 /**
- * The directories that a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and its files in
- * `<root>/sandboxes/<id>`. Containers may write to these files, and must not fill the state's file system: it is in memory and all
- * pods need it.
+ * The directories that a pod's containers share: its shared memory in `<state>/sandboxes/<id>`, and its files in `<root>/sandboxes/<id>`.
+ * Containers may write to these files, but must not fill the file system of the state directory, which is in memory and which all pods
+ * need.
  */
 export class SandboxDirectories {
   readonly #system: System;
@@ -46,8 +46,8 @@ export class SandboxDirectories {
   }
 
   /**
-   * Creates the directories with everything but the addresses. Small files are written synchronously: the thread pool would take
-   * seventeen turns.
+   * Creates the directories and everything in them except the addresses. Writes the small files synchronously, because the thread pool
+   * would need seventeen round trips.
    */
   async make(sandbox: SandboxRecord): Promise<void> {
     const { config } = sandbox;
@@ -68,7 +68,7 @@ export class SandboxDirectories {
     mountAll(this.#system, [{ type: 'tmpfs', source: 'shm', options }], shm);
   }
 
-  /** Rewrites the hosts file. A pod in the host's network has a copy of the host's, which stays unchanged. */
+  /** Writes the addresses to the hosts file. The hosts file of a pod in the host's network is a copy of the host's, and stays unchanged. */
   async setAddresses(sandbox: SandboxRecord, ips: string[]): Promise<void> {
     if (sandbox.config.network === 'node') return;
     writeFileSync(this.paths(sandbox).files.hosts, hostsFile(sandbox.config.hostname, ips), { mode: CONTAINER_FILE });
@@ -86,7 +86,10 @@ export class SandboxDirectories {
     };
   }
 
-  /** Sandboxes of earlier versions have their files next to the shared memory, and their containers have those mounted. */
+  /**
+   * Directory of the pod's files. Earlier versions stored them next to the shared memory, from where the containers of their sandboxes
+   * still mount them.
+   */
   #filesOf(sandboxId: string): string {
     const directory = join(this.#files, sandboxId);
     return existsSync(directory) ? directory : this.path(sandboxId);
@@ -115,7 +118,7 @@ export class SandboxDirectories {
   }
 }
 
-/** The host ids of the pod's root user. */
+/** The host uid and gid of the pod's root user. */
 function rootOf({ config: { userNamespace } }: SandboxRecord): { uid: number; gid: number } {
   if (userNamespace === undefined) return { uid: 0, gid: 0 };
   return { uid: hostIdOf(userNamespace.uids, 0) ?? 0, gid: hostIdOf(userNamespace.gids, 0) ?? 0 };

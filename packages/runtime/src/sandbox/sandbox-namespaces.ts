@@ -15,7 +15,7 @@ import {
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxEnvironment } from './sandbox-controller.ts';
 
-/** Name of the directory below the state directory. */
+/** Name of the directory for pinned namespaces below the state directory. */
 export const NAMESPACES_DIRECTORY = 'ns';
 
 /** File system type of a pinned namespace (linux/magic.h). */
@@ -25,8 +25,8 @@ const NSFS_MAGIC = 0x6e736673;
 export type SandboxNamespacesDependencies = { system: System; logger: Logger; state: string };
 
 /**
- * The namespaces of sandboxes, each pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`: their paths are stable, and they
- * outlive every process.
+ * The namespaces of sandboxes. Each is pinned by a bind mount at `<state>/ns/<sandbox id>/<kind>`, so its path is stable, and it outlives
+ * its processes.
  */
 export class SandboxNamespaces {
   readonly #dependencies: SandboxNamespacesDependencies;
@@ -47,9 +47,9 @@ export class SandboxNamespaces {
   }
 
   /**
-   * Creates the namespaces of a sandbox before its configuration is known, and returns the path of its network namespace: `create`
-   * for this id then has less to do. Only for sandboxes with their own network, IPC and UTS namespaces in the host's user
-   * namespace. Blocks for 1 to 2 ms, and longer while the kernel destroys other namespaces.
+   * Creates the namespaces of a sandbox before its configuration is known, and returns the path of its network namespace, so that `create`
+   * for this id has less to do. Only for sandboxes with their own network, IPC and UTS namespaces in the host's user namespace. Blocks for
+   * 1 to 2 ms, and longer while the kernel destroys other namespaces.
    */
   prepare(sandboxId: string): { netnsPath: string } {
     mkdirSync(join(this.#root, sandboxId), { mode: PRIVATE_DIRECTORY });
@@ -85,7 +85,7 @@ export class SandboxNamespaces {
     };
   }
 
-  /** Pins the PID namespace of a process for the sandbox, in addition to those of `create`. */
+  /** Pins the PID namespace of a process for the sandbox, in addition to the namespaces from `create`. */
   pinPid(sandboxId: string, pid: number): void {
     const path = this.pidPath(sandboxId);
     closeSync(openSync(path, 'wx', MOUNT_POINT_FILE));
@@ -110,7 +110,7 @@ export class SandboxNamespaces {
     return undefined;
   }
 
-  /** Unpins all of them: each ends with its last process. No error if there are none. */
+  /** Unpins all namespaces of the sandbox. Each then ends with its last process. No error if there are none. */
   release(sandboxId: string): void {
     this.#prepared.delete(sandboxId);
     const directory = join(this.#root, sandboxId);
@@ -127,7 +127,7 @@ export class SandboxNamespaces {
     return readdir(this.#root);
   }
 
-  /** Applies the settings that `prepare` could not know. The host's name may have changed since. */
+  /** Applies the settings that `prepare` could not know. Also sets the host name again, because the host's own may have changed since. */
   #finish({ id, config }: SandboxRecord): void {
     const hostname = config.hostname === '' ? hostnameOfHost() : config.hostname;
     setUpNamespaces(this.#dependencies, { ...this.#ownPins(id), hostname, sysctls: config.sysctls });
@@ -143,7 +143,10 @@ export class SandboxNamespaces {
   }
 }
 
-/** Processes of a pod may bind low ports and send pings without capabilities, as in containerd: the pod has its own network namespace. */
+/**
+ * Sysctls that let processes of a pod bind low ports and send pings without capabilities, as in containerd. That is safe because the pod
+ * has its own network namespace.
+ */
 const POD_NETWORK_SYSCTLS = {
   'net.ipv4.ip_unprivileged_port_start': '0',
   'net.ipv4.ping_group_range': '0 2147483647',

@@ -31,8 +31,8 @@ import type { SandboxController } from './sandbox-controller.ts';
 import type { SandboxControllers } from './sandbox-controllers.ts';
 
 /**
- * Number of sandboxes that start concurrently. Each keeps a processor busy: with a limit, the first pods run while the last ones
- * wait, instead of all of them being late.
+ * Number of sandboxes that start concurrently. Each keeps one processor busy. With this limit the first pods run while the last ones wait,
+ * instead of all of them running late.
  */
 const STARTS_AT_ONCE = Math.max(2, availableParallelism());
 
@@ -52,7 +52,7 @@ export type SandboxServiceDependencies = {
   table: RecordTable<SandboxRecord>;
   controllers: SandboxControllers;
   network: Network;
-  /** Sandboxes that are prepared in advance. */
+  /** The sandboxes that were prepared in advance. */
   ready: Pick<ReadySandboxes, 'take' | 'discard' | 'releaseAll'>;
   containers: PodContainers;
   events: LifecycleEvents;
@@ -84,7 +84,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 
   /**
-   * Runs the sandbox, joins an earlier call for it, or returns the sandbox that call created. Throws `already_exists` if a
+   * Runs the sandbox, joins an earlier call for it, or returns the sandbox that the earlier call created. Throws `already_exists` if a
    * different sandbox has the name.
    */
   run(config: SandboxConfig, signal: AbortSignal): Promise<SandboxRecord> {
@@ -145,7 +145,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /** Writes the record. From then on a ready sandbox can be found by it. */
+  /** Writes the record, by which a ready sandbox can be found from then on. Discards the ready sandbox if that fails. */
   #record(
     sandbox: Pick<SandboxRecord, 'id' | 'name' | 'config' | 'controller'>,
     readyId: string | undefined,
@@ -159,7 +159,10 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     }
   }
 
-  /** Creates all resources of a sandbox and marks it ready, or rolls back. `ahead`: it may already be attached to its network. */
+  /**
+   * Creates all resources of a sandbox and marks it ready, or rolls back. `ahead`: the sandbox was prepared in advance, and may already be
+   * attached to its network.
+   */
   async #acquire(
     record: SandboxRecord,
     { ahead, abandoned }: { ahead: boolean; abandoned: AbortSignal },
@@ -195,7 +198,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     return ready;
   }
 
-  /** Afterwards the record is deleted or marks the sandbox as broken, unless it could not be written. */
+  /** Rolls back a failed run. Then deletes the record, or marks the sandbox as broken if something could not be removed. */
   async #rollBack(record: SandboxRecord, undo: Undo): Promise<void> {
     const { table, logger } = this.#dependencies;
     const failures = await undo.run();
@@ -228,7 +231,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     const request = networkRequest(record, netnsPath);
     const setUp = () => trace('set up network', () => network.setUp(request, signal));
     const { ips } = await setUp().catch(async (error: unknown) => {
-      // addresses of ready sandboxes are available to this pod
+      // ready sandboxes can give up their addresses for this pod
       if (errorCode(error) !== 'resource_exhausted' || !(await ready.releaseAll())) throw error;
       return await setUp();
     });
@@ -299,7 +302,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
   }
 }
 
-/** Waits for all promises to settle, then throws the first error: nothing continues during a rollback. */
+/** Waits for all promises to settle, then throws the first error, so that no step is still running during the rollback. */
 async function allSettled<T extends unknown[]>(work: [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
   const results = await Promise.allSettled<unknown>(work);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -12,7 +12,7 @@ import type { SandboxController, SandboxEnvironment } from './sandbox-controller
 /** A controller under test. */
 export type SandboxControllerUnderTest = {
   controller: SandboxController;
-  /** Releases the resources that the end of the process would release; the sandboxes remain. */
+  /** Releases the resources that the end of the process would release. The sandboxes remain. */
   close(): Promise<void>;
 };
 
@@ -39,7 +39,7 @@ const plain: SandboxConfig = {
   runtimeHandler: '',
 };
 
-/** A sandbox to create; by default with all of its own namespaces. */
+/** A sandbox to create, which by default has all of its own namespaces. */
 export function sandboxOf(config: Partial<SandboxConfig> = {}): SandboxRecord {
   const state = { phase: 'creating' } as const;
   return { id: newId(), name: 'web', config: { ...plain, ...config }, state, createdAtMs: 0, ips: [] };
@@ -52,7 +52,7 @@ function inside(which: string[], ...command: string[]): string {
     .trim();
 }
 
-/** The kernel's number of the namespace at a path. */
+/** The number by which the kernel identifies the namespace at a path. */
 const numberOf = (path: string | undefined) => statSync(path!, { bigint: true }).ino;
 
 /** Host pid of the first process in the PID namespace at a path. */
@@ -72,8 +72,8 @@ function firstProcessOf(namespace: string): number {
 }
 
 /**
- * The contract of every sandbox controller. `open` opens one that stores its state in a directory, which is empty or left by an
- * earlier one. Needs root, `nsenter` and `ip`.
+ * Tests the contract of sandbox controllers. `open` opens a controller that stores its state in a directory, which is empty or was left by
+ * an earlier controller. Needs root, `nsenter` and `ip`.
  */
 export async function testSandboxController(
   open: (state: string) => Promise<SandboxControllerUnderTest>,

@@ -15,8 +15,7 @@ export type SharedPidInitDependencies = {
 };
 
 /**
- * The first process of the PID namespace that the containers of a pod share. It is started on first use, because most pods never
- * need one.
+ * The first process of a PID namespace that the containers of a pod share. It starts at its first use, because most pods never need one.
  */
 export class SharedPidInit {
   readonly #dependencies: SharedPidInitDependencies;
@@ -27,7 +26,7 @@ export class SharedPidInit {
   }
 
   /**
-   * Path of the shared PID namespace. It stays valid as long as a process in the namespace runs, because the kernel kills them all
+   * Path of the shared PID namespace. It stays valid as long as any process in the namespace runs, because the kernel kills all of them
    * when the init exits.
    */
   namespacePath(
@@ -56,7 +55,7 @@ export class SharedPidInit {
     this.#dependencies.process.onExit(listener);
   }
 
-  /** Watches the init that an earlier runtime process started, if any. False if it has exited. */
+  /** If an earlier runtime process started an init, watches it. Returns false if that init has exited. */
   async resume(sandboxId: string): Promise<boolean> {
     const { status } = await this.#dependencies.process.resume(sandboxId);
     return status !== 'exited';

@@ -26,21 +26,21 @@ export type ShimControllerDependencies = {
   shims: Shims;
   /** The shim of a runtime handler; undefined for handlers without one. */
   programFor: (handler: string) => ShimProgram | undefined;
-  /** The pod in the form of the shim's options. */
+  /** Describes the pod in the form in which shims expect it as options. */
   describe: (sandbox: SandboxRecord) => { typeUrl: string; value: Uint8Array };
   logger: Logger;
-  /** How long a sandbox may take to end, and then its shim, before both are killed. Default: 20 s. */
+  /** How long a sandbox may take to stop by itself, and then its shim, before both are killed. Default: 20 s. */
   graceMs?: number;
 };
 
 const GRACE_MS = 20_000;
-/** Deadline for a shim's answer with details or statistics. */
+/** Deadline for a shim's reply with details or statistics. */
 const DETAILS_TIMEOUT_MS = 5_000;
 
 /**
- * Sandboxes that a shim creates through containerd's Sandbox API, one shim per sandbox: virtual machines, for example. Its
- * containers' tasks run in the same shim. The pod's network is set up in a namespace of this runtime before the shim starts, and is
- * passed to it.
+ * Controls sandboxes that a shim creates through containerd's Sandbox API, one shim per sandbox, for example virtual machines. The tasks of
+ * a sandbox's containers run in the same shim. The pod's network is set up in a namespace of this runtime before the shim starts, and the
+ * shim receives the path of that namespace.
  */
 export class ShimController extends PinnedNamespacesController implements SandboxController {
   readonly name = 'shim';
@@ -49,7 +49,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
   readonly #dependencies: ShimControllerDependencies;
   readonly #files: ShimSandboxFiles;
   readonly #listeners = new Set<(sandboxId: string, reason: string) => void>();
-  /** Sandboxes that are watched for their end. */
+  /** Ids of sandboxes whose end the controller is watching for. */
   readonly #watched = new Set<string>();
 
   constructor(dependencies: ShimControllerDependencies) {
@@ -132,7 +132,10 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#dependencies.directories.remove(sandboxId);
   }
 
-  /** Includes sandboxes of which only the shim remains: of an unknown sandbox, each controller removes its own parts. */
+  /**
+   * Ids of the controller's sandboxes. Includes sandboxes of which only the shim remains. If a sandbox has no record, each controller
+   * removes its own part of it.
+   */
   override async list(): Promise<string[]> {
     return [...new Set([...(await super.list()), ...(await this.#files.list())])];
   }
@@ -160,7 +163,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     this.#watched.clear();
   }
 
-  /** The answer of a shim; undefined, with a warning, if the call fails, so that one shim cannot fail a list of all. */
+  /** The reply of a shim. Undefined, with a warning, if the call fails, so that one shim cannot fail a list of all sandboxes. */
   async #callForDetails<T>(call: Promise<T>): Promise<T | undefined> {
     return await call.catch((error) => {
       if (!isUnimplemented(error))
@@ -175,7 +178,7 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     return shims.load(shims.bundle(sandboxId));
   }
 
-  /** Rejects user namespaces: the Sandbox API has no field for them, so a shim would ignore the pod's. */
+  /** Throws an error if the pod requests a user namespace: the Sandbox API has no field for it, so the shim would ignore it. */
   #check(sandbox: SandboxRecord): void {
     this.#program(sandbox);
     if (sandbox.config.userNamespace === undefined) return;

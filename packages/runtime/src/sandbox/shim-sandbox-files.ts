@@ -10,11 +10,11 @@ import { infraAnnotations } from './infra-spec.ts';
 
 const sandboxSchema = z.object({
   program: shimProgramSchema,
-  /** A process in the sandbox's namespaces, as reported by the shim; absent before the sandbox has started, or if there is none. */
+  /** A process in the sandbox's namespaces, as reported by the shim. Absent before the sandbox has started, or if the shim reports none. */
   pid: z.number().optional(),
 });
 
-/** The record of a shim's sandbox: enough to stop it, whatever handlers are configured then. */
+/** The record of a shim's sandbox. It is enough to stop the sandbox, whatever handlers are configured then. */
 export type ShimSandboxRecord = z.infer<typeof sandboxSchema>;
 
 /** The bundles of shims' sandboxes. A bundle exists from before the shim starts until nothing of the sandbox remains. */
@@ -39,7 +39,10 @@ export class ShimSandboxFiles {
     await writeRecord(this.#record(sandboxId), record);
   }
 
-  /** Undefined if the shim was never started or everything is removed. Throws `data_loss` if the record is damaged. */
+  /**
+   * The record of a sandbox. Undefined if its shim was never started, or everything is removed. Throws `data_loss` if the record is
+   * damaged.
+   */
   async read(sandboxId: string): Promise<ShimSandboxRecord | undefined> {
     return await readRecord(this.#record(sandboxId), sandboxSchema);
   }

@@ -2,9 +2,9 @@ import { errorCode, errorMessage, type Logger, PodwrightError, raceAbort, waitFo
 import type { Shim, ShimCall, Shims } from '@podwright/shim';
 import { findShimProcesses, killShimProcesses } from '../tasks/shim/shim-group.ts';
 
-/** Deadline for the start of a sandbox: a virtual machine boots. */
+/** Deadline for the start of a sandbox, in which a virtual machine may boot. */
 const START_TIMEOUT_MS = 120_000;
-/** Deadline for other answers of a shim; it allows for a busy host. */
+/** Deadline for other replies of a shim, which allows for a busy host. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const SHIM_ENDED = 'the shim of the sandbox has ended';
 
@@ -44,13 +44,13 @@ function withoutSandboxes(cause: unknown): PodwrightError {
   );
 }
 
-/** Why the sandbox is not alive; undefined if it is. `shim` is undefined if the shim has exited. */
+/** The reason why the sandbox is not alive; undefined if it is. `shim` is undefined if the shim has exited. */
 export async function whyNotAlive(shim: Shim | undefined, sandboxId: string): Promise<string | undefined> {
   if (shim === undefined) return SHIM_ENDED;
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   try {
     await shim.sandbox.pingSandbox({ sandboxId }, bounds);
-    // shims without sandbox state leave it empty
+    // shims that do not support the state of a sandbox leave it empty
     const { state } = await shim.sandbox.sandboxStatus({ sandboxId, verbose: false }, bounds);
     return state === 'SANDBOX_NOTREADY' ? 'the sandbox of the shim has ended' : undefined;
   } catch (error) {
@@ -70,12 +70,12 @@ export async function untilEnded(shim: Shim, sandboxId: string): Promise<string>
 export type ShimSandboxEnd = {
   shims: Shims;
   call: ShimCall;
-  /** How long the sandbox may take to end by itself, and then its shim. */
+  /** How long the sandbox may take to stop by itself, and then its shim. */
   graceMs: number;
   logger: Logger;
 };
 
-/** Stops the sandbox and its shim, kills them if they do not end, and then runs the shim's binary to clean up. */
+/** Stops the sandbox and its shim, kills them if they do not exit, and then runs the shim's binary to clean up. */
 export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   const { shims, call, logger } = end;
   const shim = await shims.load(call.bundle).catch((error) => {
@@ -90,7 +90,7 @@ export async function endShimSandbox(end: ShimSandboxEnd): Promise<void> {
   });
 }
 
-/** Whether the sandbox and the shim ended by themselves. */
+/** Tries to stop the sandbox and its shim. Returns whether both ended by themselves. */
 async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandboxEnd): Promise<boolean> {
   const sandboxId = call.id;
   const stop = { sandboxId, timeoutSecs: Math.ceil(graceMs / 2000) };
@@ -107,7 +107,7 @@ async function shutDown(shim: Shim, { shims, call, graceMs, logger }: ShimSandbo
   }
 }
 
-/** Requests the shim's shutdown; without sandbox support, through its task service. */
+/** Requests the shim's shutdown. A shim without sandbox support is shut down through its task service. */
 async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   const bounds = { timeoutMs: ANSWER_TIMEOUT_MS };
   await shim.sandbox.shutdownSandbox({ sandboxId }, bounds).catch(async (error) => {
@@ -116,7 +116,7 @@ async function endShim(shim: Shim, sandboxId: string): Promise<void> {
   });
 }
 
-/** Ignores errors that mean that the sandbox has ended, or that the connection closed with the shim. */
+/** Awaits a call. Ignores errors which show that the sandbox has ended, or that the shim exited and closed the connection. */
 async function unlessGone(shim: Shim, call: Promise<unknown>): Promise<void> {
   await call.catch((error) => {
     if (shim.isOpen && !['not_found', 'unimplemented'].includes(errorCode(error))) throw error;

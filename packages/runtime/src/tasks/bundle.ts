@@ -16,8 +16,8 @@ const committedSpec = z.looseObject({
 });
 
 /**
- * Replaces the spec of a bundle atomically, now or for its next start: a reader sees either the old or the new spec, even after a crash.
- * Creates a missing bundle. Only the owner of a bundle may call it: the code of containers, or that of infra processes.
+ * Replaces the spec of a bundle atomically, for the next start and for later execs: a reader sees either the old or the new spec, even
+ * after a crash. Creates a missing bundle. Only the owner of a bundle may call it, which is the code of containers or of infra processes.
  */
 export function commitSpec(bundle: string, spec: OciSpec): void {
   const path = join(bundle, CONFIG_FILE);
@@ -45,7 +45,7 @@ export function readSpec(bundle: string): OciSpec | undefined {
 }
 
 /**
- * The last committed spec as JSON text, for display. It was written atomically, so it is not parsed; throws `internal` for a
+ * The last committed spec as JSON text, for display. It was written atomically, so this does not parse it, but throws `internal` for a
  * partial file.
  */
 export function readSpecText(bundle: string): string | undefined {

@@ -3,7 +3,7 @@ import { PodwrightError } from '@podwright/base';
 import { cgroupPathOf } from '@podwright/host';
 import type { TaskConfig } from './task-runtime.ts';
 
-/** Rejects ids and paths that could refer to files of other tasks, or that conmon would misread. */
+/** Rejects ids and paths that could refer to files of other tasks, or that conmon would parse wrongly. */
 export function checkTaskConfig({ id, bundle, spec, logPath }: TaskConfig): void {
   const refuse = (reason: string) => {
     throw new PodwrightError('invalid_argument', `create task ${JSON.stringify(id)}: ${reason}`);

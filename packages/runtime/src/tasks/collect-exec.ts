@@ -19,8 +19,8 @@ export type RunningExec = {
 export type ExecResult = { stdout: Buffer; stderr: Buffer; exitCode: number };
 
 /**
- * Waits until a command exits and returns its output. An abort kills it; once it has exited, an abort only stops waiting for output
- * of its children, and its exit code is returned.
+ * Waits until a command exits and returns its output. An abort kills the command. Once the command has exited, an abort only ends the wait
+ * for output of its children, and its exit code is returned.
  */
 export async function collectExec(exec: RunningExec, signal: AbortSignal): Promise<ExecResult> {
   let hasEnded = false;
@@ -57,7 +57,10 @@ export async function killExec(exec: Pick<RunningExec, 'what' | 'pid' | 'kill' |
   }
 }
 
-/** Reads to the end and stores the first 16 MiB, so that a program with more output is neither blocked nor uses unbounded memory. */
+/**
+ * Reads a stream to its end, but keeps only the first 16 MiB, so that a program with more output neither blocks nor makes this process use
+ * unbounded memory.
+ */
 function collect(stream: Readable, exited: Promise<number>): Promise<Buffer> {
   return new Promise((resolve) => {
     const output = new BoundedBytes(EXEC_OUTPUT_BYTES);

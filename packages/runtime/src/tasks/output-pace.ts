@@ -4,12 +4,12 @@ import { PassThrough, type Readable } from 'node:stream';
 const READS = 64;
 /** Fewer bytes than this per measurement count as small reads: 256 bytes a read. */
 const SMALL_BYTES = 16 * 1024;
-/** How long bytes then accumulate in the pipe, which has room for 64 KiB. */
+/** How long output then collects in the pipe, which has room for 64 KiB. */
 const GATHER_MS = 5;
 
 /**
- * Reads less often from a stream whose writer writes a few bytes at a time: each read costs as much CPU time as one of 64 KiB, and
- * a container controls its writes. Listeners of `data` get the same bytes in fewer chunks.
+ * Reads less often from a stream whose writer writes only a few bytes at a time, because each read costs as much CPU time as a read of 64
+ * KiB, and the container decides how it writes. Listeners of `data` get the same bytes in fewer chunks.
  */
 export function paceSmallReads(stream: Readable): void {
   let reads = 0;

@@ -9,13 +9,13 @@ import { errorCode, isNotFound, PodwrightError, waitFor, withTimeout } from '@po
 import { commitSpec } from './bundle.ts';
 import type { TaskConfig, TaskExit, TaskRuntime } from './task-runtime.ts';
 
-/** The environment that the suite needs from an implementation. */
+/** The environment that an implementation must provide for the suite. */
 export type TaskRuntimeHarness = {
-  /** Opens a runtime on the harness's state. Opening it again after a close simulates a restart. */
+  /** Opens a runtime on the harness's state. Opening it again after closing it simulates a restart. */
   open(): Promise<TaskRuntime>;
   /** A task that runs `args` in a root file system with BusyBox. */
   config(id: string, args: string[], changes?: Partial<Omit<TaskConfig, 'id' | 'spec'>> & SpecChanges): TaskConfig;
-  /** A number that no other suite uses, for `sleep`: it identifies processes of this suite. */
+  /** A number that no other suite passes to `sleep`, by which the suite recognizes its own processes. */
   mark: string;
   /** Command lines of processes that contain `mark`. */
   processesWith(mark: string): string[];
@@ -65,7 +65,7 @@ export function taskRuntimeSuite(name: string, prepare: () => Promise<TaskRuntim
   });
 }
 
-/** A harness that commits the bundles of its tasks, as every caller does. */
+/** A harness that commits the bundles of its tasks, as every caller must. */
 function committing(harness: TaskRuntimeHarness): TaskRuntimeHarness {
   const config: TaskRuntimeHarness['config'] = (id, args, changes) => {
     const made = harness.config(id, args, changes);
@@ -402,7 +402,7 @@ function execTests(context: () => SuiteContext): void {
     assert.deepEqual(harness.processesWith(harness.mark), []);
     assert.equal((await tasks.state('slow')).status, 'running');
     await assert.rejects(tasks.execSync('slow', ['tail', '-f', '/dev/null'], soon()), failsAs('deadline_exceeded'));
-    // The task's first process does not reap: a zombie would stay as long as the task.
+    // The task's first process does not reap, so a zombie would stay as long as the task.
     assert.doesNotMatch(String((await tasks.execSync('slow', ['ps'], bound())).stdout), /tail/);
     await tasks.delete('slow');
   });

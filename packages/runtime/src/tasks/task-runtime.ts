@@ -6,8 +6,8 @@ import type { OciLinuxResources, OciSpec } from '../oci/spec.ts';
 export type TaskConfig = {
   id: string;
   /**
-   * The caller's directory with the committed `config.json` (`commitSpec`). The runtime reads it at the create and at each exec. It
-   * never writes or removes anything there; its own files are in other directories.
+   * The caller's directory with the committed `config.json` (`commitSpec`). The task runtime reads it when it creates the task and for each
+   * exec. It never writes or removes anything there, because its own files are in other directories.
    */
   bundle: string;
   /** The content of `config.json`. */
@@ -22,12 +22,12 @@ export type TaskConfig = {
   handler: string;
 };
 
-/** The exit of a process. `oomKilled`: the OOM killer killed a process of the task, whatever the exit code is. */
+/** The exit of a process. `oomKilled`: the OOM killer killed a process of the task, regardless of the exit code. */
 export type TaskExit = {
   exitCode: number;
   exitedAtMs: number;
   oomKilled: boolean;
-  /** A message for users if the exit code is not the process's own, as after the death of its monitor. */
+  /** A message for users if the exit code is not the process's own, for example because its monitor died. */
   message?: string;
 };
 
@@ -47,8 +47,8 @@ export type ExecConfig = {
 };
 
 /**
- * The streams of a process. With a terminal, stderr is absent. Unread output blocks the process: streams that are not needed must
- * be resumed.
+ * The streams of a process. With a terminal, stderr is absent. Unread output blocks the process, so streams that are not needed must be
+ * resumed.
  */
 export type ExecSession = {
   stdin: Writable;
@@ -59,14 +59,14 @@ export type ExecSession = {
 };
 
 /**
- * Directories for a task's checkpoint: CRIU's images of its memory, and CRIU's log and statistics. `frozen` is called while the
- * task is frozen, to save other state of the same moment.
+ * Directories for a task's checkpoint: CRIU's images of its memory, and CRIU's log and statistics. `frozen` is called while the task is
+ * frozen, to save other state as of the same moment.
  */
 export type TaskCheckpoint = { images: string; work: string; frozen: () => Promise<void>; signal: AbortSignal };
 
 /**
- * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for earlier tasks, and no state in
- * memory is needed to stop or delete one.
+ * Runs containers. Tasks outlive this process: after a restart `state` and `onExit` work for earlier tasks, and stopping or deleting a task
+ * needs no state in memory.
  *
  * Errors: `not_found` (no such task, or a command that is not in the image; with the OCI runtime's message), `already_exists`,
  * `failed_precondition` (not running), `deadline_exceeded`, `internal`.
@@ -74,25 +74,25 @@ export type TaskCheckpoint = { images: string; work: string; frozen: () => Promi
 export interface TaskRuntime {
   readonly name: string;
   /**
-   * Creates the task's process, which waits for `start` before it runs the program, and returns its pid. Nothing remains after a
-   * failure.
+   * Creates the task's process, which waits for `start` before it runs the program, and returns its pid. Leaves nothing behind on failure.
    */
   create(config: TaskConfig, signal: AbortSignal): Promise<{ pid: number }>;
   start(id: string): Promise<void>;
-  /** Sends a signal to the task's first process, or to all. No error if it has exited. SIGKILL also ends frozen processes. */
+  /**
+   * Sends a signal to the task's first process, or with `all` to all of its processes. No error if the task has exited. SIGKILL also ends
+   * frozen processes.
+   */
   kill(id: string, signal: string, options?: { all?: boolean }): Promise<void>;
   /** The task's state. A task whose monitor or shim died without reporting an exit is killed first, because its stdio is broken. */
   state(id: string): Promise<TaskState>;
-  /**
-   * Calls `listener` once when the task has exited, immediately if it already has. It is also called after the death of the task's monitor.
-   */
+  /** Calls `listener` once when the task has exited, immediately if it already has. Also calls it after the task's monitor has died. */
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable;
   /**
-   * Kills the task, and removes all its processes, cgroups and files. Its bundle stays, from which it can be created again. No
+   * Kills the task, and removes all of its processes, cgroups and files. The bundle stays, and the task can be created from it again. No
    * error if there is no such task.
    */
   delete(id: string): Promise<void>;
-  /** Whether the task has no process any more, only files and cgroups. Not implemented by runtimes that cannot detect it. */
+  /** Whether the task has no processes left, only files and cgroups. Optional, because not all runtimes can detect it. */
   isEmpty?(id: string): Promise<boolean>;
   /** Runs a command until it exits; an abort kills it. stdout and stderr are each truncated at 16 MiB. */
   execSync(
@@ -109,18 +109,18 @@ export interface TaskRuntime {
   /** Makes the monitor close its log file and reopen `logPath`, the path from the create. */
   reopenLog(id: string, logPath: string): Promise<void>;
   update(id: string, resources: OciLinuxResources): Promise<void>;
-  /** Checkpoints a running task, which continues afterwards. Needs CRIU. Not implemented by all runtimes. */
+  /** Checkpoints a running task, which continues afterwards. Needs CRIU. Optional, because not all runtimes support it. */
   checkpoint?(id: string, checkpoint: TaskCheckpoint): Promise<void>;
-  /** Thaws a task that was left frozen by an interrupted checkpoint. No error for one that is not frozen. */
+  /** Thaws a task that an interrupted checkpoint left frozen. No error for a task that is not frozen. */
   thaw?(id: string): Promise<void>;
   /**
-   * The task's resource usage as measured by its runtime: for tasks without a cgroup on the host, such as those in virtual
-   * machines. `undefined` if it does not run or is not measured.
+   * The task's resource usage as measured by its runtime: for tasks without a cgroup on the host, such as those in virtual machines.
+   * `undefined` if the task is not running or is not measured.
    */
   use?(id: string): Promise<CgroupStats | undefined>;
   /** Ids of all tasks that have any resource on the host: monitor, files, runtime state. */
   list(): Promise<string[]>;
-  /** Whether `list` includes the id, without the cost of a list. Not implemented by all runtimes. */
+  /** Whether `list` includes the id, without the cost of a list. Optional. */
   has?(id: string): Promise<boolean>;
   /** Stops watching and listening; tasks keep running. */
   close(): void;

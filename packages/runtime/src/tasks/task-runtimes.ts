@@ -13,8 +13,8 @@ import type {
 
 export type TaskRuntimesOptions = {
   /**
-   * All task runtimes that may have tasks on this host, by name, including those without a handler: their tasks must still be
-   * stopped and deleted.
+   * All task runtimes that may have tasks on this host, by name. Includes runtimes that no handler uses, whose tasks must still be stopped
+   * and deleted.
    */
   runtimes: ReadonlyMap<string, TaskRuntime>;
   /** The name of the task runtime of each runtime handler; '' is the default handler. */
@@ -22,13 +22,13 @@ export type TaskRuntimesOptions = {
 };
 
 /**
- * Combines several task runtimes. New tasks go to the runtime of their handler; later calls go to the runtime that has the task,
- * whatever the handlers are then. Ids are unique across all runtimes.
+ * Combines several task runtimes. New tasks go to the runtime of their handler; later calls go to the runtime that has the task, even if
+ * the handlers have changed. Ids are unique across all runtimes.
  */
 export class TaskRuntimes implements TaskRuntime {
   readonly name = 'handlers';
   readonly #options: TaskRuntimesOptions;
-  /** The runtime of each task that was looked up. */
+  /** The runtime of each task that has been looked up. */
   readonly #owners = new Map<string, TaskRuntime>();
 
   constructor(options: TaskRuntimesOptions) {
@@ -60,7 +60,7 @@ export class TaskRuntimes implements TaskRuntime {
   onExit(id: string, listener: (exit: TaskExit) => void): Disposable {
     const known = this.#owners.get(id);
     if (known !== undefined) return known.onExit(id, listener);
-    // It was not looked up since the restart: any of the runtimes may have it.
+    // The task has not been looked up since the restart, so any of the runtimes may have it.
     const watches = [...this.#options.runtimes.values()].map((runtime) => runtime.onExit(id, listener));
     return { [Symbol.dispose]: () => watches.forEach((watch) => void watch[Symbol.dispose]()) };
   }

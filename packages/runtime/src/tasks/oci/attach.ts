@@ -7,7 +7,7 @@ import type { ExecSession } from '../task-runtime.ts';
 import { resizeMonitorTerminal } from './control.ts';
 import { BUNDLE_FILES, type TaskRecord } from './task-files.ts';
 
-/** First byte of conmon's packets: the stream that the rest belongs to. */
+/** First byte of conmon's packets with output of stderr. Packets with output of stdout have another first byte. */
 const STDERR_TAG = 3;
 /** Packets from conmon have at most 8 KiB and the tag; packets to conmon have at most 32 KiB. */
 const RECEIVE_BYTES = 64 * 1024;
@@ -38,8 +38,8 @@ export function attachToMonitor(
 }
 
 /**
- * Attach sessions of tasks. conmon does not close its end of a disconnected connection until the task's next output. So a
- * connection is reused for the task's next session: a silent task has at most as many connections as it had concurrent sessions.
+ * Attach sessions of tasks. conmon does not close its end of a disconnected connection until the task's next output. Therefore a connection
+ * is reused for the task's next session, so that a silent task has at most as many connections as it had concurrent sessions.
  */
 export class TaskAttachments {
   readonly #sockets = new SeqpacketSockets();
@@ -51,7 +51,7 @@ export class TaskAttachments {
     return beginSession(this.#idleOf(record) ?? this.#connect(record), record, options);
   }
 
-  /** For the sessions of execs, whose monitors end with them. */
+  /** The sockets, for attaching to execs. Their connections need not be reused, because the monitor of an exec ends with the exec. */
   get sockets(): SeqpacketSockets {
     return this.#sockets;
   }
@@ -110,8 +110,8 @@ function beginSession(
 }
 
 /**
- * Makes conmon's writes to a terminal non-blocking, as they are after an attach. For attach sessions that connected before the
- * terminal existed: otherwise conmon and a program that both write would wait for each other forever.
+ * Makes conmon's writes to a terminal non-blocking, as they are after an attach. Needed for an attach session that connected before the
+ * terminal existed: if both conmon and the program wrote to the terminal, they would otherwise wait for each other forever.
  */
 export function unblockTerminalInput(sockets: SeqpacketSockets, { bundle }: MonitoredStdio): void {
   try {
@@ -131,13 +131,13 @@ class AttachConnection {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #session: (Streams & { takesStdin: boolean }) | undefined;
-  /** Streams with a full buffer: nothing is received until none is full. */
+  /** Streams with a full buffer. While there are any, nothing is received. */
   readonly #full = new Set<Readable>();
   #unsent: { packet: Buffer; sent: (error?: Error) => void } | undefined;
   /** Whether closing the connection closes the task's stdin: with `stdinOnce`, conmon closes it after any disconnect. */
   #holdsStdin: boolean;
 
-  /** `keep` receives the connection when its session has ended; without `keep` the connection is closed then. */
+  /** `keep` receives the connection when its session has ended. Without `keep`, the connection is then closed. */
   constructor(
     record: MonitoredStdio,
     { sockets, keep }: { sockets: SeqpacketSockets; keep?: (connection: AttachConnection) => void },

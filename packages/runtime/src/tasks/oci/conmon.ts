@@ -23,8 +23,8 @@ export type MonitorRequest = {
 const END_OF_REPORT = Buffer.from('}\n');
 
 /**
- * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process. conmon starts
- * its own session and outlives this process. An abort only stops waiting.
+ * Starts conmon(8) and waits until the OCI runtime has created the task. Returns the pid of the task's first process. conmon starts its own
+ * session and outlives this process. An abort only ends the wait.
  */
 export async function startMonitor(request: MonitorRequest, signal: AbortSignal): Promise<number> {
   const { id, bundle } = request.record;
@@ -73,7 +73,7 @@ function monitorArguments({ program, files, record, hasUsers, logPath }: Monitor
 }
 
 /**
- * Environment of conmon. It creates its terminal socket in TMPDIR, and leaves it there if no terminal arrives, so TMPDIR is its
+ * Environment of conmon, which creates its terminal socket in TMPDIR and leaves it there if no terminal arrives. TMPDIR is therefore its
  * working directory.
  */
 export function monitorEnvironment(): NodeJS.ProcessEnv {

@@ -34,9 +34,9 @@ export type ExecRequest = {
 export type StartedExec = {
   exec: ExecProcess;
   streams: Omit<ExecSession, 'exit'>;
-  /** Settles when the process runs; rejects with the runtime's message if the runtime exits without starting it. */
+  /** Resolves when the process runs; rejects with the runtime's message if the runtime exits without starting it. */
   running: Promise<void>;
-  /** Removes its files after it has exited. */
+  /** Removes the exec's files after the process has exited. */
   remove(): Promise<void>;
 };
 
@@ -45,7 +45,9 @@ export class ExecProcess {
   readonly what: string;
   readonly logger: Logger;
   readonly child: StartedProgram;
-  /** Exit code of the runtime's program, which equals the exit code of the process once that has started. Never rejects after the start. */
+  /**
+   * Exit code of the runtime's program, which is also the exit code of the process once that has started. Never rejects after the start.
+   */
   readonly exited: Promise<number>;
   readonly #pidFile: string;
 
@@ -87,18 +89,18 @@ export class ExecProcess {
   }
 
   /**
-   * Kills all processes of the exec, and then the runtime's program if it does not exit by itself. The program first gets time to
-   * report its process: if it were killed earlier, the process would be unknown.
+   * Kills all processes of the exec, and then the runtime's program if it does not exit by itself. The program first gets time to report
+   * the pid of its process, which would otherwise remain unknown.
    */
   async kill(): Promise<void> {
     using started = withTimeout(undefined, EXEC_START_TIMEOUT_MS, this.what);
     await this.running(started).catch(() => undefined);
     const pid = await this.pid();
     if (pid !== undefined) {
-      // crun's process is in the session of an intermediate process that has exited.
+      // The process that crun starts is in the session of an intermediate process, which has exited.
       const session = readProcess(pid)?.session ?? pid;
       await killProcessTrees([pid, session]);
-      // Wait for its parent to reap it: a zombie that is left to the host's init delays the end of the task's PID namespace.
+      // Wait until its parent has reaped it: a zombie that is left to the host's init delays the end of the task's PID namespace.
       using soon = withTimeout(undefined, EXEC_END_TIMEOUT_MS, this.what);
       await raceAbort(this.exited, soon).catch(() => undefined);
     }
@@ -117,7 +119,7 @@ export class ExecProcess {
   }
 }
 
-/** Calls `onChange` when a file changes, which need not exist yet. Never, if inotify is not available. */
+/** Calls `onChange` when a file changes, which need not exist yet. Does nothing if inotify is not available. */
 function watchFile(path: string, onChange: () => void): Disposable {
   try {
     const watcher = watch(dirname(path), (_event, name) => {
@@ -140,7 +142,7 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
     call = startedHere({ program: request.runtime, start: request.start }, request);
     const runtime = withOomScore(call.program, oomScoreAdj);
     const args = [...globalArguments(runtime), 'exec', '--pid-file', pidFile, '--process', file, id];
-    // Its own session identifies the exec's processes after their parents have exited.
+    // In a session of their own, the exec's processes can be identified even after their parents have exited.
     const exec = new ExecProcess(request, call.start(runtime.path, args, { env: process.env, stdio, detached: true }));
     exec.exited.then(end, end);
     return exec;
@@ -154,8 +156,8 @@ export function startExec(request: ExecRequest, stdio: ('pipe' | 'ignore')[]): E
 const processFile = (pidFile: string) => `${pidFile}.json`;
 
 /**
- * Writes the OCI process of an exec: the process of the task with another command. Without this file, crun would run the command as root
- * and without the task's groups; runc would not. Returns the file, and the OOM score to start the runtime with (`withOomScore`).
+ * Writes the OCI process of an exec: the process of the task with another command. Without this file crun, unlike runc, would run the
+ * command as root and without the task's groups. Returns the file's path, and the OOM score to start the runtime with (`withOomScore`).
  */
 export function writeProcess(
   { pidFile, config, command, terminalName }: ExecRequest,
@@ -168,7 +170,7 @@ export function writeProcess(
   return { file, oomScoreAdj: process.oomScoreAdj };
 }
 
-/** Runs a command in a task until it exits. An abort kills the whole process tree, and its reason is thrown. */
+/** Runs a command in a task until it exits. An abort kills the whole process tree; this then throws the abort's reason. */
 export async function execSync(request: ExecRequest, signal: AbortSignal): Promise<ExecResult> {
   signal.throwIfAborted();
   const exec = startExec(request, ['ignore', 'pipe', 'pipe']);

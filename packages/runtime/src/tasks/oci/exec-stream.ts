@@ -10,7 +10,7 @@ import { startOnTerminal, type TerminalTools } from './exec-terminal.ts';
 export type ExecStreamOptions = {
   /** Set for a command on a terminal. */
   terminal: TerminalTools | undefined;
-  /** An abort kills the process and all that it started. */
+  /** An abort kills the process and all processes that it started. */
   signal: AbortSignal;
 };
 

@@ -15,13 +15,13 @@ import { BUNDLE_FILES } from './task-files.ts';
 /** Programs and sockets for commands on terminals, in addition to the OCI runtime. */
 export type TerminalTools = { conmon: string; sockets: SeqpacketSockets };
 
-/** The runtime's log, relative to conmon's directory: crun would truncate an absolute path at the colon. */
+/** Name of the runtime's log in conmon's directory. With an absolute path, crun would truncate the path at the colon. */
 const LOG_NAME = 'log';
 
 /**
- * Runs a command on a terminal through a separate conmon(8), which owns the terminal's master and stays until the command has
- * exited. The runtime's `exec` in the foreground would mix its messages and terminal settings with those of the command. Nothing
- * runs before the attach, so that no output is lost. All files are in a directory at the path of the pid file.
+ * Runs a command on a terminal through a separate conmon(8), which owns the terminal's master and stays until the command has exited. In
+ * the foreground, the runtime's `exec` would mix its own messages and terminal settings with the command's. The command starts only after
+ * the attach, so that no output is lost. All files are in a directory at the path of the pid file.
  */
 export async function startOnTerminal(
   request: ExecRequest,
@@ -57,7 +57,7 @@ export async function startOnTerminal(
 }
 
 /**
- * A FIFO that conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends: if
+ * A FIFO from which conmon reads once before it does anything, and again before it starts the OCI runtime. conmon inherits both ends, so if
  * this process dies, conmon waits until the next start kills it.
  */
 function makeGate(system: System, bundle: string): { descriptor: number; pass(): void } & Disposable {
@@ -72,7 +72,7 @@ function makeGate(system: System, bundle: string): { descriptor: number; pass():
 /** conmon's report on a pipe: a pid or an exit code, or -1 and the runtime's message. */
 type Report = { data: number; message?: string };
 
-/** A conmon that is a child of this process, so that its exit code, which is the command's, is available here. */
+/** A conmon that is a child of this process, so that this process gets conmon's exit code, which is the command's. */
 class ExecMonitor {
   readonly exec: ExecProcess;
   readonly #log: string;
@@ -107,7 +107,10 @@ class ExecMonitor {
     return data > 0 ? data : await this.#fail(message);
   }
 
-  /** The runtime's log takes precedence, because newer conmons report the runtime's message only when they create containers. */
+  /**
+   * Throws the reason of a failure. The runtime's log takes precedence over `message`, because newer conmons report the runtime's message
+   * only when they create containers.
+   */
   async #fail(message?: string): Promise<never> {
     await this.exec.exited;
     const logged = await readFile(this.#log, 'utf8').catch(() => '');

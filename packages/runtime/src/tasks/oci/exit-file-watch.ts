@@ -7,7 +7,7 @@ import type { TaskExit } from '../task-runtime.ts';
 type Watch = {
   listeners: Set<(exit: TaskExit) => void>;
   monitorPid: number | undefined;
-  /** `again`: an event arrived during a check. */
+  /** `again`: another event arrived during a check. */
   checking: 'no' | 'yes' | 'again';
 };
 
@@ -22,8 +22,8 @@ export type ExitFileWatchOptions = {
 };
 
 /**
- * Calls listeners when tasks exit: by inotify on the directory of exit files, and by polling. Pods may use up the inotify limits of
- * this process's user: until the kernel grants a watch again, exits are detected by polling.
+ * Calls listeners when tasks exit. Detects exits by means of inotify on the directory of exit files, and by polling. Pods may use up the
+ * inotify limits of this process's user: until the kernel grants a watch again, exits are detected by polling.
  */
 export class ExitFileWatch {
   readonly #options: ExitFileWatchOptions;
@@ -69,7 +69,7 @@ export class ExitFileWatch {
     this.#watches.clear();
   }
 
-  /** Starts watching if needed. True if it has started: earlier exits must then be checked for. */
+  /** Starts watching if needed. Returns true if it did: then exits from before must be checked for. */
   #watch(): boolean {
     if (this.#watcher !== undefined) return false;
     const { directory, logger } = this.#options;

@@ -5,8 +5,8 @@ import { isErrno } from '@podwright/base';
 const RECORD_BYTES = 8192;
 
 /**
- * Whether the kernel's log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) has an OOM kill in the cgroup. Needed for a scope, which
- * systemd removes with its counters as soon as the last process has exited. False if there is no such log, or the record was
+ * Whether the kernel's log (/dev/kmsg, Documentation/ABI/testing/dev-kmsg) has an OOM kill in the cgroup. Needed for a scope, because
+ * systemd removes it, and with it the OOM counter, as soon as the last process has exited. False if there is no such log, or the record was
  * already overwritten.
  */
 export function wasOomLogged(cgroupPath: string): boolean {
@@ -32,7 +32,7 @@ export function isOomIn(record: string, cgroupPath: string): boolean {
   return victim !== undefined && (victim === cgroupPath || victim.startsWith(`${cgroupPath}/`));
 }
 
-/** Each read returns one record; records that were overwritten meanwhile are skipped (EPIPE). */
+/** Reads records of the log one by one, as each read returns one record. Skips records that were overwritten in the meantime (EPIPE). */
 function readRecords(log: number, matches: (record: string) => boolean): boolean {
   const buffer = Buffer.alloc(RECORD_BYTES);
   for (;;) {

@@ -55,7 +55,7 @@ import { updateTask } from './task-update.ts';
 export type OciTaskRuntimeOptions = {
   /** The runtime's own directory, on a file system that a reboot empties. */
   state: string;
-  /** Path of conmon. */
+  /** Path of the program conmon. */
   conmon: string;
   /** The OCI runtime for handler '' and for handlers without an entry in `handlers`. */
   program: OciProgram;
@@ -199,7 +199,7 @@ export class OciTaskRuntime implements TaskRuntime {
     return this.#attachments.attach(record, { stdin, signal, system: this.#system, pid });
   }
 
-  /** Until conmon reopens the log, output goes to the old file: no wait is needed if that was renamed. */
+  /** Makes conmon reopen the log. Until then, output goes to the old file, so no wait is needed if that file was renamed. */
   async reopenLog(id: string, logPath: string): Promise<void> {
     const record = this.#files.get(id);
     if (!(await isLogInPlace(record, logPath))) reopenMonitorLog(record);

@@ -9,9 +9,9 @@ import type { TaskFiles, TaskRecord } from './task-files.ts';
 import { findMonitor } from './task-state.ts';
 
 /**
- * Rebuilds damaged records from the task's directory, its monitor and the state of the OCI runtimes: a task without a record could
- * neither be stopped nor removed. A record that cannot be rebuilt is logged and stays unchanged. `programs` may own tasks; the
- * default one comes first.
+ * Rebuilds damaged records from the task's directory, its monitor and the state of the OCI runtimes, because a task without a record could
+ * be neither stopped nor removed. A record that cannot be rebuilt is logged and stays unchanged. `programs` may own tasks; the default one
+ * comes first.
  */
 export async function rebuildDamagedRecords(files: TaskFiles, programs: OciProgram[], logger: Logger): Promise<void> {
   for (const id of await files.list()) {

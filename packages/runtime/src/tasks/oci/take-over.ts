@@ -7,8 +7,8 @@ import { BUNDLE_FILES, type TaskFiles } from './task-files.ts';
 import { endUnmonitoredTask, readTaskState, type TaskStateDependencies } from './task-state.ts';
 
 /**
- * Ends unfinished work of an earlier runtime process: kills the commands that it ran in tasks, whose callers are disconnected, and
- * removes partially written files. Tasks continue, except those whose monitors have died meanwhile, which are killed. A failure for
+ * Ends unfinished work of an earlier runtime process. Kills the commands that it ran in tasks, because their callers are disconnected, and
+ * removes partially written files. Tasks continue, except tasks whose monitors have died in the meantime, which are killed. A failure for
  * one task is logged, so that it does not block the others.
  */
 export async function takeOverTasks(dependencies: TaskStateDependencies, logger: Logger): Promise<void> {
@@ -54,7 +54,7 @@ async function removeInterruptedWork(files: TaskFiles, logger: Logger): Promise<
   }
 }
 
-/** Pids of OCI runtimes that run a command: their arguments name a pid file in the execs directory, which need not exist yet. */
+/** Pids of OCI runtimes that are running a command. Their arguments name a pid file in the execs directory, which need not exist yet. */
 async function runningExecs(files: TaskFiles): Promise<number[]> {
   const directory = `${files.execs}/`;
   return await findByCommandLine(directory, (argv) => argv.some((argument) => argument.startsWith(directory)));

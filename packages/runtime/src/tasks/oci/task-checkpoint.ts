@@ -9,7 +9,7 @@ import type { TaskCheckpoint } from '../task-runtime.ts';
 /** CRIU's log file. */
 const DUMP_LOG = 'dump.log';
 
-/** Freezes the task, makes the OCI runtime and CRIU write its memory, calls `frozen`, and thaws the task. */
+/** Freezes the task, makes the OCI runtime and CRIU dump its memory, calls `frozen`, and thaws the task. */
 export async function checkpointTask(runtime: OciRuntime, id: string, checkpoint: TaskCheckpoint): Promise<void> {
   await runOciCommand(runtime, ['pause', id]);
   try {
@@ -39,11 +39,14 @@ async function dump(runtime: OciRuntime, id: string, { images, work, signal }: T
   throw wrapError(`${text}: CRIU says`, `${await firstError(join(work, DUMP_LOG))}; ${advice}`, 'internal');
 }
 
-/** Start of an error line of CRIU, after the time and a pid: other lines contain paths of the container. */
+/**
+ * The start of an error line in CRIU's log, after the time and a pid. It is matched from the start of the line, because other lines contain
+ * paths of the container.
+ */
 const CRIU_ERROR = /^\(\d+\.\d+\)\s+(?:\d+:\s+)?Error \(/;
 const MAX_CRIU_ERROR = 300;
 
-/** The first error line of CRIU's log: the later ones are its consequences. */
+/** The first error line of CRIU's log. Later ones are its consequences. */
 async function firstError(log: string): Promise<string> {
   const text = await readFile(log, 'utf8').catch(() => '');
   const line = text.split('\n').find((one) => CRIU_ERROR.test(one));

@@ -21,9 +21,9 @@ export type TaskCreateDependencies = {
 };
 
 /**
- * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. That directory is the
- * runtime's bundle. Its configuration is a link to the caller's, or a copy with the compiled seccomp filter: after its removal, a
- * late monitor cannot create anything. The caller cleans up after a failure.
+ * Writes the task's record, creates its directory, and makes conmon and the OCI runtime create its process. The task's directory is the
+ * bundle for the OCI runtime. Its configuration is a symbolic link to the caller's `config.json`, or a copy of it with the compiled seccomp
+ * filter. Once the task's directory is removed, a monitor that starts late cannot create anything. The caller cleans up after a failure.
  */
 export async function createTask(
   { start, conmon, files, program, filters, namespaces, trace }: TaskCreateDependencies,

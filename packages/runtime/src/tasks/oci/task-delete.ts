@@ -16,8 +16,8 @@ import { findMonitor, findTaskProcess, isMonitor, readExit } from './task-state.
 export type TaskDeleteDependencies = { files: TaskFiles; cgroups: CgroupHierarchy; throwAway: ThrowAway };
 
 /**
- * Kills and removes everything of a task, whatever state a crash left it in. The record is removed last: until then the task is
- * found and deleted again. Returns its exit.
+ * Kills and removes everything of a task, whatever state a crash left it in. Removes the record last, so that until then the task is found
+ * and deleted again. Returns the task's exit.
  */
 export async function deleteTask(
   { files, cgroups, throwAway }: TaskDeleteDependencies,
@@ -31,7 +31,7 @@ export async function deleteTask(
     forgetTask(files.runtime(record.program), { ...record, throwAway }),
     known && endCgroup(cgroups, record.cgroupsPath),
   ]);
-  // The cgroup has the OOM counter, so it stays until the exit is known.
+  // The OOM counter is in the cgroup, so the cgroup stays until the exit is known.
   if (known === undefined) await endCgroup(cgroups, record.cgroupsPath);
   if (record.bundle === files.bundle(record.id)) throwAway(record.bundle);
   else await cleanBundle(record);
@@ -40,9 +40,9 @@ export async function deleteTask(
 }
 
 /**
- * Kills monitors that still wait for the runtime's `create`, with the runtime: by process tree, as they are in no cgroup of the
- * task, and repeatedly, as they fork and leave their parents. A process that a dead runtime was about to start fails, because its
- * configuration is removed.
+ * Kills monitors that are still waiting for the runtime's `create`, together with the runtime. They are found by process tree, because they
+ * are in no cgroup of the task, and killed repeatedly, because they fork and leave their parents. A process that a dead runtime was about
+ * to start then fails, because its configuration is removed.
  */
 async function killUnfinishedCreate(record: TaskRecord): Promise<void> {
   rmSync(join(record.bundle, BUNDLE_FILES.config), { force: true });
@@ -84,8 +84,8 @@ async function endMonitor(record: TaskRecord): Promise<void> {
 }
 
 /**
- * For a task of an earlier version, whose bundle is the caller's: removes the runtime's files from the bundle, and the bundle if it
- * is then empty. A late monitor may write some again.
+ * Removes files of a task of an earlier version, whose bundle is the caller's: removes the runtime's files from the bundle, and then the
+ * bundle if it is empty. A late monitor may write some of the files again.
  */
 async function cleanBundle({ bundle, ...record }: TaskRecord): Promise<void> {
   for (let round = 0; round < SEARCH_ROUNDS; round++) {

@@ -34,14 +34,14 @@ const recordSchema = z.object({
 });
 
 /**
- * The record of a task. It is written before any part of the task exists and removed after all of them, so that a task which a
- * crash left incomplete is always found.
+ * The record of a task. It is written before any part of the task exists, and removed after the last part, so that a task which a crash
+ * left incomplete is always found.
  */
 export type TaskRecord = Omit<z.infer<typeof recordSchema>, 'version'>;
 
 /**
- * The files of tasks: records and exit codes in shared directories, the rest in a directory per task. They are small and in memory,
- * so most are accessed synchronously, which takes a tenth of the time.
+ * The files of tasks: records and exit codes in shared directories, the rest in a directory per task. The files are small and in memory, so
+ * most are accessed synchronously, which takes a tenth of the time of asynchronous access.
  */
 export class TaskFiles {
   readonly records: string;
@@ -63,7 +63,7 @@ export class TaskFiles {
     this.bundles = join(state, 'bundles');
   }
 
-  /** The OCI runtime with its state directory, and only the shortcuts that are used. */
+  /** The OCI runtime with its state directory, and with only the shortcuts that are in use. */
   runtime(program: OciProgram): OciRuntime {
     return { ...this.#restrict(program), root: join(this.#state, program.name) };
   }
@@ -77,12 +77,12 @@ export class TaskFiles {
     return join(this.exits, id);
   }
 
-  /** A new pid file for a command in a task. */
+  /** Path for the pid file of another command in a task. */
   newExec(id: string): string {
     return join(this.execs, `${id}:${randomUUID()}`);
   }
 
-  /** The task's id in the name of a pid file. */
+  /** The id of the task in the name of a pid file. */
   taskOfExec(name: string): string {
     return name.split(':', 1)[0] ?? '';
   }
@@ -133,7 +133,7 @@ export class TaskFiles {
 function decodeRecord(text: string): TaskRecord {
   const { version, ...record } = recordSchema.parse(JSON.parse(text));
   if (version === RECORD_VERSION) return record;
-  // In the previous format, a runtime's name implied the format of its files, which are checked before they are used.
+  // In the previous format, the runtime's name implied the format of its state files, which is checked before the files are used.
   const { name } = record.program;
   return { ...record, program: { ...record.program, stateFormat: expectedFormat({ name, version: '1.' }) } };
 }
@@ -153,8 +153,8 @@ export const BUNDLE_FILES = {
 } as const;
 
 /**
- * Whether a file in a task's directory is one of these, or a temporary file for one: this runtime and conmon use NAME.XYZ, runc
- * uses .NAME.
+ * Whether a file in a task's directory is one of `BUNDLE_FILES`, or a temporary file for one of them: this runtime and conmon use NAME.XYZ,
+ * runc uses .NAME.
  */
 export function isBundleFile(name: string): boolean {
   const known: string[] = Object.values(BUNDLE_FILES);

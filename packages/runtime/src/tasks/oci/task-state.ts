@@ -15,10 +15,10 @@ export type TaskStateDependencies = {
   cgroups: CgroupHierarchy;
 };
 
-/** State of a task as observed on the host. `unmonitored`: its monitor died without reporting an exit. */
+/** The state of a task as observed on the host. `unmonitored`: its monitor died without reporting an exit. */
 export type ObservedState = TaskState | { status: 'unmonitored' };
 
-/** Reads the state of a task from the host only, without any state in memory. Changes nothing. */
+/** Reads the state of a task from the host alone, without any state in memory. Changes nothing. */
 export async function readTaskState(dependencies: TaskStateDependencies, record: TaskRecord): Promise<ObservedState> {
   const exit = readExit(dependencies, record);
   if (exit !== undefined) return { status: 'exited', exit };
@@ -34,7 +34,7 @@ export async function readTaskState(dependencies: TaskStateDependencies, record:
 }
 
 /**
- * Kills a task whose monitor has died, and records its exit: its stdio is broken and its exit would not be reported. Returns the
+ * Kills a task whose monitor has died, because its stdio is broken and its exit would not be reported. Records its exit, and returns the
  * new state.
  */
 export async function endUnmonitoredTask(dependencies: TaskStateDependencies, record: TaskRecord): Promise<TaskState> {
@@ -45,7 +45,7 @@ export async function endUnmonitoredTask(dependencies: TaskStateDependencies, re
   try {
     await writeFileAtomic(dependencies.files.exit(record.id), `${KILLED_EXIT_CODE} ${message}`);
   } catch (error) {
-    // A full disk may be why the monitor died. The next check finds the same state.
+    // The monitor may have died because the disk is full. The next check finds the same state.
     if (errorCode(error) !== 'resource_exhausted') throw error;
     return { status: 'exited', exit: { ...removedExit(), message } };
   }
@@ -99,8 +99,8 @@ export function isMonitor(argv: string[], record: TaskRecord): boolean {
 }
 
 /**
- * The kernel's counter exists as long as the cgroup. conmon's `oom` file covers a removed cgroup, except for a scope, which systemd
- * may remove before conmon reads the counter.
+ * Whether the OOM killer killed a process of the task. The kernel's counter exists only as long as the cgroup. conmon's `oom` file also
+ * covers a removed cgroup, but not a scope, which systemd may remove before conmon reads the counter.
  */
 function wasOomKilled(cgroups: CgroupHierarchy, record: TaskRecord): boolean {
   if (readOomKills(cgroups, record.cgroupsPath) > 0) return true;
@@ -119,8 +119,8 @@ function readPidFile(path: string): number | undefined {
 }
 
 /**
- * Whether the monitor's open log file is still the one at `logPath`. Reopening would then make conmon replace it with an empty
- * file, and its content would be lost.
+ * Whether the monitor's open log file is still the file at `logPath`. If so, reopening would make conmon replace it with an empty file and
+ * lose its content.
  */
 export async function isLogInPlace(record: TaskRecord, logPath: string): Promise<boolean> {
   const there = await stat(logPath).catch(() => undefined);

@@ -27,8 +27,8 @@ export async function updateTask(
 }
 
 /**
- * Whether to remove the CPU quota here. In cgroup v1 crun 1.8 fails: it writes the largest integer, which the kernel rejects. Other
- * runtimes must do it themselves: runc sets its last quota again at an update without a new one.
+ * Whether to remove the CPU quota here. On cgroup v1 crun 1.8 fails to do so, because it writes the largest integer, which the kernel
+ * rejects. Other runtimes must remove it themselves, because runc sets its last quota again with each update that has no new one.
  */
 function mustRemoveQuota({ runtime, cgroups }: UpdateEnvironment, quota: number | undefined): boolean {
   return runtime.name === 'crun' && quota !== undefined && quota < 0 && treeOf(cgroups, 'cpu')?.version === 1;

@@ -4,8 +4,8 @@ import { errorMessage, type Limiter, LOG_FILE, type Logger } from '@podwright/ba
 export type LogStream = 'stdout' | 'stderr';
 
 /**
- * Formats output as a CRI log: `<time> <stream> <tag> <content>` per line, with the tag F for a full and P for a partial line
- * (kubelet, "CRI log format"). Partial lines are not delayed until the rest arrives.
+ * Formats output as a CRI log: `<time> <stream> <tag> <content>` per line, with the tag F for a full and P for a partial line (kubelet,
+ * "CRI log format"). Partial lines are logged without waiting for the rest.
  */
 export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Buffer {
   const text = chunk.toString('latin1'); // one character per byte: strings are searched and replaced faster than buffers
@@ -17,8 +17,8 @@ export function formatCriLog(stream: LogStream, chunk: Buffer, time: string): Bu
 }
 
 /**
- * The CRI log file of a task, written by this process. Chunks are written immediately and in order. The caller reads the next chunk
- * from the task's pipe after the write, so at most one chunk per stream is lost if this process is killed.
+ * The CRI log file of a task, written by this process. Chunks are written immediately and in order. The caller reads the next chunk from
+ * the task's pipe only after the write, so at most one chunk per stream is lost if this process is killed.
  */
 export class CriLog {
   readonly #path: string;
@@ -54,7 +54,7 @@ export class CriLog {
     if (this.#closed) this.close();
   }
 
-  /** Closes the file after the pending writes. */
+  /** Closes the file after pending writes. */
   close(): void {
     this.#closed = true;
     this.#lastWrite = this.#lastWrite.then(() => {
@@ -72,7 +72,7 @@ export class CriLog {
     }
   }
 
-  /** The handle closes after its current write. */
+  /** Closes a file handle after its current write. */
   #release(file: FileHandle | undefined): void {
     file?.close().catch((error) => this.#warn(error));
   }

@@ -10,8 +10,8 @@ import { isRunning, readCommandLine, signalProcess, UNREAD_STAYS } from '@podwri
 import { HOLDER_END_MS } from './limits.ts';
 
 /**
- * Opens a FIFO for reading, which need not have a writer yet. The stream ends when the last writer closes it. With `onread` it
- * reads into that buffer, and pauses while the callback returns false, until the socket is resumed.
+ * Opens a FIFO for reading, which need not have a writer yet. The stream ends when the last writer closes it. With `onread`, the stream
+ * reads into that buffer, and pauses when the callback returns false, until the socket is resumed.
  */
 export function openFifoReader(path: string, onread?: OnReadOpts): Socket {
   const options = onread === undefined ? UNREAD_STAYS : { onread };
@@ -24,8 +24,8 @@ export function openFifoWriter(path: string): Socket {
 }
 
 /**
- * Makes the reader of a FIFO see its end if no process has it open for writing: the kernel reports that only when the last writer
- * closes it.
+ * Makes the reader of a FIFO see the end of the stream if no process has it open for writing, because the kernel only reports that when the
+ * last writer closes it.
  */
 export function touchFifo(path: string): void {
   try {
@@ -47,12 +47,12 @@ function openSocket(path: string, flags: number, options: SocketConstructorOpts)
   }
 }
 
-/** Practically forever: the longest time that every `sleep` accepts. */
+/** Arguments of the holder: the longest time that every `sleep` accepts, which is practically forever. */
 const HOLDER_ARGUMENTS = ['2147483647'];
 
 /**
- * Starts a process that only keeps the FIFOs of one directory open: while the runtime is down, unread output of a task stays in
- * them. Returns its pid; `endHolder` kills it.
+ * Starts a process that only keeps the FIFOs of one directory open, so that a task's unread output stays in them while the runtime is down.
+ * Returns its pid; `endHolder` kills it.
  */
 export function startHolder(fifos: string[]): number {
   const descriptors = fifos.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));

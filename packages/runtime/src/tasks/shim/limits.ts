@@ -10,22 +10,25 @@ export const KILL_TIMEOUT_MS = 10_000;
 export const DELETE_TIMEOUT_MS = 10_000;
 /** How long a shim without tasks may take to exit. */
 export const SHUTDOWN_TIMEOUT_MS = 5_000;
-/** How often to search for shims to kill: a binary that is starting one may finish meanwhile. */
+/** How often to search for shims to kill. One search is not enough, because a binary may be starting a shim at that moment. */
 export const KILL_ROUNDS = 20;
 
-/** Reading the output of an exited process stops after this time without more output. */
+/** After this time without output, reading the output of an exited process stops. */
 export const QUIET_MS = 2_000;
 /** Limit for reading the output of an exited process. */
 export const FINISH_TIMEOUT_MS = 30_000;
-/** How long the last output of an exited task may take, including the cleanup after a dead shim. */
+/** How long the last output of an exited task may take, including the clean-up after a dead shim. */
 export const END_TIMEOUT_MS = FINISH_TIMEOUT_MS + 10_000;
 /** How long a killed holder of FIFOs may take to exit. */
 export const HOLDER_END_MS = 10_000;
 
 /**
- * Size of a read from an output stream, and so the amount that may be lost if this process is killed: the same as in containerd
- * (`bufSize` of its CRI server's logger). A size of 64 KiB would halve the CPU time.
+ * Size of a read from an output stream, and therefore the amount that may be lost if this process is killed. It is the same as in
+ * containerd (`bufSize` of its CRI server's logger). A size of 64 KiB would halve the CPU time.
  */
 export const CHUNK_BYTES = 16 * 1024;
-/** Half of Node.js's threads for file operations: logs on a hanging disk leave the others usable. */
+/**
+ * Maximum number of logs written concurrently: half of Node.js's threads for file operations, so that logs on a hanging disk leave the
+ * others usable.
+ */
 export const LOGS_WRITTEN_AT_ONCE = 2;

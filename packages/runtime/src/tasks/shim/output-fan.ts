@@ -3,9 +3,8 @@ import { openFifoReader } from './fifo.ts';
 import { CHUNK_BYTES } from './limits.ts';
 
 /**
- * Reads a FIFO chunk by chunk and passes each chunk to `take`, and to any number of readers that were added before. The next chunk
- * is read when `take` has settled and every reader needs more; meanwhile output stays in the pipe, and its writers block when that
- * is full.
+ * Reads a FIFO chunk by chunk and passes each chunk to `take`, and to any number of readers that were added before. Reads the next chunk
+ * when `take` has settled and every reader needs more. Until then, output stays in the pipe, and its writers block when the pipe is full.
  */
 export class OutputFan {
   readonly #take: (chunk: Buffer) => Promise<void>;
@@ -36,7 +35,7 @@ export class OutputFan {
     return this.#taking;
   }
 
-  /** Whether a reader with a full buffer stops the reading. */
+  /** Whether a reader with a full buffer is holding up the others. */
   get isHeldUp(): boolean {
     return this.#full.size > 0;
   }

@@ -2,8 +2,8 @@ import { errorCode, errorMessage, PodwrightError } from '@podwright/base';
 import { runtimeErrorCode } from '../../oci-runtime/runtime-error.ts';
 
 /**
- * Awaits a call to a shim and converts its error. Shims return the OCI runtime's message without an error code, with the name of
- * the call as a prefix and containerd's code as a suffix: both are removed here.
+ * Awaits a call to a shim and converts its error. Shims return the OCI runtime's message without an error code, with the name of the call
+ * as a prefix and containerd's code as a suffix, both of which this removes.
  */
 export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   try {
@@ -19,7 +19,7 @@ export async function callShim<T>(what: string, call: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a shim did not kill a process because the process, or the shim itself, has exited. */
+/** Whether an error means that there was nothing to kill, because the process or the shim itself has exited. */
 export function isEnded(error: unknown): boolean {
   return ['not_found', 'failed_precondition', 'unavailable'].includes(errorCode(error));
 }

@@ -91,14 +91,14 @@ export class ShimExec {
     await shim.tasks.resizePty({ id: record.id, execId: this.#id, width: columns, height: rows });
   }
 
-  /** The process in the form of `collectExec` and `killExec`; without a terminal it has a stderr. */
+  /** The process in the form that `collectExec` and `killExec` expect. It has a stderr if it has no terminal. */
   running(logger: Logger): RunningExec {
     const { what, stdout, exited } = this;
     const pid = () => this.#pid.promise;
     return { what, stdout, stderr: this.stderr ?? stdout, exited, pid, kill: () => this.kill(), logger };
   }
 
-  /** Kills the process and all that it started. */
+  /** Kills the process and all processes that it started. */
   async kill(): Promise<void> {
     const { shim, record } = this.#request;
     await killExec(shim, record, { id: this.#id, pid: await this.#pid.promise, startTicks: this.#startTicks });
@@ -130,7 +130,7 @@ export class ShimExec {
     return fifoPaths({ directory: execDirectory(record, this.#id), terminal, stdin });
   }
 
-  /** Deletes the exec in the shim after all output is read, because the shim closes the output at the deletion. */
+  /** Deletes the exec in the shim once all output is read, because the shim closes the output when it deletes the exec. */
   #removeAtEnd(): void {
     const read = this.#outputs.map((output) => (output.closed ? undefined : once(output, 'close')));
     const { shim, record } = this.#request;
@@ -142,8 +142,8 @@ export class ShimExec {
 }
 
 /**
- * Kills the execs of a task from before the restart, whose clients are disconnected. A shim that is just starting one waits for a
- * reader of its output, and blocks other calls meanwhile.
+ * Kills the execs of a task from before the restart, because their clients are disconnected. A shim that is just starting an exec waits for
+ * a reader of its output, and blocks other calls until then.
  */
 export async function endEarlierExecs(shim: Shim, record: ShimTaskRecord): Promise<void> {
   const ids = await namesIn(execDirectory(record, ''));
@@ -172,10 +172,10 @@ async function endEarlierExec(shim: Shim, record: ShimTaskRecord, id: string): P
 
 const execDirectory = ({ bundle }: ShimTaskRecord, id: string) => join(bundle, 'execs', id);
 
-/** The process of an exec. A pid with another start time, or outside the task's cgroup, belongs to another process by now. */
+/** The process of an exec. If the pid now has another start time, or is outside the task's cgroup, it belongs to another process. */
 type ExecProcess = { id: string; pid: number; startTicks: number | undefined };
 
-/** Kills an exec and its session. Processes in virtual machines are not visible on the host, so the shim kills them. */
+/** Kills an exec and its session. Processes in virtual machines are not visible on the host, so the shim has to kill them. */
 export async function killExec(
   shim: Shim,
   record: ShimTaskRecord,
@@ -196,7 +196,9 @@ async function removeExec(shim: Shim, record: ShimTaskRecord, id: string): Promi
   await rm(execDirectory(record, id), { recursive: true, force: true });
 }
 
-/** A stream to a FIFO that the shim also has open: at its end both close the FIFO, so that the reader sees the end. */
+/**
+ * Turns a socket to a FIFO, which the shim also has open, into a stream at whose end both close the FIFO, so that the reader sees the end.
+ */
 function endByClosing(socket: Socket, closeIO: () => Promise<unknown>): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, () => done()),

@@ -11,7 +11,7 @@ import type { ShimTaskRecord } from './shim-task-files.ts';
 /** Annotation with the id of the sandbox whose containers share a shim; containerd's shims read it, too. */
 const GROUP_ANNOTATION = 'io.kubernetes.cri.sandbox-id';
 
-/** Marker in the bundle of a pod whose shim was started only for its tasks. */
+/** Marker file in the bundle of a pod whose shim was started only for the pod's tasks. */
 const OWN_MARK = 'for-tasks';
 
 /** The sandbox with which a task shares its shim; '' for none. */
@@ -20,9 +20,9 @@ export function groupOf({ spec }: Pick<TaskConfig, 'spec'>): string {
 }
 
 /**
- * Finds or starts the shim for a task. The containers of a pod share one: the shim of its sandbox, if a shim created the sandbox, or the
- * shim of the infra process, which is a task with the pod's id. Otherwise it gets a bundle for the pod, because any of its containers may
- * be removed before the others.
+ * Finds or starts the shim for a task. The containers of a pod share a shim: the shim that created its sandbox, or the shim of its infra
+ * process, which is a task with the pod's id. If there is neither, starts a shim in a bundle of the pod's own, not of the container's,
+ * because the container may be removed before the others.
  */
 export async function findShim(shims: Shims, record: ShimTaskRecord, signal: AbortSignal): Promise<Shim> {
   const { id, bundle, program, group } = record;
@@ -42,7 +42,10 @@ export async function findShim(shims: Shims, record: ShimTaskRecord, signal: Abo
   return await shims.join(bundle, started.endpoint, signal);
 }
 
-/** The id of a shim that only serves tasks: the task's, or its pod's. `undefined` if the shim belongs to a sandbox, which ends it. */
+/**
+ * The id of a shim that only serves tasks: the id of the task, or of its pod. `undefined` if the shim belongs to a sandbox, which then
+ * stops the shim.
+ */
 export function shimIdOf(shims: Shims, { id, group }: Pick<ShimTaskRecord, 'id' | 'group'>): string | undefined {
   if (group === '' || group === id) return id;
   const isOfSandbox = existsSync(shims.bundle(group)) && !isForTasks(shims, group);

@@ -14,7 +14,7 @@ import { killShimProcesses, removePodBundle, shimIdOf } from './shim-group.ts';
 import { removeLostTask, type ShimTask, type ShimTaskDependencies } from './shim-task.ts';
 import type { ShimTaskRecord } from './shim-task-files.ts';
 
-/** A task to delete; `task` is set while its exit is not recorded. */
+/** A task to delete. `task` is set if its exit is not recorded yet. */
 export type ShimTaskDelete = {
   record: ShimTaskRecord;
   task: ShimTask | undefined;
@@ -23,8 +23,8 @@ export type ShimTaskDelete = {
 };
 
 /**
- * Kills and removes everything of a task, whatever state a crash left it in. The record is removed last: until then the task is
- * found and deleted again. Returns its exit.
+ * Kills and removes everything of a task, whatever state a crash left it in. Removes the record last, so that until then the task is found
+ * and deleted again. Returns the task's exit.
  */
 export async function deleteShimTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<TaskExit> {
   const { shims, files, system, cgroups, logger } = dependencies;
@@ -53,8 +53,8 @@ export async function deleteShimTask(dependencies: ShimTaskDependencies, request
 }
 
 /**
- * Kills the task's processes, waits for its exit and closes the task. Processes in a cgroup of the host are killed without the
- * shim, which would start a program for that.
+ * Kills the task's processes, waits for its exit and closes the task. Processes in a cgroup of the host are killed without the shim,
+ * because the shim would start a program to do so.
  */
 async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask): Promise<TaskExit> {
   const { id, cgroupsPath, exit } = task.record;
@@ -75,7 +75,7 @@ async function endTask({ cgroups, logger }: ShimTaskDependencies, task: ShimTask
   }
 }
 
-/** Deletes the task in the shim, and ends the shim after its last task. Without a shim, its binary cleans up. */
+/** Deletes the task in the shim, and shuts the shim down after its last task. If the shim is dead, its binary cleans up. */
 async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   const { shims } = dependencies;
   const { id, bundle } = request.record;
@@ -92,7 +92,7 @@ async function deleteInShim(dependencies: ShimTaskDependencies, request: ShimTas
   if (endingShim(dependencies, request) !== undefined) await shutDown(shim, id);
 }
 
-/** The shim has no such task, but may still create it if an earlier runtime process was killed during that call. */
+/** Cleans up if the shim has no such task. It may still create the task if an earlier runtime process was killed during that call. */
 async function cleanUpUnknownTask(dependencies: ShimTaskDependencies, request: ShimTaskDelete): Promise<void> {
   await killShim(dependencies, request);
   await removeLostTask(dependencies, request.record);
@@ -110,7 +110,7 @@ function endingShim({ shims }: ShimTaskDependencies, { record, lastOfPod }: Shim
   return lastOfPod ? shimIdOf(shims, record) : undefined;
 }
 
-/** Ignores an answer that is lost when the shim exits. */
+/** Shuts the shim down. Ignores the error if the shim exits without sending its reply. */
 async function shutDown(shim: Shim, id: string): Promise<void> {
   await shim.tasks.shutdown({ id }, { timeoutMs: SHUTDOWN_TIMEOUT_MS }).catch((error) => {
     if (shim.isOpen) throw error;

@@ -15,7 +15,7 @@ const exitSchema = z.object({
 
 const taskSchema = z.object({
   id: z.string(),
-  /** The shim's bundle, not the caller's. */
+  /** The shim's bundle, which differs from the caller's. */
   bundle: z.string(),
   program: shimProgramSchema,
   /** The sandbox whose tasks share a shim; '' for none. */
@@ -34,8 +34,8 @@ const taskSchema = z.object({
 });
 
 /**
- * The record of a shim's task. It is written before any part of the task exists and removed after all of them; unknown values are
- * absent.
+ * The record of a shim's task. It is written before any part of the task exists, and removed after the last part. Values that are not known
+ * yet are absent.
  */
 export type ShimTaskRecord = z.infer<typeof taskSchema>;
 

@@ -46,8 +46,8 @@ export type ShimTaskRuntimeOptions = {
 const RESOURCES_TYPE_URL = 'types.containerd.io/opencontainers/runtime-spec/1/LinuxResources';
 
 /**
- * Tasks run by containerd's shims, one shim for all containers of a pod. Shims outlive this process. Stdio and logs, which this
- * process handles, continue after a restart, because one process per task keeps the pipes open meanwhile.
+ * Tasks run by containerd's shims, one shim for all containers of a pod. Shims outlive this process. This process handles stdio and logs.
+ * They continue after a restart, because one holder process per task keeps the pipes open in the meantime.
  */
 export class ShimTaskRuntime implements TaskRuntime {
   readonly name = 'shim-v2';
@@ -58,7 +58,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   readonly #listeners = new Map<string, Set<(exit: TaskExit) => void>>();
   /** Serialises changes of one task. */
   readonly #changes = new KeyedLock();
-  /** Serialises finding a shim and ending it with its last task. */
+  /** Serialises finding a shim, and stopping it with its last task. */
   readonly #groups = new KeyedLock();
   readonly #oomEvents: Disposable;
 
@@ -212,7 +212,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     this.#listeners.clear();
   }
 
-  /** Adopts a task from before the restart. A failure is logged, so that it does not block other tasks. */
+  /** Takes over a task from before the restart. A failure is logged, so that it does not block other tasks. */
   async #takeOver(id: string): Promise<void> {
     const log = (error: unknown) =>
       this.#options.logger.error(
@@ -227,7 +227,7 @@ export class ShimTaskRuntime implements TaskRuntime {
     }
   }
 
-  /** Kills a task whose record is damaged, because it cannot be served, and writes a record by which it can be removed. */
+  /** Kills a task whose record is damaged, because it cannot be served, and writes a record with which it can be removed. */
   async #endDamaged(id: string): Promise<void> {
     const { shims, files } = this.#dependencies;
     const record = await rebuildShimRecord(shims, id, Object.values(this.#options.handlers));
@@ -306,7 +306,7 @@ export class ShimTaskRuntime implements TaskRuntime {
   }
 }
 
-/** The session of an exec, which is killed when the signal aborts. */
+/** The exec as a session. An abort kills the exec. */
 function execSession(exec: ShimExec, signal: AbortSignal, logger: Logger): ExecSession {
   const stop = async () => {
     exec.stdin?.destroy();

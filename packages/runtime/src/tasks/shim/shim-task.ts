@@ -37,11 +37,11 @@ export type ShimTaskDependencies = {
 /** A task's exit as reported by its shim. */
 type Ending = Omit<TaskExit, 'oomKilled'>;
 
-/** A task without a recorded exit, with the connection to its shim and its stdio. */
+/** A task whose exit is not recorded yet, with the connection to its shim and its stdio. */
 export class ShimTask {
   readonly record: ShimTaskRecord;
   readonly io: TaskIo;
-  /** Settles when the last write about stdin to the record is done. */
+  /** Settles when the end of stdin is in the record and the shim has closed stdin. */
   stdinEnded: Promise<void> = Promise.resolve();
   readonly #shim: Shim | undefined;
   readonly #dependencies: ShimTaskDependencies;
@@ -94,7 +94,7 @@ export class ShimTask {
     );
   }
 
-  /** Settles with the task's exit when its output is processed and the exit is recorded. Rejects if that fails. */
+  /** Settles with the task's exit once the last output is logged and the exit is recorded. Rejects if that fails. */
   get ended(): Promise<TaskExit> {
     return this.#ended.promise;
   }
@@ -112,7 +112,7 @@ export class ShimTask {
     return { status: 'exited', exit: await raceAbort(this.ended, AbortSignal.timeout(END_TIMEOUT_MS)) };
   }
 
-  /** Records the task's exit. */
+  /** Processes the last output and records the task's exit. */
   end(how: Ending | Promise<Ending>): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -148,13 +148,16 @@ export class ShimTask {
     return exit;
   }
 
-  /** By the kernel's counter, if the cgroup is on the host, or by an event of the shim, if the task is in a virtual machine. */
+  /**
+   * Whether the OOM killer killed a process of the task. If the cgroup is on the host, the kernel's counter shows it; if the task is in a
+   * virtual machine, an event of the shim does.
+   */
   #wasOomKilled(): boolean {
     const { oomKilled, cgroups } = this.#dependencies;
     return oomKilled.has(this.record.id) || readOomKills(cgroups, this.record.cgroupsPath) > 0;
   }
 
-  /** Cleans up after a dead shim: its processes have broken stdio, and their exit would not be reported. */
+  /** Cleans up after a dead shim, whose processes have broken stdio and whose exits would not be reported. */
   async #lost(error: unknown): Promise<Ending> {
     const { cgroups, logger } = this.#dependencies;
     const { id } = this.record;
@@ -176,7 +179,7 @@ export class ShimTask {
 }
 
 /**
- * Makes a dead shim's binary clean up after its task. That fails if the shim never started to create the task, or if it was
+ * Makes a dead shim's binary clean up after its task. That fails if the shim never began to create the task, or if the shim has been
  * uninstalled; then only the task's processes in its cgroup on the host can be killed.
  */
 export async function removeLostTask({ shims, logger }: ShimTaskDependencies, record: ShimTaskRecord): Promise<void> {
@@ -228,7 +231,7 @@ export function ioOptions({ logger, logWriters }: ShimTaskDependencies, record: 
   return { directory: join(bundle, 'io'), terminal, stdin, stdinOnce, log };
 }
 
-/** A task's exit from its shim's answer. */
+/** A task's exit, from its shim's reply. */
 export function endingOf({ exitStatus, exitedAt }: Pick<WaitResponse, 'exitStatus' | 'exitedAt'>): Ending {
   return { exitCode: exitStatus, exitedAtMs: exitedAt === undefined ? Date.now() : timestampMs(exitedAt) };
 }

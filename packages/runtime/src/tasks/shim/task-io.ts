@@ -18,7 +18,7 @@ export type TaskIoOptions = {
   log: CriLog | undefined;
 };
 
-/** Paths of the FIFOs of a process with these streams; '' for streams it does not have. */
+/** Paths of the FIFOs of a process with these streams; '' for each stream that it does not have. */
 export function fifoPaths({ directory, terminal, stdin }: Pick<TaskIoOptions, 'directory' | 'terminal' | 'stdin'>) {
   return {
     stdin: stdin ? join(directory, 'stdin') : '',
@@ -41,7 +41,7 @@ export class TaskIo {
   readonly #stdout: OutputFan;
   readonly #stderr: OutputFan | undefined;
   readonly #sessions = new Set<() => void>();
-  /** Undefined if there is no stdin, or it has ended. */
+  /** Undefined if the process has no stdin, or it has ended. */
   #stdin: Socket | undefined;
   #received = 0;
   #unwritten = 0;
@@ -62,7 +62,7 @@ export class TaskIo {
     if (paths.stdin !== '') this.#stdin = openFifoWriter(paths.stdin);
   }
 
-  /** Called once when stdin was closed here, so that the shim closes it, too. */
+  /** Called once after stdin is closed here, so that the shim closes it, too. */
   onStdinEnd: () => void = () => undefined;
 
   attach(withStdin: boolean, signal: AbortSignal): Omit<ExecSession, 'exit' | 'resize'> {
@@ -97,8 +97,8 @@ export class TaskIo {
   }
 
   /**
-   * Call it when the process has exited: processes its remaining output as long as more arrives, then closes. A child of the
-   * process may keep the output open forever. A client that does not read is disconnected, so that the log gets the rest. Returns
+   * Must be called when the process has exited. Processes the remaining output as long as more arrives, then closes the streams, because a
+   * child of the process may keep the output open forever. Disconnects a client that does not read, so that the log gets the rest. Returns
    * whether the log is complete; a hanging disk may block a log forever, too.
    */
   async finish(): Promise<boolean> {
