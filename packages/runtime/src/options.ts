@@ -2,7 +2,7 @@ import type { Failpoint, Logger, Registry, TracingOptions } from '@podwright/bas
 import type { CgroupDriver } from '@podwright/host';
 import type { CountBuffer } from '@podwright/streaming';
 
-/** Options passed to a shim: `binaryName` for the runc shim, the others for shims with their own configuration file. */
+/** Options for a shim: `binaryName` is for the runc shim, the others are for shims with their own configuration file. */
 export type ShimSettings = {
   /** Name or path of the OCI runtime that the shim starts (containerd's `BinaryName`). Default: runc. */
   binaryName?: string;
@@ -20,9 +20,9 @@ export type HandlerOptions = {
   program: string;
   /** Id of a sandbox controller: `pinned`, `pause`, `shim`, or a plugin's. */
   sandbox: string;
-  /** Only for the sandbox controller `pause`: reference of the pause image. Default: the host's catatonit is used instead. */
+  /** Reference of the pause image, for the sandbox controller `pause` only. By default the host's catatonit is used, without an image. */
   pauseImage?: string;
-  /** Only for the task runtime `shim-v2`: options passed to the shim. */
+  /** Options for the shim, for the task runtime `shim-v2` only. */
   shim?: ShimSettings;
 };
 
@@ -42,9 +42,9 @@ export type PluginOptions = {
 export type OpenFilesLimit = { soft: number; hard: number };
 
 /**
- * How the pod network is chosen. `follow`: the first valid configuration in the CNI directory, re-read at any time, as in
- * containerd, or the built-in bridge while there is none. `keep`: as `follow`, but only once, at the first start. `bridge`: always
- * the built-in bridge. `cni`: always CNI.
+ * How the runtime chooses the pod network. `follow`: uses the first valid configuration in the CNI directory, which it reads again each
+ * time, as containerd does, or the built-in bridge while there is none. `keep`: chooses as `follow` does, but only once, at the first
+ * start. `bridge`: always uses the built-in bridge. `cni`: always uses CNI.
  */
 export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
 
@@ -52,7 +52,7 @@ export type NetworkMode = 'follow' | 'keep' | 'bridge' | 'cni';
 export type RuntimeOptions = {
   /** Directory for persistent data: content, snapshots, records (/var/lib/podwright/runtime). */
   root: string;
-  /** Directory for data that a reboot may remove: bundles, namespaces, sockets (/run/podwright). */
+  /** Directory for data that a reboot may remove: bundles, namespaces and sockets (/run/podwright). */
   state: string;
   /** Path of the CRI socket. */
   socket: string;
@@ -86,37 +86,43 @@ export type RuntimeOptions = {
    * /var/run/cdi.
    */
   cdiDirectories?: string[];
-  /** References of images reported as pinned, which the kubelet's image GC keeps. Pause images of handlers are always pinned. */
+  /**
+   * References of images that the runtime reports as pinned, so that the kubelet's image GC keeps them. Pause images of handlers are always
+   * pinned.
+   */
   pinnedImages?: string[];
   /** Name of the snapshotter. `auto` means overlayfs if it works on this host, otherwise native. */
   snapshotter: string;
-  /** Runtime handlers by name. crun and runc, if they work, are added under their own names unless those are taken. */
+  /** Runtime handlers by name. crun and runc, if they work, are added under their own names unless a configured handler has that name. */
   handlers?: Record<string, HandlerOptions>;
   /** Name of the handler of pods without a RuntimeClass (containerd's default_runtime_name). '' means `ociRuntime` with pinned namespaces. */
   defaultHandler?: string;
-  /** Maximum number of sandboxes that are created in advance. Default: 0. */
+  /** Maximum number of sandboxes that the runtime prepares in advance. Default: 0. */
   readySandboxes?: number;
   /** RLIMIT_NOFILE of container processes. Default: soft 1024, hard 524288. */
   openFiles?: OpenFilesLimit;
   plugins?: PluginOptions[];
-  /** Listener of exec, attach and port-forward streams. Port 0 means any free port. `tls` are paths of PEM files; with it, https. */
+  /**
+   * The listener for exec, attach and port-forward streams. Port 0 means any free port. `tls` has paths of PEM files, and makes the
+   * listener use https.
+   */
   streaming: { address: string; port: number; tls?: { certificate: string; key: string } };
   /**
-   * TCP listener of the CRI in addition to the socket. `tls` are paths of PEM files; clients need a certificate signed by
-   * `clientCa`. Without `tls`, plain text. Default: no TCP listener.
+   * TCP listener of the CRI in addition to the socket. `tls` has paths of PEM files; clients then need a certificate signed by `clientCa`.
+   * Without `tls` the listener uses plain text. Default: no TCP listener.
    */
   tcp?: { address: string; port: number; tls?: { certificate: string; key: string; clientCa: string } };
   /** Whether the kernel expedites RCU grace periods while pods start and stop. Default: false. */
   expediteRcu?: boolean;
   /**
-   * Whether to use shortcuts that depend on private files of OCI runtimes or on internals of the kernel, ready sandboxes and expedited
-   * RCU grace periods. Without them pods start and stop slower. Default: true.
+   * Whether to use shortcuts that depend on private files of OCI runtimes or on internals of the kernel, to prepare sandboxes in advance,
+   * and to expedite RCU grace periods. Without these, pods start and stop more slowly. Default: true.
    */
   fastPaths?: boolean;
-  /** Export of the spans of calls with a sampled trace context. Default: no export. */
+  /** Exports the spans of calls that have a sampled trace context. Default: no export. */
   tracing?: TracingOptions;
   logger: Logger;
-  /** Counts the buffers of streams, for a process that collects garbage itself. Optional. */
+  /** Counts the buffers of streams, for a process that triggers garbage collection itself. Optional. */
   countBuffer?: CountBuffer;
   /** Registry of the `grpc_server_*` metrics of CRI calls. */
   metrics?: Registry;

@@ -2,13 +2,16 @@ import { access, constants } from 'node:fs/promises';
 import { errorMessage, wrapError } from '@podwright/base';
 import { checkWritable, type MetadataDatabase } from '@podwright/metadata';
 
-/** Whether pods of the default runtime handler can run now, apart from the network. `reason` and `message` say why not, or carry a notice. */
+/**
+ * Whether pods of the default runtime handler can run now, apart from the network. `reason` and `message` explain why not, or hold a
+ * notice.
+ */
 export type Readiness =
   | { ready: true; reason?: string; message?: string }
   | { ready: false; reason: string; message: string };
 
 export type ReadinessDependencies = {
-  /** Paths of the programs that every such pod needs: OCI runtime and conmon, or the shim. The start has already tried them. */
+  /** Paths of the programs that each of these pods needs: the OCI runtime and conmon, or the shim. The start has already tried them. */
   programs: string[];
   database: MetadataDatabase;
 };

@@ -1,5 +1,5 @@
 /**
- * The format of the runtime's records: its tables, and the files of images, networks and tasks. Increase it when the version before could
- * not read the records any more; a start of that version is then refused.
+ * Version of the format of the runtime's records: its tables, and the files of images, networks and tasks. Increment it when the previous
+ * version can no longer read the records; that version then refuses to start.
  */
 export const RUNTIME_FORMAT = 1;

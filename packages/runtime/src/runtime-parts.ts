@@ -16,7 +16,7 @@ import type { TaskRuntime } from './tasks/task-runtime.ts';
 /** The records that parts may read. */
 export type RuntimeRecords = PodTables & { database: MetadataDatabase };
 
-/** The values with which the other parts are opened. */
+/** The inputs for opening the other parts. */
 export type GivenParts = { records: RuntimeRecords; trace: TraceWork; fastPaths: FastPaths };
 
 /** The components of a runtime. Each one may be any implementation of its contract. */

@@ -5,8 +5,8 @@ import { openPodTables } from './records/pod-tables.ts';
 import type { RuntimeRecords } from './runtime-parts.ts';
 
 /**
- * Opens the records below `root`. `failed_precondition` if a newer version has written them. A damaged record is logged and dropped; the
- * start then removes its sandbox or container like any other without a record (`removeLeftovers`). The other pods keep running, and the
+ * Opens the records below `root`. `failed_precondition` if a newer version has written them. A damaged record is logged and dropped, and
+ * the start then removes its sandbox or container like any other without a record (`removeLeftovers`). Other pods keep running, and the
  * kubelet creates the lost pod again.
  */
 export function openRecords({ root, state, logger }: { root: string; state: string; logger: Logger }): RuntimeRecords {

@@ -43,12 +43,12 @@ export type RuntimeHandle = {
   readonly endpoint: string;
   /** The port of the TCP listener, if there is one. */
   readonly tcpPort: number | undefined;
-  /** `StreamingServer.serve` for a kubelet in the same process, so that streams need no second connection. */
+  /** `StreamingServer.serve` for a kubelet in the same process, which then needs no second connection for streams. */
   serveStream(client: UpgradingClient, url: string): boolean;
   /**
    * Stops serving. Pods keep running, and the next start recovers them. `removeHostState` also removes the runtime's own state from the
-   * host (bridge, rules, mounts, cgroup). Rejects with `failed_precondition`, which lists the remains, if pods exist or something cannot be
-   * removed; everything else is removed, and the runtime is closed in any case.
+   * host (bridge, rules, mounts, cgroup). If pods exist or something cannot be removed, removes everything else and rejects with
+   * `failed_precondition`, which lists what is left. Closes the runtime in any case.
    */
   close(options?: { removeHostState?: boolean }): Promise<void>;
   /** Whether no pods exist. Must not be called after `close`. */
@@ -73,7 +73,7 @@ export async function startRuntimeOf(
   },
 ): Promise<RuntimeHandle> {
   const { openParts, fastPaths } = composition;
-  // mounts below them are found by their paths in mountinfo
+  // mounts below these directories are found by path in mountinfo, which has no symbolic links in paths
   const options = { ...given, root: withoutLinks(given.root), state: withoutLinks(given.state) };
   const undo = new Undo();
   try {
@@ -152,7 +152,9 @@ function compose(
   return { sandboxes, ready, containers, events, work, clock };
 }
 
-/** Recovers containers first, since stopping a sandbox needs their exits, and removes leftovers without a record last. */
+/**
+ * Recovers containers before sandboxes, because stopping a sandbox needs the containers' exits. Removes leftovers without a record last.
+ */
 async function recover(
   found: Pick<Services, 'sandboxes' | 'containers'> & { records: RuntimeRecords; parts: RuntimeParts; logger: Logger },
 ): Promise<void> {
@@ -236,14 +238,14 @@ function handleOf(
   };
 }
 
-/** Returns a readable description of the state that is left on the host, `undefined` if none is. */
+/** Returns a description for users of the state that is left on the host; `undefined` if none is left. */
 async function removeHostStateOf(of: { records: RuntimeRecords; parts: RuntimeParts }): Promise<string | undefined> {
   const pods = of.records.sandboxes.list();
   if (pods.length > 0) return `there are pods (${counted(pods.length, 'sandbox', 'sandboxes')}); remove them first`;
   return await of.parts.removeHostState().then(() => undefined, errorMessage);
 }
 
-/** Waits for the work in progress. Returns whether all of it has finished within the grace period. */
+/** Waits for work in progress. Returns whether all of it has finished within the grace period. */
 async function settle(work: SharedWork): Promise<boolean> {
   using grace = withTimeout(undefined, CLOSE_GRACE_MS, 'close the runtime');
   return await raceAbort(work.idle(), grace).then(
@@ -257,7 +259,7 @@ function exporterOf({ tracing, logger }: RuntimeOptions): SpanExporter {
   return createSpanExporter(tracing, { resource, logger });
 }
 
-/** Two runtimes with the same root or state directory would remove each other's pods. */
+/** The error message if another runtime uses the same root or state directory: the two would remove each other's pods. */
 function lockRefusal(kind: 'root' | 'state', { [kind]: directory }: RuntimeOptions): string {
   return `start a runtime in ${directory}: another node or runtime has this ${kind} directory; stop it, or use another ${kind}`;
 }

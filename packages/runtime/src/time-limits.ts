@@ -2,21 +2,21 @@
 
 /** Limit for starting or stopping a sandbox as a whole: the kubelet's deadline for RunPodSandbox (4 minutes). */
 export const SANDBOX_WORK_TIMEOUT_MS = 240_000;
-/** A sandbox start that takes longer than this is not waiting for a processor, so the next start need not wait for it. */
+/** A sandbox start that takes longer than this is not waiting for a processor, so the next start proceeds without waiting for it. */
 export const SANDBOX_START_PATIENCE_MS = 250;
-/** Sandboxes are created in advance once the runtime has been idle for this long. */
+/** Once the runtime has been idle for this long, it creates sandboxes in advance. */
 export const SANDBOX_REFILL_PAUSE_MS = 200;
 
-/** Maximum time that one call keeps RCU grace periods expedited. A longer call is waiting for something else. */
+/** Maximum time for which one call keeps RCU grace periods expedited. A longer call is waiting for something else. */
 export const EXPEDITE_LIMIT_MS = 2000;
 
-/** Limit for tearing down a network that has no record, or whose setup has failed half-way. */
+/** Limit for tearing down a network that has no record, or whose set-up failed half-way. */
 export const NETWORK_TEAR_DOWN_TIMEOUT_MS = 60_000;
-/** Limit for the CNI plugins' answer to STATUS. */
+/** Limit for a CNI plugin's reply to STATUS. */
 export const NETWORK_STATUS_TIMEOUT_MS = 20_000;
 /** Limit for one run of a packet filter program or ip(8). */
 export const NETWORK_PROGRAM_TIMEOUT_MS = 20_000;
-/** Interval of the check for missing rules: `nft flush ruleset` or a firewall reload removes them without notice. */
+/** Interval of the check for missing rules: `nft flush ruleset` or a firewall reload removes them without notification. */
 export const NETWORK_RECHECK_MS = 60_000;
 
 /** Limit for loading the module of a third-party plugin with all of its imports. */
@@ -32,13 +32,13 @@ export const CLOSE_GRACE_MS = 5000;
 
 /** Limit for conmon to reopen a log file. */
 export const REOPEN_LOG_TIMEOUT_MS = 5000;
-/** Limit for a CheckpointContainer call that names no timeout: writing much memory takes minutes. */
+/** Limit for a CheckpointContainer call that sets no timeout. Writing a large memory takes minutes. */
 export const CHECKPOINT_TIMEOUT_MS = 600_000;
-/** Maximum number of attempts of a netlink request whose answers are lost. */
+/** Maximum number of attempts at a netlink request whose replies get lost. */
 export const NETLINK_ATTEMPTS = 5;
 /** Limit for a bridge port to reach the forwarding state. */
 export const PORT_FORWARDS_TIMEOUT_MS = 500;
-/** First delay before checking whether a pod's link has been removed with its network namespace. The delay grows with each check. */
+/** First delay before checking whether the kernel has removed a pod's link with its network namespace. The delay grows with each check. */
 export const LINK_END_POLL_MS = 10;
 /** How long another process may keep that namespace alive before the runtime removes the link itself. */
 export const LINK_END_TIMEOUT_MS = 10_000;

@@ -4,15 +4,17 @@ import { createCoveredNamespace, type NamespaceDependencies, withMountNamespace 
 import type { OciProgram } from './oci-program.ts';
 
 /**
- * One call of an OCI runtime that must not see the cgroup v2 tree (`hybrid-crun.ts`). This process creates the call's mount namespace,
- * in which that tree is covered, which saves starting three programs. Disposing of the call after the runtime has exited removes the
- * namespace: the last process that leaves a namespace waits for an RCU grace period, which should delay neither the runtime nor this
- * thread. If this process dies before the runtime has started, the runtime finds no namespace and fails. Other programs are called
- * unchanged.
+ * One call of an OCI runtime that must not see the cgroup v2 tree (`hybrid-crun.ts`). This process creates the call's mount namespace, in
+ * which that tree is covered, which saves starting three programs. Dispose of the call after the runtime has exited, which removes the
+ * namespace: the last process to leave a namespace waits for an RCU grace period, which should delay neither the runtime nor this thread.
+ * If this process dies before the runtime has started, the runtime finds no namespace and fails. Other programs are called unchanged.
  */
 export type CoveredCall<P extends OciProgram> = { program: P } & Disposable;
 
-/** The command for conmon to start the runtime. conmon outlives the call, so only the runtime enters the namespace, by nsenter(1). */
+/**
+ * The command with which conmon starts the runtime. conmon outlives the call, so only the runtime enters the namespace, by means of
+ * nsenter(1).
+ */
 export function startedByOthers<P extends OciProgram>(program: P, dependencies: NamespaceDependencies): CoveredCall<P> {
   const { covered } = program;
   if (covered === undefined) return { program, [Symbol.dispose]: () => undefined };

@@ -3,10 +3,10 @@ import { readMounts } from '@podwright/system';
 import { type OciProgram, SHELL } from './oci-program.ts';
 
 /**
- * crun refuses hybrid hosts, which have cgroup controllers in v1 trees and in a v2 tree. If it does not see the v2 tree, it treats the
- * host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by unshare(1), where a tmpfs covers
- * the v2 tree; directories that crun creates there are removed with the namespace. A long-lived namespace would miss later mounts and
- * keep removed ones alive. For create and exec, if nsenter(1) exists, `covered` lets this process create the namespace
+ * Works around crun's refusal to run on hybrid hosts, which have cgroup controllers in v1 trees and in a v2 tree. If crun does not see the
+ * v2 tree, it treats the host as a v1 host, which works. Each call therefore runs in its own mount namespace, created by unshare(1), where
+ * a tmpfs covers the v2 tree; directories that crun creates there are removed with the namespace. A long-lived namespace would miss later
+ * mounts, and keep unmounted file systems busy. For create and exec, if nsenter(1) exists, `covered` lets this process create the namespace
  * (`covered-call.ts`). `undefined` on hosts that are not hybrid, or without the needed programs.
  */
 export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciProgram | undefined {
@@ -16,7 +16,7 @@ export function withoutUnifiedTree(crun: string, cgroups: CgroupHierarchy): OciP
   if (unshare === undefined || mount === undefined) return undefined;
   if (![unified, mount].every((path) => /^[\w./+-]+$/.test(path))) return undefined; // the paths are not quoted in the shell script
   const { propagation } = readMounts().findLast(({ mountPoint }) => mountPoint === unified) ?? { propagation: [] };
-  // Over a shared mount, the tmpfs would propagate to the other mount namespaces.
+  // If the mount is shared, the tmpfs would propagate to other mount namespaces.
   const makePrivate = propagation.some((tag) => tag.startsWith('shared'))
     ? `${mount} --make-private ${unified} && `
     : '';

@@ -9,11 +9,11 @@ import { expectedFormat, type StateFormat } from './state-files.ts';
  * each has a plain alternative, which uses only the runtime's commands. Values: `fastOci` and `plainOci`.
  */
 export type OciFastPaths = {
-  /** Part of the key of cached trials: their results differ. */
+  /** Part of the cache key for trials, whose results depend on the shortcuts in use. */
   readonly name: string;
-  /** The format of a runtime's state files, which its trial verifies; `undefined` if state files are not used. */
+  /** The format that a runtime's state files should have, which its trial verifies; `undefined` if state files are not used. */
   readonly expectedFormat: (found: { name: string; version: string }) => StateFormat | undefined;
-  /** Removes unused shortcuts from a program, which may be from a record of a process with other settings. */
+  /** Removes shortcuts that are not in use from a program, which may come from a record that a process with other settings wrote. */
   readonly restrict: <P extends OciProgram>(program: P) => P;
   readonly seccompFilters: () => Pick<SeccompFilters, 'withCompiled' | 'remember'>;
   /** Wraps the starter of programs that move processes to other cgroups. */

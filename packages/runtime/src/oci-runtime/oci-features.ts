@@ -15,9 +15,10 @@ export type OciRuntimeFeatures = { recursiveReadonlyMounts: boolean; userNamespa
 type FeaturesReport = { mountOptions?: string[]; linux?: { namespaces?: string[] } };
 
 /**
- * Determines the features of a working runtime from its `features` command, or by a trial if that has no answer. User namespaces are
- * always tried: they need more than the runtime, for example directories that the mapped users may traverse. `onShortage` is called if a
- * trial fails for lack of space or descriptors; the feature is then taken for granted, and a pod that needs it shows whether it works.
+ * Determines the features of a working runtime from its `features` command, or by a trial if the command does not report a feature. User
+ * namespaces are always tried, because they depend on more than the runtime, for example on directories that the mapped users can traverse.
+ * `onShortage` is called if a trial fails for lack of space or descriptors; the feature then counts as supported, and a pod that needs it
+ * shows whether it works.
  */
 export async function findFeatures(
   path: string,
@@ -42,7 +43,7 @@ export async function findFeatures(
   };
 }
 
-/** `undefined` if the runtime has no such command. */
+/** Calls the runtime's `features` command. `undefined` if the runtime has no such command. */
 async function queryFeatures(path: string): Promise<FeaturesReport | undefined> {
   const { exitCode, stdout } = await runProgram(path, ['features'], {
     signal: AbortSignal.timeout(FEATURES_TIMEOUT_MS),

@@ -16,15 +16,15 @@ import {
 export type OciProgram = {
   /** runc, crun, or another runtime's base name. Also the name of its state directory. */
   name: string;
-  /** Path of the program to start: the runtime, or a wrapper that executes it. */
+  /** Path of the program to start: the runtime itself, or a wrapper that executes it. */
   path: string;
   /** Arguments before those of the runtime. If `path` is a wrapper, they end with the runtime's path. */
   args?: string[];
   /** Format of the runtime's state files, if a trial has verified that it is a supported one. */
   stateFormat?: StateFormat | undefined;
   /**
-   * For create and exec, a faster way to start the runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright
-   * use only those, so they stay in the records.
+   * For create and exec, a faster way to start the runtime than `path` and `args` (`covered-call.ts`). Earlier versions of Podwright use
+   * only `path` and `args`, so those stay in the records.
    */
   covered?: CoveredTree | undefined;
 };
@@ -49,7 +49,8 @@ export async function runOciCommand(runtime: OciRuntime, args: string[], start =
 /**
  * Starts the runtime with the `oom_score_adj` for the processes of its `exec`. runc sets it itself, but crun (up to 1.29 at least) does so
  * only for the container's init process: processes of an exec would inherit the value with which the daemon's unit protects the daemon from
- * the OOM killer, and would be killed last. Costs half a millisecond. Ignored if this process may not set the value.
+ * the OOM killer, and would be killed last. The wrapper takes half a millisecond. If this process may not set the value, the runtime starts
+ * without it.
  */
 export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefined): OciRuntime {
   if (runtime.name === 'runc' || oomScoreAdj === undefined) return runtime;
@@ -63,10 +64,9 @@ export function withOomScore(runtime: OciRuntime, oomScoreAdj: number | undefine
 }
 
 /**
- * Starts the runtime without /dev/null, to create a container in a user namespace. The caller passes /dev/null as stdin, or, with a
- * `terminal`, as all of its stdio, and crun would change the owner of the host's /dev/null to root of that namespace (runc does
- * not). crun gets a pipe instead; with a terminal, which replaces stdio in the container, the named pipe `stdio` in its working
- * directory.
+ * Starts the runtime with a pipe in place of /dev/null, to create a container in a user namespace. The caller passes /dev/null as stdin,
+ * or, with a `terminal`, as all of its stdio, and crun would change the owner of the host's /dev/null to root of that namespace (runc does
+ * not). crun gets a pipe instead; with a terminal, which replaces stdio in the container, the named pipe `stdio` in its working directory.
  */
 export function withoutHostNull(runtime: OciRuntime, { terminal }: { terminal: boolean }): OciRuntime {
   if (runtime.name === 'runc') return runtime;

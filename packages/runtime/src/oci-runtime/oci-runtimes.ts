@@ -15,7 +15,7 @@ export type OciRuntimeFinding = {
   path: string;
   version: string;
   features: OciRuntimeFeatures;
-  /** Whether only runtime handlers name it: then it is never the default. */
+  /** Whether only runtime handlers name the OCI runtime. If so, it is never the default. */
   onlyForHandlers?: boolean;
 } & (
   | {
@@ -28,7 +28,7 @@ export type OciRuntimeFinding = {
 );
 
 export type OciProbeOptions = OciTrialOptions & {
-  /** Directory for cached findings: trying a runtime takes 100 ms, which later starts save. */
+  /** Directory for cached findings, which save later starts the 100 ms of trying a runtime. */
   cacheDirectory: string;
   bootId: string;
   fastPaths: OciFastPaths;
@@ -37,12 +37,12 @@ export type OciProbeOptions = OciTrialOptions & {
 /** Incremented when the trials or the format of findings change, which invalidates findings of older versions of Podwright. */
 const PROBE_VERSION = 7;
 
-/** A finding of one runtime has up to 4 KiB, most of it the runtime's message. */
+/** Maximum size of the cache. The finding of one runtime has up to 4 KiB, most of it the runtime's message. */
 const MAX_CACHE_BYTES = 1 << 20;
 
 const NO_FEATURES: OciRuntimeFeatures = { recursiveReadonlyMounts: false, userNamespaces: false };
 
-/** Runtimes in order of preference: crun needs half of runc's time. */
+/** Runtimes in order of preference: crun takes half as long as runc. */
 export const KNOWN_OCI_RUNTIMES = ['crun', 'runc'];
 
 /** Finds a runtime by name or path and tries it; `undefined` if it is not installed. */
@@ -60,15 +60,15 @@ export async function probeOciRuntime(
   if (cached?.key === key) return cached.finding;
   const shortages: unknown[] = [];
   const finding = await probe(path, { ...options, onShortage: (error) => shortages.push(error) });
-  // not a verdict: an earlier finding is better, and the next start tries again
+  // the trials were inconclusive: an earlier finding is better, and the next start tries again
   if (shortages.length > 0) return cached?.key.startsWith(`${program} `) ? cached.finding : finding;
   await writeCache(cache, { key, finding });
   return finding;
 }
 
 /**
- * The runtime to use: the configured one, or the first that works. Throws `failed_precondition` with the reason of each runtime if
- * none works.
+ * The runtime to use: the configured one, or the first one that works. If none works, throws `failed_precondition` with the reason for each
+ * runtime.
  */
 export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: string): OciProgram {
   const candidates = findings.filter((finding) => isRequested(finding, requested));
@@ -84,7 +84,7 @@ export function chooseOciRuntime(findings: OciRuntimeFinding[], requested: strin
   );
 }
 
-/** Whether a request for this name or path may be satisfied by the runtime; '' requests the default. */
+/** Whether a request for this name or path means the runtime; '' requests the default. */
 export function isRequested({ name, path, onlyForHandlers }: OciRuntimeFinding, requested: string): boolean {
   return requested === '' ? onlyForHandlers !== true : requested === name || requested === path;
 }
@@ -106,7 +106,7 @@ async function probe(path: string, options: Probing): Promise<OciRuntimeFinding>
   const wrapper = name === 'crun' ? withoutUnifiedTree(path, options.cgroups) : undefined;
   if (wrapper === undefined) return { ...found, features: NO_FEATURES, works: false, reason: outcome };
   const hidden = options.fastPaths.restrict(wrapper);
-  // Tries the faster `covered` way first, if there is one.
+  // Tries first with `covered`, which is faster, if it is available.
   const candidates = hidden.covered === undefined ? [hidden] : [hidden, { ...hidden, covered: undefined }];
   const reasons = [outcome];
   for (const candidate of candidates) {
@@ -134,7 +134,7 @@ async function trial(
 
 type Cached = { key: string; finding: OciRuntimeFinding };
 
-/** On a full disk the next start tries the runtime again. */
+/** Writes the cache. If the disk is full, does nothing, and the next start tries the runtime again. */
 async function writeCache(path: string, cached: Cached): Promise<void> {
   try {
     makePrivateDirectory(dirname(path));

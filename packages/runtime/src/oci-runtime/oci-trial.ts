@@ -40,7 +40,7 @@ export type OciTrial = {
   users?: IdMappings;
   /** Format of the state files to verify. */
   expected?: StateFormat | undefined;
-  /** Whether to exec a second process, which takes as long as the rest of the trial. Default: true. */
+  /** Whether to also exec a second process, which takes as long as the rest of the trial. Default: true. */
   enter?: boolean;
 };
 
@@ -48,8 +48,8 @@ export type OciTrial = {
 export type OciTrialResult = { stateFormat: StateFormat | undefined };
 
 /**
- * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs programs of this host: a runtime's own
- * report does not show whether it works on this host. Rejects with the runtime's message.
+ * Creates, starts, enters (unless `enter` is false) and deletes a real container that runs programs of this host, because a runtime's own
+ * report does not show whether it works here. Rejects with the runtime's message.
  */
 export async function tryOciProgram(
   program: OciProgram,
@@ -88,8 +88,8 @@ export async function tryOciProgram(
 }
 
 /**
- * Runs `create` with a file as stdio, and returns the pid of the container. With a pipe, reading would not end while the container is
- * running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
+ * Runs `create` with a file as stdio, and returns the pid of the container. With a pipe, reading the output would not end while the
+ * container is running. With /dev/null, crun would change the owner of the host's device to root of the trial's user namespace.
  */
 async function createDetached(
   runtime: OciRuntime,
@@ -134,7 +134,10 @@ async function prepareRootfs(rootfs: string): Promise<OciMount[]> {
   return mounts;
 }
 
-/** Does not remove the root recursively: a leftover mount of the host's programs might still be in it. */
+/**
+ * Removes the trial's files, but does not remove the root file system recursively: a leftover mount of the host's programs might still be
+ * in it.
+ */
 async function removeTrial(bundle: string): Promise<void> {
   const rootfs = join(bundle, 'rootfs');
   for (const entry of await readdir(rootfs, { withFileTypes: true }).catch(() => []))

@@ -8,9 +8,9 @@ import type { OciRuntime } from './oci-program.ts';
 const COMPILED_FILTER = 'run.oci.seccomp_bpf_data';
 
 /**
- * Caches the seccomp filters that crun compiles, which it saves in its state directory. Later containers with the same profile get the
- * compiled filter: compiling one takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that
- * a filter is never older than this process and always comes from crun's own directory.
+ * Caches the seccomp filters that crun compiles and saves in its state directory. Later containers with the same profile get the compiled
+ * filter: compiling one takes 12 of the 20 ms that crun needs to create a container. The cache is in memory only, so that a filter is never
+ * older than this process and always comes from crun's own directory.
  */
 export class SeccompFilters {
   readonly #compiled = new Map<string, string>();
@@ -33,12 +33,15 @@ export class SeccompFilters {
       const filter = readFileSync(join(runtime.root, id, 'seccomp.bpf'));
       if (filter.length > 0) this.#compiled.set(key, filter.toString('base64'));
     } catch {
-      // the container has exited already; the filter is compiled again for the next container
+      // the container has exited already, so the filter is compiled again for the next container
     }
   }
 }
 
-/** Cache key; only for a crun whose state files have a supported format. Excludes profiles with a listener, which crun must connect. */
+/**
+ * The cache key; undefined unless the runtime is crun and its state files have a supported format. Also undefined for profiles with a
+ * listener, to which crun must connect.
+ */
 function keyOf({ linux: { seccomp } }: OciSpec, { path, args, stateFormat }: OciRuntime): string | undefined {
   if (seccomp === undefined || stateFormat !== 'crun' || 'listenerPath' in seccomp) return undefined;
   return JSON.stringify([path, args, seccomp]);

@@ -18,7 +18,7 @@ import { START_LOOK_MS } from './limits.ts';
 export type StateFormat = 'runc' | 'crun';
 
 type KnownFormat = {
-  /** Versions of the OCI runtime that use the format. */
+  /** Versions of the OCI runtime that use this format. */
   versions: RegExp;
   stateFile: string;
   schema: z.ZodType<unknown>;
@@ -37,8 +37,8 @@ const START_FIFO = 'exec.fifo';
 const pid = z.int().positive();
 
 /**
- * The formats of runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c). For other versions with the same major
- * number, a trial verifies the format.
+ * The formats of runc 1.1 (libcontainer, `BaseState`) and crun 1.8 (libcrun, status.c). A trial verifies that other versions with the same
+ * major number use the same format.
  */
 const FORMATS: Record<StateFormat, KnownFormat> = {
   runc: {
@@ -99,7 +99,7 @@ export async function startByStateFiles(location: StateLocation, wait: StartWait
   return true;
 }
 
-/** Moves a directory away at once, and deletes it at any later time. */
+/** Moves a directory away immediately, and deletes it at some later time. */
 export type ThrowAway = (directory: string) => void;
 
 /**
@@ -115,7 +115,7 @@ export function removeStateFiles(location: StateLocation, id: string, throwAway:
   return true;
 }
 
-/** Releases a process of runc, which writes one byte once the FIFO has a reader. */
+/** Releases a process of runc, which writes one byte to the FIFO once it has a reader. */
 async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
   // Closing the reader before the byte is written would fail the writer with EPIPE.
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -126,7 +126,7 @@ async function readFromWaiting(fifo: string, wait: StartWait): Promise<void> {
   }
 }
 
-/** Releases a process of crun, which reads one byte. */
+/** Releases a process of crun, which reads one byte from the FIFO. */
 async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   await pollUntil(wait, () => {
     const writer = unlessErrno('ENXIO', () => openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
@@ -139,7 +139,7 @@ async function writeToWaiting(fifo: string, wait: StartWait): Promise<void> {
   });
 }
 
-/** The result of `work`, `undefined` if it fails with this code. */
+/** The result of `work`; `undefined` if it fails with this code. */
 function unlessErrno<T>(code: string, work: () => T): T | undefined {
   try {
     return work();

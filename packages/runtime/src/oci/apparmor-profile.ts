@@ -1,10 +1,10 @@
-/** Inputs of the profile: which files of the distribution's policies exist, and the name of the daemon's own profile. */
+/** The inputs of the profile: which files of the distribution's policies exist, and the name of the profile that confines the daemon. */
 export type AppArmorSurroundings = { abi: boolean; tunables: boolean; base: boolean; daemonProfile: string };
 
 /** Profiles of processes that may send signals to a container's processes, in addition to the container's own profile. */
 const SENDERS = ['unconfined', 'runc', 'crun', 'conmon'];
 
-/** Files of the host that even root in a container must not touch (apparmor.d(5)). */
+/** Host files that even root in a container must not access (apparmor.d(5)). */
 const DENIED_FILES = [
   '@{PROC}/* w', // files directly in /proc affect the whole host
   '@{PROC}/{[^1-9/],[^1-9/][^0-9/],[^1-9s/][^0-9y/][^0-9s/],[^1-9/][^0-9/][^0-9/][^0-9/]*}/** w', // everything except processes and sys
@@ -30,8 +30,8 @@ const DENIED_FAMILIES = ['alg', 'vsock'];
 
 /**
  * The AppArmor profile of containers that request no profile or RuntimeDefault, equivalent to Docker's and containerd's. It permits
- * everything that namespaces, capabilities and seccomp permit, except mounts, signals and ptrace from or to other profiles, and
- * access to files that affect the host.
+ * everything that namespaces, capabilities and seccomp permit, except mounts, signals and ptrace from or to other profiles, and access to
+ * files that affect the whole host.
  */
 export function defaultAppArmorProfile(name: string, surroundings: AppArmorSurroundings): string {
   const { abi, tunables, base, daemonProfile } = surroundings;

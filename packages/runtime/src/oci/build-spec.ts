@@ -83,7 +83,9 @@ function capabilitiesOf({ security, host }: SpecInput) {
   });
 }
 
-/** Omits the host's namespaces: the container then inherits those of the OCI runtime. */
+/**
+ * The namespaces of the specification. The host's namespaces are omitted, because the container then inherits them from the OCI runtime.
+ */
 function namespaceList(namespaces: SpecNamespaces, ownCgroups: boolean): OciLinux['namespaces'] {
   const list: OciLinux['namespaces'] = [{ type: 'mount' }];
   for (const type of ['network', 'ipc', 'uts', 'pid'] as const) {

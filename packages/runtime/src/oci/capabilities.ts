@@ -21,7 +21,7 @@ export const DEFAULT_CAPABILITIES = [
   .split(' ')
   .map((name) => `CAP_${name}`);
 
-/** Names may have the prefix `CAP_` or not. `ALL` means all of `available`. */
+/** The requested capabilities. The prefix `CAP_` is optional in names. `ALL` means all of `available`. */
 export type CapabilityRequest = {
   privileged: boolean;
   add: string[];
@@ -32,8 +32,8 @@ export type CapabilityRequest = {
 };
 
 /**
- * Computes the capability sets of a container's init process. `ALL` is applied before single names, so that adding ALL and dropping
- * one works, as does the reverse. `failed_precondition` if an added capability is not available.
+ * Computes the capability sets of a container's init process. Applies `ALL` before single names, so that adding ALL and dropping one
+ * capability works, as does the reverse. Throws `failed_precondition` if an added capability is not available.
  */
 export function computeCapabilities(request: CapabilityRequest): NonNullable<OciProcess['capabilities']> {
   const { available } = request;

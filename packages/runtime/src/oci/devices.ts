@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { OciDevice } from './spec.ts';
 
-/** The device of a device node; `undefined` for other files. */
+/** The device of a device node; `undefined` for any other file. */
 export function deviceOf(stats: Stats, path: string): OciDevice | undefined {
   if (!stats.isCharacterDevice() && !stats.isBlockDevice()) return undefined;
   const type = stats.isBlockDevice() ? 'b' : 'c';

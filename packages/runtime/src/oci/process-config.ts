@@ -14,8 +14,8 @@ const DEFAULT_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
 const DEFAULT_OPEN_FILES: OpenFilesLimit = { soft: 1024, hard: 524_288 };
 
 /**
- * Computes the command line of a container: its command replaces the image's Entrypoint and Cmd, arguments alone replace Cmd. As in
- * Docker and containerd, an Entrypoint of one empty word counts as unset. `invalid_argument` if there is nothing to run.
+ * Computes the command line of a container: its command replaces the image's Entrypoint and Cmd, arguments alone replace Cmd. As in Docker
+ * and containerd, an Entrypoint of one empty word counts as unset. Throws `invalid_argument` if there is nothing to run.
  */
 export function computeArgs(requested: { command: string[]; args: string[] }, image: ImageDefaults): string[] {
   const { Entrypoint = [] } = image;
@@ -40,9 +40,9 @@ export type EnvironmentSources = {
 };
 
 /**
- * Computes the environment as `NAME=value`, in order of first appearance: default PATH, TERM for a terminal, HOSTNAME, the image's
- * variables, the requested ones. As in Docker and containerd, an entry without `=` unsets the variable. Entries without a name are
- * omitted, because newer versions of runc refuse them.
+ * Computes the environment as a list of `NAME=value`, in the order in which names first appear: default PATH, TERM for a terminal,
+ * HOSTNAME, the image's variables, the requested ones. As in Docker and containerd, an entry without `=` unsets the variable. Entries
+ * without a name are omitted, because newer versions of runc refuse them.
  */
 export function computeEnvironment({ image, hostname, terminal, requested }: EnvironmentSources): string[] {
   const all = [
@@ -65,8 +65,8 @@ export function computeEnvironment({ image, hostname, terminal, requested }: Env
 export const hasHome = (env: string[]): boolean => env.some((variable) => /^HOME=./.test(variable));
 
 /**
- * The environment of a container without a HOME. For a user without an entry in /etc/passwd it is `/`, as runc sets it; crun before 1.20
- * sets none. For the others an empty HOME is removed, because runc replaces it by the user's home, and crun does not.
+ * The environment of a container without a HOME. For a user without an entry in /etc/passwd, HOME is `/`, as runc sets it; crun before 1.20
+ * does not set it. For other users an empty HOME is removed, because runc replaces it with the user's home directory, but crun does not.
  */
 export function withDefaultHome(env: string[], { lacksAccount }: { lacksAccount: boolean }): string[] {
   const others = env.filter((variable) => !variable.startsWith('HOME='));
@@ -79,8 +79,8 @@ export function computeWorkingDirectory(requested: string, image: ImageDefaults)
 }
 
 /**
- * The limit of open files, which also bounds the kernel memory that a process can use by sockets. Without it a container would inherit
- * this process's limit, whose soft limit Node.js has raised, and some programs close every descriptor up to that limit at their start.
+ * The limit of open files, which also bounds the kernel memory that a process can use for sockets. Without it a container would inherit
+ * this process's limit, whose soft limit Node.js has raised, and some programs close every descriptor up to that limit when they start.
  */
 export function computeRlimits(
   requested: OpenFilesLimit | undefined,

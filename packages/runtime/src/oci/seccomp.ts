@@ -25,15 +25,17 @@ const SOCKET_FAMILIES: [mask: number, value: number][] = [
   [0xfffffffc, 44], // families 44 to 47
   [0xfffffff0, 48], // families 48 to 63; the newest family of Linux 6.18 is 45
 ];
-/** Allowed arguments of personality(2): Linux, BSD-like 32 bit, UNAME26, both, and the query of the current one. */
+/**
+ * Allowed arguments of personality(2): PER_LINUX, PER_LINUX32, UNAME26, PER_LINUX32 with UNAME26, and 0xffffffff, which only queries the
+ * current personality.
+ */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 /**
- * The RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others fail
- * with EPERM. Unlike older profiles it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach the host of
- * a virtual machine past all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2): a filter
- * cannot read its arguments in memory, and without it many programs (Go, old C libraries) have no network. There the AppArmor profile
- * denies them.
+ * The RuntimeDefault seccomp profile: the system calls that containerd 2.3 allows by default with these capabilities. All others fail with
+ * EPERM. Unlike older profiles it denies io_uring, AF_ALG sockets (CVE-2026-31431), and vsock sockets, which reach the host of a virtual
+ * machine past all network rules. 32-bit programs can still create both kinds of sockets with socketcall(2), whose arguments in memory a
+ * filter cannot read, and without which many programs (Go, old C libraries) have no network. The AppArmor profile denies them there.
  */
 export function defaultSeccompProfile(capabilities: string[], architecture: NodeJS.Architecture): OciSeccomp {
   const allow = (names: string[]) => ({ names, action: 'SCMP_ACT_ALLOW' as const });
@@ -71,8 +73,8 @@ export function defaultSeccompProfile(capabilities: string[], architecture: Node
 export const MAX_SECCOMP_PROFILE_BYTES = 1 << 20;
 
 /**
- * Parses a profile in OCI format. `includes` and `excludes`, which only Docker's profiles have, are refused rather than dropped:
- * without them the profile would have another meaning. `invalid_argument` if the profile is invalid.
+ * Parses a profile in OCI format. `includes` and `excludes`, which only Docker's profiles have, are refused rather than dropped: without
+ * them the profile would mean something else. `invalid_argument` if the profile is invalid.
  */
 export function parseSeccompProfile(text: string, origin: string): OciSeccomp {
   const refuse = (reason: string, cause?: unknown): never => {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { PodwrightError } from '@podwright/base';
 
-/** Parts of a label that a pod or container may request. '' means the policy's. */
+/** Parts of a label that a pod or container may request. '' means the part from the policy. */
 export type SelinuxOptions = { user: string; role: string; type: string; level: string };
 
 /** Contexts for containers in the host's policy, e.g. `system_u:system_r:container_t:s0`. */
 export type SelinuxContexts = { process: string; file: string };
 
-/** Labels of a container. '' without SELinux, or if the policy has no contexts for containers. */
+/** Labels of a container; '' without SELinux, or if the policy has no contexts for containers. */
 export type SelinuxLabels = { process: string; mount: string };
 
 /** Number of categories for pods. 1022 and 1023 are reserved for files of privileged containers. */

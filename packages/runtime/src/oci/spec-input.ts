@@ -7,10 +7,10 @@ export type SpecMount = {
   destination: string;
   source: string;
   readonly: boolean;
-  /** Mounts below the source are read-only, too. Requires `readonly`. */
+  /** Whether mounts below the source are read-only, too. Requires `readonly`. */
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
-  /** Options of the source's own mount, out of `ro`, `nosuid`, `nodev` and `noexec`. */
+  /** Options of the source's own mount: any of `ro`, `nosuid`, `nodev` and `noexec`. */
   sourceRestrictions: string[];
 };
 
@@ -54,29 +54,32 @@ export type SpecResources = {
   cpusetCpus: string;
   cpusetMems: string;
   memoryLimitBytes: number;
-  /** Limit of memory and swap together. 0 means the same as the memory limit, so no swap. -1 means unlimited. */
+  /** Limit of memory and swap together. 0 means the memory limit, which leaves no swap. -1 means unlimited. */
   memorySwapLimitBytes: number;
   pidsLimit: number;
   hugepageLimits: { pageSize: string; limitBytes: number }[];
-  /** Values of cgroup v2 files by name. Refused on a host with cgroup v1. */
+  /** Values of cgroup v2 files by name. Not supported on a host with cgroup v1. */
   unified: Record<string, string>;
   oomScoreAdj: number;
 };
 
-/** A device node of the container, its access permissions (of `rwm`), and its path on the host. */
+/** A device node of the container, its access permissions (any of `rwm`), and its path on the host. */
 export type SpecDevice = OciDevice & { access: string; hostPath: string };
 
 /** Features of the host that a specification depends on. */
 export type SpecHost = {
-  /** This process's bounding set. */
+  /** This process's capability bounding set. */
   capabilities: string[];
   cgroupMode: CgroupMode;
-  /** Mount options that all mounts of the v2 tree share: a mount without them would remove them from the host's mount, too. */
+  /**
+   * Mount options of the cgroup v2 tree, which all of its mounts share. Mounting it without them would remove them from the host's mount,
+   * too.
+   */
   cgroupMountOptions: string[];
   /** Whether swap can be limited. */
   swapLimit: boolean;
   hugetlb: boolean;
-  /** This process's hard limit of open files, which it cannot exceed without CAP_SYS_RESOURCE. */
+  /** This process's hard limit of open files, which it can exceed only with CAP_SYS_RESOURCE. */
   openFiles: number;
   /** The lowest oom_score_adj that this process may set. */
   minimumOomScoreAdj: number;

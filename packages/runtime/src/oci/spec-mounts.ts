@@ -13,9 +13,9 @@ export function hasOwnCgroups({ privileged }: SpecInput['security'], { cgroupMod
 function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
   const access = security.privileged ? 'rw' : 'ro';
   const strict = ['nosuid', 'noexec', 'nodev'];
-  // sysfs shows a network namespace, and may be mounted only by the owner of that namespace. Otherwise the host's sysfs is bound, with
-  // private propagation: systemd makes it shared, and crun binds it from the host's mount namespace, where the container's mounts below it
-  // would appear otherwise.
+  // sysfs shows the devices of a network namespace, and only the owner of that namespace may mount it. In other cases the host's sysfs is
+  // bind-mounted, with private propagation: systemd makes the host's mount shared, and crun binds it from the host's mount namespace, so
+  // the container's mounts below it would otherwise appear there.
   const ownSysfs = namespaces.user === undefined || namespaces.network.kind !== 'host';
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: strict },
@@ -29,7 +29,7 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
       destination: '/dev/pts',
       type: 'devpts',
       source: 'devpts',
-      // Group 5 is `tty` everywhere.
+      // Group 5 is `tty` in all distributions.
       options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'],
     },
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: strict },
@@ -46,8 +46,8 @@ function kernelMounts({ security, namespaces, host }: MountInput): OciMount[] {
 }
 
 /**
- * All mounts in the order of their creation: the kernel's file systems, except those that a mount of the container covers, then the
- * container's own mounts, parents first.
+ * All mounts in the order of their creation. The kernel's file systems come first, except where a mount of the container replaces one, then
+ * the container's own mounts, parents first.
  */
 export function computeMounts({
   mounts,
@@ -62,7 +62,7 @@ export function computeMounts({
   return [...kernel, ...[...own.map(bindMount), ...nodes].toSorted(byDepth)];
 }
 
-/** Compares mounts, to sort parents before mounts inside them. */
+/** A compare function that sorts parents before the mounts inside them. */
 export function byDepth(left: { destination: string }, right: { destination: string }): number {
   return depth(left.destination) - depth(right.destination);
 }
@@ -76,8 +76,8 @@ const PROPAGATION_OPTIONS = {
 } as const;
 
 /**
- * A bind mount inherits the restrictions of its source's mount only until it is remounted. crun always remounts it, and runc does so
- * to make it read-only, so the restrictions must be among the options.
+ * A bind mount inherits the restrictions of its source's mount only until it is remounted. crun always remounts it, and runc does so to
+ * make it read-only, so the options must include the restrictions.
  */
 function bindMount({ destination, source, ...mount }: SpecMount): OciMount {
   const restrictions = mount.sourceRestrictions.filter((option) => option !== 'ro');

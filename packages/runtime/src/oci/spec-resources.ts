@@ -2,7 +2,7 @@ import { PodwrightError } from '@podwright/base';
 import type { OciLinuxResources, OciSpec } from './spec.ts';
 import type { SpecDevice, SpecHost, SpecResources } from './spec-input.ts';
 
-/** The oom_score_adj of the container's process: the requested one, or the lowest that this process may set. */
+/** The oom_score_adj of the container's process: the requested value, but not less than the lowest value that this process may set. */
 export function computeOomScoreAdj({ oomScoreAdj }: SpecResources, { minimumOomScoreAdj }: SpecHost): number {
   return Math.max(oomScoreAdj, minimumOomScoreAdj);
 }
@@ -15,8 +15,8 @@ export function withResources(spec: OciSpec, limits: OciLinuxResources): OciSpec
 }
 
 /**
- * Limits in OCI format, without those that the host does not support. `invalid_argument` for cgroup v2 files on a host with cgroup
- * v1; runc and crun would refuse them.
+ * Limits in OCI format, without the ones that the host does not support. Throws `invalid_argument` for cgroup v2 files on a host with
+ * cgroup v1; runc and crun would refuse them.
  */
 export function computeResources(resources: SpecResources, host: SpecHost): OciLinuxResources {
   const set = <T extends object>(value: T): Partial<T> =>
@@ -28,7 +28,7 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
     cpus: resources.cpusetCpus,
     mems: resources.cpusetMems,
   });
-  // As in other CRI runtimes, without a requested swap limit a container with a memory limit may not swap, and one without may.
+  // As in other CRI runtimes, if no swap limit is requested, a container with a memory limit may not swap, and a container without one may.
   const swap = host.swapLimit ? resources.memorySwapLimitBytes || resources.memoryLimitBytes : 0;
   const memory = set({ limit: resources.memoryLimitBytes, swap });
   const hugepages = host.hugetlb ? resources.hugepageLimits : [];
@@ -51,8 +51,8 @@ export function computeResources(resources: SpecResources, host: SpecHost): OciL
 }
 
 /**
- * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and its own terminals. Not the host's console
- * (5:1), for which it could create a node: the container's own /dev/console is one of its terminals.
+ * Devices that every container may use: null, zero, full, random, urandom, tty, ptmx and the container's own terminals. They exclude the
+ * host's console (5:1), for which a container could create a node: the container's /dev/console is one of its own terminals.
  */
 const ORDINARY_DEVICES = [
   { major: 1, minor: 3 },

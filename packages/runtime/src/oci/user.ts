@@ -13,7 +13,7 @@ export type ResolvedUser = { uid: number; gid: number; additionalGids: number[] 
 
 const MAX_ID = 2 ** 31 - 1;
 
-/** The user to look up: the one that the container requests, or else the image's. `invalid_argument` for a group without a user. */
+/** The user to look up: the user that the container requests, or else the image's. Throws `invalid_argument` for a group without a user. */
 export function userString(
   requested: { runAsUser?: number; runAsUsername: string; runAsGroup?: number },
   imageUser: string | undefined,
@@ -28,7 +28,7 @@ export function userString(
 type PasswdEntry = { name: string; uid: number; gid: number };
 type GroupEntry = { name: string; gid: number; members: string[] };
 
-/** Looks up the user. The primary group is also among the additional groups (CVE-2022-36109). */
+/** Looks up the user. The additional groups include the primary group (CVE-2022-36109). */
 export function findUser(passwd: PasswdEntry[], groups: GroupEntry[], request: UserRequest): ResolvedUser {
   const [user = '', group = ''] = request.user.split(':', 2);
   const numericUid = user === '' ? 0 : numericId(user);

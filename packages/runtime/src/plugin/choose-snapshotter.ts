@@ -6,7 +6,7 @@ import type { RuntimePluginTypes } from './runtime-plugins.ts';
 /** Order of preference for `auto`. */
 const PREFERENCE = ['overlayfs', 'native'];
 
-/** The plugin requirement for the chosen snapshotter: that plugin, or with `auto` all snapshotters. */
+/** The requirement on plugins for the chosen snapshotter: that snapshotter, or with `auto` all of them. */
 export function snapshotterRequirement(kind: string): 'snapshotter' | `snapshotter/${string}` {
   return kind === 'auto' ? 'snapshotter' : `snapshotter/${kind}`;
 }

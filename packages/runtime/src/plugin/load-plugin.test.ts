@@ -28,7 +28,7 @@ function load(specifier: string, settings: Record<string, unknown> = {}) {
 }
 
 const value = (rest: string) => module(`export default { apiVersion: 1, type: 'snapshotter', ${rest} };`);
-/** `init` of an instance of any plugin type: a proxy that has every method, except `then`. */
+/** Source text of an `init` whose instance suits any plugin type: a proxy that has every method, except `then`. */
 const instance = `init: ({ id, ...rest }) => new Proxy({ name: id, rest }, { get: (own, key) => own[key] ?? (key === 'then' ? undefined : () => {}) })`;
 
 const wrong: [string, string, RegExp][] = [

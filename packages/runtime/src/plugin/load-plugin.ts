@@ -21,7 +21,7 @@ import {
   type ThirdPartyType,
 } from './third-party.ts';
 
-/** Parent of the plugins' directories, both in the root and in the state directory. */
+/** Name of the directory for the plugins' directories, in both the root and the state directory. */
 const PLUGINS_DIRECTORY = 'plugins';
 
 /**
@@ -49,7 +49,7 @@ export function loadPlugins({ plugins = [], root, state, logger }: RuntimeOption
   );
 }
 
-/** Limits the wait for third-party code, which itself cannot be stopped. */
+/** Limits the wait for third-party code, although nothing can stop the code itself. */
 async function bounded<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   using deadline = withTimeout(undefined, timeoutMs, what);
   return await raceAbort(work, deadline);
@@ -60,7 +60,7 @@ async function loadPlugin(options: PluginOptions): Promise<{ plugin: ThirdPartyP
   return { plugin, settings: await checkSettings(plugin, options.settings) };
 }
 
-/** Resolves a relative path or a package from the configuration file that names it. */
+/** Imports a plugin. Resolves a relative path or a package from the configuration file that names it. */
 async function importPlugin({ package: specifier, from }: PluginOptions): Promise<unknown> {
   const path = createRequire(from).resolve(specifier);
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
@@ -119,7 +119,7 @@ function graphPlugin<Type extends ThirdPartyType>(
   };
 }
 
-/** Required methods of an instance of each type, for plugins that are not type-checked. */
+/** The methods that an instance of each type must have, to check plugins that are not type-checked. */
 const METHODS: { [Type in ThirdPartyType]: (keyof RuntimePluginTypes[Type])[] } = {
   snapshotter: [
     ...(['prepare', 'view', 'commit', 'mounts', 'stat', 'usage', 'remove', 'list'] as const),

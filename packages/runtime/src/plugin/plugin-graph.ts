@@ -3,7 +3,7 @@ import { type AnyPlugin, type PluginContext, type PluginState, pluginName, type 
 
 type Started = { state: PluginState; instance?: unknown; error?: unknown };
 
-/** Error codes of plugins that are not available on this host or with this configuration. */
+/** Error codes with which a plugin reports that it is not available on this host or with this configuration. */
 const UNAVAILABLE_CODES = ['failed_precondition', 'unimplemented'];
 
 /** Started plugins, and the state of every plugin. */
@@ -17,9 +17,9 @@ export class PluginGraph<Types> {
   }
 
   /**
-   * Starts plugins one after the other, each after those it requires. A plugin that cannot be started is recorded with the reason,
-   * and so are those that require it. If it is `needed`, the started plugins are closed and the start rejects with an error of the
-   * same code. Errors in the list itself: see `orderPlugins`.
+   * Starts plugins one after the other, each after those it requires. A plugin that cannot be started is recorded with the reason, and so
+   * are the plugins that require it. If such a plugin is `needed`, closes the started plugins and rejects with an error that has the same
+   * code. Errors in the list itself: see `orderPlugins`.
    */
   static async start<Types>(
     plugins: readonly AnyPlugin<Types>[],
@@ -36,7 +36,7 @@ export class PluginGraph<Types> {
     }
   }
 
-  /** Directories of all plugins below the state directory, including failed ones, which may have worked before. */
+  /** Directories of all plugins below the state directory. Includes failed plugins, which may have worked in an earlier process. */
   stateDirectories(): readonly string[] {
     return this.#stateDirectories;
   }
@@ -80,7 +80,7 @@ export class PluginGraph<Types> {
     this.#started.set(pluginName(plugin), started);
   }
 
-  /** Throws unless the plugin has started, or, for a type, at least one plugin of that type has. */
+  /** Throws unless the required plugin has started, or, if a type is required, at least one plugin of that type. */
   #check(requirement: string): void {
     const found = meetsRequirement(this.states(), requirement);
     if (found.some(({ state }) => state === 'ok')) return;

@@ -8,11 +8,11 @@ export type Plugin<Types, Type extends keyof Types & string> = {
   readonly id: string;
   /** `type/id` for one plugin, or a type for all plugins of that type that have started. */
   readonly requires: readonly Requirement<Types>[];
-  /** The plugin's directories below the runtime's state directory. `removeHostState` removes them. */
+  /** The plugin's directories below the runtime's state directory, which `removeHostState` removes. */
   readonly stateDirectories?: readonly string[];
   /**
-   * Creates the instance. After `failed_precondition` or `unimplemented` the plugin counts as unavailable on this host or with this
-   * configuration, and is skipped; after any other error it has failed.
+   * Creates the instance. If it throws `failed_precondition` or `unimplemented`, the plugin counts as unavailable on this host or with this
+   * configuration, and is skipped; with any other error the plugin has failed.
    */
   init(context: PluginContext<Types>): Types[Type] | Promise<Types[Type]>;
   /** Stops the instance's work in this process. Called once, after all plugins that require it are closed. */
@@ -33,7 +33,7 @@ export type PluginContext<Types> = {
   get<Type extends keyof Types & string>(type: Type, id: string): Types[Type];
   /** Instances of a type by id, in the order of their start. The type must be among the requirements. */
   all<Type extends keyof Types & string>(type: Type): ReadonlyMap<string, Types[Type]>;
-  /** Sets a readable note on how the plugin works on this host (`PluginState.note`). */
+  /** Sets a note for users on how the plugin works on this host (`PluginState.note`). */
   note(text: string): void;
 };
 

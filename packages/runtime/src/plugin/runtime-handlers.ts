@@ -8,8 +8,8 @@ import { shimBinary } from '../tasks/shim/handler-shims.ts';
 export type HandlerChoice = Pick<RuntimeOptions, 'handlers' | 'defaultHandler' | 'ociRuntime'>;
 
 /**
- * All runtime handlers by name, '' for pods without a RuntimeClass. Each working OCI runtime that is known or configured is a handler
- * of its name, unless a configured handler has that name. `program` is filled in, except for the default handler, where '' means the
+ * All runtime handlers by name, '' for pods without a RuntimeClass. Each working OCI runtime that is known or configured is also a handler
+ * under its own name, unless a configured handler has that name. `program` is filled in, except for the default handler, where '' means the
  * first OCI runtime that works. `invalid_argument` if the configured default handler does not exist.
  */
 export function runtimeHandlers(options: HandlerChoice, findings: OciRuntimeFinding[]): Map<string, HandlerOptions> {

@@ -1,7 +1,7 @@
 import type { Logger } from '@podwright/base';
 import type { RuntimePluginTypes } from './runtime-plugins.ts';
 
-/** Version of the API for third-party plugins. Incremented by changes that break existing plugins. */
+/** Version of the API for third-party plugins. Increment it with each change that breaks existing plugins. */
 export const PLUGIN_API_VERSION = 1;
 
 /** Types that third-party plugins may implement. */
@@ -9,7 +9,7 @@ export const THIRD_PARTY_TYPES = ['snapshotter', 'sandbox-controller', 'task-run
 
 export type ThirdPartyType = (typeof THIRD_PARTY_TYPES)[number];
 
-/** Passed to a plugin's `init`. */
+/** The context that a plugin's `init` receives. */
 export type ThirdPartyContext<Settings> = {
   /** Id of the plugin in the configuration. The instance's `name` must be the same. */
   id: string;
@@ -20,13 +20,13 @@ export type ThirdPartyContext<Settings> = {
   /** The plugin's own directory for data that a reboot may remove. It exists. */
   state: string;
   logger: Logger;
-  /** Sets a readable note on how the plugin works on this host; `podwright runtime plugins` prints it. */
+  /** Sets a note for users on how the plugin works on this host; `podwright runtime plugins` prints it. */
   note(text: string): void;
 };
 
 /**
- * The default export of a plugin's module. Errors from `init` or the instance are distinguished by their property `code`, a value of
- * `ErrorCode`; their class does not matter. `failed_precondition` from `init` means that the plugin is unavailable on this host.
+ * The default export of a plugin's module. The runtime distinguishes errors from `init` and the instance by their property `code`, a value
+ * of `ErrorCode`; their class does not matter. `failed_precondition` from `init` means that the plugin is unavailable on this host.
  */
 export type ThirdPartyPlugin<Settings = unknown, Type extends ThirdPartyType = ThirdPartyType> = {
   /** The version of the plugin API that the plugin uses: 1. */

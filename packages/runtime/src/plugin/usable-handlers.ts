@@ -8,7 +8,7 @@ import type { RuntimePluginTypes } from './runtime-plugins.ts';
 /** The runtime handlers that work on this host, and the reasons why others do not. */
 export type UsableHandlers = { usable: Map<string, HandlerOptions>; unavailable: Map<string, string> };
 
-/** Checks which handlers have all of their requirements. Throws if the default handler does not. */
+/** Checks for which handlers all requirements are met. Throws if they are not met for the default handler. */
 export function usableHandlers(options: RuntimeOptions, graph: PluginGraph<RuntimePluginTypes>): UsableHandlers {
   const { ociRuntimes } = graph.get('host', 'linux');
   const handlers: UsableHandlers = { usable: new Map(), unavailable: new Map() };

@@ -13,7 +13,7 @@ export type ContainerPidMode =
 export type ContainerMount = {
   containerPath: string;
   hostPath: string;
-  /** Reference or id of an image to mount, with `hostPath` ''. '' for a mount of `hostPath`. */
+  /** Reference or id of an image to mount, in which case `hostPath` is ''. '' for a mount of `hostPath`. */
   image: string;
   imageSubPath: string;
   readonly: boolean;
@@ -26,7 +26,7 @@ export type ContainerMount = {
 
 export type ContainerDevice = { containerPath: string; hostPath: string; permissions: string };
 
-/** A seccomp or AppArmor profile. `localhost` names a file, or a loaded AppArmor profile. */
+/** A seccomp or AppArmor profile. `localhost` names a file for seccomp, or a loaded profile for AppArmor. */
 export type SecurityProfile = { type: 'runtime-default' } | { type: 'unconfined' } | { type: 'localhost'; ref: string };
 
 /** Limits in the units of OCI and CRI. 0 and '' mean unset. */
@@ -68,7 +68,7 @@ export type ContainerSecurity = {
   selinux?: SelinuxOptions;
 };
 
-/** The requested configuration of a container. Only `resources` and `annotations` change after its creation. */
+/** The requested configuration of a container. After the container's creation only `resources` and `annotations` change. */
 export type ContainerConfig = {
   name: string;
   attempt: number;
@@ -94,7 +94,7 @@ export type ContainerConfig = {
   security: ContainerSecurity;
 };
 
-/** The end of a container. `reason` is one of containerd's: Completed, Error, OOMKilled, StartError, Unknown. */
+/** How a container ended. `reason` is one of containerd's: Completed, Error, OOMKilled, StartError, Unknown. */
 export type ContainerEnd = {
   /** 0 if it never started. */
   startedAtMs: number;
@@ -121,22 +121,22 @@ export type ContainerState =
   | ({ phase: 'exited' } & ContainerEnd)
   | { phase: 'removing'; end?: ContainerEnd };
 
-/** Phases of containers that are hidden from clients: those whose creation is not finished, and those that are being removed. */
+/** Phases in which clients do not see a container, because its creation is not finished or it is being removed. */
 export const HIDDEN_PHASES: readonly ContainerState['phase'][] = ['creating', 'removing'];
 
 export type ContainerRecord = {
   id: string;
-  /** Unique: sandbox id, container name and attempt. */
+  /** Unique: made from sandbox id, container name and attempt. */
   name: string;
   sandboxId: string;
   config: ContainerConfig;
-  /** The image to which `config.image` was resolved. */
+  /** The image that `config.image` resolved to. */
   image: { id: string; repoDigest: string; config: ImageConfig['config'] };
   /** The user of the init process, looked up in the image. */
   user: { uid: number; gid: number; additionalGids: number[] };
   /** Path of the log file, '' for none. */
   logPath: string;
-  /** Signal that a stop sends. */
+  /** The signal with which a stop begins. */
   stopSignal: string;
   state: ContainerState;
   createdAtMs: number;

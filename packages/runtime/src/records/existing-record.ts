@@ -3,15 +3,17 @@ import type { NamedRecord } from '@podwright/metadata';
 
 type Existing = NamedRecord & { config: object; state: { phase: string } };
 
-/** Phases of an existing record that a call of the same name accepts: those of unfinished calls, and the one of a finished call. */
+/**
+ * Phases in which a call accepts an existing record of the same name: `unfinished` if an earlier call did not finish, `finished` if it did.
+ */
 export type ExistingPhases<R extends Existing> = {
   unfinished: readonly R['state']['phase'][];
   finished: R['state']['phase'];
 };
 
 /**
- * How RunPodSandbox and CreateContainer treat an existing record of the same name. `return`: an earlier call has finished, but its
- * caller had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely; remove the rest
+ * How RunPodSandbox and CreateContainer treat an existing record of the same name. `return`: an earlier call has finished, but its caller
+ * had disconnected or its response was lost. `clear`: an earlier call could not be rolled back completely, and the rest must be removed
  * first.
  */
 export type ExistingPolicy<R> = { kind: 'create' } | { kind: 'return'; record: R } | { kind: 'clear'; record: R };

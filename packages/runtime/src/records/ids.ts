@@ -5,7 +5,7 @@ export function newId(): string {
   return randomBytes(32).toString('hex');
 }
 
-/** Strictly increasing wall-clock time in milliseconds, with a fraction. */
+/** A wall clock in milliseconds, with a fraction, whose values strictly increase. */
 export class RecordClock {
   #last = 0;
 

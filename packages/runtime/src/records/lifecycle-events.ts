@@ -31,7 +31,7 @@ export class LifecycleEvents {
     this.#dependencies = dependencies;
   }
 
-  /** `subject` is the last record of the event's sandbox or container, which may already be deleted from its table. */
+  /** Publishes an event. `subject` is the last record of the event's sandbox or container, which may already be deleted from its table. */
   publish(kind: LifecycleEvent['kind'], subject: SandboxRecord | ContainerRecord): void {
     const { sandboxes, containers, clock } = this.#dependencies;
     const sandboxId = 'sandboxId' in subject ? subject.sandboxId : subject.id;
@@ -41,7 +41,7 @@ export class LifecycleEvents {
     this.#broadcast.publish({ id: subject.id, kind, atMs: clock.now(), sandbox, containers: pod });
   }
 
-  /** All events from this call on. */
+  /** Subscribes to all later events. */
   subscribe(signal: AbortSignal): Subscription<LifecycleEvent> {
     return this.#broadcast.subscribe(signal);
   }

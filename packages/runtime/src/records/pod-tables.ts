@@ -26,7 +26,7 @@ export function openPodTables(database: MetadataDatabase, onDamaged: (damaged: D
   };
 }
 
-/** Id and name are separate columns, so that SQLite enforces uniqueness as the table in memory does. */
+/** SQL of a table whose id and name are separate columns, so that SQLite enforces their uniqueness as the table in memory does. */
 function recordTable(table: string): string {
   return `CREATE TABLE ${table} (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, record TEXT NOT NULL) STRICT`;
 }

@@ -31,11 +31,11 @@ export type SandboxConfig = {
   /** ID mappings of the pod's user namespace. Absent: the host's user namespace. */
   userNamespace?: IdMappings;
   sysctls: Record<string, string>;
-  /** Parts of the SELinux labels of containers that request none themselves. */
+  /** SELinux options for containers that request none themselves. */
   selinux?: SelinuxOptions;
   /** Whether containers of the pod may be privileged. */
   privileged: boolean;
-  /** Name of the runtime handler, which determines sandbox controller and OCI runtime. '' means the default handler. */
+  /** Name of the runtime handler, which determines the sandbox controller and the OCI runtime. '' means the default handler. */
   runtimeHandler: string;
 };
 
@@ -57,14 +57,14 @@ export type SandboxState =
   | { phase: 'removing' };
 
 /**
- * Resources of a pod: of the sandbox itself (overhead), and of all containers together. Only recorded: the kubelet sets the limits of
- * the pod's cgroup itself.
+ * Resources of a pod: of the sandbox itself (overhead), and of all containers together. The runtime only records them, because the kubelet
+ * sets the limits of the pod's cgroup.
  */
 export type SandboxResources = { overhead: ContainerResources; containers: ContainerResources };
 
 export type SandboxRecord = {
   id: string;
-  /** Unique: pod name, namespace, UID and attempt. */
+  /** Unique: made from pod name, namespace, UID and attempt. */
   name: string;
   config: SandboxConfig;
   /** Name of the sandbox controller that manages the sandbox. Absent in records of earlier versions. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ContainerResources } from './container-record.ts';
 
-/** Schemas that both kinds of records share. Unknown fields are kept, because a newer version of Podwright may need them again. */
+/** Schemas that both kinds of records share. They keep unknown fields, which a newer version of Podwright may need after a downgrade. */
 export const stringMap = z.record(z.string(), z.string());
 export const strings = z.array(z.string());
 

@@ -87,7 +87,7 @@ export class CgroupStatistics implements Statistics {
     return (await tasks.use?.(id)) ?? counted;
   }
 
-  /** Undefined for a container whose sandbox is removed. */
+  /** Path of the container's cgroup; undefined if its sandbox was removed. */
   async #cgroupPath(record: ContainerRecord): Promise<string | undefined> {
     const { sandboxes, taskCgroup, cgroups } = this.#dependencies;
     const sandbox = sandboxes.get(record.sandboxId);

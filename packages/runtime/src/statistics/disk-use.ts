@@ -9,7 +9,7 @@ import type { ContainerRecord } from '../records/container-record.ts';
 import type { SandboxRecord } from '../records/sandbox-record.ts';
 import type { SandboxControllers } from '../sandbox/sandbox-controllers.ts';
 
-/** The part of a core that measuring uses in the long run, whatever the containers contain. */
+/** The share of one processor core that measuring uses on average, however many files the containers have. */
 const CPU_SHARE = 0.2;
 /** Unit of `st_blocks` (stat(2)). */
 const BLOCK_BYTES = 512;
@@ -67,7 +67,7 @@ async function fileUse(path: string): Promise<SnapshotUsage> {
   return { sizeBytes: (await lstat(path)).blocks * BLOCK_BYTES, inodes: 1 };
 }
 
-/** An empty list for files that have been removed meanwhile. */
+/** A list with the result, or an empty list if the files have been removed in the meantime. */
 async function orNothing<T>(found: Promise<T>): Promise<T[]> {
   try {
     return [await found];

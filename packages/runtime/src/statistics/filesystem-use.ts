@@ -5,7 +5,9 @@ import { type MountEntry, readMounts } from '@podwright/system';
 /** Capacity of a whole file system, and its device as `df` names it. */
 export type FilesystemUse = { device: string; sizeBytes: number; inodes: number; freeInodes: number };
 
-/** Reads the capacity of the file system of a directory. The device is looked up only once, as that takes a while with many mounts. */
+/**
+ * Reads the capacity of the file system of a directory. Looks up the device only once, because that is slow if the host has many mounts.
+ */
 export class FilesystemOf {
   readonly #path: string;
   #device: string | undefined;
@@ -21,7 +23,7 @@ export class FilesystemOf {
   }
 }
 
-/** Source of the mount that contains `path`: the deepest one, or the newest of several with the same mount point. */
+/** The source of the mount that contains `path`: the deepest mount, or the newest of several mounts at the same mount point. */
 export function deviceOf(path: string, mounts: MountEntry[]): string {
   const above = mounts.filter(({ mountPoint }) => mountPoint === '/' || `${path}/`.startsWith(`${mountPoint}/`));
   const depth = Math.max(...above.map(({ mountPoint }) => mountPoint.length));

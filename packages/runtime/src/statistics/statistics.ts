@@ -5,7 +5,7 @@ import type { LayerUse } from './disk-use.ts';
 import type { FilesystemUse } from './filesystem-use.ts';
 import type { ProcessUse } from './process-use.ts';
 
-/** Current usage of a container. `nanoCores` is the CPU usage since the previous reading, undefined at the first one. */
+/** Current usage of a container. `nanoCores` is the CPU usage since the previous reading; undefined in the first reading. */
 export type ContainerUse = {
   cgroup: CgroupStats;
   nanoCores: number | undefined;
@@ -31,7 +31,7 @@ export type SandboxUse = {
   interfaces: InterfaceUse[];
 };
 
-/** Reads the resource usage of containers and sandboxes. If one is removed meanwhile, parts of the result are undefined. */
+/** Reads the resource usage of containers and sandboxes. If one of them is removed in the meantime, parts of the result are undefined. */
 export interface Statistics {
   ofContainer(record: ContainerRecord): Promise<ContainerUse>;
   detailsOf(record: ContainerRecord): Promise<ContainerDetails>;
