@@ -21,8 +21,8 @@ export type LeftoversDependencies = {
 
 /**
  * Removes tasks, mounts and snapshots of containers, networks and sandboxes that have no record, including the ready sandboxes of a killed
- * runtime. Called at the start, after sandboxes and containers are recovered. Each `list` returns only resources that this runtime's paths
- * or names identify, so resources of other programs stay untouched. Failures are logged; the next start retries them.
+ * runtime. Called at startup, after sandboxes and containers are recovered. Each `list` returns only resources that this runtime's paths or
+ * names identify, so resources of other programs stay untouched. Failures are logged; the next start retries them.
  */
 export async function removeLeftovers(dependencies: LeftoversDependencies): Promise<void> {
   const { sandboxes, containers, tasks, files, network, controllers, logger } = dependencies;

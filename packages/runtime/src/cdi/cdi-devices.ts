@@ -16,7 +16,7 @@ const MAX_FILES = 1000;
 /** A decoded file. `rank` is the precedence of its directory; higher wins. */
 type Loaded = { file: string; rank: number; spec: CdiSpec };
 
-/** Returns the edits for the devices, with device nodes completed from the host. Errors: those of `findEdits` and `resolveNodes`. */
+/** Returns the edits for the devices, with device nodes completed from the host. Errors: see `findEdits` and `resolveNodes`. */
 export async function resolveCdiDevices(
   names: string[],
   directories: string[] = CDI_DIRECTORIES,

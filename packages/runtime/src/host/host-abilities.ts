@@ -18,7 +18,7 @@ import { KNOWN_OCI_RUNTIMES, type OciRuntimeFinding, probeOciRuntime } from '../
 import { type KernelAbilities, readKernelAbilities } from './kernel.ts';
 import { readSelinuxContexts } from './selinux.ts';
 
-/** Features of this host, probed once at the start. Plain data that can be printed. */
+/** Features of this host, as plain data. They are probed once, when the runtime starts. */
 export type HostAbilities = {
   kernel: KernelAbilities;
   cgroups: CgroupHierarchy;

@@ -18,7 +18,7 @@ export type OciProgram = {
   name: string;
   /** Path of the program to start: the runtime itself, or a wrapper that executes it. */
   path: string;
-  /** Arguments before those of the runtime. If `path` is a wrapper, they end with the runtime's path. */
+  /** Arguments before the runtime's own. If `path` is a wrapper, they end with the runtime's path. */
   args?: string[];
   /** Format of the runtime's state files, if a trial has verified that it is a supported one. */
   stateFormat?: StateFormat | undefined;

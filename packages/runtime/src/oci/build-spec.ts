@@ -6,10 +6,7 @@ import type { SpecInput, SpecNamespaces } from './spec-input.ts';
 import { computeMounts, hasOwnCgroups, rootfsPropagation } from './spec-mounts.ts';
 import { computeDeviceRules, computeOomScoreAdj, computeResources } from './spec-resources.ts';
 
-/**
- * Builds a container's specification, equivalent to that of containerd's CRI plugin. Pure.
- * Errors: those of `computeCapabilities`.
- */
+/** Builds a container's specification, equivalent to that of containerd's CRI plugin. Pure. Errors: see `computeCapabilities`. */
 export function buildSpec(input: SpecInput): OciSpec {
   const { namespaces, rootfs, hostname, annotations } = input;
   return {

@@ -1,4 +1,4 @@
-/** System calls that every container may make: those that affect only its own processes, files and sockets. */
+/** System calls that every container may make, because they affect only its own processes, files and sockets. */
 export const ALLOWED_SYSCALLS = words(`
   access chdir chmod chown chown32 close close_range copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
   fadvise64_64 fallocate fanotify_mark fchdir fchmod fchmodat fchmodat2 fchown fchown32 fchownat fcntl fcntl64 fdatasync

@@ -114,7 +114,7 @@ export class PluginGraph<Types> {
 /** The fields of a plugin that ordering needs. */
 export type Requiring = { readonly type: string; readonly id: string; readonly requires: readonly string[] };
 
-/** Sorts plugins so that each one comes after all plugins that it requires. Errors: those of `orderGraph`. */
+/** Sorts plugins so that each one comes after all plugins that it requires. Errors: see `orderGraph`. */
 export function orderPlugins<P extends Requiring>(plugins: readonly P[]): P[] {
   return orderGraph(plugins, {
     attempt: 'order plugins',

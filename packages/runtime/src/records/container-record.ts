@@ -20,7 +20,7 @@ export type ContainerMount = {
   recursiveReadOnly: boolean;
   propagation: 'private' | 'host-to-container' | 'bidirectional';
   selinuxRelabel: boolean;
-  /** For an ID-mapped mount: the mappings, which are the same as those of the pod's user namespace. */
+  /** The mappings of an ID-mapped mount, which are the same as the mappings of the pod's user namespace. */
   mappings?: IdMappings;
 };
 

@@ -11,7 +11,7 @@ export type SandboxControllersOptions = {
   unavailable?: ReadonlyMap<string, string>;
 };
 
-/** Finds the controller for new sandboxes of a runtime handler, and the one that created an existing sandbox. */
+/** Finds the controller for new sandboxes of a runtime handler, and the controller that created an existing sandbox. */
 export class SandboxControllers {
   readonly #byName: ReadonlyMap<string, SandboxController>;
   readonly #byHandler: ReadonlyMap<string, SandboxController>;

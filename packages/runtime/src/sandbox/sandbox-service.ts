@@ -277,9 +277,7 @@ export class SandboxService extends VisibleRecords<SandboxRecord> {
     });
   }
 
-  /**
-   * Finishes operations of an earlier process, and stops sandboxes that did not survive. A sandbox for which that fails keeps its record.
-   */
+  /** Finishes operations of an earlier process, and stops sandboxes that did not survive. If that fails for a sandbox, its record stays. */
   recover(): Promise<void> {
     return this.recoverEach(this.#dependencies.logger, (record) => this.#recoverOne(record));
   }

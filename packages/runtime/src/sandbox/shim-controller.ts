@@ -178,7 +178,10 @@ export class ShimController extends PinnedNamespacesController implements Sandbo
     return shims.load(shims.bundle(sandboxId));
   }
 
-  /** Throws an error if the pod requests a user namespace: the Sandbox API has no field for it, so the shim would ignore it. */
+  /**
+   * Throws `failed_precondition` if the handler has no shim, or if the pod requests a user namespace, which the shim would ignore because
+   * the Sandbox API has no field for it.
+   */
   #check(sandbox: SandboxRecord): void {
     this.#program(sandbox);
     if (sandbox.config.userNamespace === undefined) return;

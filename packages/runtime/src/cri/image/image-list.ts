@@ -5,7 +5,7 @@ import type { CriServices } from '../services/services.ts';
 
 type Needs = Pick<CriServices, 'images'>;
 
-/** ListImages: all images, or the one that the filter's reference resolves to. */
+/** ListImages: lists all images, or the image that the filter's reference resolves to. */
 export function imageList({ images }: Needs): ImageHandlers['listImages'] {
   return async ({ filter }) => ({
     images: select(images, filter).map((record) => criImage(record, filter?.image)),

@@ -89,7 +89,7 @@ function collides(route: Route, range: AddressRange): boolean {
 /** Maximum number of routes with which a free subnet is proposed, because each candidate is compared with each route. */
 const MOST_ROUTES = 1000;
 
-/** The first private block of this size that overlaps no route (RFC 1918, RFC 4193). */
+/** The first private block with this prefix length that overlaps no route (RFC 1918, RFC 4193). */
 function freeSubnet({ family, prefixLength }: AddressRange, routes: Route[]): string | undefined {
   if (routes.length > MOST_ROUTES) return undefined;
   const taken = routes.map(blockOfRoute);

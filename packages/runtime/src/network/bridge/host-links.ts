@@ -50,7 +50,7 @@ export class HostLinks {
     return findOn(this.#slow, names);
   }
 
-  /** Removes links with their addresses and qdiscs; no error for those that do not exist. */
+  /** Removes links with their addresses and qdiscs. No error for a link that does not exist. */
   async remove(names: string[]): Promise<void> {
     if (names.length > 0) await retryLostAnswers(() => this.#slow.request(names.map(deleteLink)));
   }

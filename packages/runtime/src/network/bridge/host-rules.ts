@@ -125,7 +125,7 @@ export class HostRules {
     await this.#loggingFailure(deleteWithdrawnFlows(this.#netfilter, ports));
   }
 
-  /** Ids of sandboxes with published ports, including those of an earlier process. */
+  /** Ids of sandboxes with published ports, including sandboxes of an earlier process. */
   published(): Promise<string[]> {
     return this.#published.ids();
   }

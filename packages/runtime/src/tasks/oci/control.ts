@@ -16,7 +16,7 @@ export function resizeMonitorTerminal(record: Monitored, columns: number, rows: 
   writeControl(record, `1 ${rows} ${columns}\n`);
 }
 
-/** Writes one line to conmon's control FIFO. conmon reads it in its event loop and sends no answer. */
+/** Writes one line to conmon's control FIFO. conmon reads it in its event loop and sends no reply. */
 function writeControl(record: Monitored, line: string): void {
   try {
     const fifo = openSync(join(record.bundle, BUNDLE_FILES.control), constants.O_WRONLY | constants.O_NONBLOCK);

@@ -29,7 +29,7 @@ const recordSchema = z.object({
   terminal: z.boolean(),
   stdin: z.boolean(),
   stdinOnce: z.boolean(),
-  /** Whether the OCI runtime runs hooks at the start: then its program must start the task. */
+  /** Whether the spec has hooks. If so, the OCI runtime's own program must start the task, because it runs the hooks. */
   hooks: z.boolean(),
 });
 
