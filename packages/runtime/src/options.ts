@@ -95,7 +95,9 @@ export type RuntimeOptions = {
   snapshotter: string;
   /** Runtime handlers by name. crun and runc, if they work, are added under their own names unless a configured handler has that name. */
   handlers?: Record<string, HandlerOptions>;
-  /** Name of the handler of pods without a RuntimeClass (containerd's default_runtime_name). '' means `ociRuntime` with pinned namespaces. */
+  /**
+   * Name of the handler for pods without a RuntimeClass (containerd's default_runtime_name). '' means `ociRuntime` with pinned namespaces.
+   */
   defaultHandler?: string;
   /** Maximum number of sandboxes that the runtime prepares in advance. Default: 0. */
   readySandboxes?: number;

@@ -31,7 +31,9 @@ const LATER_MS = 30;
 /** Delay before the service retries a failed removal. */
 const REMOVE_AGAIN_MS = 60_000;
 
-/** Phases of an existing container of the same name that CreateContainer accepts: it removes an unfinished one, and returns a created one. */
+/**
+ * Phases in which CreateContainer accepts an existing container of the same name: it removes an unfinished one, and returns a created one.
+ */
 const PHASES: ExistingPhases<ContainerRecord> = { unfinished: HIDDEN_PHASES, finished: 'created' };
 
 /**
