@@ -1,14 +1,15 @@
-/** A path in an object: field names and list positions from its root. */
+/** A path in an object: field names and list indexes, starting at the root. */
 export type FieldPath = readonly (string | number)[];
 
 /**
- * A problem of an object. `at`: whether the field's name or its value is wrong; `unquoted`: the value would be valid in quotes.
+ * A problem in an object. `at` says whether the field's name or its value is wrong; `unquoted` means that the value would be
+ * valid in quotes.
  */
 export type FieldIssue = { path: FieldPath; message: string; at: 'key' | 'value'; unquoted?: true };
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** For example `spec.containers[0].ports[0].containerPort`. Map keys that are not identifiers are in brackets. */
+/** Formats a path, such as `spec.containers[0].ports[0].containerPort`. Map keys that are not identifiers are in brackets. */
 export function formatFieldPath(path: FieldPath): string {
   let text = '';
   for (const step of path) {
@@ -18,21 +19,23 @@ export function formatFieldPath(path: FieldPath): string {
   return text;
 }
 
-/** Issues of all collectors of one object. */
+/** Issues shared by all collectors of one object. */
 type Found = { issues: FieldIssue[]; count: number; limit: number; ofApiServer?: boolean };
 
-/** Collects issues of one object, up to a limit; `at` returns a collector for a part of it. */
+/** Collects the issues of one object, up to a limit. `at` returns a collector for one of its parts. */
 export class IssueList {
   readonly path: FieldPath;
   readonly #found: Found;
 
-  /** `limit`: how many issues are stored; further ones are only counted. */
+  /** `limit` is the number of issues to store; further ones are only counted. */
   constructor(path: FieldPath = [], limit = Number.POSITIVE_INFINITY, found: Found = { issues: [], count: 0, limit }) {
     this.path = path;
     this.#found = found;
   }
 
-  /** For an object that an API server has validated: unknown fields are retained, and are not issues. */
+  /**
+   * Returns a collector for an object from an API server, which has validated it: unknown fields are kept, and are not issues.
+   */
   static ofApiServer(): IssueList {
     const limit = Number.POSITIVE_INFINITY;
     return new IssueList([], limit, { issues: [], count: 0, limit, ofApiServer: true });
@@ -52,22 +55,28 @@ export class IssueList {
     return this.#found.issues;
   }
 
-  /** Number of all issues, including those that are not stored. */
+  /** The number of all issues, including issues that are not stored. */
   get count(): number {
     return this.#found.count;
   }
 
-  /** Adds an issue of the value at this path. An expensive message is a function, called only if the issue is stored. */
+  /**
+   * Adds an issue with the value at this path. Pass a function if the message is expensive; it is called only if the issue is
+   * stored.
+   */
   add(message: string | (() => string)): void {
     this.#add(message, 'value');
   }
 
-  /** Adds an issue of the field's name at this path. */
+  /** Adds an issue with the name of the field at this path. */
   addKey(message: string | (() => string)): void {
     this.#add(message, 'key');
   }
 
-  /** Adds an issue of a value at this path that would be valid in quotes; the caller reads the value's text from the manifest. */
+  /**
+   * Adds an issue with a value that would be valid in quotes. The caller appends the value's text from the manifest to the
+   * message.
+   */
   addUnquoted(message: () => string): void {
     this.#add(message, 'value', { unquoted: true });
   }

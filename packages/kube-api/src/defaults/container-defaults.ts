@@ -14,7 +14,7 @@ import type {
 } from '../objects/types.ts';
 import { roundUpToMilli } from '../values/quantity.ts';
 
-/** The container with all defaults set. */
+/** Returns the container with all defaults set. */
 export function completeContainer(container: Container, spec: PodSpec): Container {
   return {
     ...container,
@@ -34,7 +34,7 @@ export function completeContainer(container: Container, spec: PodSpec): Containe
   };
 }
 
-/** An object with this one field, or an empty one if the value is absent. */
+/** Returns an object with only this field, or an empty object if the value is undefined. */
 function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
 }
@@ -46,7 +46,7 @@ export function defaultPullPolicy(image: string): PullPolicy {
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
 }
 
-/** A limit without a request is also the request; amounts are rounded up to thousandths. */
+/** Copies each limit without a request to the requests, and rounds amounts up to thousandths. */
 function completeResources({ limits, requests, ...others }: ResourceRequirements): ResourceRequirements {
   if (limits === undefined) return { ...others, ...present('requests', requests && roundedUp(requests)) };
   return { ...others, limits: roundedUp(limits), requests: roundedUp({ ...limits, ...requests }) };
@@ -58,7 +58,7 @@ function roundedUp(list: ResourceList): ResourceList {
 
 function completePort(port: ContainerPort, hostNetwork: boolean): ContainerPort {
   const { hostPort: given, ...others } = port;
-  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 means none, as upstream
+  const hostPort = given || (hostNetwork ? port.containerPort : undefined); // 0 means none, as in upstream
   return { ...others, protocol: port.protocol ?? 'TCP', ...present('hostPort', hostPort) };
 }
 
@@ -70,7 +70,7 @@ function completeVariable(variable: EnvVar): EnvVar {
   return { ...variable, valueFrom: { ...completeReference(valueFrom), ...file } };
 }
 
-/** Defaults of a reference to a field or a resource of the pod. A divisor of 0 means 1. */
+/** Sets the defaults of a `fieldRef` or `resourceFieldRef`. The default divisor, 0, counts as 1. */
 export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'resourceFieldRef'>>(source: T): T {
   const { fieldRef, resourceFieldRef } = source;
   return {
@@ -83,7 +83,7 @@ export function completeReference<T extends Pick<EnvVarSource, 'fieldRef' | 'res
   };
 }
 
-/** In these numbers 0 means absent, as in the API. */
+/** Sets the defaults of a probe. As in the API, 0 counts as missing. */
 function completeProbe(probe: Probe): Probe {
   return {
     ...probe,

@@ -18,7 +18,7 @@ import { dottedSysctl } from '../values/sysctl.ts';
 import { completeContainer, completeReference, defaultPullPolicy } from './container-defaults.ts';
 import { completePodResources } from './pod-level-defaults.ts';
 
-/** Sets the API server's defaults. Expects a decoded object; does not change it. */
+/** Returns a copy of a decoded object with the API server's defaults. */
 export function applyDefaults<T extends ManifestObject>(object: T): T;
 export function applyDefaults(object: ManifestObject): ManifestObject {
   switch (object.kind) {
@@ -35,7 +35,7 @@ export function applyDefaults(object: ManifestObject): ManifestObject {
   }
 }
 
-/** Removes the status, which only the node writes. */
+/** Drops `status` from a claim: only the node writes it. */
 function completeClaim({ status: _, ...claim }: PersistentVolumeClaim): PersistentVolumeClaim {
   const { spec } = claim;
   const accessModes = spec.accessModes ?? ['ReadWriteOnce'];
@@ -78,14 +78,14 @@ function completeParts(spec: PodSpec): PodSpec {
   };
 }
 
-/** Normalizes the names of sysctls to dots. */
+/** Rewrites the names of sysctls with dots as separators. */
 function completeSecurity({ securityContext = {} }: PodSpec): PodSecurityContext {
   const { sysctls } = securityContext;
   if (sysctls === undefined) return securityContext;
   return { ...securityContext, sysctls: sysctls.map((one) => ({ ...one, name: dottedSysctl(one.name) })) };
 }
 
-/** A negative grace period becomes 1 s, as in the API server. */
+/** Returns the grace period in seconds: 30 by default, and 1 for a negative value, as in the API server. */
 function gracePeriodOf({ terminationGracePeriodSeconds: given = 30 }: PodSpec): number {
   return given < 0 ? 1 : given;
 }

@@ -10,8 +10,8 @@ import {
 import { formatQuantity } from '../values/quantity.ts';
 
 /**
- * The pod-level resources with defaults: limits of huge pages from the containers; requests from the containers, or from the
- * pod's limits if the containers have none. Expects defaulted containers.
+ * Completes the pod-level resources: limits of huge pages default to the containers' total, requests to the containers' total
+ * or, if no container has a request, to the pod-level limit. Expects containers with defaults.
  */
 export function completePodResources(spec: PodSpec): ResourceRequirements | undefined {
   if (spec.resources === undefined) return undefined;
@@ -42,7 +42,9 @@ function amountsOf(spec: PodSpec, kind: AmountKind, names: string[]): ResourceLi
   );
 }
 
-/** The first container's text, for its unit. */
+/**
+ * Returns the first container's quantity of the resource; the total is formatted with its kind of suffix, binary or decimal.
+ */
 function unitOf({ containers, initContainers = [] }: PodSpec, kind: AmountKind, name: string): string {
   const texts = [...containers, ...initContainers].map(({ resources }) => resources?.[kind]?.[name]);
   return texts.find((text) => text !== undefined) ?? '';

@@ -6,8 +6,8 @@ export type EventRecorder = {
 };
 
 /**
- * The object that an event is about. `fieldPath`: its part, such as `spec.containers{main}`; `annotations`: of the event itself,
- * for programs.
+ * The object that an event is about. `fieldPath` names the part of it, such as `spec.containers{main}`. The recorder sets
+ * `annotations`, which are for programs, on the event itself.
  */
 export type EventSubject = {
   kind: string;
@@ -21,7 +21,7 @@ export type EventSubject = {
 /** A recorded event; `atMs` is Unix time in milliseconds. */
 export type RecordedEvent = { about: EventSubject; type: EventType; reason: string; message: string; atMs: number };
 
-/** The pod, or one of its containers, as the subject of an event. */
+/** Returns the pod, or one of its containers, as the subject of an event. */
 export function eventSubject(pod: Pod, container?: string): EventSubject {
   const { name, namespace, uid } = pod.metadata;
   return {
@@ -33,14 +33,14 @@ export function eventSubject(pod: Pod, container?: string): EventSubject {
   };
 }
 
-/** A container that is no longer in the pod counts as an ordinary one. */
+/** Returns the `fieldPath` of a container. A container that has been removed from the pod counts as an ordinary one. */
 function pathOf({ spec }: Pod, name: string): string {
   const lists = ['initContainers', 'ephemeralContainers'] as const;
   const list = lists.find((one) => spec[one]?.some((container) => container.name === name)) ?? 'containers';
   return `spec.${list}{${name}}`;
 }
 
-/** The node as the subject of an event. Its UID is its name, as upstream. */
+/** Returns the node as the subject of an event. As in upstream, its UID is its name. */
 export function nodeSubject(name: string): EventSubject {
   return { kind: 'Node', namespace: '', name, uid: name };
 }

@@ -2,8 +2,8 @@ import type { FieldPath } from '../issue.ts';
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Information about an object before it is applied. A `problem` prevents its pod from running, now or at all; a `note` is a
- * difference from a cluster.
+ * Information about an object before it is applied. A `problem` prevents its pod from running, now or permanently; a `note`
+ * describes a difference from a cluster.
  */
 export type Finding = {
   severity: 'problem' | 'note';

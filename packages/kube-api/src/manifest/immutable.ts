@@ -1,8 +1,8 @@
 import type { ManifestObject } from '../objects/types.ts';
 
 /**
- * Why `after` may not replace `before`, with the API server's messages (core/validation: ValidateConfigMapUpdate,
- * ValidateSecretUpdate). Such an object can only be deleted and created again.
+ * Returns why `after` must not replace `before`, in the API server's words (core/validation: ValidateConfigMapUpdate,
+ * ValidateSecretUpdate). Users have to delete and recreate such an object.
  */
 export function immutableProblems(before: ManifestObject | undefined, after: ManifestObject): string[] {
   if (before?.kind !== 'ConfigMap' && before?.kind !== 'Secret') return [];
@@ -25,7 +25,7 @@ type Content = {
 
 const content = (object: ManifestObject): Content => object as Content;
 
-/** Equal texts for equal content, independent of the order of keys. */
+/** Serializes a value independent of the order of its keys, for comparison. */
 function sorted(value: Record<string, string> | boolean | undefined): string {
   if (typeof value !== 'object') return JSON.stringify(value ?? {});
   return JSON.stringify(Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))));

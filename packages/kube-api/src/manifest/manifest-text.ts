@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The problem of bytes that `textOfManifest` refuses. */
+/** The error message for bytes that `textOfManifest` cannot decode. */
 export const NO_TEXT = 'is not UTF-8 text';
 
 /** Decodes UTF-8, or UTF-16 with a byte order mark, which Windows' tools write and kubectl reads; `undefined` for other bytes. */

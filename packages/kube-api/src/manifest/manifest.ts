@@ -7,20 +7,23 @@ import type { TextPosition } from '../text/text-lines.ts';
 import { readYamlDocuments, type YamlDocument } from '../text/yaml-documents.ts';
 import { validateObject } from '../validation/validate-object.ts';
 
-/** Larger manifests are refused without parsing. */
+/** Larger manifests are rejected without being parsed. */
 export const MAX_MANIFEST_BYTES = 4 << 20;
 const MAX_DOCUMENTS = 1000;
 const MAX_ERRORS = 100;
-/** Names and values of a hostile manifest may be megabytes long: errors show only a part of them. */
+/**
+ * Errors show at most this many characters of a path and a message: names and values in a hostile manifest may be megabytes
+ * long.
+ */
 const MAX_PATH_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 1000;
 
-/** One problem of a manifest; as a string `file:line:column: field.path: message`. */
+/** One problem in a manifest. `toString` formats it as `file:line:column: field.path: message`. */
 export class ManifestError {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** '' for the whole document or file. */
+  /** '' if the error concerns the whole document or file. */
   readonly path: string;
   readonly message: string;
 
@@ -42,7 +45,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** The errors of manifests: the first ones of each file, and their number. */
+/** Stores the first errors of each file, and counts all errors. */
 class ErrorList {
   readonly #files = new Map<string, { first: ManifestError[]; count: number }>();
 
@@ -61,7 +64,7 @@ class ErrorList {
     this.#of(file).count += count;
   }
 
-  /** The first errors of each of `files`, sorted by position, and one with the number of further ones. */
+  /** Returns the first errors of each of `files`, sorted by position, and one more error with the number of further ones. */
   list(files: readonly string[]): ManifestError[] {
     return [...new Set(files)].flatMap((file) => {
       const { first, count } = this.#of(file);
@@ -86,7 +89,7 @@ export type PlacedObject = TextPosition & { file: string; object: ManifestObject
 /** A manifest, and its file name for messages. */
 export type ManifestText = { file: string; text: string };
 
-/** Decoded manifests: defaulted and valid objects in the order of the texts; if there are errors, only the valid objects. */
+/** The result of decoding manifests: valid objects with defaults, in the order of the texts. Invalid objects are left out. */
 export type DecodedManifest = {
   objects: PlacedObject[];
   pods: Pod[];
@@ -95,15 +98,15 @@ export type DecodedManifest = {
   runtimeClasses: RuntimeClass[];
   claims: PersistentVolumeClaim[];
   errors: ManifestError[];
-  /** Names of objects with errors, such as `Secret default/a`, as far as they are known. */
+  /** Names of the objects with errors, such as `Secret default/a`. */
   refused: string[];
   /** Ignored objects that a lone node does not need, one entry each. */
   leftOut: ManifestError[];
-  /** Accepted, but probably unintended: duplicate fields. */
+  /** Problems that do not prevent decoding, such as duplicate fields. */
   warnings: ManifestError[];
-  /** The valid pods of workloads, with the option `templates`. */
+  /** The valid pods of workloads; empty without the option `templates`. */
   templates: DecodedTemplate[];
-  /** Position of a field of one of the objects, or of a template's pod. */
+  /** Returns the position of a field of one of the objects, or of a template's pod. */
   placeOf: (
     object: ManifestObject,
     path: FieldPath,
@@ -112,20 +115,22 @@ export type DecodedManifest = {
 };
 
 /**
- * A pod as its workload would create it. `path` leads to the template; `workload` is its name, such as `Deployment default/web`.
+ * A pod as its workload would create it. `path` is the path of the template in the workload; `workload` is the kind and name,
+ * such as `Deployment default/web`.
  */
 export type DecodedTemplate = { pod: Pod; workload: string; path: FieldPath };
 
 /**
- * `templates`: also decode the pods of workloads, although workloads are refused. `strict`: ignored objects and warnings are
- * errors. `namespace`: the namespace of objects that name none; objects with another one are refused.
+ * With `templates`, the pods of workloads are decoded too, although workloads themselves are refused. With `strict`, ignored
+ * objects and warnings become errors. `namespace` applies to objects without a namespace; objects in another namespace are
+ * refused.
  */
 export type DecodeOptions = { strict?: boolean; namespace?: string; templates?: boolean };
 
 /**
- * Decodes a YAML or JSON manifest with any number of documents, strictly: every unknown or unsupported field, wrong type and
- * violated rule is an error with its position. `file` is only for messages. Objects that pods do not need are ignored, unless
- * there are no others.
+ * Decodes a YAML or JSON manifest with any number of documents. Every unknown or unsupported field, wrong type and violated rule
+ * is an error with its position. `file` appears only in messages. Objects that pods do not need are ignored, unless the manifest
+ * contains nothing else.
  */
 export function decodeManifest(text: string, { file, ...options }: { file: string } & DecodeOptions): DecodedManifest {
   return decodeManifests([{ file, text }], options);
@@ -168,7 +173,7 @@ export function decodeManifests(texts: readonly ManifestText[], options: DecodeO
   };
 }
 
-/** Results of reading manifests. */
+/** The errors, ignored objects and warnings found so far. */
 class Findings {
   readonly strict: boolean;
   readonly errors = new ErrorList();
@@ -197,7 +202,7 @@ function byKind(objects: PlacedObject[]) {
   };
 }
 
-/** One object of a document: the document itself, or an item of a list. `reason`: why it may be ignored. */
+/** One object in a document: the document itself, or an item of a list. `reason` is set if the object may be ignored. */
 type Part = { file: string; document: YamlDocument; value: unknown; base: FieldPath; reason?: string };
 
 function partsOf(text: string, file: string, { errors, warnings }: Findings): Part[] {
@@ -249,7 +254,7 @@ function decodePart(
   errors: ErrorList,
   namespace: string | undefined,
 ): PlacedObject | undefined {
-  // one more than is shown, for the position of the note about further errors
+  // store one more issue than is shown: its position is that of the line "and N more errors"
   const issues = new IssueList(base, Math.max(0, MAX_ERRORS + 1 - errors.countIn(file)));
   const written = decodeObject(value, issues);
   const decoded = written && inNamespace(written, namespace, issues);
@@ -272,7 +277,7 @@ type TemplatesInput = {
 };
 
 /**
- * Decodes the pods of workloads. Each gets its workload's name, or, if another pod has that name, one with the workload's kind
+ * Decodes the pods of workloads. Each pod gets its workload's name; if another pod already has that name, the workload's kind is
  * appended.
  */
 function templatesOf(parts: Part[], { objects, errors, partOf, options }: TemplatesInput): DecodedTemplate[] {
@@ -305,7 +310,10 @@ function templatesOf(parts: Part[], { objects, errors, partOf, options }: Templa
   });
 }
 
-/** Adds a volume for each claim template of a StatefulSet, after the template's volumes, whose positions stay. */
+/**
+ * Adds a volume for each claim template of a StatefulSet, after the template's own volumes so that their list indexes do not
+ * change.
+ */
 function withClaims(spec: unknown, claims: unknown): unknown {
   if (!isRecord(spec) || !Array.isArray(claims)) return spec;
   const { volumes = [] } = spec;
@@ -316,7 +324,10 @@ function withClaims(spec: unknown, claims: unknown): unknown {
   return { ...spec, volumes: [...volumes, ...added.map((name) => ({ name, emptyDir: {} }))] };
 }
 
-/** Validation of templates as in upstream's API server: only pods of Jobs may end. */
+/**
+ * Checks the restart policy of a template like upstream's API server: `Always` is required, except in Jobs, which must not have
+ * it.
+ */
 function restartPolicyProblem(kind: string, { spec: { restartPolicy } }: Pod, template: object): string | undefined {
   if (kind === 'PodTemplate') return undefined;
   const isJob = kind === 'Job' || kind === 'CronJob';
@@ -331,7 +342,7 @@ function fieldAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce((at, step) => (isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined), value);
 }
 
-/** As kubectl's `--namespace`. */
+/** Applies the namespace as kubectl's `--namespace` does. */
 function inNamespace(object: ManifestObject, namespace: string | undefined, issues: IssueList): ManifestObject {
   if (namespace === undefined || object.kind === 'RuntimeClass') return object;
   const own = object.metadata?.namespace || namespace; // metadata may be missing: that is an issue already
@@ -344,7 +355,7 @@ function quoteHint(written: string | undefined): string {
   return `; write it in quotes${written === undefined ? '' : `: "${written.slice(0, 100)}"`}`;
 }
 
-/** Removes later objects with the same kind, namespace and name; the errors have both positions. */
+/** Removes each object with the kind, namespace and name of an earlier one, and reports an error with both positions. */
 export function withoutDuplicates(objects: PlacedObject[], errors: Pick<ErrorList, 'push'>): PlacedObject[] {
   const first = new Map<string, PlacedObject>();
   return objects.filter((placed) => {

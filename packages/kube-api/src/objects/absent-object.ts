@@ -1,7 +1,10 @@
 import { didYouMean, PodwrightError } from '@podwright/base';
 import type { ObjectMeta } from './object-meta.ts';
 
-/** The `not_found` error for an object; suggests the namespaces with an object of that name, or the most similar name. */
+/**
+ * Returns the `not_found` error for an object. It suggests the namespaces that contain an object of that name, or else the most
+ * similar name.
+ */
 export function absentObject(
   wanted: { kind: string; namespace: string; name: string },
   all: readonly { metadata: Pick<ObjectMeta, 'namespace' | 'name'> }[],

@@ -1,10 +1,10 @@
 import { type Container, everyContainer, type Pod, type SecurityProfile } from './types.ts';
 
-/** The annotation with a container's profile, from before the field existed. */
+/** Prefix of the annotation with a container's profile, which Kubernetes used before the field existed. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 
-/** The container's AppArmor profile: its field, the old annotation, or the pod's field. */
+/** Returns the container's AppArmor profile, from its field, its annotation or the pod's field, in this order. */
 export function appArmorProfile(pod: Pod, container: Container): SecurityProfile | undefined {
   return (
     container.securityContext?.appArmorProfile ??
@@ -13,7 +13,7 @@ export function appArmorProfile(pod: Pod, container: Container): SecurityProfile
   );
 }
 
-/** Whether a pod requests a profile that requires a host with AppArmor. */
+/** Whether the pod requests a profile that only a host with AppArmor can apply. */
 export function wantsAppArmor(pod: Pod): boolean {
   const { securityContext, ephemeralContainers = [] } = pod.spec;
   const contexts = [
@@ -26,7 +26,7 @@ export function wantsAppArmor(pod: Pod): boolean {
   return annotations.some(([key, value]) => key.startsWith(ANNOTATION_PREFIX) && value !== 'unconfined');
 }
 
-/** Invalid values count as absent. */
+/** Reads the profile from the annotation; returns `undefined` for an invalid value. */
 function annotatedProfile(annotations: Record<string, string>, container: string): SecurityProfile | undefined {
   const key = `${ANNOTATION_PREFIX}${container}`;
   const value = Object.hasOwn(annotations, key) ? annotations[key]! : '';

@@ -1,4 +1,4 @@
-/** ResourceClaim fields of a pod's status, which the scheduler and controllers write. */
+/** The parts of a pod's status about ResourceClaims, which the scheduler and controllers write. */
 import type { Pod } from './pod.ts';
 import type { PodResourceClaimStatus } from './resource-claim.ts';
 
@@ -16,7 +16,7 @@ type ForeignStatus = {
 
 export const claimStatusesOf = (pod: Pod): ForeignStatus => (pod.status ?? {}) as ForeignStatus;
 
-/** Whether a ResourceClaim satisfies this extended resource, so device plugins must not. */
+/** Whether a ResourceClaim provides this extended resource; if so, device plugins must not allocate it. */
 export function isClaimed(pod: Pod, container: string, resource: string): boolean {
   const mappings = claimStatusesOf(pod).extendedResourceClaimStatus?.requestMappings ?? [];
   return mappings.some((one) => one.containerName === container && one.resourceName === resource);

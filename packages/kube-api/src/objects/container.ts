@@ -63,7 +63,7 @@ export type ContainerRestartRule = {
   exitCodes: { operator: 'In' | 'NotIn'; values?: number[] };
 };
 
-/** Whether a change of the resource restarts the container. Without a policy it does not. */
+/** Whether the container is restarted when the resource is resized. Without a policy it is not. */
 export type ContainerResizePolicy = {
   resourceName: 'cpu' | 'memory';
   restartPolicy: 'NotRequired' | 'RestartContainer';
@@ -85,7 +85,7 @@ export type Container = {
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   restartPolicyRules?: ContainerRestartRule[];
   volumeMounts?: VolumeMount[];
-  /** Only in pods of an API server. */
+  /** Set only in pods from an API server. */
   volumeDevices?: VolumeDevice[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;

@@ -9,5 +9,5 @@ export type KubeMetadata = Partial<ObjectMeta> & { generateName?: string };
 /** An object of the API as JSON, including unknown fields. */
 export type KubeObject = { apiVersion?: string; kind?: string; metadata: KubeMetadata };
 
-/** A kind of objects and its location in the API: `/api/v1/...` for the group '', otherwise `/apis/GROUP/VERSION/...`. */
+/** A kind of object and its location in the API: `/api/v1/...` for the group '', otherwise `/apis/GROUP/VERSION/...`. */
 export type Resource = { group: string; version: string; plural: string; kind: string; namespaced: boolean };

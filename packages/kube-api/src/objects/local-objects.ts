@@ -6,11 +6,11 @@ export type LocalObjectOf<K extends LocalObjectKind> = Extract<LocalObject, { ki
 
 /** Read access to local objects. RuntimeClasses have the namespace ''. */
 export interface ObjectLookup {
-  /** Undefined if the object does not exist. Throws `unavailable` if that is unknown, before the API server has answered. */
+  /** Returns undefined if the object does not exist. Throws `unavailable` as long as the API server has not answered. */
   get<K extends LocalObjectKind>(kind: K, namespace: string, name: string): LocalObjectOf<K> | undefined;
 }
 
-/** Source of the objects that a pod refers to: the node for pods of manifests, the API server for its pods. */
+/** Provides the objects that a pod refers to: for pods from manifests the node's, for pods from an API server the server's. */
 export interface PodObjects {
   of(pod: Pod): ObjectLookup;
 }
@@ -21,19 +21,19 @@ export type LocalObjectChange = {
   namespace: string;
   name: string;
   object?: LocalObject;
-  /** UIDs of the pods that use it, if known. */
+  /** UIDs of the pods that use the object, if known. */
   users?: ReadonlySet<string>;
 };
 
-/** A change for watchers; for DELETED with the object's last state. */
+/** A change as watchers see it. DELETED carries the object's last state. */
 export type LocalObjectEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: LocalObject };
 
-/** Key of an object within the store; also shown to users. */
+/** Key of an object within the store; messages show it, too. */
 export function localObjectKey(kind: LocalObjectKind, namespace: string, name: string): string {
   return namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
-/** The node's local objects. Each is set by the source that has its file. */
+/** The node's local objects, which manifests define. */
 export class LocalObjects implements ObjectLookup, PodObjects {
   #objects = new Map<string, LocalObject>();
   readonly #listeners = new Set<(change: LocalObjectChange) => void>();

@@ -1,14 +1,14 @@
 import type { KubeObject } from './kube-object.ts';
 
-/** v1 Node, as far as a kubelet reads and writes it; its other fields are retained. */
+/** v1 Node with the fields that a kubelet reads or writes. Other fields are kept. */
 export type Node = KubeObject & {
   spec?: { podCIDRs?: string[]; providerID?: string; unschedulable?: boolean; taints?: Taint[] };
   status?: NodeStatus;
 };
 
 /**
- * Pods that do not tolerate it are not scheduled here (`NoSchedule`), not if possible (`PreferNoSchedule`), or evicted
- * (`NoExecute`).
+ * Keeps pods that do not tolerate it from being scheduled here (`NoSchedule`, or `PreferNoSchedule` if possible), or evicts
+ * them (`NoExecute`).
  */
 export type Taint = { key: string; value?: string; effect: string; timeAdded?: string };
 

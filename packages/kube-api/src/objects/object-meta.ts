@@ -1,4 +1,4 @@
-/** Metadata of every object (meta/v1 ObjectMeta). `namespace` is `default` unless set; `uid` is '' until a source sets it. */
+/** Metadata of every object (meta/v1 ObjectMeta). `namespace` defaults to `default`; `uid` is '' until a source sets it. */
 export type ObjectMeta = {
   name: string;
   namespace: string;

@@ -2,7 +2,7 @@ import type { ObjectMeta } from './object-meta.ts';
 import type { NodeSelectorTerm } from './scheduling.ts';
 import type { HostPathVolumeSource, NfsVolumeSource } from './volume.ts';
 
-/** v1 PersistentVolume, as far as a node mounts it. Other sources are present under their names. */
+/** v1 PersistentVolume with the fields that a node needs to mount it. Other sources are kept under their names. */
 export type PersistentVolume = {
   metadata: ObjectMeta;
   spec: {
@@ -31,7 +31,7 @@ export type CsiPersistentVolumeSource = {
   nodeExpandSecretRef?: { name?: string; namespace?: string };
 };
 
-/** A claim of a cluster's API, as far as a node reads it. */
+/** v1 PersistentVolumeClaim of a cluster, with the fields that a node reads. */
 export type BoundClaim = {
   metadata: ObjectMeta;
   spec: { volumeName?: string; accessModes?: string[]; resources?: { requests?: { storage?: string } } };

@@ -19,7 +19,7 @@ export type DnsConfig = { nameservers?: string[]; searches?: string[]; options?:
 
 export type HostAlias = { ip: string; hostnames?: string[] };
 
-/** Retained, but without effect on a lone node. */
+/** Kept, but without effect on a lone node. */
 export type Toleration = {
   key?: string;
   operator?: 'Exists' | 'Equal' | 'Lt' | 'Gt';
@@ -28,7 +28,7 @@ export type Toleration = {
   tolerationSeconds?: number;
 };
 
-/** Desired state of a pod (v1 PodSpec). Lists that were not set stay absent; defaulted scalars are set after defaulting. */
+/** Desired state of a pod (v1 PodSpec). Defaulting sets the scalars that have defaults; unset lists stay undefined. */
 export type PodSpec = {
   containers: Container[];
   initContainers?: Container[];

@@ -3,13 +3,13 @@ import type { KubeObject } from './kube-object.ts';
 /** A claim of a pod: an existing object, or one that is created from a template. */
 export type PodResourceClaim = { name: string; resourceClaimName?: string; resourceClaimTemplateName?: string };
 
-/** A claim of the pod whose devices a container gets: those of `request`, or of all requests. */
+/** Gives a container the devices of one of the pod's claims: the devices of `request`, or of all requests. */
 export type ContainerClaim = { name: string; request?: string };
 
-/** The object that was created from a claim's template; without a name none is needed. */
+/** The object created from a claim's template. Without `resourceClaimName`, no object is needed. */
 export type PodResourceClaimStatus = { name: string; resourceClaimName?: string };
 
-/** resource.k8s.io/v1 ResourceClaim, as far as a kubelet reads it. */
+/** resource.k8s.io/v1 ResourceClaim with the fields that a kubelet reads. */
 export type ResourceClaim = KubeObject & {
   status?: {
     allocation?: { devices?: { results?: { driver: string }[] } };

@@ -1,4 +1,4 @@
-/** When an ended container is restarted: by its own rules and policy, then by the pod's policy. Pure. */
+/** Decides whether an exited container is restarted: its own rules and policy take precedence over the pod's policy. Pure. */
 import type { Container, ContainerRestartRule } from './container.ts';
 import type { Pod } from './pod.ts';
 
@@ -19,12 +19,12 @@ export function restartsAfter(pod: Pod, container: Container, exitCode: number):
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 }
 
-/** Whether an init container has failed. An OOM-killed process is a failure, whatever the exit code. */
+/** Whether an init container has failed. OOM-killed counts as failed, whatever the exit code. */
 export function hasFailedToPrepare({ exitCode, reason }: { exitCode: number; reason?: string }): boolean {
   return exitCode !== 0 || reason === 'OOMKilled';
 }
 
-/** Whether a killed container, whose exit code does not count, is restarted. */
+/** Whether a container is restarted after the kubelet has killed it; its exit code does not matter then. */
 export function restartsWhenKilled(pod: Pod, container: Container): boolean {
   return (container.restartPolicy ?? pod.spec.restartPolicy) !== 'Never';
 }

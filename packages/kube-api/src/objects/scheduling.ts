@@ -8,7 +8,7 @@ export type LabelSelector = {
   matchExpressions?: { key: string; operator: SelectorOperator; values?: string[] }[];
 };
 
-/** A requirement of a node's labels, or of its fields; the only field is `metadata.name`. */
+/** A requirement on a node's labels or fields; the only field is `metadata.name`. */
 export type NodeSelectorRequirement = { key: string; operator: SelectorOperator | 'Gt' | 'Lt'; values?: string[] };
 
 /** All requirements must match; an empty term matches no node. */
@@ -18,7 +18,7 @@ export type NodeSelectorTerm = {
 };
 
 export type NodeAffinity = {
-  /** One of the terms must match. */
+  /** A list of terms, at least one of which must match. */
   requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: NodeSelectorTerm[] };
   preferredDuringSchedulingIgnoredDuringExecution?: { weight: number; preference: NodeSelectorTerm }[];
 };

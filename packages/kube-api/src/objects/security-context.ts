@@ -5,7 +5,7 @@ export type SeLinuxOptions = { user?: string; role?: string; type?: string; leve
 /** `localhostProfile` is set exactly when the type is `Localhost`. */
 export type SecurityProfile = { type: 'RuntimeDefault' | 'Unconfined' | 'Localhost'; localhostProfile?: string };
 
-/** Of one container; each field overrides the pod's. */
+/** The security context of one container. Its fields override the pod's. */
 export type SecurityContext = {
   capabilities?: Capabilities;
   privileged?: boolean;
@@ -22,7 +22,7 @@ export type SecurityContext = {
 
 export type Sysctl = { name: string; value: string };
 
-/** Of the whole pod. Always present after defaulting, possibly empty. */
+/** The security context of the whole pod. After defaulting it is always present, but may be empty. */
 export type PodSecurityContext = {
   seLinuxOptions?: SeLinuxOptions;
   seLinuxChangePolicy?: 'MountOption' | 'Recursive';

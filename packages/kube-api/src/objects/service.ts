@@ -1,6 +1,6 @@
 import type { ObjectMeta } from './object-meta.ts';
 
-/** v1 Service, as far as service variables need it. */
+/** v1 Service with the fields from which service environment variables are made. */
 export type Service = {
   metadata: ObjectMeta;
   spec: {

@@ -1,9 +1,9 @@
-/** Objects of storage.k8s.io/v1, as far as a kubelet reads them; the API server has set their defaults. */
+/** Objects of storage.k8s.io/v1 with the fields that a kubelet reads. The API server has already set their defaults. */
 import type { KubeObject } from './kube-object.ts';
 
 export type VolumeLifecycleMode = 'Persistent' | 'Ephemeral';
 
-/** Requirements of a CSI driver for kubelets; the object is optional. */
+/** Says how kubelets have to use a CSI driver; the object is optional. */
 export type CsiDriver = KubeObject & {
   spec: {
     /** Volumes must be attached to a node before use. */
@@ -21,14 +21,14 @@ export type CsiDriver = KubeObject & {
   };
 };
 
-/** `audience` '' is the API server's. */
+/** An empty `audience` means the API server. */
 export type CsiTokenRequest = { audience: string; expirationSeconds?: number };
 
 /** A request to attach a volume to a node, and its state. */
 export type VolumeAttachment = KubeObject & {
   status?: {
     attached: boolean;
-    /** From the driver's controller, for calls to the driver on the node. */
+    /** Data from the driver's controller, which the kubelet passes to the driver on the node. */
     attachmentMetadata?: Record<string, string>;
     attachError?: { message?: string };
   };

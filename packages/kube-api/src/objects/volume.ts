@@ -40,15 +40,15 @@ export type ConfigMapProjection = { name: string; items?: KeyToPath[]; optional?
 export type SecretProjection = { name: string; items?: KeyToPath[]; optional?: boolean };
 export type DownwardApiProjection = { items?: DownwardApiFile[] };
 
-/** A token of the pod's service account, signed by an API server; `audience` '' is the API server. */
+/** A token of the pod's service account, signed by the API server. An empty `audience` means the API server. */
 export type ServiceAccountTokenProjection = { audience?: string; expirationSeconds?: number; path: string };
 
-/** Exactly one is set. */
+/** Exactly one field is set. */
 export type VolumeProjection = {
   configMap?: ConfigMapProjection;
   secret?: SecretProjection;
   downwardAPI?: DownwardApiProjection;
-  /** Only in pods of an API server. */
+  /** Set only in pods from an API server. */
   serviceAccountToken?: ServiceAccountTokenProjection;
 };
 
@@ -60,7 +60,7 @@ export type ImageVolumeSource = { reference: string; pullPolicy?: 'Always' | 'If
 /** A directory exported by `server`. */
 export type NfsVolumeSource = { server: string; path: string; readOnly?: boolean };
 
-/** On a lone node a claim is a directory of the node, with or without an object of that name. */
+/** On a lone node a claim is a directory, whether or not a PersistentVolumeClaim of that name exists. */
 export type PersistentVolumeClaimVolumeSource = { claimName: string; readOnly?: boolean };
 
 /** A volume that a CSI driver on the node creates for the pod (core/v1 CSIVolumeSource). */

@@ -1,8 +1,8 @@
 import { everyContainer, type PodSpec, type Volume, type VolumeProjection } from '../objects/types.ts';
 
 /**
- * The plural of API objects that a pod refers to, with upstream's name (pkg/api/pod: HasAPIObjectReference); undefined if it
- * refers to none.
+ * Returns the plural name of a kind of API object to which the pod refers, such as `secrets`, or undefined if it refers to
+ * none. If there are several, the first in upstream's order (pkg/api/pod: HasAPIObjectReference).
  */
 export function apiReference(spec: PodSpec): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';

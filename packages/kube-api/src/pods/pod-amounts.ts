@@ -1,4 +1,4 @@
-/** Amounts of resources, of containers and at pod level (KEP-2837). In billionths of a unit. */
+/** Computes resource amounts of containers and at pod level (KEP-2837), in billionths of a unit. */
 import { type Container, isSidecar, type ResourceRequirements } from '../objects/container.ts';
 import type { PodSpec } from '../objects/pod.ts';
 import { parseQuantity } from '../values/quantity.ts';
@@ -18,7 +18,7 @@ export function containersAmountNames(spec: Containers, kind: AmountKind): strin
   return [...new Set(all.flatMap(({ resources }) => Object.keys(resources?.[kind] ?? {})))];
 }
 
-/** The container's amount; for an absent request, its limit. */
+/** Returns the container's amount; a missing request defaults to the limit. */
 export function containerAmount(container: Pick<Container, 'resources'>, kind: AmountKind, name: string): bigint {
   const { requests = {}, limits = {} } = container.resources ?? {};
   const text = (kind === 'requests' ? ownAmount(requests, name) : undefined) ?? ownAmount(limits, name);
@@ -26,8 +26,8 @@ export function containerAmount(container: Pick<Container, 'resources'>, kind: A
 }
 
 /**
- * The containers' total: of ordinary containers and all sidecars, or of any init container and the sidecars started before it,
- * whichever is greater.
+ * Returns the containers' total: the sum of the ordinary containers and all sidecars, or the largest sum of an init container
+ * and the sidecars started before it, whichever is greater.
  */
 export function containersAmount(spec: Containers, kind: AmountKind, name: string): bigint {
   let sidecars = 0n;
@@ -52,7 +52,7 @@ export function hasPodLevelResources({ resources = {} }: PodSpec, kinds: AmountK
   return kinds.some((kind) => Object.keys(resources[kind] ?? {}).some(isPodLevelResource));
 }
 
-/** The container with its effective limits of CPU and memory: its own, or the pod's if it has none. */
+/** Returns the container with its effective CPU and memory limits: its own, or the pod-level limits if it has none. */
 export function withPodLimits(container: Container, spec: PodSpec): Container {
   const { resources = {} } = container;
   const missing = (['cpu', 'memory'] as const).flatMap((name) => {
@@ -70,7 +70,7 @@ function ownAmount(list: NonNullable<ResourceRequirements[AmountKind]>, name: st
   return Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
-/** A text for comparison: equal for equal resources, independent of their order and notation. */
+/** Serializes resources for comparison: equal resources give equal texts, in whatever order and notation they are written. */
 export function resourcesKey({ limits, requests, claims = [] }: ResourceRequirements = {}): string {
   const amounts = (list: Record<string, string> = {}) =>
     Object.entries(list)

@@ -11,7 +11,7 @@ const SYSTEM_CLASSES: Record<string, number> = {
   [NODE_CRITICAL_CLASS]: 2_000_001_000,
 };
 
-/** The pod's priority: its number, or that of a built-in class; otherwise 0. */
+/** Returns the pod's priority: its number, or the value of a built-in class, or 0. */
 export function podPriority({ spec }: Pod): number {
   const name = spec.priorityClassName ?? '';
   return spec.priority ?? (Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name]! : 0);
@@ -22,7 +22,7 @@ export function isCriticalPod(pod: Pod): boolean {
   return podPriority(pod) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
-/** Whether the pod is critical for the node: by the name of its class, not by its priority, as upstream. */
+/** Whether the pod is critical for the node. As in upstream, the name of its class decides, not its priority. */
 export function isNodeCriticalPod({ spec }: Pod): boolean {
   return spec.priorityClassName === NODE_CRITICAL_CLASS;
 }

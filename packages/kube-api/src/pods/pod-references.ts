@@ -1,7 +1,10 @@
 import type { FieldPath } from '../issue.ts';
 import type { Container, EnvVar, KeyToPath, Pod, Volume } from '../objects/types.ts';
 
-/** An object that a pod refers to, and the field. Empty `keys` mean the whole object; an `optional` one may be missing. */
+/**
+ * An object to which a pod refers, and the field with the reference. Without `keys`, the pod uses the whole object; an
+ * `optional` object may be missing.
+ */
 export type PodReference = {
   kind: 'ConfigMap' | 'Secret' | 'RuntimeClass';
   name: string;
@@ -27,7 +30,7 @@ export function podReferences({ spec }: Pod): PodReference[] {
 
 type Source = { name: string; key?: string; items?: KeyToPath[]; optional?: boolean };
 
-/** `path` is the path of the object's name. */
+/** Makes a reference; `path` is the path of the field with the object's name. */
 function reference(kind: PodReference['kind'], { name, key, items, optional }: Source, path: FieldPath): PodReference {
   const around = path.slice(0, -1);
   const keys =

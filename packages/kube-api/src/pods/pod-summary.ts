@@ -3,20 +3,21 @@ import type { Pod } from '../objects/types.ts';
 
 /** A pod as a row of a table, with kubectl's values (its pod printer). */
 export type PodSummary = {
-  /** `ready/all`: containers and sidecars. */
+  /** `ready/total`, such as `1/2`, of containers and sidecars. */
   ready: string;
-  /** The most significant reason of its containers, otherwise its phase. */
+  /** The most significant reason of the containers, or else the phase. */
   status: string;
   restarts: number;
-  /** RFC 3339: the end of the container that was restarted last. */
+  /** When the container that was restarted last had ended (RFC 3339). */
   restartedAt?: string;
 };
 
 type Counts = Pick<PodSummary, 'restarts' | 'restartedAt'>;
 
 /**
- * During initialization the status and counts come from the init containers up to the one that the pod waits for, later from
- * containers and sidecars. `showsEviction`: an evicted pod has the status Evicted; kubectl shows how its containers ended instead.
+ * Summarizes a pod. During initialization, status and counts cover the init containers up to the one that the pod is waiting for;
+ * afterwards they cover containers and sidecars. With `showsEviction`, an evicted pod has the status Evicted, where kubectl shows
+ * how its containers ended.
  */
 export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary {
   const { initContainers = [], containers } = pod.spec;
@@ -37,7 +38,7 @@ export function podSummary(pod: Pod, { showsEviction = true } = {}): PodSummary 
   };
 }
 
-/** Upstream's pod printer does not count a started sidecar that has exited with 0. */
+/** Whether a sidecar counts as started. Upstream's pod printer does not count one that has exited with 0. */
 const isStarted = ({ started, state }: ContainerStatus): boolean =>
   started === true && state?.terminated?.exitCode !== 0;
 
@@ -46,7 +47,10 @@ const isUp = ({ ready, state }: ContainerStatus): boolean => ready && state?.run
 const hasCondition = ({ conditions = [] }: PodStatus, wanted: string): boolean =>
   conditions.some(({ type, status }) => type === wanted && status === 'True');
 
-/** `Terminating` for a pod that is being deleted and has not ended, `Unknown` if its node is lost; otherwise `undefined`. */
+/**
+ * Returns `Unknown` for a pod being deleted whose node is lost, `Terminating` for any other pod being deleted that has not ended,
+ * else `undefined`.
+ */
 function ending({ metadata, status }: Pod): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (status?.reason === 'NodeLost') return 'Unknown';
@@ -58,7 +62,10 @@ function ownReason({ conditions = [], reason, phase }: PodStatus): string {
   return isGated ? 'SchedulingGated' : reason || phase;
 }
 
-/** The statuses up to that of the init container that the pod waits for, with the reason; all and none after initialization. */
+/**
+ * Returns the init containers' statuses up to the one that the pod is waiting for, with a reason such as `Init:0/2`. After
+ * initialization it returns all statuses and no reason.
+ */
 function initProgress(
   statuses: ContainerStatus[],
   { sidecars, count }: { sidecars: Set<string>; count: number },
@@ -75,7 +82,10 @@ function initProgress(
   };
 }
 
-/** The reason of the first container that waits or has ended; if it completed, other containers may still run or have failed. */
+/**
+ * Returns the reason of the first container that is waiting or has ended. If that one completed, running and failed containers
+ * take precedence.
+ */
 function mainReason(status: PodStatus, statuses: ContainerStatus[]): string | undefined {
   const reasons = statuses.flatMap(({ state: { waiting, terminated } = {} }) =>
     waiting?.reason ? [waiting.reason] : terminated === undefined ? [] : [endReason(terminated)],

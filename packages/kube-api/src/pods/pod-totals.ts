@@ -4,12 +4,12 @@ import { parseQuantity } from '../values/quantity.ts';
 import { type AmountKind, containerAmount, containersAmount, isHugePages, podLevelAmount } from './pod-amounts.ts';
 import { qosClass } from './qos-class.ts';
 
-/** Millicores and bytes; 0 means no limit. */
+/** CPU in millicores, memory in bytes. A limit of 0 means no limit. */
 export type ResourceAmounts = { milliCpuRequest: bigint; milliCpuLimit: bigint; memoryLimitBytes: bigint };
 
 type Resource = 'cpu' | 'memory';
 
-/** The pod-level amount, or otherwise the containers' total; without overhead. */
+/** Returns the pod-level amount, or else the containers' total, without overhead. */
 export function amountOf({ spec }: Pod, kind: AmountKind, name: string): bigint {
   return podLevelAmount(spec, kind, name) ?? containersAmount(spec, kind, name);
 }
@@ -19,19 +19,22 @@ export function overheadOf({ spec }: Pod, name: string): bigint {
   return text === undefined ? 0n : parseQuantity(text).nanos;
 }
 
-/** The pod's request of a resource, including overhead: millicores for `cpu`, bytes or pieces for others. */
+/** Returns the pod's request for a resource, including overhead: millicores for `cpu`, otherwise bytes or a count. */
 export function podRequest(pod: Pod, name: string): bigint {
   return inUnits(amountOf(pod, 'requests', name) + overheadOf(pod, name), name);
 }
 
-/** The pod's limit of a resource, including overhead; 0 if any part of it has no limit. */
+/** Returns the pod's limit for a resource, including overhead, or 0 if any part of the pod has no limit. */
 function podLimit(pod: Pod, name: Resource): bigint {
   const limit = amountOf(pod, 'limits', name);
   if (limit === 0n || !limitsAll(pod.spec, name)) return 0n;
   return inUnits(limit + overheadOf(pod, name), name);
 }
 
-/** Whether the pod has a pod-level limit, or otherwise all containers that run at the same time have limits. */
+/**
+ * Whether the pod has a pod-level limit or, failing that, every ordinary container has a limit and so has each init container
+ * or a sidecar started before it.
+ */
 function limitsAll(spec: PodSpec, name: Resource): boolean {
   if ((podLevelAmount(spec, 'limits', name) ?? 0n) > 0n) return true;
   let sidecars = 0n;
@@ -46,7 +49,7 @@ function limitsAll(spec: PodSpec, name: Resource): boolean {
 /** Settings of the pod's cgroup: amounts, and bytes of huge pages by resource name. */
 export type PodTotals = ResourceAmounts & { hugePages: Record<string, bigint> };
 
-/** Limits of the pod's cgroup, overhead included. A BestEffort pod has no amounts. */
+/** Computes the requests and limits of the pod's cgroup, including overhead. For a BestEffort pod only huge pages are set. */
 export function podTotals(pod: Pod): PodTotals {
   const hugePages = Object.fromEntries(hugePageNames(pod.spec).map((name) => [name, podRequest(pod, name)]));
   if (qosClass(pod) === 'BestEffort')
@@ -65,10 +68,10 @@ function hugePageNames({ resources, overhead, containers, initContainers = [] }:
   return [...new Set([...lists, overhead].flatMap((list) => Object.keys(list ?? {})))].filter(isHugePages);
 }
 
-/** Billionths per unit of a resource: millicores for `cpu`, pieces or bytes for others. */
+/** Billionths in one unit of a resource: millicores for `cpu`, otherwise bytes or a count. */
 const nanosPerUnit = (name: string) => (name === 'cpu' ? 1_000_000n : 1_000_000_000n);
 
-/** The CRI has 64-bit amounts. */
+/** Amounts in the CRI are int64. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
 /** An amount in the resource's unit, rounded up and capped at the largest 64-bit integer. */

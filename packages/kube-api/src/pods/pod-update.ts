@@ -7,14 +7,14 @@ import type { Pod } from '../objects/pod.ts';
 export type PodSourceName = 'file' | 'http' | 'api';
 
 /**
- * ADD: first seen; UPDATE: same UID, changed specification; REMOVE: removed from its source. Only for pods of an API server:
- * DELETE: to be stopped within its grace period; RECONCILE: only the status changed.
+ * ADD is a new pod, UPDATE a changed specification of the same UID, REMOVE a pod that has gone from its source. Only an API
+ * server causes DELETE, which stops a pod within its grace period, and RECONCILE, for a change of only the status.
  */
 export type PodUpdateOperation = 'ADD' | 'UPDATE' | 'REMOVE' | 'DELETE' | 'RECONCILE';
 
 /**
- * One change of the desired pods. Pods have a UID, defaults and passed validation. If the manifest of a pod without its own UID
- * changes, that is a REMOVE of the old UID and an ADD of a new one, as for the kubelet's static pods.
+ * One change of the desired pods. The pods have UIDs and defaults, and have passed validation. As with the kubelet's static
+ * pods, a changed manifest of a pod without its own UID gives a REMOVE of the old UID and an ADD of a new one.
  */
 export type PodUpdate = {
   operation: PodUpdateOperation;
@@ -25,8 +25,8 @@ export type PodUpdate = {
 };
 
 /**
- * Annotations that sources set on each pod: the source; the pod's UID, by which log collectors find the directory of a static
- * pod; the time when it was first seen; the file or URL; and a hash of the whole manifest, which also changes with a resize.
+ * Annotations that sources set on each pod: its source; its UID, with which log collectors find the log directory of a static
+ * pod; when it was first seen; its file or URL; and a hash of the whole manifest, which a resize changes, too.
  */
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
@@ -36,7 +36,7 @@ export const CONFIG_CONTENT_ANNOTATION = 'podwright.dev/config.content';
 /** On a mirror pod: the hash of its static pod's manifest. */
 export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
-/** The time format of `kubernetes.io/config.seen`: with nanoseconds, as upstream. */
+/** Formats a time for `kubernetes.io/config.seen`: with nanoseconds, as in upstream. */
 export function seenAt(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000000Z');
 }

@@ -1,11 +1,11 @@
-/** Which changes of a pod are a resize: changes of CPU and memory, without a restart. Pure. */
+/** Distinguishes resizes of CPU and memory from other changes of a pod. Pure. */
 
 import type { Pod, ResourceList, ResourceRequirements } from '../objects/types.ts';
 import { qosClass } from './qos-class.ts';
 
 /**
- * Everything that a resize does not change: all except CPU and memory of containers and pod, and the QoS class
- * (validation.ValidatePodResize). If it is equal for two pods, they differ at most by a resize.
+ * Returns the parts of a pod that a resize must not change: everything except CPU and memory of the containers and the pod, and
+ * the QoS class (validation.ValidatePodResize). If they are equal, two versions of a pod differ at most by a resize.
  */
 export function unresizable(pod: Pod): unknown {
   const { initContainers, containers, resources, ...rest } = pod.spec;
@@ -29,7 +29,7 @@ function withoutAmounts<T extends { resources?: ResourceRequirements }>(owner: T
   return Object.keys(fixed).length === 0 ? rest : { ...rest, resources: fixed };
 }
 
-/** Amounts of resources that cannot be resized, if any. */
+/** Returns the amounts of all resources except CPU and memory, or undefined if there are none. */
 function unchangeable(list: ResourceList = {}): ResourceList | undefined {
   const { cpu: _cpu, memory: _memory, ...others } = list;
   return Object.keys(others).length === 0 ? undefined : others;
