@@ -3,33 +3,35 @@ import type { IssueList } from '../issue.ts';
 import { isQuantity } from '../values/quantity.ts';
 
 /**
- * Decodes an unknown value to a `T`, and reports all its issues. If there are issues the result must not be used; it only lets
- * the decoder continue to find further ones.
+ * Decodes an unknown value to a `T`, and reports all its issues. If there are any, the result is only good for finding further
+ * issues, and must not be used otherwise.
  */
 export type Decoder<T> = ((value: unknown, issues: IssueList) => T) & {
   /** Whether the decoder is for a map. */
   readonly isMap?: true;
 };
 
-/** The issue of a field that an API server's object sets and this kubelet does not support. */
+/** The issue for a field that this kubelet does not support, in an object from an API server. */
 export const UNSUPPORTED = 'is not supported';
 
-/** One decoder per field: the compiler rejects a schema without one of the type's fields. */
+/** One decoder per field: a schema that lacks one of the type's fields does not compile. */
 export type Fields<T> = { [K in keyof T]-?: Decoder<NonNullable<T[K]>> };
 
 export type ObjectRules<T> = {
   required?: readonly (keyof T & string)[];
   /** Fields of Kubernetes that are not supported yet. */
   notYet?: readonly string[];
-  /** Fields that manifests must not have, with the reason; in pods of an API server they are used if there is a decoder. */
+  /**
+   * Fields that manifests must not have, with the reason. In pods from an API server they are accepted if they have a decoder.
+   */
   refused?: Readonly<Record<string, string>>;
-  /** As `refused`, but for fields without effect on a node: in objects of an API server they are retained. */
+  /** Like `refused`, for fields without effect on a node: in objects from an API server they are kept. */
   serverOnly?: Readonly<Record<string, string>>;
 };
 
 /**
- * An object with exactly these fields; an object of an API server may have others, which are retained. As in Kubernetes, `null`
- * counts as absent, and so does an empty list or map, unless it is required.
+ * Decodes an object with exactly these fields; unknown fields of an object from an API server are kept. As in Kubernetes,
+ * `null` counts as absent, and so does an empty list or map unless the field is required.
  */
 export function object<T extends object>(fields: Fields<T>, rules: ObjectRules<T> = {}): Decoder<T> {
   const decoders = new Map<string, Decoder<unknown>>(Object.entries(fields));
@@ -68,7 +70,7 @@ function refusal(key: string, known: string[], { notYet, reasons }: Refusals): s
   return notYet.includes(key) ? 'is not supported yet' : `unknown field${didYouMean(key, known)}`;
 }
 
-/** Whether a field has no content. */
+/** Whether a field is null, undefined, an empty list or an empty map. */
 function isEmpty(field: unknown, { isMap }: { isMap?: true } = {}): boolean {
   if (field === null || field === undefined) return true;
   return Array.isArray(field)
@@ -116,7 +118,7 @@ export function integer(min = -(2 ** 31), max = 2 ** 31 - 1): Decoder<number> {
 /** The greatest number below 2^63 that a JavaScript number can represent. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** A 64-bit integer. Beyond 2^53 it is rounded, within the range. */
+/** A 64-bit integer. A number beyond 2^53 is rounded to one that JavaScript can represent. */
 export const int64: Decoder<number> = (value, issues) => {
   if (typeof value !== 'number' || !Number.isInteger(value)) return wrong<number>(issues, 'an integer', { value });
   if (Math.abs(value) > 2 ** 63)
@@ -134,13 +136,13 @@ export function oneOf<const T extends string>(...values: T[]): Decoder<T> {
   };
 }
 
-/** As `oneOf`, for fields that only schedulers use: an API server may have further values. */
+/** Like `oneOf`, for fields that only schedulers use: objects from an API server may have other values, too. */
 export function oneOfForSchedulers<const T extends string>(...values: T[]): Decoder<T> {
   const strict = oneOf(...values);
   return (value, issues) => (issues.isOfApiServer && typeof value === 'string' ? (value as T) : strict(value, issues));
 }
 
-/** An amount such as `500m`, `64Mi` or `2`, as text. */
+/** A quantity such as `500m`, `64Mi` or `2`. The result is a string. */
 export const quantity: Decoder<string> = (value, issues) => {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text === 'string' && isQuantity(text)) return text;
@@ -151,10 +153,10 @@ export const quantity: Decoder<string> = (value, issues) => {
 export const intOrString: Decoder<number | string> = (value, issues) =>
   typeof value === 'string' ? value : integer()(value, issues);
 
-/** Any value, unchanged: for fields that the node itself writes and reads. */
+/** Passes on any value unchanged, for fields that the node itself writes and reads. */
 export const anything: Decoder<never> = (value) => value as never;
 
-/** Adds an issue: `expected` instead of `value`. */
+/** Adds the issue that the value must be `expected`. */
 function wrong<T>(
   issues: IssueList,
   expected: string,
@@ -164,7 +166,7 @@ function wrong<T>(
   return undefined as T;
 }
 
-/** A short text of a value for messages, without the content of lists and objects. */
+/** Describes a value in a few characters for messages, without the content of lists and objects. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

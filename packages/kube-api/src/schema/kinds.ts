@@ -34,7 +34,7 @@ const fromTemplate = (kind: string, template: string) =>
   `${kind} needs the controllers of a cluster, which a single node does not have; ${SUPPORTED}: ` +
   `put the content of ${template} into a Pod`;
 
-/** Kinds that must not be ignored, as pods would not work as intended without them, with advice. */
+/** Kinds without which pods would not work as intended, with advice. They are never ignored. */
 const REFUSED_KINDS: Record<string, string> = {
   ...Object.fromEntries(Object.entries(TEMPLATES).map(([kind, path]) => [kind, fromTemplate(kind, path.join('.'))])),
   PersistentVolume: `PersistentVolume needs a cluster, which binds claims to it; ${SUPPORTED}: use a PersistentVolumeClaim alone, which is a directory of the node, or a hostPath or nfs volume`,
@@ -52,12 +52,15 @@ const CORE_LEFT_OUT: Record<string, string> = {
   ),
 };
 const INGRESS = "it needs a cluster's network; give the pod's port a hostPort";
-/** Built-in groups without a dot whose kinds may be ignored; `apps`, `batch` and `extensions` have workloads. */
+/**
+ * API groups without a dot whose kinds may be ignored. `apps`, `batch` and `extensions` are not among them: they contain
+ * workloads.
+ */
 const GROUPS_LEFT_OUT = ['autoscaling', 'policy'];
 
 /**
- * Why a lone node may ignore an object (Service, Namespace, Role, custom resources and the like), as half a sentence. `undefined`
- * for supported kinds, and for workloads and typos, which are errors.
+ * Returns why a lone node may ignore an object, such as a Service, a Namespace, a Role or a custom resource, for the end of a
+ * message. `undefined` for supported kinds, and for workloads and misspelled kinds, which are errors.
  */
 export function reasonToLeaveOut(kind: string, apiVersion: string): string | undefined {
   if (apiVersion === 'v1') return Object.hasOwn(CORE_LEFT_OUT, kind) ? CORE_LEFT_OUT[kind] : undefined;

@@ -30,7 +30,7 @@ const serverOnly = {
 const named = object(FIELDS, { required: ['name'], serverOnly });
 const nameless = object(FIELDS, { serverOnly });
 
-/** meta/v1 ObjectMeta. A missing name is not another issue if a `generateName` is refused. */
+/** meta/v1 ObjectMeta. If `generateName` is set, its rejection is the only issue: the missing name is not reported, too. */
 export const objectMeta: Decoder<ObjectMeta> = (value, issues) =>
   ((value as { generateName?: unknown } | null)?.generateName === undefined ? named : nameless)(value, issues);
 

@@ -1,28 +1,28 @@
 import type { FieldPath } from '../issue.ts';
 
-/** The JSON text of one object: its value, and the positions of its parts. */
+/** One JSON object as text: its value, and the positions of its parts. */
 export type JsonDocument = {
   value: unknown;
-  /** The offset of a field's value or name; for an absent field, of the nearest part around it. */
+  /** Returns the offset of a field's value or name, or, if the field is absent, of the nearest enclosing part. */
   offsetOf(path: FieldPath, at: 'key' | 'value'): number;
-  /** A scalar's text without quotes; `undefined` if it is not a scalar. */
+  /** Returns a scalar's text without quotes; `undefined` if it is not a scalar. */
   written(path: FieldPath): string | undefined;
 };
 
 /** Scalars have `end`; lists and objects have `parts`. */
 type Part = { offset: number; keyOffset?: number; end?: number; parts?: Map<string | number, Part>; isList?: boolean };
 
-/** Larger or deeper texts are left to the YAML reader, which reports its limits. */
+/** Larger or deeper texts are left to the YAML reader, which reports its own limits. */
 const MAX_TOKENS = 50_000;
 const MAX_DEPTH = 50;
-/** Longer numbers are strings in YAML. */
+/** The YAML reader treats longer numbers as strings. */
 const MAX_NUMBER_LENGTH = 100;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Reads JSON many times faster than the YAML reader, with the same result: programs, `podwright run` and the node itself write
- * JSON. `undefined` for other YAML, several objects, or duplicate keys.
+ * Reads JSON, which programs, `podwright run` and the node itself write, many times faster than the YAML reader does and with
+ * the same result. Returns `undefined` for any other YAML, for several objects and for duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;
@@ -36,7 +36,7 @@ export function readJsonDocument(text: string): JsonDocument | undefined {
   }
 }
 
-/** The parts of a valid JSON text. */
+/** Returns the parts of a valid JSON text, or `undefined` if only the YAML reader can read it. */
 function partsOf(text: string): Part | undefined {
   const open: Part[] = [];
   let root: Part | undefined;
@@ -65,7 +65,7 @@ function partsOf(text: string): Part | undefined {
   return root;
 }
 
-/** Numbers that the YAML reader treats as strings. */
+/** Whether the YAML reader treats this number as a string. */
 function isOtherInYaml(token: string): boolean {
   return /^[-\d]/.test(token) && (token.length > MAX_NUMBER_LENGTH || !Number.isFinite(Number(token)));
 }

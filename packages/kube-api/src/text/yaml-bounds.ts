@@ -19,13 +19,15 @@ import type { FieldPath } from '../issue.ts';
 import { JsonStream } from './json-stream.ts';
 import { type PlainValue, plainKey, plainValue } from './yaml-scalars.ts';
 
-/** Maximum number of names, values, signs, comments and line ends of one text. A block of text of a megabyte is one token. */
+/**
+ * Maximum number of names, values, signs, comments and line ends in one text. A block scalar is one token, even if it has a megabyte.
+ */
 const MAX_TOKENS = 200_000;
 /** Maximum depth of lists and maps. Kubernetes' own types need less than 20. */
 const MAX_DEPTH = 100;
-/** Maximum number of anchors and aliases of a document: each alias is looked up among all of them. */
+/** Maximum number of anchors and aliases in a document: the library compares each alias with all of them. */
 const MAX_ANCHORS = 2000;
-/** Maximum number of values of a document with aliases expanded; 64 characters of text count as one more. */
+/** Maximum number of values in a document after its aliases are expanded. Each 64 characters of text count as one more value. */
 const MAX_EXPANDED_VALUES = 300_000;
 const MAX_PROBLEMS = 1000;
 
@@ -70,12 +72,13 @@ class TooManyProblems extends Error {}
 const SCALAR_FOLLOWS = '\x1f';
 
 /**
- * In double quotes go-yaml, and so Kubernetes, accepts `\'`, which the library refuses. Replaces it by `\x27` before the text is parsed.
+ * Replaces `\'` in double quotes by `\x27` before the text is parsed: go-yaml, and thus Kubernetes, accepts `\'`, but the library does
+ * not.
  */
 class QuoteEscapes {
   #isText = false;
 
-  /** A lexeme that the library accepts, and the number of added characters. */
+  /** Returns the lexeme in a form that the library accepts, and the number of characters added to it. */
   mend(lexeme: string): { lexeme: string; grownBy: number } {
     const isText = this.#isText;
     this.#isText = lexeme === SCALAR_FOLLOWS;
@@ -110,7 +113,7 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
       }
       yield* compose(parser.next(lexeme));
       parser.offset -= grownBy; // so that later offsets refer to the original text
-      // the stack also has the document and the last scalar
+      // the stack also contains the document and the last scalar
       if (parser.stack.length > MAX_DEPTH + 2)
         return report(parser.offset, `has lists and maps more than ${MAX_DEPTH} deep`);
     }
@@ -124,7 +127,9 @@ export function* composeDocuments(text: string, report: Report): Generator<Docum
 
 type OnError = (...args: unknown[]) => void;
 
-/** A malformed string may cause one error per character, each with a stack trace: stops the composer after many. */
+/**
+ * Returns a composer that stops after MAX_PROBLEMS errors: a malformed string may cause an error per character, each with a stack trace.
+ */
 function boundedComposer(): Composer {
   const composer = new Composer(OPTIONS);
   // the library has no other hook to count errors
@@ -140,13 +145,13 @@ function boundedComposer(): Composer {
   return composer;
 }
 
-/** Facts about a document that are needed before its conversion to a plain value. */
+/** The properties of a document that must be known before it is converted to a plain value. */
 export type DocumentShape = {
   /** The target of each alias. */
   targets: Map<Node, Node>;
-  /** Duplicate keys of maps: each later one, with its path and the offset of the one before. */
+  /** Duplicate keys in maps: for each repetition the path, its offset, and the offset of the previous occurrence. */
   duplicates: { path: FieldPath; offset: number; firstOffset: number }[];
-  /** Why the document must not be converted. */
+  /** Set if the document must not be converted. */
   refusal: { offset: number; message: string } | undefined;
 };
 

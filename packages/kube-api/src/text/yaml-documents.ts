@@ -5,23 +5,24 @@ import { TextLines, type TextPosition } from './text-lines.ts';
 import { composeDocuments, type DocumentShape, inspectDocument, isMergeKey, keyName } from './yaml-bounds.ts';
 import { YamlValues } from './yaml-values.ts';
 
-/** A problem of the text's YAML syntax. */
+/** A YAML syntax error and its position. */
 export type SyntaxProblem = TextPosition & { message: string };
 
 /** One document of a text: its plain value, and the positions of its fields. */
 export type YamlDocument = {
   value: unknown;
-  /** Position of a field's value or name; for an absent field, of the nearest part around it. */
+  /** Returns the position of a field's value or name, or, if the field is absent, of the nearest enclosing part. */
   locate(path: FieldPath, at: 'key' | 'value'): TextPosition;
-  /** A scalar's text without quotes; `undefined` if it is not a scalar. */
+  /** Returns a scalar's text without quotes; `undefined` if it is not a scalar. */
   written(path: FieldPath): string | undefined;
-  /** Duplicate fields, with their paths; the last one is used. */
+  /** Duplicate fields and their paths. The last one applies. */
   duplicates: (SyntaxProblem & { path: FieldPath })[];
 };
 
 /**
- * Reads the YAML (or JSON) documents of a text as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`), at most `maxDocuments`
- * and one more. If there are problems, the documents must not be used. The cost is bounded and linear in the length of the text.
+ * Reads the YAML (or JSON) documents of a text as Kubernetes does (`yaml-scalars.ts`, `yaml-values.ts`). Stops after one
+ * document more than `maxDocuments`, so that callers notice. If there are problems, the documents must not be used. The cost is
+ * bounded, and linear in the length of the text.
  */
 export function readYamlDocuments(
   text: string,
@@ -48,7 +49,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
     const before = problems.length;
     for (const { pos, code, message } of document.errors)
       report(pos[0], code === 'NON_STRING_KEY' ? nonStringKey(text, pos[0]) : message);
-    // go-yaml accepts any indentation in flow sequences, and any %YAML version
+    // other warnings do not matter: go-yaml accepts any indentation in flow sequences, and any %YAML version
     for (const { pos, message, code } of document.warnings) if (code === 'TAG_RESOLVE_FAILED') report(pos[0], message);
     const shape = inspectDocument(document);
     if (shape.refusal !== undefined) report(shape.refusal.offset, shape.refusal.message);
@@ -73,7 +74,7 @@ function readYaml(text: string, maxDocuments: number): { documents: YamlDocument
   return { documents, problems };
 }
 
-/** Most such keys are from templates, which begin with two braces. */
+/** Words the error for a key that is not a string. Most such keys come from templates, where `{{` looks like a map as a key. */
 function nonStringKey(text: string, offset: number): string {
   const isTemplate = text.slice(Math.max(0, offset - 1), offset + 2).includes('{{');
   return `a key must be text, a number, true or false${isTemplate ? '; this looks like a template, which must be rendered first' : ''}`;
@@ -117,7 +118,7 @@ class NodeLocator {
     return isScalar(found) ? found.source : undefined;
   }
 
-  /** The nodes from the root to the one at `path`, as far as they exist. */
+  /** Walks from the root to the node at `path`, as long as the nodes exist. */
   *#walk(path: FieldPath): Generator<{ node: unknown; keyOffset?: number; isLast: boolean }> {
     let node: unknown = this.#document.contents;
     for (const [index, step] of path.entries()) {

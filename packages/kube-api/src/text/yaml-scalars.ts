@@ -15,12 +15,12 @@ const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/;
 const FRACTION = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/;
 const MAX_UNSIGNED = 2n ** 64n - 1n;
 const MAX_SIGNED = 2n ** 63n;
-/** Longer texts are not numbers: a float may have up to about 770 significant digits, but that does not occur in manifests. */
+/** Longer texts are never numbers. A float can have up to about 770 significant digits, but does not in manifests. */
 const MAX_NUMBER_LENGTH = 100;
 
 /**
- * The value of an unquoted scalar in Kubernetes, whose tools read YAML with go-yaml 2: booleans of YAML 1.1, octal numbers with a
- * leading 0, underscores in numbers; no sexagesimal numbers, and timestamps are strings.
+ * Returns the value that an unquoted scalar has in Kubernetes, which uses go-yaml 2: YAML 1.1 booleans, octal numbers with a
+ * leading 0 and underscores in numbers are recognized, but sexagesimal numbers and timestamps are strings.
  */
 export function plainValue(text: string): PlainValue {
   const keyword = KEYWORDS.get(text);
@@ -31,13 +31,13 @@ export function plainValue(text: string): PlainValue {
   return integerOf(digits) ?? (FLOAT.test(digits) ? finite(digits, text) : text);
 }
 
-/** The name of an unquoted key: `yes` and `0x10` become `true` and `16`. `undefined` for null. */
+/** Returns the name of an unquoted key: `yes` becomes `true`, `0x10` becomes `16`. `undefined` for null. */
 export function plainKey(text: string): string | undefined {
   const value = plainValue(text);
   return value === null ? undefined : String(value);
 }
 
-/** `undefined` if it is not a 64-bit integer; a larger decimal number may still be a float. */
+/** Returns `undefined` for anything but a 64-bit integer; a larger decimal number may still be a float. */
 function integerOf(digits: string): number | undefined {
   const match = INTEGER.exec(digits);
   if (match === null) return undefined;
@@ -48,7 +48,7 @@ function integerOf(digits: string): number | undefined {
   return sign === '-' ? -Number(amount) : Number(amount);
 }
 
-/** A number that is too large is a string. */
+/** Returns the number, or the text if the number is too large. */
 function finite(digits: string, text: string): number | string {
   const number = Number(digits);
   return Number.isFinite(number) ? number : text;

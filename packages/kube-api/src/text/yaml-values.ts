@@ -3,14 +3,15 @@ import { isMergeKey, keyName, type Report } from './yaml-bounds.ts';
 import { plainValue } from './yaml-scalars.ts';
 
 /**
- * Converts a document's nodes to plain values, as sigs.k8s.io/yaml converts them to JSON: keys become strings, and of duplicate keys the
- * last one is used, merged ones (`<<`) included. Reports values that cannot be converted. The cost is bounded by `inspectDocument`'s count.
+ * Converts a document's nodes to plain values like sigs.k8s.io/yaml, which converts YAML to JSON: keys become strings, and the last of
+ * duplicate keys applies, including merged ones (`<<`). Reports values that cannot be converted. The cost is bounded by the limits that
+ * `inspectDocument` checks.
  */
 export class YamlValues {
   readonly #targets: ReadonlyMap<Node, Node>;
   readonly #report: Report;
 
-  /** `targets`: the target of each alias. */
+  /** `targets` maps each alias to its target. */
   constructor(targets: ReadonlyMap<Node, Node>, report: Report) {
     this.#targets = targets;
     this.#report = report;
@@ -44,7 +45,7 @@ export class YamlValues {
     else set(map, name, this.of(value));
   }
 
-  /** In a list of maps the first one takes precedence. */
+  /** Merges a map, or a list of maps, in which earlier maps take precedence. */
   #merge(map: Record<string, unknown>, value: unknown): void {
     const merged = isSeq(value) ? value.items.toReversed() : [value];
     for (const part of merged) {
@@ -59,7 +60,7 @@ export class YamlValues {
   }
 }
 
-/** Also works for names such as `__proto__`. */
+/** Sets a property, even one named `__proto__`. */
 function set(map: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(map, name, { value, writable: true, enumerable: true, configurable: true });
 }

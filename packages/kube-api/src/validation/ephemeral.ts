@@ -16,7 +16,7 @@ const REFUSED = [
   'restartPolicyRules',
 ] as const satisfies (keyof EphemeralContainer)[];
 
-/** The API server's rules for the ephemeral containers of a pod. Expects defaults. */
+/** Applies the API server's rules for the ephemeral containers of a pod. Expects defaults. */
 export function validateEphemeralContainers(spec: PodSpec, issues: IssueList): void {
   const others = new Set(allContainers(spec).map(({ name }) => name));
   const names = new Set(others);

@@ -8,7 +8,7 @@ import { validateResourceList } from './resources.ts';
 const MAX_DATA_BYTES = 1 << 20;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Rules for a ConfigMap. */
+/** Validates a ConfigMap. */
 export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void {
   validateMeta(configMap.metadata, issues.at('metadata'));
   const { data = {}, binaryData = {} } = configMap;
@@ -21,7 +21,7 @@ export function validateConfigMap(configMap: ConfigMap, issues: IssueList): void
   if (bytes > MAX_DATA_BYTES) issues.add(`must hold at most ${MAX_DATA_BYTES} bytes of data, got ${bytes}`);
 }
 
-/** Keys that Secrets of a type must have. */
+/** Keys that a Secret of each type must have. */
 const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/dockercfg': ['.dockercfg'],
@@ -29,7 +29,7 @@ const SECRET_KEYS: Record<string, string[]> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
 
-/** Rules for a Secret, after `stringData` was merged into `data`. */
+/** Validates a Secret whose `stringData` has been merged into `data`. */
 export function validateSecret(secret: Secret, issues: IssueList): void {
   validateMeta(secret.metadata, issues.at('metadata'));
   const data = secret.data ?? {};
@@ -43,7 +43,7 @@ export function validateSecret(secret: Secret, issues: IssueList): void {
   }
 }
 
-/** Rules for a RuntimeClass. */
+/** Validates a RuntimeClass. */
 export function validateRuntimeClass(runtimeClass: RuntimeClass, issues: IssueList): void {
   validateMeta(runtimeClass.metadata, issues.at('metadata'));
   dnsLabel(runtimeClass.handler, issues.at('handler'));
@@ -51,7 +51,7 @@ export function validateRuntimeClass(runtimeClass: RuntimeClass, issues: IssueLi
   validateLabels(runtimeClass.scheduling?.nodeSelector, issues.at('scheduling', 'nodeSelector'));
 }
 
-/** Rules for a PersistentVolumeClaim. */
+/** Validates a PersistentVolumeClaim. */
 export function validateClaim({ metadata, spec }: PersistentVolumeClaim, issues: IssueList): void {
   validateMeta(metadata, issues.at('metadata'));
   const { requests, limits } = spec.resources ?? {};

@@ -4,7 +4,7 @@ import { dnsLabel, dnsSubdomain, labelValue, objectUid, qualifiedName } from './
 
 const MAX_ANNOTATION_BYTES = 256 << 10;
 
-/** Rules for meta/v1 ObjectMeta. The namespace is '' for cluster-scoped kinds. */
+/** Validates meta/v1 ObjectMeta. The namespace is '' for cluster-scoped kinds. */
 export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
   dnsSubdomain(metadata.name, issues.at('name'));
   if (metadata.namespace !== '') dnsLabel(metadata.namespace, issues.at('namespace'));
@@ -17,7 +17,7 @@ export function validateMeta(metadata: ObjectMeta, issues: IssueList): void {
     issues.at('annotations').add(`must be at most ${MAX_ANNOTATION_BYTES} bytes together`);
 }
 
-/** Rules for labels and label selectors. */
+/** Validates labels and label selectors. */
 export function validateLabels(labels: Record<string, string> | undefined, issues: IssueList): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
     qualifiedName(key, issues.at(key));

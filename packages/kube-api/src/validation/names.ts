@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import type { IssueList } from '../issue.ts';
 
-/** Maximum length of file names on nearly every file system, in bytes. */
+/** The maximum length of a file name on almost every file system, in bytes (NAME_MAX). */
 export const MAX_FILE_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4095;
 
-/** A rule for a text: adds an issue for each violation. */
+/** Checks a text, and adds an issue for each violation. */
 export type TextRule = (text: string, issues: IssueList) => void;
 
 function rule(maxLength: number, pattern: RegExp, allowed: string): TextRule {
@@ -81,7 +81,7 @@ export const ipAddress: TextRule = (text, issues) => {
   if (isIP(text) === 0) issues.add(`must be an IP address, got "${text}"`);
 };
 
-/** Limits of Linux: names of at most 255 bytes (NAME_MAX), paths of less than 4096 (PATH_MAX). */
+/** The limits of Linux: at most 255 bytes per name (NAME_MAX), and less than 4096 bytes per path (PATH_MAX). */
 export const pathLength: TextRule = (path, issues) => {
   const long = path.split('/').find((name) => Buffer.byteLength(name) > MAX_FILE_NAME_BYTES);
   if (long !== undefined)
@@ -98,7 +98,7 @@ export const localPath: TextRule = (path, issues) => {
   else if (path.split('/').includes('..')) issues.add(`must not contain "..", got "${path}"`);
 };
 
-/** The path of a file that the kubelet writes to a volume: names that begin with `..` are reserved for the writer. */
+/** The path of a file that the kubelet writes to a volume. Names that begin with `..` are reserved for its atomic writer. */
 export const volumeFilePath: TextRule = (path, issues) => {
   const before = issues.count;
   localPath(path, issues);
@@ -108,7 +108,7 @@ export const volumeFilePath: TextRule = (path, issues) => {
   else if (shortest.startsWith('..')) issues.add(`must not begin with "..", got "${path}"`);
 };
 
-/** A relative path without empty components and `.`: `./a//b/` is `a/b`. `..` stays. Pure. */
+/** Removes empty components and `.` from a relative path, so that `./a//b/` becomes `a/b`; keeps `..`. Pure. */
 export function shortestPath(path: string): string {
   return path
     .split('/')

@@ -7,7 +7,7 @@ import { qualifiedName } from './names.ts';
 const NATIVE_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = /^hugepages-\d+[KMGT]i$/;
 
-/** Whether it is the name of an extended resource, such as `vendor.example/widget` (IsExtendedResourceName). */
+/** Whether `name` is the name of an extended resource, such as `vendor.example/widget` (IsExtendedResourceName). */
 export function isExtendedResource(name: string): boolean {
   if (!name.includes('/') || name.includes('kubernetes.io/') || name.startsWith('requests.')) return false;
   const issues = new IssueList();
@@ -15,11 +15,11 @@ export function isExtendedResource(name: string): boolean {
   return issues.count === 0;
 }
 
-/** Rules for resources of a container or pod. */
+/** Validates resources of a container or pod. */
 export function validateResources(resources: ResourceRequirements, issues: IssueList): void {
   const { limits = {}, requests = {} } = resources;
   validateResourceList(limits, issues.at('limits'));
-  // defaulting copied limits to requests: their issues were reported above
+  // a request that equals its limit was checked above: it may be a copy of the limit made by defaulting
   const own = Object.entries(requests).filter(
     ([name, request]) => !Object.hasOwn(limits, name) || limits[name] !== request,
   );
@@ -41,7 +41,7 @@ export function validateResources(resources: ResourceRequirements, issues: Issue
   }
 }
 
-/** Rules for a list of amounts: known names, no negative amounts. */
+/** Validates a list of amounts: the node must know the names, and no amount may be negative. */
 export function validateResourceList(list: ResourceList, issues: IssueList): void {
   for (const [name, quantity] of Object.entries(list)) {
     const isExtended = isExtendedResource(name);

@@ -2,11 +2,11 @@ import type { IssueList } from '../issue.ts';
 import type { Container, PodSpec } from '../objects/types.ts';
 import { each, unique } from './rules.ts';
 
-/** Kubernetes' limits for the number of rules, and of exit codes in a rule. */
+/** Kubernetes' limits on the number of rules, and on the number of exit codes in a rule. */
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
-/** Rules for restart policies and resize policies of an ordinary or init container. */
+/** Validates restart policies and resize policies of an ordinary or init container. */
 export function validateRestart(container: Container, spec: PodSpec, issues: IssueList): void {
   validateRestartRules(container, issues);
   const policies = container.resizePolicy ?? [];

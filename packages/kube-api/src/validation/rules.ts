@@ -10,7 +10,7 @@ export function within(value: number | undefined, bounds: { min: number; max?: n
   issues.add(`must be ${range}, got ${value}`);
 }
 
-/** Applies `rule` if there is a text. */
+/** Applies `rule` unless `text` is undefined. */
 export function check(rule: TextRule, text: string | undefined, issues: IssueList): void {
   if (text !== undefined) rule(text, issues);
 }
@@ -22,7 +22,7 @@ export function exactlyOne<T extends object>(value: T, names: readonly (keyof T 
   for (const name of given.slice(1)) issues.at(name).addKey(`must not be given together with ${given[0]}`);
 }
 
-/** Adds an issue for each element whose key was seen before; elements without a key are skipped. */
+/** Adds an issue for each element whose key an earlier element has. Elements without a key are skipped. */
 export function unique<T>(
   elements: readonly T[],
   keyOf: (element: T) => string | undefined,

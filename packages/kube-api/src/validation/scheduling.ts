@@ -12,7 +12,7 @@ import { validateLabels } from './metadata.ts';
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from './names.ts';
 import { each, within } from './rules.ts';
 
-/** The API server's rules for scheduling fields, for a pod that is already on its node. */
+/** Applies the API server's rules for the scheduling fields of a pod that has already been assigned to its node. */
 export function validateScheduling(spec: PodSpec, issues: IssueList): void {
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
   const place = issues.at('affinity');

@@ -24,7 +24,7 @@ const pod = (spec: object, metadata: object = {}) => ({
 const container = (fields: object, spec: object = {}) =>
   pod({ containers: [{ name: 'a', image: 'b', ...fields }], ...spec });
 
-/** Each expected text is the start of one of the problems, in order. */
+/** Checks that there are as many problems as expected texts, and that each begins with its text. */
 function check(object: object, expected: string[]): void {
   const found = problems(object);
   const matched =

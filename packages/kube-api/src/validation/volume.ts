@@ -30,7 +30,7 @@ const SOURCE_NAMES = [
   'ephemeral',
 ] as const;
 
-/** Rules for the volumes of a pod. */
+/** Validates the volumes of a pod. */
 export function validateVolumes(volumes: readonly Volume[], issues: IssueList): void {
   unique(volumes, (volume) => volume.name, { issues, field: 'name', what: 'volume' });
   each(volumes, issues, validateVolume);
@@ -84,13 +84,13 @@ function validateHostPath(source: HostPathVolumeSource, issues: IssueList): void
 }
 
 function validateNfs({ server, path }: NfsVolumeSource, issues: IssueList): void {
-  // both become one argument of mount(8), separated by `:`
+  // mount(8) gets both as one argument, separated by `:`
   if (!/^[^\s/,-][^\s/,]*$/.test(server))
     issues.at('server').add(`must be the name or address of a host, got "${server}"`);
   if (!path.startsWith('/')) issues.at('path').add(`must be an absolute path, got "${path}"`);
 }
 
-/** A driver's name becomes the name of a directory (upstream's ValidateCSIDriverName). */
+/** Validates a volume of a CSI driver. The driver's name becomes a directory name (upstream's ValidateCSIDriverName). */
 function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: IssueList): void {
   if (driver.length > MAX_DRIVER_NAME || !/^[a-z\d]([-a-z\d]*[a-z\d])?(\.[a-z\d]([-a-z\d]*[a-z\d])?)*$/i.test(driver))
     issues
@@ -103,7 +103,7 @@ function validateCsi({ driver, nodePublishSecretRef }: CsiVolumeSource, issues: 
 
 type ReferenceSource = { name?: string; secretName?: string; items?: KeyToPath[]; defaultMode?: number };
 
-/** Rules for a volume or projection of a ConfigMap or a Secret. */
+/** Validates a volume or projection of a ConfigMap or a Secret. */
 function validateReference(source: ReferenceSource, issues: IssueList): void {
   check(dnsSubdomain, source.name, issues.at('name'));
   check(dnsSubdomain, source.secretName, issues.at('secretName'));
@@ -130,7 +130,7 @@ function validateProjection(source: VolumeProjection, issues: IssueList): void {
   each(source.downwardAPI?.items, issues.at('downwardAPI', 'items'), validateDownwardFile);
 }
 
-/** Two sources must not have the same path; paths of sources without `items` are known only at the mount. */
+/** Rejects a path that two sources use. The paths of a source without `items` are not known before the volume is mounted. */
 function validateProjectedPaths(sources: VolumeProjection[], issues: IssueList): void {
   const seen = new Set<string>();
   for (const [index, source] of sources.entries()) {

@@ -1,9 +1,12 @@
 import { PodwrightError } from '@podwright/base';
 
-/** The highest allowed processor number, as of the kernel's largest NR_CPUS. */
+/** The highest processor number: the kernel's largest NR_CPUS is 8192. */
 const MAX_CPU = 8191;
 
-/** Numbers of a list such as `0,2-3`, in ascending order; '' is an empty list (cpuset(7)). Throws `invalid_argument`. */
+/**
+ * Parses a list of processors such as `0,2-3` (cpuset(7)); '' is an empty list. The result is in ascending order. Throws
+ * `invalid_argument`.
+ */
 export function parseCpus(text: string): number[] {
   const cpus = new Set<number>();
   for (const part of text === '' ? [] : text.split(',')) {
@@ -18,7 +21,7 @@ export function parseCpus(text: string): number[] {
   return sorted(cpus);
 }
 
-/** The format of `parseCpus`. */
+/** Formats a set of processors for `parseCpus`. */
 export function formatCpus(cpus: Iterable<number>): string {
   const ranges: [number, number][] = [];
   for (const cpu of sorted(cpus)) {
@@ -31,7 +34,7 @@ export function formatCpus(cpus: Iterable<number>): string {
 
 const sorted = (cpus: Iterable<number>): number[] => [...new Set(cpus)].sort((a, b) => a - b);
 
-/** In ascending order: the processors of any set, of both sets, and of only the first set. */
+/** Set operations on lists of processors. The results are in ascending order if the arguments are. */
 export const unionOf = (...sets: number[][]): number[] => sorted(sets.flat());
 export function intersectionOf(cpus: number[], others: number[]): number[] {
   const wanted = new Set(others);

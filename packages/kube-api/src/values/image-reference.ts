@@ -23,7 +23,10 @@ export function parseImageReference(text: string): ImageReference | undefined {
   return { ...place, tag, digest };
 }
 
-/** The first component is a registry if it looks like a host: with a dot, a port or capitals, or `localhost`. */
+/**
+ * Splits off the registry. The first component is one if it looks like a host: it has a dot, a port or capitals, or is
+ * `localhost`.
+ */
 function splitRegistry(name: string): { registry: string; repository: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));
@@ -36,12 +39,12 @@ function splitRegistry(name: string): { registry: string; repository: string } {
   return { registry: 'docker.io', repository: slash < 0 ? `library/${name}` : name };
 }
 
-/** The name for the runtime: with the tag `latest` if there is neither a tag nor a digest. */
+/** Adds the tag `latest` to the name for the runtime if it has neither a tag nor a digest. */
 export function withDefaultTag(image: string, reference: ImageReference): string {
   return reference.tag === '' && reference.digest === '' ? `${image}:latest` : image;
 }
 
-/** Why a text is not an image name, with the message of the distribution project's reference package. */
+/** Returns why a text is not an image name, in the words of the distribution project's reference package. */
 export function nameProblem(text: string): string {
   const invalid = 'invalid reference format';
   if (text === '') return invalid;
@@ -54,14 +57,17 @@ export function nameProblem(text: string): string {
   return tooLong ? `repository name must not be more than ${MAX_NAME_LENGTH} characters` : invalid;
 }
 
-/** The name as written, without its tag and digest. */
+/** Returns the name as written, without its tag and digest. */
 export function withoutTag(image: string): string {
   const [named = ''] = image.split('@', 1);
   const colon = named.lastIndexOf(':');
   return colon > named.lastIndexOf('/') ? named.slice(0, colon) : named;
 }
 
-/** One form for all spellings of a name: `nginx` is `docker.io/library/nginx:latest`. An invalid name is returned unchanged. */
+/**
+ * Returns the same text for all spellings of a name: `nginx` becomes `docker.io/library/nginx:latest`. An invalid name is
+ * returned unchanged.
+ */
 export function canonicalName(image: string): string {
   const reference = parseImageReference(image);
   if (reference === undefined) return image;

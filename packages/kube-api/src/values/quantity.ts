@@ -27,7 +27,7 @@ const SUFFIXES: Record<string, readonly [bigint, bigint]> = {
 /** An amount in billionths of a unit, the finest resolution of Kubernetes. */
 export type Quantity = { nanos: bigint };
 
-// Exponents and digits are limited, so that a hostile `1e999999999` is cheap.
+// the number of digits is limited, so that a hostile `1e999999999` costs little
 const pattern = /^([+-]?)(\d{0,64})(?:\.(\d{0,64}))?(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)$/;
 
 /** Whether `parseQuantity` accepts `text`. */
@@ -68,29 +68,29 @@ function divideUp(a: bigint, b: bigint): bigint {
   return a < 0n ? quotient - 1n : quotient + 1n;
 }
 
-/** In whole units, rounded up: bytes of memory, cores. */
+/** Returns a quantity in whole units, such as bytes or cores, rounded up. */
 export function quantityValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, NANOS_PER_UNIT);
 }
 
-/** In thousandths, rounded up: millicores of CPU. */
+/** Returns a quantity in thousandths, such as millicores, rounded up. */
 export function quantityMilliValue(text: string): bigint {
   return divideUp(parseQuantity(text).nanos, 1_000_000n);
 }
 
-/** The text, or, if it is finer than thousandths, the amount rounded up to thousandths. */
+/** Returns the text, or, if the amount is finer than thousandths, the amount rounded up to thousandths. */
 export function roundUpToMilli(text: string): string {
   const { nanos } = parseQuantity(text);
   return nanos % 1_000_000n === 0n ? text : formatQuantity(quantityMilliValue(text) * 1_000_000n, text);
 }
 
-/** `a / divisor` rounded up to a whole number, for `resourceFieldRef`. A divisor of zero counts as 1. */
+/** Returns `a / divisor`, rounded up to a whole number, for `resourceFieldRef`. A divisor of 0 counts as 1. */
 export function quantityInUnitsOf(text: string, divisor: string): bigint {
   const unit = parseQuantity(divisor).nanos;
   return divideUp(parseQuantity(text).nanos, unit === 0n ? NANOS_PER_UNIT : unit);
 }
 
-/** Negative, zero or positive if `a` is less than, equal to or greater than `b`. */
+/** Returns a negative number, 0 or a positive number if `a` is less than, equal to or greater than `b`. */
 export function compareQuantities(a: string, b: string): number {
   const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
@@ -100,8 +100,8 @@ const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 
 /**
- * An amount in billionths of a unit in Kubernetes' canonical form: with the largest suffix without a fraction, binary or decimal
- * as in `like`.
+ * Formats an amount, given in billionths of a unit, in Kubernetes' canonical form: with the largest suffix that avoids a
+ * fraction. The suffixes are binary or decimal as in `like`.
  */
 export function formatQuantity(nanos: bigint, like: string): string {
   const isBinary = like.endsWith('i') && nanos % NANOS_PER_UNIT === 0n;

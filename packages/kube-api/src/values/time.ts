@@ -10,7 +10,7 @@ export function formatMicroTime(ms: number): string {
   return new Date(ms).toISOString().replace(/Z$/, '000Z');
 }
 
-/** A duration in Go's format, as in the kubelet's messages: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`; to the microsecond. */
+/** Formats a duration like Go and the kubelet's messages, to the microsecond: `1h0m0s`, `1m20s`, `1.5s`, `250ms`, `0s`. */
 export function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '';
   const ms = Math.abs(milliseconds);
