@@ -1,6 +1,6 @@
 import { codeOfHttpStatus, type ErrorCode, PodwrightError } from '@podwright/base';
 
-/** The fields of a failed request's meta/v1 Status that clients use. */
+/** The fields of a failed request's meta/v1 Status that callers use. */
 export type ApiStatus = {
   /** HTTP status. */
   code: number;
@@ -23,7 +23,7 @@ export class ApiStatusError extends PodwrightError {
   }
 }
 
-/** Whether an error is the API server's, with that reason or HTTP status. */
+/** Whether the API server reported the error with this reason or HTTP status. */
 export function isApiStatus(error: unknown, wanted: string | number): error is ApiStatusError {
   if (!(error instanceof ApiStatusError)) return false;
   return typeof wanted === 'number' ? error.status.code === wanted : error.status.reason === wanted;

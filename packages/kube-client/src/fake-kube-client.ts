@@ -15,7 +15,7 @@ import type {
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection' | 'getText' | 'watch';
 
-/** A recorded call. `path` is the argument of `getText`. */
+/** A recorded call. `path` is set for `getText`. */
 export type FakeCall = {
   verb: Verb;
   /** For example `pods`; '' for `getText`. */
@@ -29,10 +29,10 @@ export type FakeCall = {
   path?: string;
 };
 
-/** Selects the calls that have all of these values. */
+/** Matches the calls that have all of these values. */
 export type CallMatch = Partial<Pick<FakeCall, 'verb' | 'plural' | 'subresource'>> & { name?: string };
 
-/** The result of a scripted call: an object or text, an error to reject with, or a function of the call. */
+/** The result of a scripted call: an object or text, an error to reject with, or a function that computes one from the call. */
 export type FakeAnswer = object | string | Error | ((call: FakeCall) => unknown);
 
 /** An open watch. */
@@ -44,14 +44,14 @@ export type FakeWatch = {
   end(error?: Error): void;
 };
 
-/** An error of the API server. */
+/** Returns an error as the API server would report it. */
 export function refusal(code: number, reason: string, message: string = reason): ApiStatusError {
   return new ApiStatusError('fake call', { code, reason, message });
 }
 
 /**
- * An API server in memory for unit tests. It stores objects, counts versions, supports equality in field selectors, records calls and
- * returns scripted responses. It does not validate, and merges patches of objects key by key.
+ * An in-memory API server for unit tests. It stores objects, counts versions, supports equality in field selectors, records calls and
+ * returns scripted responses. It does not validate objects, and merges every patch key by key.
  */
 export class FakeKubeClient implements KubeClient {
   readonly calls: FakeCall[] = [];
@@ -61,17 +61,18 @@ export class FakeKubeClient implements KubeClient {
   readonly #objects = new Map<string, Map<string, KubeObject>>();
   readonly #scripts: { match: CallMatch; answers: FakeAnswer[] }[] = [];
   readonly #waiting = new Set<() => void>();
-  /** Past events, for watches that start from an older version. */
+  /** Past events, for watches that start at an older version. */
   readonly #history: { resource: Resource; event: WatchEvent<KubeObject> & { object: KubeObject } }[] = [];
 
   /**
-   * Makes the next matching calls return these values, one each; later calls return the default again. Watches can only be given errors.
+   * Scripts the results of the next matching calls, one call each; later calls behave normally again. A watch can only be scripted to
+   * fail.
    */
   script(match: CallMatch, ...answers: FakeAnswer[]): void {
     this.#scripts.push({ match, answers });
   }
 
-  /** Stores an object, like another client would: open watches receive an event. Returns the stored object. */
+  /** Stores an object as another client would, and sends the event to open watches. Returns the stored object. */
   put<T extends KubeObject>(resource: Resource, object: T): T {
     const key = keyOf(object.metadata);
     const existing = this.#all(resource).get(key);
@@ -82,7 +83,7 @@ export class FakeKubeClient implements KubeClient {
     return stored;
   }
 
-  /** Deletes an object, like another client would. */
+  /** Deletes an object as another client would. */
   remove(resource: Resource, key: ObjectKey): void {
     const existing = this.#all(resource).get(keyOf(key));
     if (existing === undefined) return;
@@ -91,7 +92,7 @@ export class FakeKubeClient implements KubeClient {
     this.#publish(resource, { type: 'DELETED', object: { ...existing, metadata } });
   }
 
-  /** The stored object with this name. */
+  /** Returns the stored object with this name. */
   stored<T extends KubeObject>(resource: Resource, key: ObjectKey): T | undefined {
     return this.#all(resource).get(keyOf(key)) as T | undefined;
   }
@@ -100,7 +101,7 @@ export class FakeKubeClient implements KubeClient {
     return this.calls.filter((call) => matches(call, match));
   }
 
-  /** Resolves once there have been that many matching calls, with the last of them; rejects after 30 s. */
+  /** Resolves with the last matching call as soon as there have been `count`; rejects after 30 s. */
   async waitForCalls(match: CallMatch, count = 1): Promise<FakeCall> {
     const expired = AbortSignal.timeout(30_000);
     for (;;) {

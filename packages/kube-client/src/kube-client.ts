@@ -1,6 +1,6 @@
 import type { KubeMetadata, KubeObject, Resource } from '@podwright/kube-api';
 
-/** Identifies an object of a resource; `namespace` is for namespaced resources. */
+/** Identifies an object of a resource. `namespace` is only for namespaced resources. */
 export type ObjectKey = { namespace?: string; name: string };
 
 /** Selects objects of a resource; without `namespace` in all namespaces. */
@@ -9,7 +9,7 @@ export type Selection = { namespace?: string; fieldSelector?: string; labelSelec
 export type CallOptions = {
   /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Deadline of the call including retries. Default 60 s; none for watches. */
+  /** Deadline of the call including retries. 60 s by default; watches have none. */
   timeoutMs?: number;
 };
 
@@ -24,19 +24,19 @@ export type DeleteOptions = {
 
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  /** `object` has only a `resourceVersion`, and the annotation `k8s.io/initial-events-end` after the initial objects. */
+  /** The object has only a `resourceVersion` and, after the initial objects, the annotation `k8s.io/initial-events-end`. */
   | { type: 'BOOKMARK'; object: { metadata: KubeMetadata } };
 
-/** Whether the event marks the end of the initial objects. */
+/** Whether the event is the bookmark after the initial objects. */
 export function isInitialEnd<T extends KubeObject>({ type, object }: WatchEvent<T>): boolean {
   return type === 'BOOKMARK' && object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }
 
 export type WatchOptions = Selection & {
   resourceVersion?: string;
-  /** Sends the existing objects as ADDED first, and then a bookmark (WatchList). */
+  /** Requests the existing objects first, as ADDED events, and then a bookmark (WatchList). */
   sendInitialEvents?: boolean;
-  /** Time after which the server should end the watch. */
+  /** Time after which the server ends the watch. */
   timeoutSeconds: number;
   /** Called once the server has accepted the watch. */
   onOpen?: () => void;
@@ -45,8 +45,8 @@ export type WatchOptions = Selection & {
 export type ListOf<T extends KubeObject> = { metadata: { resourceVersion?: string; continue?: string }; items: T[] };
 
 /**
- * Typed calls of the Kubernetes API, as JSON. A response other than success rejects with `ApiStatusError`, after the retries that client-go
- * would make (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
+ * Typed calls of the Kubernetes API, as JSON. An unsuccessful response rejects with `ApiStatusError`, after the same retries as in
+ * client-go (429 and 5xx with `Retry-After`). Errors and logs never contain tokens or keys.
  */
 export interface KubeClient {
   get<T extends KubeObject>(resource: Resource, place: ObjectKey, options?: CallOptions): Promise<T>;
@@ -55,7 +55,7 @@ export interface KubeClient {
     selection: Selection & { resourceVersion?: string; limit?: number; continue?: string },
     options?: CallOptions,
   ): Promise<ListOf<T>>;
-  /** Also creates a subresource, such as `token` of a service account; then `name` is that of the object. */
+  /** Creates an object, or a subresource such as the `token` of a service account, in which case `name` is the object's name. */
   create<T extends KubeObject>(
     resource: Resource,
     object: KubeObject,
@@ -72,7 +72,7 @@ export interface KubeClient {
     patch: { type: PatchType; body: unknown; subresource?: string },
     options?: CallOptions,
   ): Promise<T>;
-  /** Like `patch`, but the response contains the object's metadata only. */
+  /** Like `patch`, but requests only the object's metadata. */
   patchForMetadata(
     resource: Resource,
     place: ObjectKey,
@@ -82,17 +82,19 @@ export interface KubeClient {
   delete(resource: Resource, place: ObjectKey, how?: DeleteOptions, options?: CallOptions): Promise<void>;
   deleteCollection(resource: Resource, selection: Selection, options?: CallOptions): Promise<void>;
   /**
-   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, including for an ERROR event, and
-   * with `unavailable` if the connection is lost.
+   * Yields events until the server ends the watch or the signal aborts. Rejects with `ApiStatusError`, also for an ERROR event, and with
+   * `unavailable` if the connection is lost.
    */
   watch<T extends KubeObject>(
     resource: Resource,
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncIterable<WatchEvent<T>>;
-  /** The body of a response as text, for paths such as `/version` and `/healthz`. */
+  /** Returns the body of a response as text, for paths such as `/version` and `/healthz`. */
   getText(path: string, options?: CallOptions): Promise<string>;
-  /** Closes all connections, so that later calls open new ones: after a change of credentials, or if the server seems unreachable. */
+  /**
+   * Closes all connections, so that later calls open new ones. For use after a change of credentials, or if the server seems unreachable.
+   */
   reconnect(): void;
   close(): void;
 }

@@ -19,11 +19,14 @@ export type TestRequest = {
   body: string;
   httpVersion: string;
 };
-/** HTTP/2's response has the same methods. */
+/** Also the type of HTTP/2 responses, which have the same methods. */
 export type TestResponse = ServerResponse;
 export type Handler = (request: TestRequest, response: TestResponse) => void;
 
-/** Creates a key and a self-signed certificate for 127.0.0.1 and the DNS name, which is also its own CA. PEM. */
+/**
+ * Creates a key and a certificate for 127.0.0.1 and the DNS name. The certificate is self-signed, so it also serves as its CA.
+ * PEM.
+ */
 export function makeCertificate(commonName = 'test', dnsName = 'kubernetes'): { certificate: string; key: string } {
   const directory = mkdtempSync(join(tmpdir(), 'kube-client-'));
   try {
@@ -53,7 +56,7 @@ export function answer(
   response.end(JSON.stringify(body));
 }
 
-/** A server over HTTP/2 with TLS, HTTP/1.1 with TLS, or plain HTTP. Its handler `handle` can be replaced. */
+/** A server for HTTP/2 with TLS, HTTP/1.1 with TLS, or plain HTTP. Tests may replace `handle`. */
 export class TestServer {
   readonly requests: TestRequest[] = [];
   readonly sockets = new Set<Socket>();
@@ -131,7 +134,7 @@ export class TestServer {
   }
 }
 
-/** Waits until the condition is true, for at most 30 s. */
+/** Waits for the condition to become true, for at most 30 s. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {

@@ -28,7 +28,7 @@ const METADATA_ALONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 
 type Connection = { reconnect(): void; close(): void };
 
-/** Implements `KubeClient`; each call is a request. */
+/** Implements `KubeClient` with one request per call. */
 export class ApiClient implements KubeClient {
   readonly #caller: Caller;
   readonly #connection: Connection;
@@ -167,7 +167,7 @@ function keyOf({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata.namespace, name: metadata.name ?? '' };
 }
 
-/** The name of an object in errors: `pods/status shop/web`. */
+/** Names an object in errors, such as `pods/status shop/web`. */
 function shown({ plural }: Resource, { namespace, name }: ObjectKey, subresource?: string): string {
   const kind = subresource === undefined ? plural : `${plural}/${subresource}`;
   const key = [namespace, name].filter((part) => part !== undefined && part !== '').join('/');

@@ -16,13 +16,16 @@ import { secondsOf, statusOfAnswer } from './status-of-answer.ts';
 export type Authorization = {
   /** The value of the `Authorization` header, if any. */
   header(signal: AbortSignal): Promise<string | undefined> | string | undefined;
-  /** Called when the server has responded 401 to this header. Returns whether a retry would use different credentials. */
+  /**
+   * Called after the server has responded 401 to a request with this header. Returns whether a retry would send different
+   * credentials.
+   */
   refused?(header: string | undefined): Promise<boolean>;
 };
 
 export type CallerOptions = {
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** The path before `/api` in the server's URL. */
+  /** The part of the server's URL before `/api`. */
   prefix: string;
   userAgent: string;
   authorization: Authorization;
@@ -33,13 +36,13 @@ export type Call = {
   path: string;
   body?: unknown;
   contentType?: string;
-  /** Accepted media types of the response. Default JSON. */
+  /** Accepted media types of the response. JSON by default. */
   accept?: string;
-  /** The attempted operation and its object, for errors. */
+  /** Names the operation and its object in errors. */
   what: string;
 };
 
-/** Sends requests with their headers, and retries them like client-go. */
+/** Sends requests with the common headers, and retries them like client-go. */
 export class Caller {
   readonly #options: CallerOptions;
 
@@ -72,7 +75,7 @@ export class Caller {
     }
   }
 
-  /** Undefined if the call should be retried now. */
+  /** Returns undefined if the caller should retry at once. */
   async #tryText(call: Call, maxBytes: number, attempt: Attempt): Promise<string | undefined> {
     const answer = await this.#accepted(call, attempt);
     if (answer === undefined) return undefined;
@@ -127,19 +130,19 @@ export class Caller {
 
 type Attempt = { repeats: number; signal: AbortSignal; isLong?: true };
 
-/** Only GETs are retried after a lost connection: it is unknown whether the server has processed other requests. */
+/** Whether to retry after a lost connection. Only GETs are retried: the server may have processed any other request. */
 function mayRepeat({ method }: Call, error: unknown, repeats: number): boolean {
   return method === 'GET' && repeats < MAX_REPEATS && isConnectionLost(error);
 }
 
-/** Like client-go, retries a response of 429 or 5xx if its header has a delay. */
+/** Returns the delay before a retry: like client-go, a 429 or 5xx is retried if its header sets a delay. */
 function secondsToRepeat({ status, header }: HttpAnswer, repeats: number): number | undefined {
   if (repeats >= MAX_REPEATS || (status !== 429 && status < 500)) return undefined;
   const seconds = secondsOf(header('retry-after'));
   return seconds === undefined ? undefined : Math.min(seconds, MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Reports the server's error rather than the deadline if the deadline passes during the wait. */
+/** Waits for the delay. If the deadline passes meanwhile, rejects with the server's error rather than with the deadline. */
 async function waitUnlessLate(seconds: number, signal: AbortSignal, error: Error): Promise<void> {
   try {
     await sleep(seconds * 1000, signal);
@@ -160,7 +163,7 @@ async function refusalOf(call: Call, answer: HttpAnswer, { headers }: HttpReques
   return new ApiStatusError(call.what, status);
 }
 
-/** Removes the credential from the server's text, because errors are logged. */
+/** Removes the credential from the server's text, which may get into logs. */
 function withoutCredential(text: string, { authorization = '' }: Record<string, string>): string {
   const credential = authorization.split(' ')[1] ?? '';
   return credential === '' ? text : text.replaceAll(credential, '…');

@@ -5,27 +5,27 @@ import { Transport, type TransportOptions } from '../transport/transport.ts';
 import { ApiClient } from './api-client.ts';
 import { type Authorization, Caller } from './caller.ts';
 
-/** The server, and the client's credentials. Functions are called again for each connection or request. */
+/** The server and the client's credentials. The client calls the functions for each new connection or request. */
 export type ClusterAccess = {
   /** `https://HOST[:PORT][/PATH]`; `http:` is insecure, has no client certificates, and is for tests. */
   server: string;
   tls?: TlsOptions | (() => TlsOptions | Promise<TlsOptions>);
   authorization?: Authorization;
   /**
-   * Called with a function that reconnects everything, to be used when the TLS options have changed. The result is disposed with the
-   * client.
+   * The client passes a function that closes its connections; the implementation calls it when the TLS options have changed. The
+   * client disposes of the result when it is closed.
    */
   follow?(reconnect: () => void): Disposable;
 };
 
 export type KubeClientOptions = ClusterAccess & {
-  /** When a silent connection is pinged. Default: upstream's times. */
+  /** Idle time before a connection is pinged, and the time to answer. Upstream's by default. */
   pings?: TransportOptions['pings'];
-  /** Backoff for connections that the server closes without a response. Default: upstream's times. */
+  /** Backoff for connections that the server closes without a response. Upstream's by default. */
   pauses?: TransportOptions['pauses'];
 };
 
-/** Creates a client with its own connections. Nothing is connected before the first call. */
+/** Creates a client with its own connections. The first call connects. */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { address, prefix } = parseServer(options.server);
   const { tls = {}, pings, pauses, authorization = { header: () => undefined } } = options;
@@ -46,7 +46,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   });
 }
 
-/** Bearer token authorization for `ClusterAccess`. */
+/** Returns a bearer token authorization for `ClusterAccess`. */
 export function bearerToken(token: string): Authorization {
   return { header: () => `Bearer ${token}` };
 }

@@ -11,7 +11,7 @@ export function decodeObject<T extends KubeObject>(what: string, text: string): 
   return value as unknown as T;
 }
 
-/** Decodes a list. Its items lack apiVersion and kind, which are added. */
+/** Decodes a list. Items of a list lack apiVersion and kind, so this adds them. */
 export function decodeList<T extends KubeObject>(what: string, text: string, resource: Resource): ListOf<T> {
   const value = parse(what, text);
   if (!isRecord(value) || !isRecord(value.metadata)) throw notAnObject(what);

@@ -29,8 +29,8 @@ export class TokenBucket {
 }
 
 /**
- * A client whose calls are rate-limited, except watches (as in client-go). It shares the connection of `client`. The wait does not count
- * towards a call's timeout.
+ * Wraps a client with a rate limit for all calls except watches, as in client-go. It uses the connections of `client`. The wait for a
+ * token does not count towards a call's timeout.
  */
 export function withRateLimit(client: KubeClient, limit: RateLimit): KubeClient {
   const bucket = new TokenBucket(limit);

@@ -2,7 +2,7 @@ import { isRecord } from '@podwright/base';
 import type { ApiStatus } from '../api-status-error.ts';
 import { MAX_PLAIN_MESSAGE_LENGTH, MAX_STATUS_MESSAGE_LENGTH } from '../limits.ts';
 
-/** The parts of an unsuccessful response that are used. */
+/** The parts of an unsuccessful response from which a Status is made. */
 export type RefusedAnswer = {
   method: string;
   status: number;
@@ -11,7 +11,7 @@ export type RefusedAnswer = {
   text: string;
 };
 
-/** Reasons for responses without a Status, by HTTP status (client-go's NewGenericServerResponse). */
+/** Reasons and messages, by HTTP status, for responses without a Status (client-go's NewGenericServerResponse). */
 const GENERIC: Record<number, { reason: string; message: string }> = {
   400: { reason: 'BadRequest', message: 'the server rejected our request for an unknown reason' },
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
@@ -32,7 +32,10 @@ const GENERIC: Record<number, { reason: string; message: string }> = {
   504: { reason: 'Timeout', message: 'the server was unable to answer in the time allotted' },
 };
 
-/** The Status of a response, or one made of its HTTP status and text: proxies and failing servers may respond with anything. */
+/**
+ * Returns the Status in a response, or makes one from the HTTP status and the text: proxies and failing servers may send
+ * anything.
+ */
 export function statusOfAnswer(answer: RefusedAnswer): ApiStatus {
   const received = parseStatus(answer.text);
   const retryAfterSeconds = secondsOf(answer.retryAfter) ?? received?.retryAfterSeconds;
@@ -54,7 +57,7 @@ export function decodeStatus(value: unknown): ApiStatus | undefined {
   };
 }
 
-/** Whole seconds, the only form that API servers send and client-go accepts. */
+/** Parses `Retry-After` in whole seconds, the only form that API servers send and client-go accepts. */
 export function secondsOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }

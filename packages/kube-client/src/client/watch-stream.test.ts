@@ -18,7 +18,7 @@ function connect(server: TestServer) {
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** The names of the objects in a watch's events, and the error that ended it. */
+/** Watches; returns the names of the objects in the events, and the error that ended the watch. */
 async function watch(server: TestServer): Promise<{ names: string[]; error?: unknown }> {
   using client = connect(server);
   const names: string[] = [];

@@ -10,9 +10,9 @@ import { decodeStatus } from './status-of-answer.ts';
 const NEWLINE = 0x0a;
 
 /**
- * The events of a watch's body, one JSON object per line. Reads no more than the consumer takes; HTTP's flow control then blocks the
- * server. Rejects with `unavailable` if the body is truncated, `ApiStatusError` for an ERROR event, `internal` for an invalid event. If the
- * watch starts with all objects, more than `maxInitialBytes` before their end reject with `resource_exhausted`.
+ * Yields the events in a watch's response body, one JSON object per line. It reads only as fast as the consumer; HTTP's flow control then
+ * blocks the server. Rejects with `unavailable` if the body is truncated, `ApiStatusError` for an ERROR event, `internal` for an invalid
+ * event, and `resource_exhausted` if the initial objects have more than `maxInitialBytes`.
  */
 export async function* watchEvents<T extends KubeObject>(
   what: string,
@@ -50,7 +50,7 @@ export async function* watchEvents<T extends KubeObject>(
   if (last !== '') yield decodeEvent<T>(what, last);
 }
 
-/** The received part of a line. Buffers of long lines are not reused. */
+/** Collects the parts of a line. Buffers of long lines are not reused. */
 class Line {
   readonly #what: string;
   #bytes = new BoundedBytes(MAX_OBJECT_BYTES);

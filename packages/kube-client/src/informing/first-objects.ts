@@ -10,15 +10,15 @@ import {
   MAX_LIST_PAGES,
 } from '../limits.ts';
 
-/** All objects of a selection, and the version from which a watch continues. */
+/** All selected objects, and the version from which to watch. */
 export type FirstObjects<T extends KubeObject> = { objects: Iterable<T>; resourceVersion: string | undefined };
 
-/** How long a server may be silent before the end of the initial objects, and the total time for them. */
+/** How long the server may be silent while it sends the initial objects, and how long it may take for all of them. */
 export type InitialTimes = { silenceMs?: number; initialMs?: number };
 
 /**
- * The initial objects of a WatchList, up to its bookmark; afterwards the iterator yields the changes. Rejects with `unimplemented` if the
- * server sends nothing, or no end of the objects, for too long: it may not support initial events.
+ * Reads the initial objects of a WatchList up to the bookmark that ends them; the iterator then yields the changes. Rejects with
+ * `unimplemented` if the server is silent or does not send the bookmark in time: it may not support initial events.
  */
 export async function readInitialEvents<T extends KubeObject>(
   events: AsyncIterator<WatchEvent<T>>,
@@ -50,10 +50,10 @@ async function nextWithin<V>(events: AsyncIterator<V>, silenceMs: number): Promi
   }
 }
 
-/** Parameters of a list. `resourceVersion` is that of client-go's reflector, '' for the newest version. */
+/** Parameters of a list. `resourceVersion` is used as in client-go's reflector; '' requests the newest version. */
 export type ListRequest = { resource: Resource; selection: Selection; resourceVersion: string };
 
-/** Lists all pages. If the server cannot continue a list (410), it is read again as a whole, like in client-go's pager. */
+/** Lists all pages. If the server can no longer continue a list (410), reads the whole list in one request, as client-go's pager does. */
 export async function listAll<T extends KubeObject>(
   client: KubeClient,
   { resource, selection, resourceVersion }: ListRequest,

@@ -3,7 +3,7 @@ import type { Informer, InformerOptions } from '../informer.ts';
 import type { KubeClient } from '../kube-client.ts';
 import { type InformerTiming, startInformer } from './start-informer.ts';
 
-/** The running informers of a client. */
+/** Tracks the running informers of a client. */
 export class Informers {
   readonly #client: KubeClient;
   readonly #timing: InformerTiming | undefined;

@@ -4,7 +4,7 @@ import type { KubeObject } from '@podwright/kube-api';
 import { ObjectStore } from './object-store.ts';
 import { compareVersions } from './resource-version.ts';
 
-/** `a1@5` means object `a` with UID `a1`, at version 5. */
+/** Parses `a1@5`: object `a` with UID `a1` at version 5. */
 function object(text: string): KubeObject {
   const [uid = '', resourceVersion] = text.split('@');
   return { metadata: { name: uid[0], uid, resourceVersion } };
@@ -14,7 +14,8 @@ const shown = ({ type, object: { metadata } }: { type: string; object: KubeObjec
   `${type} ${metadata.uid}@${metadata.resourceVersion}`;
 
 /**
- * Applies events such as `ADDED a1@5` and checks the reported changes. A list is `LIST a1@5 b1@6`, one of a restored server `RESTART …`.
+ * Applies events such as `ADDED a1@5`, and checks the reported changes. `LIST a1@5 b1@6` replaces all objects; `RESTART …` does so after
+ * a restore.
  */
 function check(events: string[], expected: string[]): void {
   const store = new ObjectStore<KubeObject>();

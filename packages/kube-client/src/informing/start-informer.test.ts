@@ -15,7 +15,7 @@ function object(name: string, rest: Partial<KubeObject['metadata']> = {}): KubeO
   return { metadata: { namespace: 'shop', name, uid: `uid-${name}`, ...rest } };
 }
 
-/** An informer whose changes are recorded as `ADDED name@version`. */
+/** Starts an informer that records its changes as `ADDED name@version`. */
 function start(client: FakeKubeClient, selection: { namespace?: string; fieldSelector?: string } = {}) {
   const changes: string[] = [];
   const onChange = ({ type, object: { metadata } }: InformerChange<KubeObject>) => {
@@ -51,7 +51,7 @@ test('objects are listed if the server rejects initial events', async () => {
   assert.deepEqual(client.callsOf({ verb: 'watch' })[1]!.selection?.resourceVersion, '101');
 });
 
-/** The parameters of the watches: `initial` for initial events, and the start version. */
+/** Returns the parameters of the watches: `initial` if they request initial events, and the version from which they start. */
 function watchesOf(client: FakeKubeClient): string[] {
   return client
     .callsOf({ verb: 'watch' })
@@ -199,7 +199,7 @@ test('reread ends the backoff of an informer', async () => {
   informer.stop();
 });
 
-/** Number of requests of an informer in 300 ms to a server that always responds this way, with a backoff from 20 ms. */
+/** Counts the requests of an informer in 300 ms if the server always responds the same way. The backoff starts at 20 ms. */
 async function requestsOf(answer: (client: FakeKubeClient) => void): Promise<number> {
   const client = new FakeKubeClient();
   const watch = client.watch.bind(client);

@@ -9,10 +9,10 @@ import { type FirstObjects, type InitialTimes, listAll, readInitialEvents } from
 import { ObjectStore } from './object-store.ts';
 import { newerVersion } from './resource-version.ts';
 
-/** For tests: the backoff after failures, and how long a server may take to send the initial objects. */
+/** Overrides for tests: the backoff after failures, and the time within which a server has to send the initial objects. */
 export type InformerTiming = InitialTimes & { backoff?: BackoffPolicy };
 
-/** Starts an informer immediately; it runs until it is stopped. Protocol and backoff are those of client-go's reflector. */
+/** Starts an informer at once; it runs until it is stopped. It uses the protocol and backoff of client-go's reflector. */
 export function startInformer<T extends KubeObject>(
   client: KubeClient,
   options: InformerOptions<T>,
@@ -38,11 +38,13 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
   #watch: Watch<T> | undefined;
   #hasSynced = false;
   #problem: string | undefined;
-  /** The version from which a watch continues. */
+  /** The version from which the next watch continues. */
   #version: string | undefined;
-  /** True if the server has lost the history after that version, or does not have it yet: then the current objects are read next. */
+  /**
+   * True if the server no longer has, or does not yet have, the history after `#version`; the newest objects have to be read then.
+   */
   #isVersionUnavailable = false;
-  /** True if no attempt has reached the server since the objects were read. */
+  /** True if no attempt has reached the server since the objects were last read. */
   #isUnreachable = false;
 
   constructor(client: KubeClient, options: InformerOptions<T>, timing: InformerTiming) {
@@ -83,7 +85,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#problem;
   }
 
-  /** Reconnects immediately, ending the current backoff, because the server is reachable. */
+  /** Ends the current backoff and reconnects at once: the caller knows that the server is reachable. */
   reread(): void {
     this.#isVersionUnavailable = true;
     this.#backoff.forget('');
@@ -103,7 +105,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     return this.#stopping.signal.aborted;
   }
 
-  /** Reads the objects by a watch with initial events; if the server rejects that, by a list. */
+  /** Reads the objects with a watch that sends initial events, or with a list if the server rejects that. */
   async #readFirst(): Promise<Watch<T> | undefined> {
     while (!this.#isStopped) {
       const isRestart = this.#isVersionUnavailable;
@@ -142,7 +144,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#replace(await read(''), true);
   }
 
-  /** Watches repeatedly, as long as each watch can continue after the last one. */
+  /** Watches in a loop, for as long as each watch can continue where the last one ended. */
   async #watchOn(first: Watch<T> | undefined): Promise<void> {
     for (let watch = first; !this.#isStopped && !this.#isVersionUnavailable; watch = undefined) {
       let eventCount = 0;
@@ -211,7 +213,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     for (const change of changes) if (!this.#isStopped) this.#options.onChange?.(change);
   }
 
-  /** A server may have lost its history during an outage: that failure must not use the backoff accumulated during the outage. */
+  /** Records a failure. If the server lost its history during an outage, the backoff from the outage is reset. */
   #fail(error: unknown): void {
     if (this.#isStopped) return;
     if (!(error instanceof ApiStatusError)) this.#isUnreachable = true;
@@ -222,7 +224,7 @@ class WatchingInformer<T extends KubeObject> implements Informer<T> {
     this.#problem = errorMessage(error);
   }
 
-  /** Waits for the backoff, up to twice as long, so that not all clients of a restarted server connect at once. */
+  /** Waits for the backoff times a random factor of up to 2, so that not all clients of a restarted server connect at once. */
   async #pause(): Promise<void> {
     this.#resting = new AbortController();
     const { maxMs } = this.#timing.backoff ?? WATCH_BACKOFF;
@@ -235,12 +237,12 @@ function selectionOf({ namespace, fieldSelector, labelSelector }: Selection) {
   return { namespace, fieldSelector, labelSelector };
 }
 
-/** Whether to repeat the same request later: the connection was refused, or the server is overloaded. */
+/** Whether to send the same request again later: the connection was refused, or the server is overloaded. */
 function isToRepeat(error: unknown): boolean {
   return isConnectionRefused(error) || isApiStatus(error, 429);
 }
 
-/** Whether the history after the version has expired, or the server is behind it (restored from a backup). */
+/** Whether the server has dropped the history after the version, or has not reached it (restored from a backup). */
 function isVersionExpired(error: unknown): boolean {
   if (isApiStatus(error, 410) || isApiStatus(error, 'Expired') || isApiStatus(error, 'Gone')) return true;
   if (!isApiStatus(error, 504) && !isApiStatus(error, 'Timeout')) return false;

@@ -9,15 +9,17 @@ export type ExecPluginOptions = {
   config: ExecConfig;
   cluster: Cluster;
   tls: () => Promise<TlsOptions>;
-  /** Called when the plugin returns a certificate that differs from the previous one: connections must be reopened. */
+  /** Called when the plugin returns a different certificate than before; the caller has to reopen connections. */
   onNewCertificate: () => void;
   timeoutMs?: number;
-  /** Minimum interval between runs after failures and rejections. Default 5 s. */
+  /** Minimum interval between runs if a run has failed or the server has rejected the credentials. 5 s by default. */
   pauseMs?: number;
   now?: () => number;
 };
 
-/** A program that provides credentials. It runs if there are none, if they have expired, and if the server rejects them. */
+/**
+ * A program that provides credentials. It is run if there are no credentials, if they have expired, and if the server has rejected them.
+ */
 export class ExecPlugin {
   readonly #options: ExecPluginOptions;
   readonly #what: string;
@@ -25,7 +27,7 @@ export class ExecPlugin {
   #running: Promise<ExecCredential> | undefined;
   #failure: { error: unknown } | undefined;
   #ranAtMs = Number.NEGATIVE_INFINITY;
-  /** Certificate of the previous credential; '' if it had none, undefined before the first. */
+  /** Certificate of the previous credentials: '' if they had none, undefined before the first run. */
   #lastCertificate: string | undefined;
 
   constructor(options: ExecPluginOptions) {
@@ -33,7 +35,10 @@ export class ExecPlugin {
     this.#what = `credential plugin ${options.config.command}`;
   }
 
-  /** The current credential. Concurrent callers share one run; after a failure the next run is delayed by some seconds. */
+  /**
+   * Returns the current credentials. Concurrent callers share one run. For some seconds after a failure, the call fails with the same
+   * error.
+   */
   async credential(): Promise<ExecCredential> {
     const current = this.#credential;
     const now = (this.#options.now ?? Date.now)();
@@ -50,7 +55,7 @@ export class ExecPlugin {
     return token === undefined ? undefined : `Bearer ${token}`;
   }
 
-  /** Whether the next request would use a different header than the one that the server has rejected. */
+  /** Returns whether the next request would have a different header than the rejected one. Runs the plugin for it if need be. */
   async refused(header: string | undefined): Promise<boolean> {
     const isStill = (await this.header()) === header;
     if (!isStill) return true;
@@ -109,7 +114,7 @@ export class ExecPlugin {
   }
 }
 
-/** How the program ended, with the last line of stderr but without its output, which may contain a token. */
+/** Describes how the program ended, with the last line of stderr. Its output may contain a token, and is left out. */
 function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
   const end = signal === null ? `exit code ${exitCode}` : `killed by ${signal}`;
   const complaint = stderr.trim().split('\n').at(-1)?.slice(-300) ?? '';
@@ -117,8 +122,8 @@ function howItEnded({ exitCode, signal, stderr }: ProgramResult): string {
 }
 
 /**
- * Starts a plugin in a new session. When it is stopped, or some time after it has exited, the processes that it started are killed with it,
- * and its output is closed even if another process still holds it open.
+ * Starts a plugin in a new session. Stopping the plugin also kills the processes that it has started. A second after it has exited, its
+ * output is closed even if such a process still holds it open.
  */
 const startAlone: ProgramStarter = (file, args, options) => {
   const child = startByFork(file, args, { ...options, detached: true });
@@ -138,6 +143,6 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // the plugin has exited
+    // the plugin and its processes have exited
   }
 }

@@ -3,11 +3,11 @@ import { isRecord, PodwrightError } from '@podwright/base';
 /** Fields whose values are never quoted in errors. */
 const SECRET = new Set(['token', 'password']);
 
-/** A part of a document. Reads fields by type, with errors that name the file and the field. An absent field and null are equivalent. */
+/** Reads the fields of a part of a document by type. Errors name the file and the field. An absent field and null are equivalent. */
 export class Fields {
   readonly #values: Record<string, unknown>;
   readonly #file: string;
-  /** For example `users "admin"`; '' for the whole document. */
+  /** Where the part is, such as `users "admin"`; '' for the whole document. */
   readonly #place: string;
 
   constructor(value: unknown, file: string, place = '') {
@@ -44,7 +44,7 @@ export class Fields {
     });
   }
 
-  /** Base64-encoded bytes. */
+  /** Returns the bytes of a base64-encoded field. */
   data(name: string): Buffer | undefined {
     const text = this.text(name)?.replace(/[\r\n]/g, '');
     if (text === undefined) return undefined;
@@ -57,7 +57,7 @@ export class Fields {
     return this.#value(name) !== undefined;
   }
 
-  /** The raw value. */
+  /** Returns the value without checking it. */
   raw(name: string): unknown {
     return this.#value(name);
   }
@@ -67,7 +67,7 @@ export class Fields {
     return value === undefined ? undefined : new Fields(value, this.#file, this.#below(name));
   }
 
-  /** A list of parts; errors identify each by its name. */
+  /** Returns a list of parts. Errors identify each part by its name. */
   parts(name: string): Fields[] {
     return this.#list(name).map((value, index) => {
       const { name: own } = (value ?? {}) as { name?: unknown };

@@ -14,7 +14,7 @@ import { readKubeconfig } from './read-kubeconfig.ts';
 
 const NODE = { name: 'n' };
 
-/** A directory with a kubeconfig, and the files to which it refers. */
+/** A temporary directory with a kubeconfig and the files to which it refers. */
 class Files {
   readonly directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 
@@ -44,7 +44,7 @@ class Files {
   }
 }
 
-/** A server that responds to GET with the received credentials, and requests client certificates. */
+/** Starts a server that requests client certificates, and answers a GET with the credentials that it has received. */
 function startServer(handle?: TestServer['handle']) {
   const options = { requestCert: true, rejectUnauthorized: false };
   const show: TestServer['handle'] = ({ headers }, response) =>

@@ -13,14 +13,14 @@ export type ReadKubeconfigOptions = {
   /** Overrides `current-context`. */
   context?: string;
   log?: Logger;
-  /** How often the files are checked for changes. Default 60 s. */
+  /** How often to check the files for changes. 60 s by default. */
   rereadMs?: number;
 };
 
 /**
- * A context of a kubeconfig, for `createKubeClient`. The kubeconfig and its files may change: new certificates, keys and authorities are
- * used for new connections, new tokens and passwords for new calls. A change of the server, the token file or the plugin is logged and
- * needs a restart.
+ * One context of a kubeconfig, for `createKubeClient`. It follows changes of the kubeconfig and its files: new connections use new
+ * certificates, keys and authorities, and new calls use new tokens and passwords. A change of the server, the token file or the plugin
+ * is logged, and takes effect only after a restart.
  */
 export interface Kubeconfig extends ClusterAccess {
   readonly path: string;
@@ -32,7 +32,9 @@ export interface Kubeconfig extends ClusterAccess {
   follow(reconnect: () => void): Disposable;
 }
 
-/** Reads and validates a kubeconfig and its files. Rejects with `invalid_argument`, with the file, the field and the problem. */
+/**
+ * Reads and validates a kubeconfig and its files. Rejects with `invalid_argument`; the error names the file, the field and the problem.
+ */
 export async function readKubeconfig(path: string, options: ReadKubeconfigOptions = {}): Promise<Kubeconfig> {
   const parsed = await readParsed(path, options.context);
   await readTls(parsed.cluster, parsed.user);
@@ -41,7 +43,7 @@ export async function readKubeconfig(path: string, options: ReadKubeconfigOption
   return new FollowedKubeconfig(path, parsed, options);
 }
 
-/** The fields that cannot change without a restart. */
+/** Returns the fields whose changes need a restart. */
 const lasting = ({ cluster, user }: ParsedKubeconfig): Record<string, unknown> => ({
   server: cluster.server,
   tokenFile: user.tokenFile?.path,
@@ -91,7 +93,7 @@ class FollowedKubeconfig implements Kubeconfig {
     return this.#parsed.namespace;
   }
 
-  /** If a file is invalid at the moment, its previous content is used. */
+  /** Reads the TLS options. As long as a file is invalid, its previous content is used. */
   readonly tls = async (): Promise<TlsOptions> => {
     const read = await this.#readTls();
     this.#tls = read;
@@ -139,7 +141,7 @@ class FollowedKubeconfig implements Kubeconfig {
     }
   }
 
-  /** Logs each problem once while it persists. */
+  /** Logs a problem once for as long as it persists. */
   #note(error: unknown): void {
     const problem = errorMessage(error);
     if (problem === this.#problem) return;
@@ -164,7 +166,7 @@ class FollowedKubeconfig implements Kubeconfig {
     for (const reconnect of this.#followers) reconnect();
   }
 
-  /** In client-go's order: a token file or a plugin takes precedence over values in the kubeconfig. */
+  /** Chooses the credentials in client-go's order. A token file takes precedence over everything in the kubeconfig. */
   #makeAuthorization(): Authorization {
     const { tokenFile } = this.#parsed.user;
     if (tokenFile !== undefined) return new TokenFile(tokenFile);

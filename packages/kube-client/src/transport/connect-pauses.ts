@@ -1,8 +1,8 @@
 import { Backoff, type BackoffPolicy, sleep } from '@podwright/base';
 
 /**
- * Paces connections to a server that accepts them and closes them without a response. The first reconnect is immediate, because the server
- * may be shutting down gracefully; each further one waits twice as long as the previous one, for all calls together.
+ * Delays connections to a server that accepts them but closes them without a response. The first reconnect is immediate, because the
+ * server may be shutting down gracefully. The delay then doubles with each connection; it applies to all calls.
  */
 export class ConnectPauses {
   readonly #backoff: Backoff;
@@ -21,7 +21,7 @@ export class ConnectPauses {
     this.#backoff.forget('');
   }
 
-  /** Rejects with the signal's reason if it aborts. */
+  /** Waits for the current delay. Rejects with the signal's reason if the signal aborts. */
   async wait(signal: AbortSignal): Promise<void> {
     const remainingMs = this.#backoff.remainingMs('');
     if (remainingMs > 0) await sleep(remainingMs * (1 + 0.1 * Math.random()), signal);

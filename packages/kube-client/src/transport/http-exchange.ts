@@ -6,7 +6,7 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body?: string;
-  /** Whether the response may last for minutes, as for a watch: then other requests must not wait for it. */
+  /** Whether the response may take minutes, as that of a watch does. Other requests must not wait for it. */
   isLong?: true;
 };
 
@@ -15,7 +15,7 @@ export type HttpAnswer = {
   status: number;
   header(name: string): string | undefined;
   body: Readable;
-  /** Whether the body ended normally; valid once it has ended. */
+  /** Whether the body ended normally. Valid after its end. */
   isWhole(): boolean;
 };
 
@@ -30,5 +30,5 @@ export type TlsOptions = {
   insecureSkipTlsVerify?: boolean;
 };
 
-/** Address of a server: its URL without the path. */
+/** The server's URL without the path. */
 export type ServerAddress = { protocol: 'http:' | 'https:'; host: string; port: number };

@@ -5,9 +5,9 @@ import { CONNECT_TIMEOUT_MS, HTTP1_CONNECTIONS, PING_AFTER_MS } from '../limits.
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest, ServerAddress } from './http-exchange.ts';
 
-/** Most connections for calls and for watches, which are separate; further requests wait. */
+/** Maximum numbers of connections for calls and for watches, which are counted separately. Further requests wait. */
 export type MostConnections = { calls: number; watches: number };
-/** Connections to a server without HTTP/2: one without TLS, or one that does not offer it. */
+/** Connections to a server without TLS, or one that does not offer HTTP/2. */
 export class Http1Connections {
   readonly #address: ServerAddress;
   readonly #origin: string;
@@ -29,7 +29,7 @@ export class Http1Connections {
     this.#watches = open(most.watches);
   }
 
-  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
   send({ method, path, headers, body, isLong }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { protocol, host, port } = this.#address;

@@ -12,21 +12,21 @@ import { CONNECTION_WINDOW_BYTES, PING_AFTER_MS, PING_TIMEOUT_MS, STREAM_WINDOW_
 import { connectionError, lostConnection } from './connection-error.ts';
 import type { HttpAnswer, HttpRequest } from './http-exchange.ts';
 
-/** When a silent connection is pinged, and how long it may take to answer, in ms. */
+/** Silence in ms after which a connection is pinged, and the time in ms within which the server has to answer. */
 export type PingTimes = { afterMs: number; timeoutMs: number };
 
 export type Http2Options = {
   origin: string;
   pings?: PingTimes;
-  /** The connection accepts no more calls; `wasAnswered` if any of them had a response. May be called twice. */
+  /** Called when the connection accepts no more calls, possibly twice. `wasAnswered` is true if any call had a response. */
   onClosed: (wasAnswered: boolean) => void;
-  /** The first response has started. */
+  /** Called when the first response begins. */
   onAnswer?: () => void;
-  /** No call is running any more. */
+  /** Called when the last running call has ended. */
   onIdle: () => void;
 };
 
-/** One HTTP/2 connection. It is abandoned if it is silent and does not answer a ping. */
+/** One HTTP/2 connection. It is closed if it is silent and does not answer a ping. */
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: Http2Options;
@@ -49,8 +49,8 @@ export class Http2Connection {
   }
 
   /**
-   * Opens a connection over a socket that has negotiated HTTP/2. Resolves once the server has sent its limit of concurrent calls; rejects
-   * with `unavailable` if the server closes immediately afterwards.
+   * Opens a connection over a socket that has negotiated HTTP/2. Resolves when the server has sent its limit of concurrent calls; rejects
+   * with `unavailable` if the server closes the connection before or right after that.
    */
   static async over(socket: Socket, options: Http2Options, signal: AbortSignal): Promise<Http2Connection> {
     const session = connect(options.origin, {
@@ -80,13 +80,13 @@ export class Http2Connection {
     return new Http2Connection(session, socket, options);
   }
 
-  /** Whether another call can start now. */
+  /** Whether another call can start at the moment. */
   get hasRoom(): boolean {
     const { closed, destroyed, remoteSettings } = this.#session;
     return !closed && !destroyed && this.#streams < (remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
   send({ method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
     const { origin } = this.#options;
@@ -112,17 +112,17 @@ export class Http2Connection {
     return promise;
   }
 
-  /** Lets running calls finish, and accepts no more. */
+  /** Accepts no more calls, and lets running ones finish. */
   close(): void {
     this.#session.close();
   }
 
-  /** Ends running calls too. */
+  /** Accepts no more calls, and ends running ones. */
   destroy(): void {
     this.#session.destroy(lostConnection(this.#options.origin));
   }
 
-  /** Any received bytes count as activity, whatever frames they contain. */
+  /** Pings a silent connection. All received bytes count as activity, whatever frames they contain. */
   #watchForSilence(socket: Socket, { afterMs, timeoutMs }: PingTimes): NodeJS.Timeout {
     let receivedBytes = -1;
     let receivedAtMs = 0;

@@ -18,7 +18,7 @@ function connect(server: { url: string; tls: object }, pings?: typeof PINGS, pau
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** A server whose watches stay open and silent. */
+/** Starts a server whose watches stay open and silent. */
 function startServer(options: object = {}) {
   return TestServer.start(
     'h2',
@@ -31,7 +31,7 @@ function startServer(options: object = {}) {
   );
 }
 
-/** Opens watches that remain open; returns how each has ended so far. */
+/** Opens watches that stay open; returns how each has ended so far. */
 async function openWatches(client: ReturnType<typeof connect>, count: number): Promise<(string | undefined)[]> {
   const ends: (string | undefined)[] = Array(count).fill(undefined);
   const opened = Array.from({ length: count }, (_, index) => {
@@ -191,7 +191,7 @@ test('a changed certificate is used for the next connection', async () => {
   client.close();
 });
 
-/** A server that sends raw bytes, over TLS with HTTP/2 or plain. */
+/** Starts a server that sends raw bytes, over TLS with HTTP/2 or without TLS. */
 async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) {
   const pair = makeCertificate();
   const take = (socket: Socket) => {
@@ -216,7 +216,7 @@ async function serveBytes(kind: 'h2' | 'http', serve: (socket: Socket) => void) 
   };
 }
 
-/** Writes the same bytes endlessly, as fast as they are accepted. */
+/** Writes the same bytes again and again, as fast as the socket accepts them. */
 function flood(socket: Socket, bytes: Buffer): void {
   const write = () => {
     while (!socket.destroyed && socket.write(bytes));
@@ -226,7 +226,7 @@ function flood(socket: Socket, bytes: Buffer): void {
 }
 
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-/** HEADERS of stream 1 without an end, and CONTINUATION frames of literal headers. */
+/** HEADERS without END_HEADERS for stream 1, and a CONTINUATION frame of literal headers. */
 const OPEN_HEADERS = Buffer.from([0, 0, 1, 1, 0, 0, 0, 0, 1, 0x88]);
 const MORE_HEADERS = Buffer.concat([
   Buffer.from([0, 0, 8, 9, 0, 0, 0, 0, 1]),
@@ -271,7 +271,7 @@ for (const [what, kind, serve] of HOSTILE) {
   });
 }
 
-/** GOAWAY without an error, from a server that has processed no call. */
+/** A GOAWAY without an error, from a server that has not processed any call. */
 const GOAWAY = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 
 const LEAVING: [what: string, leave: (socket: Socket) => void][] = [

@@ -10,7 +10,7 @@ import { Http2Connection, type PingTimes } from './http2-connection.ts';
 
 export type TransportOptions = {
   address: ServerAddress;
-  /** Called for each connection, so that changes apply to the next one. */
+  /** Called for each new connection, so that changes apply to the next one. */
   tls: () => TlsOptions | Promise<TlsOptions>;
   pings?: PingTimes;
   /** Backoff for connections that end without a response. */
@@ -18,8 +18,8 @@ export type TransportOptions = {
 };
 
 /**
- * Sends requests to one server with one identity. It uses one HTTP/2 connection, and additional ones only while the server accepts no more
- * calls on the open ones. A server that does not offer HTTP/2 is used with HTTP/1.1 until `reconnect`.
+ * Sends requests to one server with one identity. It uses one HTTP/2 connection, and opens more only if the server accepts no more calls
+ * on the open ones. If the server does not offer HTTP/2, HTTP/1.1 is used until `reconnect`.
  */
 export class Transport {
   readonly #options: TransportOptions;
@@ -28,7 +28,7 @@ export class Transport {
   #http1: Http1Connections | undefined;
   #pauses: ConnectPauses;
   #connecting: Promise<void> | undefined;
-  /** Aborted by `reconnect`, to discard connection attempts made before. */
+  /** Aborted by `reconnect`, which discards the connection attempts in progress. */
   #era = new AbortController();
   #isClosed = false;
 
@@ -39,7 +39,7 @@ export class Transport {
     this.#origin = `${protocol}//${host}:${port}`;
   }
 
-  /** Returns the response. Rejects with `unavailable`, or the signal's reason; the signal also ends the body. */
+  /** Returns the response. Rejects with `unavailable` or with the signal's reason. The signal also ends the body. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     for (;;) {
       signal.throwIfAborted();
@@ -70,7 +70,7 @@ export class Transport {
     this.reconnect();
   }
 
-  /** Concurrent callers share one attempt; an attempt aborted by `reconnect` is repeated. */
+  /** Connects. Concurrent callers share one attempt; if `reconnect` aborts it, it is repeated. */
   async #connectOnce(signal: AbortSignal): Promise<void> {
     const era = this.#era;
     if (this.#connecting === undefined) {
