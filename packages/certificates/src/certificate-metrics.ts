@@ -1,6 +1,6 @@
 import { Counter, Gauge, metricIn, type Registry } from '@podwright/base';
 
-/** Upstream's metrics of a certificate: its remaining lifetime, and failed renewals. */
+/** Registers upstream's metrics of a certificate: its remaining lifetime, and the number of failed renewals. */
 export function certificateMetrics(
   registry: Registry | undefined,
   kind: 'client' | 'server',

@@ -4,7 +4,7 @@ import { PodwrightError, wrapError } from '@podwright/base';
 import type { CertificateSubject } from './certificate-request.ts';
 import { MAX_CERTIFICATE_BYTES } from './limits.ts';
 
-/** A certificate followed by its chain, and its key. PEM. */
+/** A certificate followed by its chain, and the key. PEM. */
 export type CertificatePair = { certificate: string; key: string };
 
 /** Fields of a certificate. Times are Unix times in milliseconds. */
@@ -13,13 +13,16 @@ export type CertificateFacts = {
   organizations: readonly string[];
   notBeforeMs: number;
   notAfterMs: number;
-  /** Whether it is valid for this DNS name or IP address. */
+  /** Whether the certificate is valid for this DNS name or IP address. */
   isFor: (name: string) => boolean;
 };
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** Throws `invalid_argument` for an invalid or too large certificate, and for a key of another certificate. */
+/**
+ * Checks a pair, and returns the certificate's fields. Throws `invalid_argument` if the certificate is invalid or too large, or
+ * the key does not belong to it.
+ */
 export function readPair(what: string, { certificate, key }: CertificatePair): CertificateFacts {
   const leaf = certificatesIn(what, certificate)[0]!;
   try {
@@ -31,7 +34,7 @@ export function readPair(what: string, { certificate, key }: CertificatePair): C
   return factsOf(leaf);
 }
 
-/** All certificates of a text, at least one, the leaf first. Throws `invalid_argument` otherwise. */
+/** Returns the certificates in a text, the leaf first. Throws `invalid_argument` if there is none, or one is invalid. */
 export function certificatesIn(what: string, text: string): X509Certificate[] {
   if (text.length > MAX_CERTIFICATE_BYTES)
     throw new PodwrightError('invalid_argument', `${what}: more than ${MAX_CERTIFICATE_BYTES} bytes of certificates`);
@@ -55,11 +58,14 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
   };
 }
 
-/** Node.js writes one line per attribute; several attributes of one set are joined by a plus sign. */
+/**
+ * Reads attributes from a subject as Node.js formats it: one line per attribute, or, for several attributes of one set, joined
+ * by a plus sign.
+ */
 const partsOf = (subject: string, type: string) =>
   (subject ?? '').split(/\n| \+ /).flatMap((line) => (line.startsWith(`${type}=`) ? line.slice(type.length + 1) : []));
 
-/** Whether a certificate has at least the given subject and names. */
+/** Whether a certificate has the wanted subject and names. It may have more. */
 export function satisfies(facts: CertificateFacts, { commonName, organizations, names }: CertificateSubject): boolean {
   return (
     facts.commonName === commonName &&

@@ -13,11 +13,13 @@ import { awaitCertificate, createSigningRequest, isOpen, type SignerName } from 
 export type CertificateRenewalParts = {
   store: CertificateStore;
   signer: SignerName;
-  /** The subject of the certificate; `undefined` while it is unknown. May change. */
+  /** Returns the subject of the certificate, which may change; `undefined` if it is not known, or no certificate is wanted. */
   subject: () => CertificateSubject | undefined;
-  /** The client that creates requests: with the current certificate if it is valid, otherwise with other credentials. */
+  /**
+   * Returns the client that creates requests: with the current certificate if that is valid, otherwise with other credentials.
+   */
   client: (hasValid: boolean) => KubeClient | Promise<KubeClient>;
-  /** Called with each new certificate, after it is stored. */
+  /** Called with each new certificate after it has been stored. */
   onRenewed: (pair: StoredPair) => Promise<void> | void;
   /** Called after each failed attempt. */
   onFailure?: () => void;
@@ -25,9 +27,9 @@ export type CertificateRenewalParts = {
 };
 
 /**
- * Keeps a certificate that the cluster signs up to date: requests one if there is none, the subject has changed, or 70 to 90 % of
- * its lifetime are over; retries after 2, 4, 8 … 32 s. The key and the request's name are stored, so that a killed kubelet leaves
- * at most one unused request.
+ * Keeps a certificate signed by the cluster up to date. It requests one if there is none, if the subject has changed, or after 70
+ * to 90 % of the lifetime, and retries after 2, 4, 8, … 32 s. The key and the name of the request are stored, so that a killed
+ * kubelet leaves at most one unused request.
  */
 export class CertificateRenewal {
   readonly #parts: CertificateRenewalParts;
@@ -44,7 +46,7 @@ export class CertificateRenewal {
     this.#pending = new PendingRequestFile(parts.store.pendingPath);
   }
 
-  /** Loads the stored certificate, and renews it in the background until `stop`. */
+  /** Loads the stored certificate, and starts to renew it in the background until `stop`. */
   async start(): Promise<void> {
     this.#take(await this.#parts.store.current());
     this.#running = this.#run(this.#stopped.signal).catch(() => undefined); // `stop` has aborted it
@@ -55,17 +57,17 @@ export class CertificateRenewal {
     await this.#running;
   }
 
-  /** The current certificate; `undefined` if there is none, or it has expired. */
+  /** Returns the current certificate; `undefined` if there is none, or it has expired. */
   current(): StoredPair | undefined {
     return this.#current !== undefined && Date.now() <= this.#current.notAfterMs ? this.#current : undefined;
   }
 
-  /** Expiry of the certificate, Unix time in milliseconds; `undefined` without one. */
+  /** When the certificate expires, as Unix time in ms; `undefined` if there is none. */
   get expiresAtMs(): number | undefined {
     return this.#current?.notAfterMs;
   }
 
-  /** Why the last attempt failed; `undefined` after a success. */
+  /** Why the last attempt has failed; `undefined` after a success. */
   problem(): string | undefined {
     return this.#problem;
   }
@@ -128,7 +130,7 @@ export class CertificateRenewal {
       await this.#pending.remove();
       return stored;
     } catch (error) {
-      // the same request would get the same answer
+      // the same request would have the same result, so the next attempt creates another one, with a new key
       if (isFinal(error)) await this.#pending.remove();
       throw error;
     }
@@ -150,8 +152,8 @@ export class CertificateRenewal {
   }
 
   /**
-   * Also aborts if the subject changes, as a node's addresses may change before approval, and if the client's own certificate
-   * expires: another client continues to wait for the same request.
+   * Returns a signal that also aborts in two cases. If the subject changes, as a node's addresses may before the approval,
+   * another certificate is needed. If the client's certificate expires, another client has to wait for the same request.
    */
   #whileCurrent(wanted: CertificateSubject, signal: AbortSignal): AbortSignal & Disposable {
     const changed = new AbortController();
@@ -165,7 +167,7 @@ export class CertificateRenewal {
   }
 }
 
-/** Refuses a useless certificate: otherwise the next one would be requested at once, again and again. */
+/** Rejects an unusable certificate. Otherwise the renewal would request the next one immediately, and so on. */
 function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
   const what = 'take the certificate that the cluster signed';
   const facts = readPair(what, pair);
@@ -179,7 +181,7 @@ function checkIssued(pair: CertificatePair, wanted: CertificateSubject): void {
 const SUBJECT_CHANGED = new PodwrightError('aborted', 'the subject of the certificate has changed');
 const RAN_OUT = new PodwrightError('aborted', 'the certificate has expired');
 
-/** Whether another request is needed: it was refused, its certificate is unusable, or it was not approved for 15 minutes. */
+/** Whether a new request is needed: the old one was refused or not approved within 15 minutes, or its certificate is unusable. */
 function isFinal(error: unknown): boolean {
   return ['failed_precondition', 'invalid_argument', 'deadline_exceeded'].includes(errorCode(error));
 }

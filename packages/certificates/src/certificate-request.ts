@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { bitString, contextTag, der, integer, objectIdentifier, sequence, set } from './der.ts';
 import { alternativeNames, distinguishedName, OID, pem } from './x509.ts';
 
-/** The holder of a certificate. */
+/** The identity for which a certificate is issued. */
 export type CertificateSubject = {
   commonName: string;
   organizations: readonly string[];
@@ -10,12 +10,15 @@ export type CertificateSubject = {
   names: readonly string[];
 };
 
-/** The subject of a node's certificates, by which the Node authorizer identifies it: user `system:node:NAME`, group `system:nodes`. */
+/**
+ * Returns the subject of a node's certificates, by which the Node authorizer identifies the node: user `system:node:NAME`, group
+ * `system:nodes`.
+ */
 export function nodeSubject(nodeName: string, names: readonly string[] = []): CertificateSubject {
   return { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'], names };
 }
 
-/** A request for a certificate (PKCS#10, RFC 2986) of a P-256 key, signed with that key. PEM. */
+/** Returns a certificate request (PKCS#10, RFC 2986) for a P-256 key, signed with that key. PEM. */
 export function certificateRequest({ commonName, organizations, names }: CertificateSubject, key: KeyObject): string {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const extensions = sequence(objectIdentifier(OID.extensionRequest), set(sequence(alternativeNames(names))));

@@ -4,12 +4,12 @@ import { isErrno, makePrivateDirectory, PodwrightError, wrapError } from '@podwr
 import { syncDirectory, writeFileDurable } from '@podwright/host';
 import { type CertificateFacts, type CertificatePair, readPair } from './certificate-pair.ts';
 
-/** A stored pair, with its certificate's fields. */
+/** A pair in the store, and its certificate's fields. */
 export type StoredPair = CertificatePair & CertificateFacts;
 
 /**
- * A certificate with its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` is a link to
- * `PREFIX-DATE.pem`, which contains both. A reader sees either the old or the new pair, even after a power failure; only the owner may read
+ * Stores a certificate with its key on disk, in upstream's layout (client-go, util/certificate): `PREFIX-current.pem` links to
+ * `PREFIX-DATE.pem`, which contains both. Readers see either the old or the new pair, even after a power failure. Only the owner may read
  * the files.
  */
 export class CertificateStore {
@@ -25,12 +25,12 @@ export class CertificateStore {
     return this.#path('current');
   }
 
-  /** Path of the key of an unanswered request. */
+  /** Path of the key of a pending request. */
   get pendingPath(): string {
     return join(this.#directory, `${this.#prefix}.key.tmp`);
   }
 
-  /** The stored pair, even if expired. Call it before `update`. Rejects with `invalid_argument` for an invalid file. */
+  /** Returns the stored pair, even if it has expired. Call this before `update`. Rejects with `invalid_argument` if the file is invalid. */
   async current(): Promise<StoredPair | undefined> {
     await this.#removeUnfinished();
     await this.#recover();
@@ -44,7 +44,7 @@ export class CertificateStore {
     return { ...pair, ...readPair(what, pair) };
   }
 
-  /** Replaces the stored pair. Rejects with `invalid_argument` for an invalid pair, and then changes nothing. */
+  /** Replaces the stored pair. Rejects with `invalid_argument` if the pair is invalid, and changes nothing then. */
   async update(pair: CertificatePair, at = new Date()): Promise<StoredPair> {
     const what = `keep the certificate ${this.currentPath}`;
     const facts = readPair(what, pair);
@@ -68,7 +68,7 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
   }
 
-  /** As upstream, does not replace a file that a user has put there. */
+  /** As in upstream, refuses to replace the link if a user has put a file there. */
   async #refuseFile(): Promise<void> {
     const link = await readlink(this.currentPath).catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';
@@ -79,7 +79,7 @@ export class CertificateStore {
       throw new PodwrightError('failed_precondition', `${basename(this.currentPath)} is a file, not a link; remove it`);
   }
 
-  /** Removes unfinished writes of a killed kubelet. */
+  /** Removes temporary files that a killed kubelet has left. */
   async #removeUnfinished(): Promise<void> {
     const names = await readdir(this.#directory).catch(() => []);
     const unfinished = names.filter((name) =>
@@ -88,7 +88,9 @@ export class CertificateStore {
     for (const name of unfinished) await rm(join(this.#directory, name), { force: true });
   }
 
-  /** Upstream's kubelet removes the link before it renames the new one: it may have been killed in between. */
+  /**
+   * Completes an update by upstream's kubelet, which removes the link before it renames the new one and may have been killed in between.
+   */
   async #recover(): Promise<void> {
     const current = await readlink(this.currentPath).catch((error: unknown) =>
       isErrno(error, 'ENOENT') ? undefined : '',
@@ -100,7 +102,7 @@ export class CertificateStore {
   }
 }
 
-/** Local time in Go's format `2006-01-02-15-04-05`. */
+/** Formats local time as Go does with the layout `2006-01-02-15-04-05`. */
 function dateText(date: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())];

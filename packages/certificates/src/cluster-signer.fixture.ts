@@ -1,4 +1,4 @@
-/** The cluster's side for unit tests: a certificate authority that signs requests, and a client of an API server with it. */
+/** A cluster for unit tests: a certificate authority that signs requests, and a client of an API server that stores them. */
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { KubeObject } from '@podwright/kube-api';
 import { ApiStatusError, type KubeClient, type WatchEvent } from '@podwright/kube-client';
@@ -17,11 +17,11 @@ import { distinguishedName, OID, pem, serialNumber } from './x509.ts';
 
 export type Life = { fromMs?: number; toMs?: number };
 
-/** A certificate authority with the name `test`. */
+/** A certificate authority named `test`. */
 export class TestAuthority {
   readonly #key: KeyObject = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-  /** Signs a request (PEM); the certificate is valid from a minute ago for an hour by default. */
+  /** Signs a request (PEM). By default the certificate is valid from a minute ago until in an hour. */
   sign(request: string, { fromMs = Date.now() - 60_000, toMs = Date.now() + 3_600_000 }: Life = {}): string {
     const bytes = Buffer.from(request.replaceAll(/-----.*-----|\s/g, ''), 'base64');
     const [, subject, publicKey, attributes] = childrenOf(readAll(bytes)[0], 0);
@@ -41,7 +41,7 @@ export class TestAuthority {
   }
 }
 
-/** The values in the value at `path`, an index for each level below `value`. */
+/** Descends from `value` along `path`, one child index per level, and returns the children of the value found there. */
 export function childrenOf(value: DerValue | undefined, ...path: number[]): DerValue[] {
   const children = readAll(value!.content);
   const [index, ...rest] = path;
@@ -53,11 +53,11 @@ type Csr = KubeObject & {
   status?: { conditions?: object[]; certificate?: string };
 };
 
-/** The client calls that certificate requests need; requests wait until `answer` or `issue`. */
+/** Implements the client calls that certificate requests need. Requests stay pending until `answer` or `issue`. */
 export class FakeSigning {
   readonly requests = new Map<string, Csr>();
   readonly authority = new TestAuthority();
-  /** The error of the next call. */
+  /** If set, the next call rejects with this error. */
   failNext: Error | undefined;
   #changed = Promise.withResolvers<void>();
 
@@ -84,7 +84,7 @@ export class FakeSigning {
       this.#watch(nameIn(fieldSelector), signal),
   } as unknown as KubeClient;
 
-  /** Sets the status of a request: approval, certificate or refusal. */
+  /** Sets the status of a request: an approval, a certificate or a refusal. */
   answer(name: string, status: Csr['status']): void {
     this.requests.set(name, { ...this.requests.get(name)!, status });
     this.#notify();

@@ -1,4 +1,4 @@
-/** The part of DER (ITU-T X.690) that certificates and requests for them need: writing values, and reading a tree of them. */
+/** The part of DER (ITU-T X.690) that certificates and certificate requests need: writing values, and reading nested ones. */
 import { PodwrightError } from '@podwright/base';
 
 export const TAG = {
@@ -15,10 +15,10 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** The tag `[number]` of a context-specific value: constructed (it contains values) unless `isConstructed` is false. */
+/** The context-specific tag `[number]`. It is constructed, meaning that it contains values, unless `isConstructed` is false. */
 export const contextTag = (number: number, isConstructed = true): number => (isConstructed ? 0xa0 : 0x80) | number;
 
-/** One value; its content is the given parts in a row. */
+/** Encodes one value, whose content is the concatenation of the parts. */
 export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag]), lengthOctets(content.length), content]);
@@ -36,16 +36,16 @@ export const set = (...parts: Buffer[]): Buffer => der(TAG.set, ...parts);
 export const octetString = (bytes: Buffer): Buffer => der(TAG.octetString, bytes);
 export const bitString = (bytes: Buffer, unusedBits = 0): Buffer =>
   der(TAG.bitString, Buffer.from([unusedBits]), bytes);
-/** TRUE; FALSE is a default where X.509 has booleans, and DER omits defaults. */
+/** The BOOLEAN true. False is never written: it is the default of the booleans in X.509, and DER omits defaults. */
 export const TRUE: Buffer = der(TAG.boolean, Buffer.from([0xff]));
 
-/** A non-negative integer; `bytes` are big-endian, without leading zeros. */
+/** Encodes a non-negative integer; `bytes` are big-endian, without leading zeros. */
 export function integer(bytes: Buffer): Buffer {
   const hasSignBit = (bytes[0]! & 0x80) !== 0;
   return der(TAG.integer, ...(hasSignBit ? [Buffer.from([0])] : []), bytes);
 }
 
-/** `dotted` is e.g. `2.5.4.3`. */
+/** Encodes an object identifier, such as `2.5.4.3`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
   return der(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
@@ -58,7 +58,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** In whole seconds: UTCTime up to 2049, GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
+/** Encodes a time in whole seconds: as UTCTime up to the year 2049, then as GeneralizedTime (RFC 5280, 4.1.2.5). */
 export function time(date: Date): Buffer {
   const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
   return date.getUTCFullYear() < 2050
@@ -69,11 +69,11 @@ export function time(date: Date): Buffer {
 export type DerValue = {
   tag: number;
   content: Buffer;
-  /** Tag, length and content. */
+  /** The tag, the length and the content. */
   whole: Buffer;
 };
 
-/** The values of a buffer that holds one after another. `invalid_argument` for a buffer that is not DER. */
+/** Decodes consecutive values. Throws `invalid_argument` if the buffer is not DER. */
 export function readAll(buffer: Buffer): DerValue[] {
   const values: DerValue[] = [];
   for (let rest = buffer; rest.length > 0; ) {
@@ -99,7 +99,7 @@ function readFirst(buffer: Buffer): DerValue {
   return { tag, content: buffer.subarray(start, end), whole: buffer.subarray(0, end) };
 }
 
-/** The dotted form of an OBJECT IDENTIFIER. */
+/** Returns an OBJECT IDENTIFIER in dotted form. */
 export function readObjectIdentifier({ content }: DerValue): string {
   const numbers: number[] = [];
   let number = 0;

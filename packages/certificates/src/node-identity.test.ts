@@ -14,7 +14,7 @@ import { kubeconfigText } from './node-kubeconfig.ts';
 
 type TestNode = {
   signing: FakeSigning;
-  /** Access options of each client. */
+  /** The access options with which each client was created. */
   accesses: ClusterAccess[];
   path: (name: string) => string;
   open: (given?: {

@@ -1,4 +1,4 @@
-/** The identity of a kubelet in its cluster: a kubeconfig, and the client certificate that the cluster signs. */
+/** The identity of a kubelet in its cluster: a kubeconfig, and a client certificate signed by the cluster. */
 import { errorMessage, type Logger, PodwrightError, type Registry } from '@podwright/base';
 import {
   type ClusterAccess,
@@ -18,22 +18,22 @@ import { writeKubeconfig } from './node-kubeconfig.ts';
 export type NodeIdentityOptions = {
   nodeName: string;
   kubeconfig: string;
-  /** Kubeconfig for the first request; `kubeconfig` is written after its certificate is issued. */
+  /** Kubeconfig for the first request. When the certificate has been issued, `kubeconfig` is written. */
   bootstrapKubeconfig?: string;
   /** Directory of the certificates. */
   certDirectory: string;
-  /** Whether the client certificate is renewed; otherwise only the first one is requested. */
+  /** Whether to renew the client certificate. If false, only the first one is requested. */
   rotate: boolean;
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Creates clients; tests replace it. */
+/** Creates a client; tests pass their own function. */
 type Connect = (access: ClusterAccess) => KubeClient;
 
 /**
- * Opens the identity with the given options. Work that needs the API server continues in the background: without a certificate,
- * calls of the clients reject with `unavailable`. Rejects with `invalid_argument` for invalid files.
+ * Opens the identity. Requests to the API server continue in the background; until there is a certificate, calls of the clients reject with
+ * `unavailable`. Rejects with `invalid_argument` for invalid files.
  */
 export async function openNodeIdentity(
   options: NodeIdentityOptions,
@@ -47,7 +47,7 @@ export async function openNodeIdentity(
   return identity;
 }
 
-/** Whether the file is a kubeconfig with a client certificate that has not expired (upstream's isClientConfigStillValid). */
+/** Whether the file is a kubeconfig with an unexpired client certificate (upstream's isClientConfigStillValid). */
 async function isUsable(path: string, logger: Logger): Promise<boolean> {
   try {
     const { certificate } = await (await readKubeconfig(path)).tls();
@@ -69,7 +69,7 @@ const NO_WAY_BACK =
   'there is no valid client certificate: put a valid token into the bootstrap kubeconfig (bootstrapKubeconfig), or a kubeconfig with other credentials';
 
 type Source = {
-  /** The kubeconfig, or with `isFirst` the bootstrap one, whose user is only for the first request. */
+  /** The kubeconfig or, if `isFirst`, the bootstrap kubeconfig, whose user only makes the first request. */
   source: Kubeconfig;
   isFirst: boolean;
   connect: Connect;
@@ -82,7 +82,7 @@ export class NodeIdentity {
   readonly #clients: KubeClient[] = [];
   readonly #following: Disposable;
   #renewal: CertificateRenewal | undefined;
-  /** The client for requests while there is no valid certificate. */
+  /** The client that requests certificates while there is no valid one. */
   #requestClient: KubeClient | undefined;
   #hasRequested = false;
   /** The last logged reason why no certificate can be requested. */
@@ -121,7 +121,9 @@ export class NodeIdentity {
     if (renewal.current() !== undefined) await this.#write(); // a kubelet may have been killed before it wrote the file
   }
 
-  /** A client with its own connections under this identity, whose certificate may change. Closed with the identity. */
+  /**
+   * Returns a client with its own connections under this identity. It follows changes of the certificate, and is closed with the identity.
+   */
   connect(): KubeClient {
     const { source } = this.#from;
     return this.#open({
@@ -141,8 +143,9 @@ export class NodeIdentity {
   }
 
   /**
-   * The client for requests while no certificate is valid. The bootstrap kubeconfig is read again for each attempt except the first: unlike
-   * upstream's kubelet, which exits when its certificate expires, this process continues and uses a token that was added meanwhile.
+   * Returns the client that requests certificates while there is no valid one. It reads the bootstrap kubeconfig again for each attempt
+   * after the first. Unlike upstream's kubelet, which exits when its certificate expires, this process goes on, and uses a token that has
+   * been added meanwhile.
    */
   async #bootstrapClient(): Promise<KubeClient> {
     const { bootstrapKubeconfig: path, logger } = this.#options;
@@ -163,10 +166,7 @@ export class NodeIdentity {
     return this.#requestClient;
   }
 
-  /**
-   * Logs the reason once. New credentials are used without a restart if they are in the file that this process read; otherwise the message
-   * says to restart the kubelet.
-   */
+  /** Logs a reason once. If `isFirst`, the message says to restart the kubelet: new credentials in `kubeconfig` are then not noticed. */
   #logOnce(error: string): void {
     if (error === this.#loggedReason) return;
     this.#loggedReason = error;
@@ -198,7 +198,7 @@ export class NodeIdentity {
     throw new PodwrightError('unavailable', `there is no client certificate for the API server: ${why}`);
   }
 
-  /** kubeadm embeds a control plane node's certificate in the kubeconfig: stores it, so that it is renewed like others. */
+  /** Stores the certificate that kubeadm embeds in the kubeconfig of a control plane node, so that it is renewed like any other. */
   async #adopt(): Promise<void> {
     const stored = await this.#store.current();
     if (stored !== undefined && stored.notAfterMs > Date.now()) return;
@@ -206,7 +206,7 @@ export class NodeIdentity {
     if (typeof certificate === 'string' && typeof key === 'string') await this.#store.update({ certificate, key });
   }
 
-  /** Writes the kubeconfig with the path of the stored certificate. */
+  /** Writes a kubeconfig that refers to the stored certificate. */
   async #write(): Promise<void> {
     const { isFirst, source } = this.#from;
     if (!isFirst) return;

@@ -4,14 +4,17 @@ import { writeFileDurable } from '@podwright/host';
 import type { TlsOptions } from '@podwright/kube-client';
 import { stringify } from 'yaml';
 
-/** Cluster and user of a kubeconfig. */
+/** The cluster and the user of a kubeconfig. */
 export type KubeconfigContent = {
   server: string;
   tls: Pick<TlsOptions, 'ca' | 'serverName' | 'insecureSkipTlsVerify'>;
   user: { 'client-certificate': string; 'client-key': string } | { token: string };
 };
 
-/** Writes a kubeconfig with one context, with the names of upstream's kubelet. Mode 0600, as it may contain a token. */
+/**
+ * Writes a kubeconfig with one context, whose names are those of upstream's kubelet. The mode is 0600, as the file may contain
+ * a token.
+ */
 export async function writeKubeconfig(path: string, content: KubeconfigContent): Promise<void> {
   makePrivateDirectory(dirname(path));
   await writeFileDurable(path, kubeconfigText(content)).catch((error: unknown) => {

@@ -6,15 +6,15 @@ import { removeUnfinished, writeFileDurable } from '@podwright/host';
 import type { CertificateSubject } from './certificate-request.ts';
 import type { RequestName } from './signing-request.ts';
 
-/** The key of an unanswered request, and the request's name, once the API server has created it. */
+/** The key of a pending request and, once the API server has created the request, its name. */
 export type PendingRequest = { key: string; asked?: RequestName };
 
 /** The first line of the file; PEM readers ignore it. */
 type Head = { subject: string; asked?: RequestName };
 
 /**
- * Stores the key of a request until its certificate is issued, so that a restarted kubelet waits for the same request. Valid for
- * one subject; another subject needs another request.
+ * Stores the key of a request until the certificate is issued, so that a restarted kubelet waits for the same request. The
+ * stored key is only for one subject; for another subject a new one is made.
  */
 export class PendingRequestFile {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class PendingRequestFile {
     this.#path = path;
   }
 
-  /** The stored request for this subject, or a new key, which is stored before this resolves. */
+  /** Returns the stored request for this subject, or a new key, which is stored before this resolves. */
   async open(subject: CertificateSubject): Promise<PendingRequest> {
     const stored = await this.#read(subject);
     if (stored !== undefined) return stored;
@@ -46,7 +46,7 @@ export class PendingRequestFile {
     await rm(this.#path, { force: true });
   }
 
-  /** An invalid file is ignored: its key is not used elsewhere, so another one can replace it. */
+  /** Reads the file. An invalid file counts as missing: its key is used nowhere else, so a new one may replace it. */
   async #read(subject: CertificateSubject): Promise<PendingRequest | undefined> {
     const text = await readFile(this.#path, 'utf8').catch((error: unknown) => {
       if (isErrno(error, 'ENOENT')) return '';

@@ -2,21 +2,20 @@ import { type CertificateFacts, satisfies } from './certificate-pair.ts';
 import type { CertificateSubject } from './certificate-request.ts';
 
 /**
- * A certificate is replaced when between `LEAST_SHARE` and `LEAST_SHARE + JITTER_SHARE` of its lifetime are over, so that nodes
- * do not all request at once.
+ * A certificate is replaced after between `LEAST_SHARE` and `LEAST_SHARE + JITTER_SHARE` of its lifetime, so that nodes do not
+ * request theirs at the same time.
  */
 const LEAST_SHARE = 0.7;
 const JITTER_SHARE = 0.2;
 
 /**
- * When a certificate is to be replaced (client-go, jitteryDuration); `chance` is between 0 and 1. Unix time in milliseconds.
- * Pure.
+ * Returns when to replace a certificate (client-go, jitteryDuration), as Unix time in ms; `chance` is between 0 and 1. Pure.
  */
 export function renewalMs({ notBeforeMs, notAfterMs }: CertificateFacts, chance: number): number {
   return notBeforeMs + (notAfterMs - notBeforeMs) * (LEAST_SHARE + JITTER_SHARE * chance);
 }
 
-/** Whether a certificate is needed now: there is none, it is for another subject, or its renewal is due. Pure. */
+/** Whether to request a certificate now: there is none, it is for another subject, or its renewal is due. Pure. */
 export function isDue(
   facts: CertificateFacts | undefined,
   wanted: CertificateSubject,

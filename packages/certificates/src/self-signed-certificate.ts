@@ -11,7 +11,7 @@ type SelfSignedSubject = {
   notAfter: Date;
 };
 
-/** A self-signed certificate (RFC 5280) and its key: a client that has the certificate as an authority trusts the server with the key. */
+/** Creates a self-signed certificate (RFC 5280) and its key. Clients that have the certificate as an authority trust the server. */
 export function selfSignedCertificate({ commonName, names, notBefore, notAfter }: SelfSignedSubject): CertificatePair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectIdentifier(OID.ecdsaSha256));

@@ -1,4 +1,4 @@
-/** The certificate of the kubelet's HTTP API, signed by its cluster. */
+/** The serving certificate of the kubelet's HTTP API, signed by the cluster. */
 
 import { isIP } from 'node:net';
 import type { Logger, Registry } from '@podwright/base';
@@ -13,13 +13,16 @@ export type ServingCertificateOptions = {
   nodeName: string;
   certDirectory: string;
   client: KubeClient;
-  /** DNS names and addresses of the node. A change causes a new request; without an address no certificate is requested. */
+  /**
+   * Returns the DNS names and addresses of the node. A change causes a new request. While there is no address, no certificate
+   * is requested.
+   */
   names: () => readonly string[];
   metrics?: Registry;
   logger: Logger;
 };
 
-/** Keeps a serving certificate for the node's names up to date. `current` returns the valid one. */
+/** Keeps a serving certificate for the node's names up to date. `current` returns the certificate if it is valid. */
 export async function startServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<{ current: () => CertificatePair | undefined; stop: () => Promise<void> }> {

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests (certificates.k8s.io/v1): created and awaited. */
+/** Creates CertificateSigningRequests (certificates.k8s.io/v1) and waits for their certificates. */
 import { errorCode, errorMessage, type Logger, PodwrightError, sleep } from '@podwright/base';
 import type { KubeObject } from '@podwright/kube-api';
 import { CERTIFICATE_SIGNING_REQUESTS, isApiStatus, type KubeClient } from '@podwright/kube-client';
@@ -14,7 +14,7 @@ export type Verdict =
   | { kind: 'waiting' }
   /** `certificate` is PEM. */
   | { kind: 'issued'; certificate: string }
-  /** Creating the same request again is useless. */
+  /** Final: the request was denied or deleted, or has failed. */
   | { kind: 'refused'; reason: string };
 
 type SigningRequest = KubeObject & {
@@ -59,8 +59,8 @@ export async function createSigningRequest(
 }
 
 /**
- * The certificate, once it is approved and signed. Rejects with `failed_precondition` if it is refused, with `unauthenticated` if
- * the API server no longer accepts the credentials, otherwise with the signal's reason.
+ * Waits until a request is approved and signed, and returns the certificate. Rejects with `failed_precondition` if the request is
+ * refused, with `unauthenticated` if the API server no longer accepts the credentials, otherwise with the signal's reason.
  */
 export async function awaitCertificate(
   client: KubeClient,
@@ -88,7 +88,7 @@ export async function awaitCertificate(
   }
 }
 
-/** The decision about a request, from a list and then a watch; `waiting` if the watch ended without a decision. */
+/** Returns the decision about a request, from a list and then a watch. Returns `waiting` if the watch ended without one. */
 async function nextVerdict(client: KubeClient, request: RequestName, signal: AbortSignal): Promise<Verdict> {
   const selection = { fieldSelector: `metadata.name=${request.name}` };
   const { items, metadata } = await client.list<SigningRequest>(CERTIFICATE_SIGNING_REQUESTS, selection, { signal });
@@ -109,7 +109,7 @@ async function nextVerdict(client: KubeClient, request: RequestName, signal: Abo
 
 const REMOVED: Verdict = { kind: 'refused', reason: 'it was deleted' };
 
-/** The state of a request. Pure. */
+/** Returns the state of a request. Pure. */
 export function verdictOf({ metadata, status }: SigningRequest, uid: string): Verdict {
   if (metadata?.uid !== uid) return { kind: 'refused', reason: 'it was deleted, and another has its name' };
   const conditions = (Array.isArray(status?.conditions) ? status.conditions : []) as Record<string, unknown>[];

@@ -1,4 +1,4 @@
-/** Parts of certificates (RFC 5280) and of requests for them (RFC 2986), as DER. */
+/** Encodes parts of certificates (RFC 5280) and of certificate requests (RFC 2986) as DER. */
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { contextTag, der, objectIdentifier, octetString, sequence, set, TAG, TRUE } from './der.ts';
@@ -18,7 +18,7 @@ export const OID = {
   ecdsaSha256: '1.2.840.10045.4.3.2',
 } as const;
 
-/** A distinguished name, in the order in which Go writes one. */
+/** A distinguished name, with the attributes in Go's order. */
 export function distinguishedName(subject: { commonName: string; organizations?: readonly string[] }): Buffer {
   const { commonName, organizations = [] } = subject;
   return sequence(

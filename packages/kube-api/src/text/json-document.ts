@@ -21,8 +21,8 @@ const MAX_NUMBER_LENGTH = 100;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
 /**
- * Reads JSON, which programs, `podwright run` and the node itself write, many times faster than the YAML reader does and with
- * the same result. Returns `undefined` for any other YAML, for several objects and for duplicate keys.
+ * Reads JSON many times faster than the YAML reader, with the same result: programs, `podwright run` and the node itself write
+ * JSON. `undefined` for other YAML, several objects, or duplicate keys.
  */
 export function readJsonDocument(text: string): JsonDocument | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1000))) return undefined;
@@ -36,7 +36,7 @@ export function readJsonDocument(text: string): JsonDocument | undefined {
   }
 }
 
-/** Returns the parts of a valid JSON text, or `undefined` if only the YAML reader can read it. */
+/** The parts of a valid JSON text. */
 function partsOf(text: string): Part | undefined {
   const open: Part[] = [];
   let root: Part | undefined;
@@ -65,7 +65,7 @@ function partsOf(text: string): Part | undefined {
   return root;
 }
 
-/** Whether the YAML reader treats this number as a string. */
+/** Numbers that the YAML reader treats as strings. */
 function isOtherInYaml(token: string): boolean {
   return /^[-\d]/.test(token) && (token.length > MAX_NUMBER_LENGTH || !Number.isFinite(Number(token)));
 }
